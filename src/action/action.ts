@@ -1,0 +1,120 @@
+import type { z } from "zod";
+import { UsageError } from "../kernel/errors.ts";
+import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
+import type { Message } from "../message/message.ts";
+import type { ActionContext } from "./context.ts";
+
+/** A value, or a promise of it. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** What an action may give back. With an `output` schema a plain value is the typed payload; nothing publishes nothing. */
+export type ActionResult<O> = O | Message<O> | readonly Message[] | string | void | undefined;
+
+/** The messages an action needs, typed by the actions that cause them. */
+export type InputsOf<N extends readonly Address[]> = { readonly [K in keyof N]: Message<PayloadOf<N[K]>> };
+
+/**
+ * A unit of work, a definition that holds no data of a run. Its `name` is its identity in routing: what it says is caused by it.
+ * Subclass it, or use {@link defineAction}. A subclass whose `name` differs from its class name states it as `static actionName` too.
+ */
+export class Action<O = unknown, N extends readonly Address[] = readonly Address[]> implements Addressable<O> {
+  declare readonly "~says"?: O;
+  readonly name: string = addressOf(this.constructor as AddressableClass);
+  readonly description: string = "";
+  /** Actions whose newest messages this one works on; they become `ctx.inputs`. */
+  readonly needs: N = [] as readonly Address[] as N;
+  /** Guards and types what the action says. */
+  readonly output: z.ZodType<O> | undefined = undefined;
+
+  /** The prompt for the model, when `run` is not given. Default: the description, then what there is to work on. */
+  prompt(ctx: ActionContext<InputsOf<N>>): string {
+    return defaultPrompt(this.description, ctx.text);
+  }
+
+  /** Does the work. Default: asks the model with `prompt`, for the `output` schema where there is one. */
+  run(ctx: ActionContext<InputsOf<N>>): Awaitable<ActionResult<O>> {
+    const prompt = this.prompt(ctx);
+    return this.output === undefined ? ctx.ask(prompt) : ctx.ask(prompt, { schema: this.output });
+  }
+
+  /** The text of the message for a typed output. Default: canonical JSON. */
+  render?(output: O): string;
+  /** Who shall hear it. Default: everyone who watches this action. */
+  sendTo?(ctx: ActionContext<InputsOf<N>>, output: O | undefined): readonly Address[];
+}
+
+/** What {@link defineAction} takes. */
+export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]> {
+  readonly name: string;
+  readonly description?: string;
+  readonly needs?: N;
+  readonly output?: S;
+  prompt?(ctx: ActionContext<InputsOf<N>>): string;
+  run?(ctx: ActionContext<InputsOf<N>>): Awaitable<ActionResult<z.infer<S>>>;
+  render?(output: z.infer<S>): string;
+  sendTo?(ctx: ActionContext<InputsOf<N>>, output: z.infer<S> | undefined): readonly Address[];
+}
+
+/**
+ * Makes an action from its parts.
+ *
+ * @throws UsageError `ACTION_INVALID` when the name is empty.
+ */
+export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly []>(
+  options: ActionOptions<S, N>,
+): Action<z.infer<S>, N> {
+  if (typeof options.name !== "string" || options.name.trim() === "") {
+    throw new UsageError("ACTION_INVALID", "Expected an action to have a name, got an empty one. Its name is its identity in routing.");
+  }
+  return Object.freeze(new DefinedAction(options));
+}
+
+class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends Action<z.infer<S>, N> {
+  override readonly name: string;
+  override readonly description: string;
+  override readonly needs: N;
+  override readonly output: z.ZodType<z.infer<S>> | undefined;
+
+  constructor(options: ActionOptions<S, N>) {
+    super();
+    this.name = options.name;
+    this.description = options.description ?? "";
+    this.needs = options.needs ?? ([] as readonly Address[] as N);
+    this.output = options.output as z.ZodType<z.infer<S>> | undefined;
+    if (options.prompt !== undefined) this.prompt = options.prompt.bind(options);
+    if (options.run !== undefined) this.run = options.run.bind(options);
+    if (options.render !== undefined) this.render = options.render.bind(options);
+    if (options.sendTo !== undefined) this.sendTo = options.sendTo.bind(options);
+  }
+}
+
+/**
+ * Refuses an action whose name in `watch: [Class]` would differ from its instances' name: such messages would reach nobody.
+ *
+ * @throws UsageError `ACTION_NAME`
+ */
+export function assertRoutableName(action: Action): void {
+  const maker = action.constructor as { readonly name: string; readonly actionName?: string };
+  if (action.constructor === Action || action instanceof DefinedAction) return;
+  const byClass = maker.actionName ?? maker.name;
+  if (byClass === action.name) return;
+  throw new UsageError(
+    "ACTION_NAME",
+    `Expected the action class ${maker.name} to be called "${byClass}" by its instances, got "${action.name}". Add: static actionName = "${action.name}".`,
+  );
+}
+
+/**
+ * One name is one action: the same object, or two instances of one class.
+ *
+ * @throws UsageError `ACTION_DUPLICATE`
+ */
+export function assertSameAction(known: Action | undefined, action: Action): void {
+  if (known === undefined || known === action) return;
+  if (known.constructor === action.constructor && !(action instanceof DefinedAction) && action.constructor !== Action) return;
+  throw new UsageError("ACTION_DUPLICATE", `Expected one action of the name "${action.name}", got two different ones. Rename one, or share the same object.`);
+}
+
+function defaultPrompt(description: string, text: string): string {
+  return description === "" ? text : `${description}\n\n${text}`;
+}

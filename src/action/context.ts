@@ -1,0 +1,124 @@
+import type { z } from "zod";
+import type { Logger } from "../kernel/emit.ts";
+import type { StepDoor } from "../kernel/step.ts";
+import type { MessageMemory } from "../memory/message-memory.ts";
+import type { Plan } from "../memory/plan.ts";
+import type { Task } from "../memory/task.ts";
+import type { Message, MessageFields } from "../message/message.ts";
+import type { Receipt } from "../message/receipt.ts";
+import type { ImagePart } from "../model/chat-message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+
+/** Who a role is, as prompts and screens tell it. */
+export interface RoleCard {
+  readonly name: string;
+  readonly profile: string;
+  readonly goal: string;
+  readonly constraints: string;
+  readonly description: string;
+}
+
+/** How a model is asked. */
+export interface AskOptions {
+  /** Added to the system prompt, after the role's own introduction. */
+  readonly system?: string;
+  readonly images?: readonly ImagePart[];
+  /** Instead of the role's or the team's model. */
+  readonly model?: ChatModel;
+  readonly temperature?: number;
+  /** Most tokens of the reply. */
+  readonly maxTokens?: number;
+  /** Gets the reply in pieces while it comes; answered from a record, it gets one call with the whole text. */
+  readonly onDelta?: (text: string) => void;
+}
+
+/** How a side effect is recorded. */
+export interface StepOptions {
+  /** Whether it can simply run again when a crash left it unknown whether it happened. Default true. */
+  readonly idempotent?: boolean;
+  /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
+  readonly again?: boolean;
+}
+
+/** A person who can be asked. */
+export interface Human {
+  /**
+   * Asks and waits for the answer, which is recorded like a model's.
+   *
+   * @throws WaitingError when nobody is there: the run ends with status `waiting`.
+   */
+  ask(question: string): Promise<string>;
+}
+
+/** What each reaction of a role consumed last: ids of messages by the name of the need. Changes take effect when the activation ends. */
+export interface JoinMarks {
+  /** @param reaction the reaction's place in the role's list */
+  consumed(reaction: number): Readonly<Record<string, string>> | undefined;
+  consume(reaction: number, inputs: Readonly<Record<string, string>>): void;
+}
+
+/** Custom state of a role in one run: plain JSON, changed in place, kept when the activation ends. */
+export type CustomState = Record<string, unknown>;
+
+/** The only thing a role may ask of its world. It belongs to one activation and is closed when that ends. */
+export interface RoleContext<S = CustomState> {
+  readonly role: RoleCard;
+  /** The name the role was hired under. */
+  readonly name: string;
+  readonly runId: string;
+  /** What was observed in this activation. */
+  readonly news: readonly Message[];
+  /** What this activation took from the mailbox. */
+  readonly inbox: readonly Message[];
+  readonly memory: MessageMemory;
+  readonly workingMemory: MessageMemory;
+  /** The remembered messages whose cause the role watches. */
+  readonly important: readonly Message[];
+  state: S;
+  plan: Plan;
+  readonly joins: JoinMarks;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  /**
+   * Asks the model: the role's introduction as system prompt, then `prompt`.
+   *
+   * @throws ModelError, OutputError, ControlError
+   */
+  ask(prompt: string, o?: AskOptions): Promise<string>;
+  ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
+  /**
+   * Any other side effect: runs once, is recorded, and is answered from the record afterwards. Its result must be JSON.
+   * Steps started inside the effect go through the door it is given.
+   *
+   * @throws StepError when the effect failed, now or in the record.
+   */
+  step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o?: StepOptions): Promise<T>;
+  /** A message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
+  message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
+  /**
+   * A message made elsewhere, as this activation says it: id, time and parents are the activation's, its explicit cause and
+   * sender are kept. A message of this activation is given back as it is.
+   */
+  issue(message: Message, cause?: string): Message;
+  /** Issues a message and publishes it when the activation ends. The receipt tells who will hear it. */
+  publish(message: Message, cause?: string): Receipt;
+  /** A number in [0, 1) from the role's own stream; the same in every run of one seed. */
+  random(): number;
+  /** Milliseconds: the time of the last released answer, or of the activation's start. */
+  now(): number;
+  /** An id that is unique in the run and the same in every run of one seed. */
+  id(): string;
+  readonly human: Human;
+}
+
+/** What an action is given: the role's context and what it shall work on. */
+export interface ActionContext<Inputs = readonly Message[], S = CustomState> extends RoleContext<S> {
+  /** Name of the action that runs. */
+  readonly action: string;
+  /** The newest message of each of the action's `needs`, in their order. */
+  readonly inputs: Inputs;
+  /** The contents of the news, joined by blank lines. In a plan: the task's instruction. */
+  readonly text: string;
+  /** The task of the plan this action works on, in mode `plan_and_act`. */
+  readonly task?: Task;
+}

@@ -1,0 +1,243 @@
+import type { z } from "zod";
+import type { AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
+import { ContextClosedError, UsageError } from "../kernel/errors.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { contentHash, type Json } from "../kernel/json.ts";
+import { type Random, randomStream } from "../kernel/random.ts";
+import type { StepDoor } from "../kernel/step.ts";
+import { MemoryDraft } from "../memory/memory-draft.ts";
+import type { MessageMemory } from "../memory/message-memory.ts";
+import { Plan } from "../memory/plan.ts";
+import { createMessage, isCauseLeftOpen, type Message, type MessageFields } from "../message/message.ts";
+import type { Receipt } from "../message/receipt.ts";
+import { messagesOf } from "../role/said.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
+import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
+import type { RoleState } from "../run/run-state.ts";
+import type { ActivationSteps } from "../run/steps.ts";
+import type { Answerer } from "./answerer.ts";
+import { StateDraft } from "./state-draft.ts";
+
+/** What an activation needs of the environment it happens in. */
+export interface ActivationHost {
+  readonly runId: string;
+  readonly seed: string;
+  readonly logger: Logger;
+  /** Most characters of one message. */
+  readonly messageLimit: number;
+  route(message: Message): { readonly to: readonly string[]; readonly dead: readonly string[] };
+}
+
+/** What one activation is made of. */
+export interface ActivationParts {
+  readonly act: string;
+  readonly spec: RoleSpec;
+  readonly state: RoleState;
+  readonly take: number;
+  readonly host: ActivationHost;
+  readonly steps: ActivationSteps;
+  readonly answerer: Answerer;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * One activation of one role: it observes, reacts, and what it did takes effect by one event, or not at all. It owns everything
+ * the activation changed and has not committed; the base state belongs to the run.
+ *
+ * T1 nothing of an activation is visible to anyone before its `act.ended`. A1 ids, random numbers and `now()` are functions of
+ * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw. A3 a message is sent once, however often
+ * it is published.
+ */
+export class Activation implements RoleContext {
+  readonly role: RoleCard;
+  readonly name: string;
+  readonly runId: string;
+  readonly inbox: readonly Message[];
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  readonly human: Human;
+  readonly joins: JoinMarks;
+  news: readonly Message[] = [];
+  readonly #parts: ActivationParts;
+  readonly #memory: MemoryDraft;
+  readonly #custom: StateDraft;
+  #working: MemoryDraft | undefined;
+  #plan: Plan | undefined;
+  #joined: Record<string, Readonly<Record<string, string>>> | undefined;
+  #issued: Set<Message> | undefined;
+  #sent: Map<string, Sent> | undefined;
+  #messages = 0;
+  #ids = 0;
+  #random: Random | undefined;
+  #closed = false;
+
+  constructor(parts: ActivationParts) {
+    this.#parts = parts;
+    this.role = parts.spec.card.name === parts.state.name ? parts.spec.card : { ...parts.spec.card, name: parts.state.name };
+    this.name = parts.state.name;
+    this.runId = parts.host.runId;
+    this.inbox = parts.state.mailbox.peek(parts.take);
+    this.signal = parts.signal;
+    this.logger = parts.host.logger;
+    this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
+    this.#custom = new StateDraft(parts.state.custom);
+    this.human = { ask: (question) => parts.answerer.askHuman(parts.steps, this.role, question) };
+    this.joins = {
+      consumed: (reaction) => this.#joined?.[reaction] ?? parts.state.joins[reaction],
+      consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
+    };
+  }
+
+  /** The life of an activation: observe, remember the news, react, publish what came. */
+  async live(): Promise<void> {
+    const { role } = this.#parts.spec;
+    this.news = Object.freeze([...(await role.observe(this))]);
+    this.#memory.addBatch(this.news);
+    if (this.news.length === 0) return;
+    for (const message of messagesOf(await role.react(this))) this.publish(message);
+  }
+
+  /** Nothing can be said, remembered or asked any more. */
+  close(): void {
+    this.#closed = true;
+    this.#memory.close();
+    this.#working?.close();
+  }
+
+  /** Everything this activation changed. */
+  ended(round: number): ActEnded {
+    const { act, take, spec, state } = this.#parts;
+    const known = new Set(this.inbox.map((message) => message.id));
+    for (const id of this.#sent?.keys() ?? []) known.add(id);
+    const custom = this.#custom.changes(this.name, spec.role.state);
+    const plan = this.#plan === undefined ? undefined : (this.#plan.toJSON() as unknown as Json);
+    const planChanged = plan !== undefined && contentHash(plan) !== contentHash(state.plan.toJSON());
+    return {
+      type: "act.ended",
+      act,
+      role: this.name,
+      round,
+      take,
+      said: [...(this.#sent?.values() ?? [])],
+      memory: this.#memory.ops.map((op) => recorded(op, known)),
+      working: this.#working?.ops.map((op) => recorded(op, known)) ?? [],
+      ...(custom === undefined ? {} : { state: custom }),
+      ...(planChanged ? { plan } : {}),
+      ...(this.#joined === undefined ? {} : { joins: this.#joined }),
+    };
+  }
+
+  get memory(): MessageMemory {
+    return this.#memory;
+  }
+
+  get workingMemory(): MessageMemory {
+    if (this.#working === undefined) {
+      this.#working = new MemoryDraft({ base: this.#parts.state.workingMemory, act: this.#parts.act });
+      if (this.#closed) this.#working.close();
+    }
+    return this.#working;
+  }
+
+  get important(): readonly Message[] {
+    return this.#memory.getByActions(this.#parts.spec.watch);
+  }
+
+  get state(): CustomState {
+    return this.#custom.view;
+  }
+
+  set state(state: CustomState) {
+    this.#custom.replace(state);
+  }
+
+  get plan(): Plan {
+    this.#plan ??= Plan.fromJSON(this.#parts.state.plan.toJSON());
+    return this.#plan;
+  }
+
+  set plan(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  ask(prompt: string, o?: AskOptions): Promise<string>;
+  ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
+  ask(prompt: string, o: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> {
+    const { answerer, steps, spec } = this.#parts;
+    return answerer.ask({ steps, spec, card: this.role, signal: this.signal, prompt, options: o });
+  }
+
+  step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
+    return this.#parts.steps.step({ kind: "step", name, request, ...o }, effect);
+  }
+
+  message<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+    this.#assertOpen("a message");
+    this.#assertSize(content);
+    const message = createMessage(content, {
+      ...fields,
+      id: `${this.name}#${this.#parts.state.n}.${this.#messages}`,
+      role: fields.role ?? "assistant",
+      causeBy: fields.causeBy ?? this.#parts.spec.card.name,
+      sentFrom: fields.sentFrom ?? this.name,
+      parents: fields.parents ?? this.news.map((news) => news.id),
+      timestamp: this.now(),
+    });
+    this.#messages += 1;
+    (this.#issued ??= new Set()).add(message);
+    return message;
+  }
+
+  issue(message: Message, cause: string = this.#parts.spec.card.name): Message {
+    if (this.#issued?.has(message) === true) return message;
+    const { id: _id, timestamp: _timestamp, content, ...fields } = message;
+    return this.message(content, {
+      ...fields,
+      causeBy: isCauseLeftOpen(message) ? cause : message.causeBy,
+      sentFrom: message.sentFrom === "" ? this.name : message.sentFrom,
+      parents: message.parents.length === 0 ? this.news.map((news) => news.id) : message.parents,
+    });
+  }
+
+  publish(given: Message, cause?: string): Receipt {
+    this.#assertOpen("publish");
+    const message = this.issue(given, cause);
+    const sent = (this.#sent ??= new Map());
+    const known = sent.get(message.id);
+    if (known !== undefined) return { message, recipients: known.to };
+    const { to, dead } = this.#parts.host.route(message);
+    sent.set(message.id, dead.length === 0 ? { message, to } : { message, to, dead });
+    return { message, recipients: to };
+  }
+
+  random(): number {
+    this.#random ??= randomStream(this.#parts.host.seed, "role", this.name, this.#parts.state.n);
+    return this.#random();
+  }
+
+  now(): number {
+    return this.#parts.steps.now;
+  }
+
+  id(): string {
+    this.#ids += 1;
+    return `${this.name}#${this.#parts.state.n}:${this.#ids}`;
+  }
+
+  #assertOpen(what: string): void {
+    if (this.#closed) throw new ContextClosedError(this.#parts.act, what);
+  }
+
+  #assertSize(content: string): void {
+    const { messageLimit } = this.#parts.host;
+    if (typeof content !== "string" || content.length <= messageLimit) return;
+    throw new UsageError(
+      "MESSAGE_TOO_LONG",
+      `Expected a message of at most ${messageLimit} characters from ${this.name}, got ${content.length}. Write large results to a file and say where it is.`,
+    );
+  }
+}
+
+function recorded(op: MemoryDraft["ops"][number], known: ReadonlySet<string>): RecordedMemoryOp {
+  return op[0] === "+" && known.has(op[1].id) ? ["+", op[1].id] : op;
+}

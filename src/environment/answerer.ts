@@ -1,0 +1,125 @@
+import type { z } from "zod";
+import type { AskOptions, RoleCard } from "../action/context.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { OutputError, UsageError, WaitingError } from "../kernel/errors.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { randomStream } from "../kernel/random.ts";
+import type { StepPort } from "../kernel/step.ts";
+import { askModel } from "../model/ask.ts";
+import type { CallPolicy } from "../model/call.ts";
+import type { ChatMessage } from "../model/chat-message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { type LimitOptions, modelLimits } from "../model/limits.ts";
+import type { PriceTable } from "../model/price.ts";
+import { introduction } from "../role/introduction.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
+import type { RunNotice } from "../run/event.ts";
+import type { HumanPort } from "./human-port.ts";
+
+/** What answers are made with, the same for all roles. */
+export interface AnswererParts {
+  readonly model?: ChatModel;
+  readonly human?: HumanPort;
+  readonly prices?: PriceTable;
+  readonly limits?: LimitOptions;
+  readonly requirePrice: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly seed: string;
+  readonly company: { readonly description: string; colleagues(): readonly string[] };
+  readonly tell: () => ((notice: RunNotice) => void) | undefined;
+}
+
+/** One question of one role. */
+export interface Question {
+  readonly steps: StepPort;
+  readonly spec: RoleSpec;
+  readonly card: RoleCard;
+  readonly signal: AbortSignal;
+  readonly prompt: string;
+  readonly options: AskOptions & { readonly schema?: z.ZodType };
+}
+
+/** Who answers a role's questions: a model, or the person who plays it. It owns the limits that all calls of the run share. */
+export class Answerer {
+  readonly #parts: AnswererParts;
+  readonly #policy: CallPolicy;
+
+  constructor(parts: AnswererParts) {
+    this.#parts = parts;
+    const { clock, prices, requirePrice, logger } = parts;
+    const limits = parts.limits === undefined ? undefined : modelLimits(parts.limits);
+    this.#policy = { clock, random: randomStream(parts.seed, "retry"), limits, prices, requirePrice, logger };
+  }
+
+  /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */
+  async ask(question: Question): Promise<unknown> {
+    const { spec, options, card, steps, signal } = question;
+    if (spec.role.human) return this.#askPerson(question);
+    const model = options.model ?? spec.role.model ?? this.#parts.model;
+    if (model === undefined) {
+      throw new UsageError("MODEL_MISSING", `${card.name} asks a model, but neither the role nor its environment has one. Give new Team({ model }) or defineRole({ model }).`);
+    }
+    const messages = this.#messages(question);
+    const { temperature, maxTokens, schema } = options;
+    const input = {
+      steps,
+      model,
+      messages,
+      signal,
+      policy: this.#policy,
+      onDelta: this.#onDelta(question),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+    };
+    return schema === undefined ? askModel(input) : askModel({ ...input, schema });
+  }
+
+  /** Asks a person; without one the run waits. */
+  askHuman(steps: StepPort, card: RoleCard, question: string): Promise<string> {
+    const { human } = this.#parts;
+    return steps.step({ kind: "human", name: "ask", request: { role: card.name, question } }, async (door) => {
+      if (human === undefined) throw new WaitingError({ questionId: door.key, question, role: card.name });
+      return human({ id: door.key, text: question, role: card.name }, { signal: door.signal });
+    });
+  }
+
+  async #askPerson({ steps, card, prompt, options: { schema } }: Question): Promise<unknown> {
+    const answer = await this.askHuman(steps, card, prompt);
+    if (schema === undefined) return answer;
+    const parsed = schema.safeParse(parsedJson(answer));
+    if (parsed.success) return parsed.data;
+    const second = await this.askHuman(steps, card, `${prompt}\n\nYour answer did not fit: ${parsed.error.message}\nAnswer in JSON.`);
+    const again = schema.safeParse(parsedJson(second));
+    if (again.success) return again.data;
+    throw new OutputError("OUTPUT_INVALID", `Expected ${card.name}, played by a person, to answer what was asked: ${again.error.message}`, {
+      data: { text: second },
+    });
+  }
+
+  #messages({ card, prompt, options }: Question): readonly ChatMessage[] {
+    const { description, colleagues } = this.#parts.company;
+    const others = colleagues().filter((name) => name !== card.name);
+    const intro = introduction(card, { description, colleagues: others });
+    const system = options.system === undefined ? intro : `${intro}\n\n${options.system}`;
+    const user: ChatMessage = { role: "user", content: prompt, ...(options.images === undefined ? {} : { images: options.images }) };
+    return [{ role: "system", content: system }, user];
+  }
+
+  #onDelta({ card, options }: Question): ((text: string) => void) | undefined {
+    const tell = this.#parts.tell();
+    if (tell === undefined) return options.onDelta;
+    return (text) => {
+      options.onDelta?.(text);
+      tell({ type: "model.delta", role: card.name, text });
+    };
+  }
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

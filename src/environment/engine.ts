@@ -1,0 +1,239 @@
+import { type Action, assertSameAction } from "../action/action.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { BudgetError, type ControlError, errorRecord, UsageError } from "../kernel/errors.ts";
+import type { Logger } from "../kernel/emit.ts";
+import type { Mask } from "../kernel/mask.ts";
+import type { Message } from "../message/message.ts";
+import type { Receipt } from "../message/receipt.ts";
+import type { FailurePolicy } from "../role/failure-policy.ts";
+import type { Role } from "../role/role.ts";
+import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
+import { isOutput } from "../run/apply.ts";
+import { BudgetGate } from "../run/budget-gate.ts";
+import type { RunNotice, Sent } from "../run/event.ts";
+import type { RunLog } from "../run/run-log.ts";
+import type { RoleState, RunState } from "../run/run-state.ts";
+import type { ActivationHost } from "./activation.ts";
+import type { Answerer } from "./answerer.ts";
+import { Directory, type Route } from "./router.ts";
+import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
+import { takeTurn, type TurnResult, type TurnTools } from "./turn.ts";
+
+/** What an engine is made of. */
+export interface EngineParts {
+  readonly log: RunLog;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly concurrency: number;
+  readonly onFailure: FailurePolicy;
+  readonly answerer: Answerer;
+  readonly logger: Logger;
+  readonly mask: Mask;
+  readonly messageLimit: number;
+  readonly signal: AbortSignal;
+  /** Undefined when nobody listens. */
+  readonly tell: () => ((notice: RunNotice) => void) | undefined;
+  readonly checkpoint: () => boolean;
+  readonly resumed: () => Promise<void>;
+}
+
+/**
+ * Runs roles on a run's state. It owns the directory, the gate before the budget, and which roles are running; the state is
+ * written through the log alone, and when which role runs is the scheduler's.
+ *
+ * E3 idle is counted: no mail, nobody running. E5 a failing role never orphans its siblings, and the failure is kept for the
+ * result. E6 nothing is made to be told when nobody listens.
+ */
+export class Engine implements SchedulerHost, ActivationHost {
+  readonly signal: AbortSignal;
+  readonly #parts: EngineParts;
+  readonly #directory = new Directory();
+  readonly #specs = new Map<string, RoleSpec>();
+  readonly #actions = new Map<string, Action>();
+  readonly #running = new Set<string>();
+  readonly #interrupt = new AbortController();
+  readonly #tools: TurnTools;
+  #roundLimit = 0;
+  #failure: { readonly error: unknown } | undefined;
+  #control: ControlError | undefined;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
+    const { log, clock, mask, answerer, onFailure } = parts;
+    this.#tools = { log, clock, gate: new BudgetGate(log.state), mask, answerer, onFailure, host: this, signal: this.signal };
+  }
+
+  get state(): RunState {
+    return this.#parts.log.state;
+  }
+  get runId(): string {
+    return this.state.runId;
+  }
+  get seed(): string {
+    return this.state.seed;
+  }
+  get logger(): Logger {
+    return this.#parts.logger;
+  }
+  get messageLimit(): number {
+    return this.#parts.messageLimit;
+  }
+  get concurrency(): number {
+    return this.#parts.concurrency;
+  }
+  get roundLimit(): number {
+    return this.#roundLimit;
+  }
+  get midRound(): boolean {
+    return this.state.ran.size > 0 || this.state.pending.length > 0;
+  }
+
+  get rounds(): number {
+    return roundsOf(this.state);
+  }
+
+  get isIdle(): boolean {
+    return this.state.ready.size === 0 && this.#running.size === 0 && !this.midRound;
+  }
+
+  /** What stopped the run, if a role's failure or a broken journal did. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
+  /** What interrupted the run, if something did. */
+  get control(): ControlError | undefined {
+    return this.#control;
+  }
+
+  /**
+   * Makes a role known under a name. Its state is in the run's state already.
+   *
+   * @throws UsageError `ACTION_DUPLICATE`
+   */
+  enlist(role: Role, name: string): void {
+    const spec = roleSpec(role);
+    for (const action of spec.actions) {
+      assertSameAction(this.#actions.get(action.name), action);
+      this.#actions.set(action.name, action);
+    }
+    this.#specs.set(name, spec);
+    this.#directory.add({ name, addresses: [name, spec.card.profile, ...spec.addresses], watch: spec.watch, observeAll: spec.observeAll });
+  }
+
+  specOf(name: string): RoleSpec | undefined {
+    return this.#specs.get(name);
+  }
+
+  route(message: Message): Route {
+    return this.#directory.route(message);
+  }
+
+  /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
+  publish(message: Message): Receipt {
+    const sent = sentAs(message, this.route(message));
+    const waits = this.state.scheduler === "rounds" && (this.#running.size > 0 || this.midRound);
+    this.#parts.log.record({ type: "message", ...sent, ...(waits ? { atBarrier: true as const } : {}) });
+    this.#tellDead(sent);
+    if (sent.to.length === 0 && sent.dead === undefined) {
+      this.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
+      this.#parts.tell()?.({ type: "message.unheard", message });
+    }
+    return { message, recipients: sent.to };
+  }
+
+  /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
+  run(roundLimit: number): Promise<SchedulerEnd> {
+    this.#roundLimit = roundLimit;
+    return this.#parts.scheduler.run(this);
+  }
+
+  ready(): readonly string[] {
+    const { ready, ran, roles, scheduler } = this.state;
+    const names = scheduler === "rounds" && ran.size > 0 ? [...ready].filter((name) => !ran.has(name)) : [...ready];
+    return names.length < 2 ? names : names.sort((a, b) => placeOf(roles, a) - placeOf(roles, b));
+  }
+
+  async turn(name: string): Promise<TurnEnd> {
+    const spec = this.#specs.get(name);
+    const role = this.state.roles.get(name);
+    if (spec === undefined || role === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
+    this.#running.add(name);
+    this.#parts.tell()?.({ type: "role.active", role: name, news: role.mailbox.size });
+    try {
+      return this.#ended(name, await takeTurn(this.#tools, spec, role));
+    } catch (error) {
+      this.#failure ??= { error };
+      this.#interrupt.abort(error);
+      return "stopped";
+    } finally {
+      this.#running.delete(name);
+      this.#parts.tell()?.({ type: "role.idle", role: name });
+    }
+  }
+
+  endRound(): void {
+    this.#parts.log.record({ type: "round.ended", round: this.state.round });
+  }
+
+  checkpoint(): boolean {
+    return this.#parts.checkpoint();
+  }
+
+  resumed(): Promise<void> {
+    return this.#parts.resumed();
+  }
+
+  #ended(name: string, result: TurnResult): TurnEnd {
+    switch (result.kind) {
+      case "ended":
+        for (const sent of result.event.said) this.#tellSaid(sent);
+        return "done";
+      case "skipped":
+        this.#warn(name, `${name} failed and its messages became dead letters: ${errorRecord(result.error).message}`);
+        return "done";
+      case "stopped":
+        this.#failure ??= { error: result.error };
+        return "stopped";
+      case "suspended":
+        this.#control ??= result.control;
+        if (result.control instanceof BudgetError) this.#interrupt.abort(result.control);
+        return "suspended";
+    }
+  }
+
+  #tellSaid(sent: Sent): void {
+    this.#tellDead(sent);
+    const tell = this.#parts.tell();
+    if (tell !== undefined && isOutput(sent)) tell({ type: "message.output", message: sent.message });
+  }
+
+  #tellDead(sent: Sent): void {
+    for (const address of sent.dead ?? []) {
+      this.#warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
+      this.#parts.tell()?.({ type: "message.dead", message: sent.message, address });
+    }
+  }
+
+  #warn(role: string, text: string): void {
+    this.logger.warn(text);
+    this.#parts.tell()?.({ type: "warning", role, text });
+  }
+}
+
+/** Rounds so far; where there are none, the most activations of one role: what bounds a run in both regimes. */
+export function roundsOf(state: RunState): number {
+  if (state.scheduler === "rounds") return state.round;
+  let most = 0;
+  for (const role of state.roles.values()) most = Math.max(most, role.n);
+  return most;
+}
+
+function sentAs(message: Message, route: Route): Sent {
+  return route.dead.length === 0 ? { message, to: route.to } : { message, to: route.to, dead: route.dead };
+}
+
+function placeOf(roles: ReadonlyMap<string, RoleState>, name: string): number {
+  return roles.get(name)?.index ?? 0;
+}

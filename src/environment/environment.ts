@@ -1,0 +1,300 @@
+import { EventEmitter } from "eventemitter3";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { contentHash, type Json } from "../kernel/json.ts";
+import { maskSecrets } from "../kernel/mask.ts";
+import { freshSeed } from "../kernel/random.ts";
+import type { ReadableMemory } from "../memory/message-memory.ts";
+import type { Plan } from "../memory/plan.ts";
+import { createMessage, type Message, serializeMessage } from "../message/message.ts";
+import type { Receipt } from "../message/receipt.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import type { LimitOptions } from "../model/limits.ts";
+import type { PriceTable } from "../model/price.ts";
+import type { FailurePolicy } from "../role/failure-policy.ts";
+import type { Role } from "../role/role.ts";
+import { roleSpec } from "../role/role-spec.ts";
+import type { HiredRole, Observed, ObservedOf, RunEvent, RunNotice } from "../run/event.ts";
+import { type OwnedRun, RunLog } from "../run/run-log.ts";
+import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
+import { Answerer } from "./answerer.ts";
+import { eager } from "./eager.ts";
+import { Engine } from "./engine.ts";
+import type { HumanPort } from "./human-port.ts";
+import { rounds } from "./rounds.ts";
+import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
+import type { Scheduler, SchedulerEnd } from "./scheduler.ts";
+
+/** The named regimes. */
+const schedulers: Readonly<Record<string, Scheduler>> = { rounds, eager };
+
+/** Most activations at once, unless said otherwise. */
+const DEFAULT_CONCURRENCY = 16;
+/** Most rounds of one `run`, unless said otherwise. */
+export const DEFAULT_ROUNDS = 100;
+/** Most characters of one message, unless said otherwise. */
+const DEFAULT_MESSAGE_LIMIT = 1_000_000;
+
+/** What an environment is made of. All of it has a default. */
+export interface EnvironmentOptions {
+  /** Where the roles find themselves, in prompts. */
+  readonly description?: string;
+  /** The model of roles that have none of their own. Needed only when an action asks one. */
+  readonly model?: ChatModel;
+  /** Default: random. */
+  readonly seed?: string | number;
+  readonly clock?: Clock;
+  /** Default `rounds`. */
+  readonly scheduler?: "rounds" | "eager";
+  /** Most activations at once. Default 16. */
+  readonly concurrency?: number;
+  /** Default `stop`. */
+  readonly onFailure?: FailurePolicy;
+  readonly human?: HumanPort;
+  readonly logger?: Logger;
+  /** Prices that win over the table. */
+  readonly prices?: PriceTable;
+  /** Bounds on model calls. */
+  readonly limits?: LimitOptions;
+  /** Texts that must never be written down, besides what looks like a key. */
+  readonly secrets?: readonly string[];
+  /** Most characters of one message. Default 1,000,000. */
+  readonly messageLimit?: number;
+}
+
+/** What a team adds to an environment: a journal, a budget, a state to go on from. */
+export interface RunBacking {
+  readonly state?: RunState;
+  readonly emitter?: EventEmitter;
+  readonly owned?: OwnedRun;
+  readonly requirePrice?: boolean;
+  readonly checkpoint?: () => boolean;
+  readonly resumed?: () => Promise<void>;
+  readonly signal?: AbortSignal;
+  /** Called after every event that became durable. */
+  readonly grew?: () => void;
+}
+
+/** A read-only face of what a role holds. */
+export interface RoleView {
+  readonly role: Role;
+  readonly name: string;
+  readonly inbox: readonly Message[];
+  readonly memory: ReadableMemory;
+  readonly workingMemory: ReadableMemory;
+  readonly state: { readonly [key: string]: Json };
+  readonly plan: Plan;
+  readonly isIdle: boolean;
+}
+
+/**
+ * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
+ * journal.
+ */
+export class Environment {
+  readonly description: string;
+  readonly #options: EnvironmentOptions;
+  readonly #log: RunLog;
+  readonly #engine: Engine;
+  readonly #roles = new Map<string, Role>();
+  readonly #emitter: EventEmitter;
+  #runs: Promise<unknown> | undefined;
+
+  constructor(options: EnvironmentOptions = {}, backing: RunBacking = {}) {
+    this.description = options.description ?? "";
+    this.#options = options;
+    this.#emitter = backing.emitter ?? new EventEmitter();
+    const clock = options.clock ?? systemClock;
+    const state = backing.state ?? freshState(options);
+    const scheduler = schedulerNamed(state.scheduler);
+    const logger = options.logger ?? silentLogger;
+    const observe = (event: RunEvent): void => {
+      this.#tell(event);
+      backing.grew?.();
+    };
+    this.#log = new RunLog({ state, clock, owned: backing.owned, observe });
+    const tell = (): ((notice: RunNotice) => void) | undefined => (this.#emitter.eventNames().length === 0 ? undefined : this.#tell);
+    this.#engine = new Engine({
+      log: this.#log,
+      clock,
+      scheduler,
+      concurrency: positive(options.concurrency ?? DEFAULT_CONCURRENCY, "concurrency"),
+      onFailure: options.onFailure ?? "stop",
+      answerer: new Answerer({
+        ...options,
+        clock,
+        logger,
+        seed: state.seed,
+        requirePrice: backing.requirePrice ?? false,
+        company: { description: this.description, colleagues: () => [...this.#roles.keys()] },
+        tell,
+      }),
+      logger,
+      mask: maskSecrets(options.secrets ?? []),
+      messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
+      signal: backing.signal ?? new AbortController().signal,
+      tell,
+      checkpoint: backing.checkpoint ?? ((): boolean => false),
+      resumed: backing.resumed ?? ((): Promise<void> => Promise.resolve()),
+    });
+  }
+
+  /**
+   * Hires a role, under its own name or another. One definition may be hired many times.
+   *
+   * @throws UsageError `ROLE_DUPLICATE` when the name is taken; `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
+   */
+  addRole(role: Role, o: { readonly name?: string } = {}): this {
+    const name = o.name ?? role.name;
+    if (this.#roles.has(name)) {
+      throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`);
+    }
+    if (!this.state.roles.has(name)) addRoleState(this.state, hiredRole(role, name));
+    this.#engine.enlist(role, name);
+    this.#roles.set(name, role);
+    return this;
+  }
+
+  /** Hires many roles, from any iterable, each under its own name. */
+  addRoles(roles: Iterable<Role>): this {
+    for (const role of roles) this.addRole(role);
+    return this;
+  }
+
+  /** Publishes a message from outside. A text becomes a user's requirement. */
+  publishMessage(message: Message | string): Receipt {
+    return this.#engine.publish(typeof message === "string" ? this.#userMessage(message) : message);
+  }
+
+  /**
+   * Runs until no role has mail, `rounds` more rounds have passed (default 100), or something stops it. A failing role is told in
+   * the result; nothing is thrown.
+   *
+   * @throws UsageError `RUN_TWICE` while it is running already.
+   */
+  async run(o: { readonly rounds?: number } = {}): Promise<RunResult> {
+    const end = await this.drive(this.#engine.rounds + (o.rounds ?? DEFAULT_ROUNDS));
+    return runResult(this.state, end);
+  }
+
+  /** Runs to an absolute number of rounds and says why it stopped. @internal */
+  async drive(roundLimit: number): Promise<RunEnd> {
+    if (this.#runs !== undefined) throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
+    try {
+      this.#runs = this.#engine.run(roundLimit);
+      const reason = (await this.#runs) as SchedulerEnd;
+      return { reason, failure: this.#engine.failure, control: this.#engine.control };
+    } finally {
+      this.#runs = undefined;
+    }
+  }
+
+  /** The pen of the run. @internal */
+  get log(): RunLog {
+    return this.#log;
+  }
+
+  /** The state of the run. @internal */
+  get state(): RunState {
+    return this.#log.state;
+  }
+
+  /** No role has mail and none is running: counted, never inferred. */
+  get isIdle(): boolean {
+    return this.#engine.isIdle;
+  }
+
+  /** Every message that was delivered, in order. */
+  get history(): ReadableMemory {
+    return this.state.history;
+  }
+
+  get seed(): string {
+    return this.state.seed;
+  }
+
+  get roleNames(): readonly string[] {
+    return [...this.#roles.keys()];
+  }
+
+  /** What a role holds now; undefined when nobody has that name. */
+  getRole(name: string): RoleView | undefined {
+    const role = this.#roles.get(name);
+    const state = this.state.roles.get(name);
+    if (role === undefined || state === undefined) return undefined;
+    const { mailbox, memory, workingMemory, custom, plan } = state;
+    const isIdle = mailbox.isEmpty && state.open === undefined;
+    return { role, name, inbox: mailbox.peek(mailbox.size), memory, workingMemory, state: custom, plan, isIdle };
+  }
+
+  /** Calls `listener` for every event or notice of a type; the returned function stops that. */
+  on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
+    this.#emitter.on(type, listener as (observed: Observed) => void);
+    return () => void this.#emitter.off(type, listener as (observed: Observed) => void);
+  }
+
+  /** Everything the environment holds, as plain JSON. */
+  toJSON(): Json {
+    const { state } = this;
+    return {
+      description: this.description,
+      seed: state.seed,
+      scheduler: state.scheduler,
+      round: state.round,
+      history: state.history.get().map(serializeMessage) as unknown as Json,
+      roles: [...state.roles.values()].map((role) => ({
+        name: role.name,
+        mailbox: role.mailbox.toJSON(),
+        memory: role.memory.toJSON(),
+        workingMemory: role.workingMemory.toJSON(),
+        state: role.custom,
+        plan: role.plan.toJSON(),
+      })) as unknown as Json,
+    };
+  }
+
+  #userMessage(content: string): Message {
+    const clock = this.#options.clock ?? systemClock;
+    return createMessage(content, { id: `user#${this.state.outside + 1}`, timestamp: clock.now() });
+  }
+
+  /** A listener's exception is its own affair: it is logged, and the run goes on. */
+  readonly #tell = (observed: Observed): void => {
+    if (this.#emitter.listenerCount(observed.type) === 0) return;
+    try {
+      this.#emitter.emit(observed.type, observed);
+    } catch (error) {
+      (this.#options.logger ?? silentLogger).error(`A listener of ${observed.type} failed: ${error instanceof Error ? error.message : "not an Error"}`);
+    }
+  };
+}
+
+/** What a run records of a role when it starts. */
+export function hiredRole(role: Role, name: string): HiredRole {
+  const spec = roleSpec(role);
+  const { card, watch, addresses, observeAll, mode } = spec;
+  const reactions = spec.reactions.map((reaction) => ({ on: [...reaction.on], needs: reaction.needs, do: reaction.action.name }));
+  const actions = spec.actions.map((action) => action.name);
+  const fingerprint = contentHash({ card, watch, addresses, observeAll, mode, actions, reactions }).slice(0, 32);
+  const state = spec.initialState as { readonly [key: string]: Json };
+  return { name, fingerprint, state, ...(role.memoryLimit === undefined ? {} : { memoryLimit: role.memoryLimit }) };
+}
+
+function freshState(options: EnvironmentOptions): RunState {
+  const state = emptyRunState("environment");
+  state.seed = String(options.seed ?? freshSeed());
+  state.scheduler = options.scheduler ?? "rounds";
+  return state;
+}
+
+function schedulerNamed(name: string): Scheduler {
+  const scheduler = schedulers[name];
+  if (scheduler !== undefined) return scheduler;
+  throw new UsageError("SCHEDULER_UNKNOWN", `Expected a scheduler "rounds" or "eager", got ${JSON.stringify(name)}.`);
+}
+
+function positive(value: number, name: string): number {
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of 1 or more, got ${value}.`);
+}

@@ -1,0 +1,13 @@
+import type { Awaitable } from "../action/action.ts";
+
+/** What a person is asked. */
+export interface HumanQuestion {
+  /** Stable across resume; an answer given later names it. */
+  readonly id: string;
+  readonly text: string;
+  /** Who asks. */
+  readonly role: string;
+}
+
+/** How a person is reached. Without one, a question suspends the run with status `waiting`. */
+export type HumanPort = (question: HumanQuestion, o: { readonly signal: AbortSignal }) => Awaitable<string>;

@@ -1,0 +1,44 @@
+import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
+
+/**
+ * Bulk-synchronous rounds. Every role with mail runs once per round, concurrently up to the limit; what they say is delivered at
+ * the end of the round in hire order, so that a run does not depend on how fast a model answers.
+ *
+ * E3 quiescence is counted: one message needs one round. E5 a failing role does not orphan its siblings: the round's others finish.
+ */
+export const rounds: Scheduler = {
+  name: "rounds",
+  async run(host) {
+    for (;;) {
+      const end = await nextRound(host);
+      if (end !== "done") return end;
+    }
+  },
+};
+
+async function nextRound(host: SchedulerHost): Promise<SchedulerEnd | "done"> {
+  await host.resumed();
+  if (host.signal.aborted) return "interrupted";
+  const ready = host.ready();
+  if (ready.length === 0 && !host.midRound) return "idle";
+  if (host.rounds >= host.roundLimit) return "rounds";
+  const ends = await runAll(host, ready);
+  if (ends.some((end) => end !== "done")) return "interrupted";
+  host.endRound();
+  return host.checkpoint() ? "checkpoint" : "done";
+}
+
+/** Turns of all the roles, at most `concurrency` at once, begun in their order. */
+async function runAll(host: SchedulerHost, roles: readonly string[]): Promise<readonly TurnEnd[]> {
+  const ends: TurnEnd[] = [];
+  let next = 0;
+  async function worker(): Promise<void> {
+    while (next < roles.length && !host.signal.aborted) {
+      const role = roles[next] as string;
+      next += 1;
+      ends.push(await host.turn(role));
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));
+  return host.signal.aborted ? [...ends, "suspended"] : ends;
+}

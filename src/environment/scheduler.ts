@@ -1,0 +1,34 @@
+/** How one turn of a role ended, as schedulers need to know it. */
+export type TurnEnd = "done" | "stopped" | "suspended";
+
+/** What a scheduler may ask of the environment. */
+export interface SchedulerHost {
+  /** Most activations at once. */
+  readonly concurrency: number;
+  /** Roles with mail that may run now, in hire order. */
+  ready(): readonly string[];
+  /** Runs one activation, with its retries, to its end. Never rejects. */
+  turn(role: string): Promise<TurnEnd>;
+  /** Whether a round is under way: some role has ended an activation in it. */
+  readonly midRound: boolean;
+  /** Delivers what was said in the round. */
+  endRound(): void;
+  /** Rounds so far; in regimes without rounds the most activations of one role. */
+  readonly rounds: number;
+  /** The number of rounds at which the run stops. */
+  readonly roundLimit: number;
+  /** Told after every round or, in regimes without rounds, every activation. True: stop here. */
+  checkpoint(): boolean;
+  /** Resolves when activations may start (again): at once unless the run is paused. */
+  resumed(): Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Why a scheduler stopped. `interrupted`: a turn was stopped or suspended, or the signal aborted. */
+export type SchedulerEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
+
+/** A regime: in which order roles run and when what they say is delivered. */
+export interface Scheduler {
+  readonly name: string;
+  run(host: SchedulerHost): Promise<SchedulerEnd>;
+}

@@ -1,0 +1,171 @@
+import { untilAborted } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { ControlError, errorRecord, type ErrorRecord, TimeoutError } from "../kernel/errors.ts";
+import { canonicalJson } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
+import type { BudgetGate } from "../run/budget-gate.ts";
+import type { ActEnded } from "../run/event.ts";
+import type { RunLog } from "../run/run-log.ts";
+import { actName, type RoleState } from "../run/run-state.ts";
+import { ActivationSteps } from "../run/steps.ts";
+import { Activation, type ActivationHost } from "./activation.ts";
+import type { Answerer } from "./answerer.ts";
+
+/** What every turn of an environment is made with. */
+export interface TurnTools {
+  readonly log: RunLog;
+  readonly clock: Clock;
+  readonly gate: BudgetGate;
+  readonly mask: Mask;
+  readonly answerer: Answerer;
+  readonly onFailure: FailurePolicy;
+  readonly host: ActivationHost;
+  readonly signal: AbortSignal;
+}
+
+/** How a turn ended. */
+export type TurnResult =
+  | { readonly kind: "ended"; readonly event: ActEnded }
+  | { readonly kind: "skipped"; readonly error: unknown }
+  | { readonly kind: "stopped"; readonly error: unknown }
+  | { readonly kind: "suspended"; readonly control: ControlError };
+
+type Outcome = { readonly kind: "done" } | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "control"; readonly control: ControlError };
+
+/** One role's turn: an activation, and its retries as the failure policy says. Rejects only when the journal is broken. */
+export async function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Promise<TurnResult> {
+  for (;;) {
+    const result = await new Attempt(tools, spec, role).run();
+    if (result !== "retry") return result;
+  }
+}
+
+/**
+ * One attempt at an activation. It owns the limit on its time; what the activation changed is the activation's until it is
+ * recorded, and the run's after.
+ */
+class Attempt {
+  readonly #tools: TurnTools;
+  readonly #spec: RoleSpec;
+  readonly #role: RoleState;
+  readonly #act: string;
+  readonly #attempt: number;
+  readonly #take: number;
+  readonly #limit = new AbortController();
+  readonly #steps: ActivationSteps;
+  readonly #activation: Activation;
+
+  constructor(tools: TurnTools, spec: RoleSpec, role: RoleState) {
+    this.#tools = tools;
+    this.#spec = spec;
+    this.#role = role;
+    this.#attempt = role.failures + 1;
+    this.#act = role.open?.act ?? actName(role.name, role.n, this.#attempt);
+    this.#take = role.open?.take ?? role.mailbox.size;
+    const { log, clock, gate, mask } = tools;
+    const startedAt = role.open?.at ?? clock.now();
+    const signal = AbortSignal.any([tools.signal, this.#limit.signal]);
+    this.#steps = new ActivationSteps({
+      act: this.#act,
+      log,
+      gate,
+      mask,
+      now: () => clock.now(),
+      signal,
+      begin: () => this.#begin(startedAt),
+      recorded: role.open?.steps,
+      carried: role.carry,
+      startedAt,
+    });
+    const { act, steps, answerer } = { act: this.#act, steps: this.#steps, answerer: tools.answerer };
+    this.#activation = new Activation({ act, spec, state: role, take: this.#take, host: tools.host, steps, answerer, signal });
+  }
+
+  async run(): Promise<TurnResult | "retry"> {
+    const outcome = await this.#live();
+    if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
+    if (outcome.kind === "failed") return this.#fail(outcome.error);
+    const event = this.#changes();
+    if (event instanceof FailedCommit) return this.#fail(event.cause);
+    this.#tools.log.record(event);
+    return { kind: "ended", event };
+  }
+
+  #begin(at: number): void {
+    if (this.#role.open !== undefined) return;
+    const { name, n } = this.#role;
+    this.#tools.log.record({ type: "act.started", act: this.#act, role: name, n, attempt: this.#attempt, take: this.#take, at });
+  }
+
+  /** Lives the activation, closes its context, and waits for what it started. */
+  async #live(): Promise<Outcome> {
+    const signal = this.#activation.signal;
+    const cancel = this.#armTimeout();
+    const lived = await untilAborted(this.#activation.live(), signal).then(
+      (): Outcome => ({ kind: "done" }),
+      (error: unknown): Outcome => (error instanceof ControlError ? { kind: "control", control: error } : { kind: "failed", error }),
+    );
+    cancel();
+    this.#activation.close();
+    await this.#steps.close();
+    if (this.#isLate()) return { kind: "failed", error: this.#limit.signal.reason };
+    return this.#steps.control === undefined ? lived : { kind: "control", control: this.#steps.control };
+  }
+
+  /** A person may take their time: while one is asked, the limit starts anew. */
+  #armTimeout(): () => void {
+    const { clock } = this.#tools;
+    const ms = this.#spec.role.timeout;
+    let cancel = clock.timer(ms, fire);
+    const limit = this.#limit;
+    const steps = this.#steps;
+    const what = `the activation ${this.#act}`;
+    function fire(): void {
+      if (steps.waitsForHuman) cancel = clock.timer(ms, fire);
+      else limit.abort(new TimeoutError(what, ms));
+    }
+    return () => cancel();
+  }
+
+  #isLate(): boolean {
+    return this.#limit.signal.aborted && !this.#tools.signal.aborted;
+  }
+
+  #changes(): ActEnded | FailedCommit {
+    try {
+      return this.#activation.ended(this.#tools.log.state.round);
+    } catch (error) {
+      return new FailedCommit(error);
+    }
+  }
+
+  #fail(error: unknown): TurnResult | "retry" {
+    const { log, mask } = this.#tools;
+    const then = afterFailure(this.#spec.role.onFailure ?? this.#tools.onFailure, this.#attempt);
+    const record = JSON.parse(mask(canonicalJson(errorRecord(error)))) as ErrorRecord;
+    const { round } = log.state;
+    log.record({
+      type: "act.failed",
+      act: this.#act,
+      role: this.#role.name,
+      round,
+      take: this.#take,
+      error: record,
+      stepFailed: this.#steps.failed,
+      then,
+    });
+    if (then === "retry") return "retry";
+    return { kind: then === "dead" ? "skipped" : "stopped", error };
+  }
+}
+
+/** What an activation changed does not fit: its state left its schema or is no JSON. */
+class FailedCommit {
+  readonly cause: unknown;
+
+  constructor(cause: unknown) {
+    this.cause = cause;
+  }
+}

@@ -1,0 +1,80 @@
+/*
+ * Troupe: a runtime for companies of roles. This is its table of contents, in the order of the story.
+ */
+
+// Something is said.
+export {
+  type Address,
+  type Addressable,
+  addressOf,
+  ROUTE_TO_ALL,
+  ROUTE_TO_NONE,
+  ROUTE_TO_SELF,
+  UserRequirement,
+} from "./message/address.ts";
+export { createMessage, type Message, type MessageFields, MessageSchema, parseMessage, serializeMessage } from "./message/message.ts";
+export { MessageQueue } from "./message/message-queue.ts";
+export type { Receipt } from "./message/receipt.ts";
+
+// Something can answer.
+export { type ChatMessage, type ImagePart, toChat, type ToolCall } from "./model/chat-message.ts";
+export type { ChatChunk, ChatModel, ChatRequest, ChatResponse, FinishReason, ReplyFormat, ToolSpec, Usage } from "./model/chat-model.ts";
+export { type Cost, formatCost, formatUsd, type MicroUsd, usd } from "./model/money.ts";
+export type { LimitOptions } from "./model/limits.ts";
+export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
+
+// It is remembered.
+export { Memory } from "./memory/memory.ts";
+export type { MessageMemory, ReadableMemory } from "./memory/message-memory.ts";
+export { Plan } from "./memory/plan.ts";
+export type { Task, TaskFields } from "./memory/task.ts";
+
+// A unit of work.
+export { Action, type ActionOptions, type ActionResult, defineAction } from "./action/action.ts";
+export type { ActionContext, AskOptions, Human, RoleCard, RoleContext, StepOptions } from "./action/context.ts";
+
+// Someone does it.
+export { type FailurePolicy, retry } from "./role/failure-policy.ts";
+export type { Reaction } from "./role/reaction.ts";
+export { defineRole, type ReactMode, Role, type RoleOptions, type Said } from "./role/role.ts";
+
+// It can be watched and repeated.
+export type { Observed, RunEvent, RunNotice, RunStatus } from "./run/event.ts";
+export { fold } from "./run/apply.ts";
+export { canonical } from "./run/canonical.ts";
+export type { Journal, RunInfo } from "./run/journal.ts";
+export { memoryJournal } from "./run/memory-journal.ts";
+export type { DeadLetter, RunState } from "./run/run-state.ts";
+
+// They share a world.
+export { Environment, type EnvironmentOptions, type RoleView } from "./environment/environment.ts";
+export type { HumanPort, HumanQuestion } from "./environment/human-port.ts";
+export type { RunResult } from "./environment/run-result.ts";
+
+// And are hired for a goal.
+export type { Run } from "./team/run.ts";
+export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./team/stop-condition.ts";
+export { type RunOptions, Team, type TeamOptions } from "./team/team.ts";
+
+// When something is wrong, or only interrupted.
+export {
+  AbortedError,
+  BudgetError,
+  ControlError,
+  JournalError,
+  ModelError,
+  NotJsonError,
+  OutputError,
+  PlanError,
+  QueueFullError,
+  StepError,
+  TimeoutError,
+  TroupeError,
+  UsageError,
+  WaitingError,
+  WorkspaceError,
+} from "./kernel/errors.ts";
+export type { Clock } from "./kernel/clock.ts";
+export type { Logger } from "./kernel/emit.ts";
+export type { Json } from "./kernel/json.ts";
+export type { StepDoor } from "./kernel/step.ts";

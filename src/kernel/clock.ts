@@ -1,0 +1,52 @@
+import { abortReason } from "./abort.ts";
+
+/** Time as a value that can be injected. Milliseconds throughout. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls `fire` once after `ms`; the returned function cancels it. */
+  timer(ms: number, fire: () => void): () => void;
+}
+
+/** The longest delay `setTimeout` keeps; it fires at once for a longer one. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
+/** The machine's clock. Its timers may be as long as one likes. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  timer(ms, fire) {
+    let handle: ReturnType<typeof setTimeout>;
+    const wait = (left: number): void => {
+      handle = left > LONGEST_DELAY ? setTimeout(() => wait(left - LONGEST_DELAY), LONGEST_DELAY) : setTimeout(fire, left);
+    };
+    wait(ms);
+    return () => clearTimeout(handle);
+  },
+};
+
+/**
+ * Resolves after `ms` on the given clock.
+ *
+ * @throws ControlError when the signal aborts first (see {@link abortReason}).
+ */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(abortReason(signal));
+    const cancel = clock.timer(ms, () => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    });
+    function stop(this: AbortSignal): void {
+      cancel();
+      reject(abortReason(this));
+    }
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** Resolves in a macrotask of its own, after every promise reaction that is ready now has run. */
+export function nextMacrotask(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,60 @@
+const SMALLEST = 4;
+
+/**
+ * A first-in, first-out line in a ring buffer.
+ *
+ * Owns the slots; what stands in line is its owner's business.
+ *
+ * DQ1 items leave in the order they came. DQ2 `push` and `shift` are O(1) amortised, however long the line is.
+ * DQ3 a slot that was left holds nothing, and a line that got short gives memory back.
+ */
+export class Deque<T> implements Iterable<T> {
+  #slots: (T | undefined)[] = [];
+  #head = 0;
+  #size = 0;
+
+  /** How many items stand in line. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Puts an item at the end. */
+  push(item: T): void {
+    if (this.#size === this.#slots.length) this.#resize(Math.max(SMALLEST, this.#size * 2));
+    this.#slots[this.#slotOf(this.#size)] = item;
+    this.#size++;
+  }
+
+  /** Takes the first item, or `undefined` from an empty line. */
+  shift(): T | undefined {
+    if (this.#size === 0) return undefined;
+    const item = this.#slots[this.#head];
+    this.#slots[this.#head] = undefined;
+    this.#head = this.#slotOf(1);
+    this.#size--;
+    if (this.#slots.length > SMALLEST && this.#size * 4 <= this.#slots.length) this.#resize(this.#slots.length / 2);
+    return item;
+  }
+
+  /** The item at a place in line, 0 being the first; `undefined` outside. */
+  at(place: number): T | undefined {
+    return place >= 0 && place < this.#size ? this.#slots[this.#slotOf(place)] : undefined;
+  }
+
+  /** The items in the order they would leave. Items that come during the walk are seen too. */
+  *[Symbol.iterator](): Generator<T, void> {
+    for (let place = 0; place < this.#size; place++) yield this.#slots[this.#slotOf(place)] as T;
+  }
+
+  /** Lengths are powers of two, so that the ring closes by a mask. */
+  #slotOf(place: number): number {
+    return (this.#head + place) & (this.#slots.length - 1);
+  }
+
+  #resize(length: number): void {
+    const slots = Array.from<T | undefined>({ length });
+    for (let place = 0; place < this.#size; place++) slots[place] = this.#slots[this.#slotOf(place)];
+    this.#slots = slots;
+    this.#head = 0;
+  }
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { NotJsonError } from "./errors.ts";
+
+/** Any value JSON can carry. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A JSON object. */
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Deeper values are refused: reading and writing them would end in a stack overflow somewhere. Real data stays far below. */
+const MAX_DEPTH = 500;
+
+/**
+ * JSON text with object keys sorted by code unit, so that equal values give equal text.
+ * `undefined` members are left out, as `JSON.stringify` does.
+ *
+ * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
+ */
+export function canonicalJson(value: unknown): string {
+  return write(value, "$", new Set());
+}
+
+/** sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
+export function contentHash(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+}
+
+/**
+ * What a value becomes when it has been written as JSON and read back: dates are strings, `undefined` members are gone.
+ * Live results pass through here so that they equal what a journal gives back later.
+ *
+ * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
+ */
+export function jsonRoundTrip<T>(value: T): T {
+  return value === undefined ? (null as T) : (JSON.parse(canonicalJson(value)) as T);
+}
+
+/** Freezes a plain value and everything it holds, also below what was frozen before. Returns the same object. */
+export function deepFreeze<T>(value: T): T {
+  const found = new Set<object>();
+  if (isObject(value)) found.add(value);
+  // The walk over a set also visits what is added on the way, so depth costs no stack.
+  for (const object of found) {
+    Object.freeze(object);
+    for (const member of Object.values(object)) if (isObject(member)) found.add(member);
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function write(value: unknown, path: string, above: Set<object>): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "boolean":
+      return String(value);
+    case "number":
+      if (!Number.isFinite(value)) throw new NotJsonError(path, String(value));
+      return JSON.stringify(value);
+    case "object":
+      return value === null ? "null" : writeObject(value, path, above);
+    default:
+      throw new NotJsonError(path, typeof value);
+  }
+}
+
+function writeObject(value: object, path: string, above: Set<object>): string {
+  if (above.has(value)) throw new NotJsonError(path, "a cycle");
+  if (above.size === MAX_DEPTH) throw new NotJsonError(`${path.slice(0, 40)}...`, `more than ${MAX_DEPTH} levels of nesting`);
+  above.add(value);
+  const jsonForm = (value as { toJSON?: unknown }).toJSON;
+  const form: unknown = typeof jsonForm === "function" ? (jsonForm as () => unknown).call(value) : value;
+  const text = form === value ? writeMembers(value, path, above) : write(form, path, above);
+  above.delete(value);
+  return text;
+}
+
+function writeMembers(value: object, path: string, above: Set<object>): string {
+  if (Array.isArray(value)) return writeArray(value, path, above);
+  // Promises, maps, errors and the like have no members that JSON sees: an empty object in their place would be a silent loss.
+  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  if (kind !== "Object") throw new NotJsonError(path, kind);
+  return writeRecord(value, path, above);
+}
+
+/** Holes count as undefined. */
+function writeArray(value: readonly unknown[], path: string, above: Set<object>): string {
+  const items = Array.from(value, (item, index) => (item === undefined ? "null" : write(item, `${path}[${index}]`, above)));
+  return `[${items.join(",")}]`;
+}
+
+function writeRecord(value: object, path: string, above: Set<object>): string {
+  const members: string[] = [];
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    members.push(`${JSON.stringify(key)}:${write(member, `${path}.${key}`, above)}`);
+  }
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,73 @@
+import type { Json } from "./json.ts";
+
+/**
+ * The door every side effect passes. A direct implementation just runs the effect; a recorded one writes it down under a
+ * content address and answers it from the record next time.
+ */
+export interface StepPort {
+  /**
+   * Runs `effect`, or gives back its recorded result. The result is handed out as its JSON round trip.
+   * Within one activation answers are released in the order asked.
+   *
+   * @throws StepError (or the ModelError, OutputError, WorkspaceError it was) when the effect failed, now or in the record.
+   */
+  step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T>;
+}
+
+/** What a step is: its kind and name, and everything that decides its answer. */
+export interface StepSpec {
+  /** "model", "tool", "human", "file" ... : part of the address. */
+  readonly kind: string;
+  readonly name: string;
+  /** Everything the answer depends on, and nothing else: no times, keys, run ids. Part of the address. */
+  readonly request: unknown;
+  /** Whether an effect that may have happened can simply run again after a crash. Default true. */
+  readonly idempotent?: boolean;
+  /** The effect announces each try through `door.attempts` itself (models do). Default false: one try that holds nothing. */
+  readonly metered?: boolean;
+  /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
+  readonly again?: boolean;
+}
+
+/** What an effect is given. */
+export interface StepDoor extends StepPort {
+  /** The step's address and occurrence, stable across resume: use it as an idempotency key. */
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly attempts: Attempts;
+}
+
+/** How an effect that may cost something announces each try before it starts and tells its cost after. Amounts are whole units the caller knows. */
+export interface Attempts {
+  /**
+   * Reserves `hold` for the next try; waits while other reservations are open and it does not fit.
+   *
+   * @throws BudgetError when it does not fit and nothing is open.
+   */
+  open(hold: number): Promise<void>;
+  /** Closes the try that is open with what it really cost. */
+  settle(outcome: AttemptOutcome): void;
+}
+
+/** How a try ended. */
+export interface AttemptOutcome {
+  /** Undefined: unknown price. */
+  readonly cost: number | undefined;
+  /** Where the cost comes from: the provider's usage, the whole hold because no usage came, or nothing because the model never ran. */
+  readonly basis: "usage" | "hold" | "none";
+  readonly usage?: Json;
+  /** Set when the try failed. */
+  readonly error?: unknown;
+}
+
+/** A door that keeps no record: for agents and models used outside a run. */
+export function directSteps(signal: AbortSignal): StepPort {
+  const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {} };
+  const door: StepDoor = {
+    key: "direct",
+    signal,
+    attempts,
+    step: (_spec, effect) => effect(door),
+  };
+  return door;
+}

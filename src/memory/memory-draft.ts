@@ -1,0 +1,276 @@
+import { ContextClosedError } from "../kernel/errors.ts";
+import type { Address } from "../message/address.ts";
+import { createMessage, type Message } from "../message/message.ts";
+import { Memory } from "./memory.ts";
+import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
+import { checkedCount, containing, identityIn, meantIn, memoryJson, newestOf, newsIn, olderThan } from "./recall.ts";
+
+/**
+ * One write to a memory: a message remembered, a message forgotten (by its identity: the id, or with `ignoreId` the content), or all
+ * forgotten.
+ */
+export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readonly ["0"];
+
+/** Writes what a draft wrote into its base. */
+export function applyMemoryOps(memory: MessageMemory, ops: readonly MemoryOp[]): void {
+  for (const op of ops) {
+    if (op[0] === "+") memory.add(op[1]);
+    else if (op[0] === "0") memory.clear();
+    else memory.delete(memory.ignoreId ? createMessage(op[1], { id: "forgotten", timestamp: 0 }) : op[1]);
+  }
+}
+
+/** What a draft stands on. */
+export interface MemoryDraftOptions {
+  /** Must not change while the draft is open. */
+  readonly base: ReadableMemory;
+  /** The activation that writes, for the error a late write gets. */
+  readonly act: string;
+}
+
+/**
+ * A memory as one activation sees it: its base with what the activation has added and forgotten.
+ *
+ * Owns the writes of one activation and the view they give. The base is never touched and never copied; whoever ends the activation
+ * applies `ops` to it, or drops them.
+ *
+ * D1 applying `ops` to the base gives a memory that answers every query as the draft did. D2 nothing is made before the first write, and
+ * no write or query costs more for a larger base than the same on the base itself, but for messages the draft hides.
+ * D3 after `close` writes throw and reads go on; after `settle` they show the base as it now is.
+ */
+export class MemoryDraft implements MessageMemory {
+  readonly #base: ReadableMemory;
+  readonly #act: string;
+  #changes: Changes | undefined;
+  #isClosed = false;
+
+  constructor(options: MemoryDraftOptions) {
+    this.#base = options.base;
+    this.#act = options.act;
+  }
+
+  get ignoreId(): boolean {
+    return this.#base.ignoreId;
+  }
+
+  get limit(): number | undefined {
+    return this.#base.limit;
+  }
+
+  /** What was written so far, in order: the caller's own array. */
+  get ops(): readonly MemoryOp[] {
+    return this.#changes === undefined ? noOps : [...this.#changes.ops];
+  }
+
+  /** Ends writing: the activation is over. Reads go on. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Ends the draft once its ops are applied or dropped: it shows the base from now on, and no write twice. */
+  settle(): void {
+    this.#isClosed = true;
+    this.#changes = undefined;
+  }
+
+  get size(): number {
+    const changes = this.#changes;
+    return changes === undefined ? this.#base.size : this.#baseSize(changes) + changes.added.size;
+  }
+
+  add(message: Message): boolean {
+    const changes = this.#write("add");
+    if (this.has(message)) return false;
+    changes.added.add(message);
+    changes.ops.push(["+", message]);
+    if (this.limit !== undefined && this.size > this.limit) this.#makeRoom(changes);
+    return true;
+  }
+
+  addBatch(messages: Iterable<Message>): number {
+    this.#write("addBatch");
+    let added = 0;
+    for (const message of messages) if (this.add(message)) added++;
+    return added;
+  }
+
+  has(target: Message | string): boolean {
+    const changes = this.#changes;
+    if (changes === undefined) return this.#base.has(target);
+    const meant = meantIn(this, target);
+    return meant !== undefined && (changes.added.has(meant) || this.#baseShows(changes, meant));
+  }
+
+  get(k = 0): Message[] {
+    const changes = this.#changes;
+    if (changes === undefined) return this.#base.get(k);
+    if (checkedCount(k) > 0) return newestOf(this, k);
+    return this.#both((memory) => memory.get());
+  }
+
+  getByPosition(place: number): Message | undefined {
+    const changes = this.#changes;
+    if (changes === undefined) return this.#base.getByPosition(place);
+    const fromStart = place < 0 ? this.size + place : place;
+    if (!Number.isInteger(place) || fromStart < 0) return undefined;
+    const baseSize = this.#baseSize(changes);
+    if (fromStart >= baseSize) return changes.added.getByPosition(fromStart - baseSize);
+    if (changes.hidden.size === 0) return this.#base.getByPosition(fromStart);
+    if (place < 0) return newestOf(this, -place)[0];
+    let left = fromStart;
+    for (const message of this) if (left-- === 0) return message;
+    return undefined;
+  }
+
+  getByRole(role: Message["role"]): Message[] {
+    return this.#both((memory) => memory.getByRole(role));
+  }
+
+  getByContent(substring: string): Message[] {
+    return containing(this, substring);
+  }
+
+  tryRemember(keyword: string): Message[] {
+    return containing(this, keyword);
+  }
+
+  getByAction<P>(address: Address<P>): Message<P>[] {
+    return this.#both((memory) => memory.getByAction(address));
+  }
+
+  getByActions<P>(addresses: Iterable<Address<P>>): Message<P>[] {
+    const all = [...addresses];
+    return this.#both((memory) => memory.getByActions(all));
+  }
+
+  newestBy<P>(address: Address<P>): Message<P> | undefined {
+    const changes = this.#changes;
+    if (changes === undefined) return this.#base.newestBy(address);
+    const added = changes.added.newestBy(address);
+    if (added !== undefined || changes.isCleared) return added;
+    const newest = this.#base.newestBy(address);
+    if (newest === undefined || this.#isSeen(changes, newest)) return newest;
+    return this.#base.getByAction(address).findLast((message) => this.#isSeen(changes, message));
+  }
+
+  findNews(observed: Iterable<Message>, k = 0): Message[] {
+    return newsIn(this, observed, k);
+  }
+
+  delete(target: Message | string): boolean {
+    const changes = this.#write("delete");
+    const meant = meantIn(this, target);
+    return meant !== undefined && this.#forget(changes, meant);
+  }
+
+  deleteNewest(): Message | undefined {
+    const changes = this.#write("deleteNewest");
+    const newest = changes.added.getByPosition(-1) ?? this.#next(changes, (changes.newest ??= this.#base.newestFirst()));
+    if (newest !== undefined) this.#forget(changes, newest);
+    return newest;
+  }
+
+  deleteOlderThan(timestampMs: number): number {
+    const changes = this.#write("deleteOlderThan");
+    const old = olderThan(this, timestampMs);
+    for (const message of old) this.#forget(changes, message);
+    return old.length;
+  }
+
+  clear(): void {
+    this.#write("clear");
+    if (this.size > 0) this.#changes = changesOver(this.#base, true);
+  }
+
+  *[Symbol.iterator](): Generator<Message, void> {
+    const changes = this.#changes;
+    if (changes?.isCleared !== true) {
+      for (const message of this.#base) if (this.#isSeen(changes, message)) yield message;
+    }
+    if (changes !== undefined) yield* changes.added;
+  }
+
+  *newestFirst(): Generator<Message, void> {
+    const changes = this.#changes;
+    if (changes !== undefined) yield* changes.added.newestFirst();
+    if (changes?.isCleared === true) return;
+    for (const message of this.#base.newestFirst()) if (this.#isSeen(changes, message)) yield message;
+  }
+
+  toJSON(): MemoryJson {
+    return memoryJson(this);
+  }
+
+  #write(what: string): Changes {
+    if (this.#isClosed) throw new ContextClosedError(this.#act, `memory.${what}`);
+    return (this.#changes ??= changesOver(this.#base, false));
+  }
+
+  #forget(changes: Changes, meant: Message | string): boolean {
+    const identity = typeof meant === "string" ? meant : identityIn(this, meant);
+    if (!changes.added.delete(meant)) {
+      if (!this.#baseShows(changes, meant)) return false;
+      changes.hidden.add(identity);
+    }
+    changes.ops.push(["-", identity]);
+    return true;
+  }
+
+  /** What the limit does to the base when the ops are applied, so it is no op of its own. */
+  #makeRoom(changes: Changes): void {
+    const oldest = this.#next(changes, (changes.oldest ??= this.#base[Symbol.iterator]()));
+    if (oldest === undefined) changes.added.delete(changes.added.getByPosition(0) as Message);
+    else changes.hidden.add(identityIn(this, oldest));
+  }
+
+  /** The next message of the base that the draft shows. The caller hides it, so a walk never has to go back. */
+  #next(changes: Changes, walk: Iterator<Message>): Message | undefined {
+    if (this.#baseSize(changes) === 0) return undefined;
+    for (let step = walk.next(); step.done !== true; step = walk.next()) {
+      if (this.#isSeen(changes, step.value)) return step.value;
+    }
+    return undefined;
+  }
+
+  #both<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
+    const changes = this.#changes;
+    if (changes === undefined) return query(this.#base);
+    const added = query(changes.added);
+    if (changes.isCleared) return added;
+    const before = query(this.#base);
+    return [...(changes.hidden.size === 0 ? before : before.filter((message) => this.#isSeen(changes, message))), ...added];
+  }
+
+  #baseSize(changes: Changes): number {
+    return changes.isCleared ? 0 : this.#base.size - changes.hidden.size;
+  }
+
+  #baseShows(changes: Changes, meant: Message | string): boolean {
+    if (changes.isCleared || !this.#base.has(meant)) return false;
+    return !changes.hidden.has(typeof meant === "string" ? meant : identityIn(this, meant));
+  }
+
+  #isSeen(changes: Changes | undefined, message: Message): boolean {
+    return changes === undefined || !changes.hidden.has(identityIn(this, message));
+  }
+}
+
+/** What one activation did to its base. */
+interface Changes {
+  readonly ops: MemoryOp[];
+  /** The base is forgotten altogether. */
+  readonly isCleared: boolean;
+  /** Identities of messages of the base that are forgotten one by one or made room. */
+  readonly hidden: Set<string>;
+  /** What was added and is still remembered. */
+  readonly added: Memory;
+  /** Walks over the base from both ends; what they passed is hidden. */
+  oldest?: Iterator<Message>;
+  newest?: Iterator<Message>;
+}
+
+function changesOver(base: ReadableMemory, isCleared: boolean): Changes {
+  return { ops: isCleared ? [["0"]] : [], isCleared, hidden: new Set(), added: new Memory({ ignoreId: base.ignoreId }) };
+}
+
+const noOps: readonly MemoryOp[] = Object.freeze([]);

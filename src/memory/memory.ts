@@ -1,0 +1,234 @@
+import { z } from "zod";
+import { UsageError } from "../kernel/errors.ts";
+import { addressOf, type Address } from "../message/address.ts";
+import { type Message, MessageSchema } from "../message/message.ts";
+import { MessageIndex } from "./message-index.ts";
+import { MessageLog } from "./message-log.ts";
+import type { MemoryJson, MessageMemory } from "./message-memory.ts";
+import { checkedCount, containing, identityIn, meantIn, memoryJson, namesOf, newsIn, olderThan } from "./recall.ts";
+
+const causeOf = (message: Message): string => message.causeBy;
+const roleOf = (message: Message): string => message.role;
+
+/** The log and the index of every empty memory. Nothing is ever put into them. */
+const nothing = new MessageLog();
+const nothingIndexed = new MessageIndex(nothing, causeOf);
+
+/** How a memory tells messages apart, and how many it keeps. */
+export interface MemoryOptions {
+  /** Let the content decide identity, and not the id: the same words are remembered once. Default false. */
+  readonly ignoreId?: boolean | undefined;
+  /** Messages kept at most, 1 or more; the oldest make room. Without it nothing is forgotten. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Short-term memory: what a role (or an environment) has heard and said, in order of arrival.
+ *
+ * Owns identity, the limit, and that log, places and indexes agree. The log owns order, an index its lists, and what an
+ * activation has written but not yet committed is its draft's.
+ *
+ * R1 `add` is O(1) amortised, `getByAction` O(answer) and creates nothing, `findNews` O(observed + k), `delete` keeps every index true
+ * in O(1) amortised. R2 what a query returns is the caller's own array, in order of arrival. R3 `get(0)` is all, a negative `k` is
+ * a RangeError. R4 `limit` forgets the oldest, in O(1) amortised. M1 messages are shared, never copied and never changed.
+ * M2 the id decides identity; with `ignoreId`, the content does.
+ */
+export class Memory implements MessageMemory {
+  readonly ignoreId: boolean;
+  readonly limit: number | undefined;
+  #log: MessageLog = nothing;
+  /** Identity to position, of exactly the messages held. Made with the first message. */
+  #places: Map<string, number> | undefined;
+  /** An index is made when it is first asked and kept true from then on. */
+  #byCause: MessageIndex | undefined;
+  #byRole: MessageIndex | undefined;
+
+  /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
+  constructor(options: MemoryOptions = {}) {
+    const { limit } = options;
+    if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
+      throw new UsageError(
+        "LIMIT_INVALID",
+        `Expected the limit of a memory to be a whole number of 1 or more, got ${limit}. Leave it out for no limit.`,
+      );
+    }
+    this.ignoreId = options.ignoreId ?? false;
+    this.limit = limit;
+  }
+
+  get size(): number {
+    return this.#log.size;
+  }
+
+  add(message: Message): boolean {
+    const identity = identityIn(this, message);
+    if (this.#places?.has(identity) === true) return false;
+    this.#append(identity, message);
+    if (this.limit !== undefined && this.size > this.limit) this.#forget(this.#log.nth(0));
+    return true;
+  }
+
+  addBatch(messages: Iterable<Message>): number {
+    let added = 0;
+    for (const message of messages) if (this.add(message)) added++;
+    return added;
+  }
+
+  has(target: Message | string): boolean {
+    return this.#find(target) !== undefined;
+  }
+
+  get(k = 0): Message[] {
+    return this.#log.newest(checkedCount(k) === 0 ? Infinity : k);
+  }
+
+  getByPosition(place: number): Message | undefined {
+    return this.#log.nth(place);
+  }
+
+  getByRole(role: Message["role"]): Message[] {
+    return this.#at(this.#roles.positionsOf(role));
+  }
+
+  getByContent(substring: string): Message[] {
+    return containing(this, substring);
+  }
+
+  tryRemember(keyword: string): Message[] {
+    return containing(this, keyword);
+  }
+
+  getByAction<P>(address: Address<P>): Message<P>[] {
+    return this.#at(this.#causes.positionsOf(addressOf(address))) as Message<P>[];
+  }
+
+  getByActions<P>(addresses: Iterable<Address<P>>): Message<P>[] {
+    const positions: number[] = [];
+    for (const name of namesOf(addresses)) for (const position of this.#causes.positionsOf(name)) positions.push(position);
+    return this.#at(positions.sort((a, b) => a - b)) as Message<P>[];
+  }
+
+  newestBy<P>(address: Address<P>): Message<P> | undefined {
+    return this.#causes.newest(addressOf(address)) as Message<P> | undefined;
+  }
+
+  findNews(observed: Iterable<Message>, k = 0): Message[] {
+    return newsIn(this, observed, k);
+  }
+
+  delete(target: Message | string): boolean {
+    const message = this.#find(target);
+    this.#forget(message);
+    return message !== undefined;
+  }
+
+  deleteNewest(): Message | undefined {
+    const newest = this.#log.nth(-1);
+    this.#forget(newest);
+    return newest;
+  }
+
+  deleteOlderThan(timestampMs: number): number {
+    const old = olderThan(this, timestampMs);
+    for (const message of old) this.#forget(message);
+    return old.length;
+  }
+
+  clear(): void {
+    this.#log = nothing;
+    this.#places = undefined;
+    this.#byCause = undefined;
+    this.#byRole = undefined;
+  }
+
+  *[Symbol.iterator](): Generator<Message, void> {
+    yield* this.#walk((log) => log.oldestFirst());
+  }
+
+  *newestFirst(): Generator<Message, void> {
+    yield* this.#walk((log) => log.newestFirst());
+  }
+
+  toJSON(): MemoryJson {
+    return memoryJson(this);
+  }
+
+  /**
+   * A memory from {@link toJSON}. Messages pass `MessageSchema`, so older wire forms are filled up and newer ones refused.
+   *
+   * @throws UsageError `MEMORY_INVALID` naming what does not fit.
+   */
+  static fromJSON(json: unknown): Memory {
+    const parsed = MemorySchema.safeParse(json);
+    if (!parsed.success) {
+      throw new UsageError("MEMORY_INVALID", `Expected a memory as JSON, got something else: ${z.prettifyError(parsed.error)}`);
+    }
+    const { messages, ...options } = parsed.data;
+    const memory = new Memory(options);
+    memory.addBatch(messages);
+    return memory;
+  }
+
+  get #causes(): MessageIndex {
+    return this.#log === nothing ? nothingIndexed : (this.#byCause ??= new MessageIndex(this.#log, causeOf));
+  }
+
+  get #roles(): MessageIndex {
+    return this.#log === nothing ? nothingIndexed : (this.#byRole ??= new MessageIndex(this.#log, roleOf));
+  }
+
+  #find(target: Message | string): Message | undefined {
+    if (this.#places === undefined) return undefined;
+    const meant = meantIn(this, target);
+    if (meant === undefined) return undefined;
+    const position = this.#places.get(typeof meant === "string" ? meant : identityIn(this, meant));
+    return position === undefined ? undefined : this.#log.at(position);
+  }
+
+  #append(identity: string, message: Message): void {
+    if (this.#places === undefined) {
+      this.#places = new Map();
+      this.#log = new MessageLog();
+    }
+    const position = this.#log.push(message);
+    this.#places.set(identity, position);
+    this.#byCause?.add(message, position);
+    this.#byRole?.add(message, position);
+  }
+
+  /** Takes a message that is held out of log, places and indexes. */
+  #forget(message: Message | undefined): void {
+    if (message === undefined) return;
+    const identity = identityIn(this, message);
+    this.#log.drop(this.#places?.get(identity) as number);
+    this.#places?.delete(identity);
+    this.#byCause?.remove(message);
+    this.#byRole?.remove(message);
+    if (this.#log.isMostlyHoles) this.#rewrite();
+  }
+
+  /** Closes the holes. The deletions that made them have paid for it. */
+  #rewrite(): void {
+    const held = this.get();
+    this.clear();
+    for (const message of held) this.#append(identityIn(this, message), message);
+  }
+
+  /** A walk goes on over the log it began with; a rewritten one tells by its places what is gone. */
+  *#walk(start: (log: MessageLog) => Iterable<Message>): Generator<Message, void> {
+    const log = this.#log;
+    for (const message of start(log)) {
+      if (log === this.#log || this.has(message)) yield message;
+    }
+  }
+
+  #at(positions: readonly number[]): Message[] {
+    return positions.map((position) => this.#log.at(position) as Message);
+  }
+}
+
+const MemorySchema = z.object({
+  ignoreId: z.boolean().optional(),
+  limit: z.int().min(1).optional(),
+  messages: z.array(MessageSchema),
+});

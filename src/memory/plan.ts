@@ -1,0 +1,190 @@
+import { z } from "zod";
+import { PlanError } from "../kernel/errors.ts";
+import { finished, reopened, type Task, type TaskFields, taskOf } from "./task.ts";
+import { duplicateId, sortTasks, throwCycle, unknownDependency, withDependents } from "./task-graph.ts";
+
+/** What a plan starts from. */
+export interface PlanOptions {
+  /** What the tasks together should achieve. */
+  readonly goal: string;
+  /** In any order; default none. */
+  readonly tasks?: Iterable<TaskFields> | undefined;
+}
+
+/** A plan as plain JSON. */
+export interface PlanJson {
+  readonly goal: string;
+  readonly tasks: readonly Task[];
+}
+
+/** What a task becomes. What is left out stays, but for the result: a replaced task is open. */
+export type TaskReplacement = Omit<TaskFields, "status" | "result">;
+
+/**
+ * A goal broken into tasks that depend on each other.
+ *
+ * Owns the tasks, their order and which one is next. Who does them and who judges the outcome is the planner's business.
+ *
+ * P1 tasks stand in an order in which each comes after all it depends on; otherwise they stay as written. P2 the current task is the first
+ * open one. P3 reopening a task reopens all that depend on it, directly or through others. P4 a refused change leaves the plan as it was.
+ */
+export class Plan {
+  readonly goal: string;
+  #tasks: Task[] = [];
+  #places = new Map<string, number>();
+  /** Place of the first open task; the number of tasks when all are done. */
+  #current = 0;
+
+  /** @throws PlanError when the tasks are no dependency graph (see {@link Plan.addTasks}). */
+  constructor(options: PlanOptions) {
+    this.goal = options.goal;
+    this.addTasks(options.tasks ?? []);
+  }
+
+  /** All tasks, in the order they can be done. */
+  get tasks(): Task[] {
+    return [...this.#tasks];
+  }
+
+  /** What is to be done next; `undefined` when all is done. */
+  get currentTask(): Task | undefined {
+    return this.#tasks[this.#current];
+  }
+
+  /** True when no task is open, so also for a plan without tasks. */
+  get isFinished(): boolean {
+    return this.#current === this.#tasks.length;
+  }
+
+  get finishedTasks(): Task[] {
+    return this.#tasks.filter((task) => task.status === "done");
+  }
+
+  /** The task of an id. */
+  getTask(id: string): Task | undefined {
+    return this.#tasks[this.#places.get(id) ?? -1];
+  }
+
+  /**
+   * Takes a whole new list of tasks. As long as the new ones, once sorted, have the id and the instruction of the old, the old ones stay
+   * with their results; from the first difference on the new ones replace them. An empty list changes nothing.
+   *
+   * @throws PlanError `PLAN_CYCLE`, `PLAN_UNKNOWN_DEPENDENCY` (of a task that is not in the list) or `PLAN_DUPLICATE_ID`.
+   */
+  addTasks(tasks: Iterable<TaskFields>): void {
+    const sorted = sortTasks(Array.from(tasks, taskOf));
+    if (sorted.length === 0) return;
+    const isKept = (old: Task, place: number): boolean => old.id === sorted[place]?.id && old.instruction === sorted[place].instruction;
+    const firstDifference = this.#tasks.findIndex((old, place) => !isKept(old, place));
+    const kept = firstDifference === -1 ? this.#tasks : this.#tasks.slice(0, firstDifference);
+    this.#become([...kept, ...sorted.slice(kept.length)]);
+  }
+
+  /**
+   * Puts one more task at the end.
+   *
+   * @throws PlanError `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, or `PLAN_CYCLE` when it depends on itself.
+   */
+  appendTask(fields: TaskFields): void {
+    const task = taskOf(fields);
+    if (this.#places.has(task.id)) duplicateId(task.id);
+    for (const id of task.dependsOn) {
+      if (id === task.id) throwCycle([id, id]);
+      if (!this.#places.has(id)) unknownDependency(task, id);
+    }
+    this.#places.set(task.id, this.#tasks.push(task) - 1);
+    this.#skipDone();
+  }
+
+  /**
+   * Puts a task in the place of the one of the same id. It is open, and so are all that depend on it; its dependencies, type and
+   * assignee stay unless given.
+   *
+   * @throws PlanError `PLAN_UNKNOWN_TASK`, `PLAN_UNKNOWN_DEPENDENCY` or `PLAN_CYCLE`.
+   */
+  replaceTask(replacement: TaskReplacement): void {
+    const old = this.#known(replacement.id);
+    const given = Object.entries(replacement).filter(([, value]) => value !== undefined);
+    const task = taskOf({ ...reopened(old), ...Object.fromEntries(given), status: "open" });
+    const replaced = sortTasks(this.#tasks.map((other) => (other === old ? task : other)));
+    this.#become(reopen(replaced, task.id));
+  }
+
+  /**
+   * Reopens a task and all that depend on it.
+   *
+   * @throws PlanError `PLAN_UNKNOWN_TASK`.
+   */
+  resetTask(id: string): void {
+    this.#become(reopen(this.#tasks, this.#known(id).id));
+  }
+
+  /** Marks the current task done and gives it back; `undefined` when nothing is open. */
+  finishCurrentTask(result = ""): Task | undefined {
+    const current = this.currentTask;
+    if (current === undefined) return undefined;
+    const done = finished(current, result);
+    this.#tasks[this.#current] = done;
+    this.#skipDone();
+    return done;
+  }
+
+  toJSON(): PlanJson {
+    return { goal: this.goal, tasks: this.tasks };
+  }
+
+  /**
+   * A plan from {@link toJSON}.
+   *
+   * @throws PlanError `PLAN_INVALID` naming what does not fit, or as {@link Plan.addTasks} does.
+   */
+  static fromJSON(json: unknown): Plan {
+    const parsed = PlanSchema.safeParse(json);
+    if (parsed.success) return new Plan(parsed.data);
+    throw new PlanError("PLAN_INVALID", `Expected a plan as JSON, got something else: ${z.prettifyError(parsed.error)}`);
+  }
+
+  #known(id: string): Task {
+    const task = this.getTask(id);
+    if (task !== undefined) return task;
+    throw new PlanError(
+      "PLAN_UNKNOWN_TASK",
+      `Expected the id of a task of the plan, got ${id}. Append it first, or name one that is there.`,
+      {
+        data: { task: id },
+      },
+    );
+  }
+
+  #become(tasks: Task[]): void {
+    this.#tasks = tasks;
+    this.#places = new Map(tasks.map((task, place) => [task.id, place]));
+    this.#current = 0;
+    this.#skipDone();
+  }
+
+  #skipDone(): void {
+    while (this.#tasks[this.#current]?.status === "done") this.#current++;
+  }
+}
+
+/** The tasks with one of them, and all that depend on it, open. */
+function reopen(tasks: readonly Task[], id: string): Task[] {
+  const affected = withDependents(tasks, id);
+  return tasks.map((task) => (affected.has(task.id) ? reopened(task) : task));
+}
+
+const PlanSchema = z.object({
+  goal: z.string(),
+  tasks: z.array(
+    z.object({
+      id: z.string(),
+      dependsOn: z.array(z.string()).optional(),
+      instruction: z.string(),
+      assignee: z.string().optional(),
+      type: z.string().optional(),
+      status: z.enum(["open", "done"]).optional(),
+      result: z.string().optional(),
+    }),
+  ),
+});

@@ -1,0 +1,41 @@
+/**
+ * Anything that has a name in routing: an action, a role, `UserRequirement`. `"~says"` is a phantom: it carries the type of
+ * what a message caused by it holds in `instructContent`, and never exists at run time.
+ */
+export interface Addressable<P = unknown> {
+  readonly name: string;
+  readonly "~says"?: P;
+}
+
+/** A class of addressables: its instances carry the payload type. */
+export interface AddressableClass<P = unknown> {
+  readonly name: string;
+  readonly actionName?: string;
+  readonly prototype: Addressable<P>;
+}
+
+/** What routing words accept: a name, an action or role, or an Action class. */
+export type Address<P = unknown> = string | Addressable<P> | AddressableClass<P>;
+
+/** The payload type behind an address. */
+export type PayloadOf<A> = A extends string ? unknown : A extends AddressableClass<infer P> ? P : A extends Addressable<infer P> ? P : unknown;
+
+/** Every role that watches the cause. */
+export const ROUTE_TO_ALL = "<all>";
+/** The sender itself. */
+export const ROUTE_TO_SELF = "<self>";
+/** Nobody: the message is only kept in the history. */
+export const ROUTE_TO_NONE = "<none>";
+
+/** What causes a user's message. */
+export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRequirement" });
+
+/** The name behind an address: a string as it is, an action's or role's `name`, a class's static `actionName` or else its name. */
+export function addressOf(x: Address): string {
+  if (typeof x === "string") return x;
+  return isClass(x) ? (x.actionName ?? x.name) : x.name;
+}
+
+function isClass(x: Exclude<Address, string>): x is AddressableClass {
+  return typeof x === "function";
+}

@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { freshMessageId } from "../kernel/id.ts";
+import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
+import { type Address, addressOf, ROUTE_TO_ALL, UserRequirement } from "./address.ts";
+
+/** Version of the wire form of a message. */
+export const MESSAGE_VERSION = 1;
+
+/**
+ * Something said. Frozen through and through, plain JSON.
+ *
+ * M1 a message never changes after it is made: recipients share one object.
+ * M2 `id` decides identity.
+ * M3 empty `sendTo` is stored as `["<all>"]`, empty `causeBy` as `UserRequirement`.
+ * M4 ids are unique within a run.
+ */
+export interface Message<P = unknown> {
+  readonly id: string;
+  readonly content: string;
+  /** The typed payload, plain JSON. */
+  readonly instructContent?: P;
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** Name of the action that caused it. */
+  readonly causeBy: string;
+  /** Name of the role that sent it; empty for the user. */
+  readonly sentFrom: string;
+  readonly sendTo: readonly string[];
+  /** Ids of the messages this one answers. */
+  readonly parents: readonly string[];
+  /** Milliseconds, from the run's clock. */
+  readonly timestamp: number;
+  readonly metadata: Readonly<Record<string, Json>>;
+}
+
+/** What a caller may say of a new message; routing fields take names, actions, roles and action classes. */
+export interface MessageFields<P = unknown> {
+  readonly id?: string;
+  readonly instructContent?: P;
+  readonly role?: Message["role"];
+  readonly causeBy?: Address | undefined;
+  readonly sentFrom?: Address | undefined;
+  readonly sendTo?: Address | Iterable<Address> | undefined;
+  readonly parents?: readonly string[];
+  readonly timestamp?: number;
+  readonly metadata?: Readonly<Record<string, Json>>;
+}
+
+/**
+ * Makes a frozen message. Outside a run it gets a random id and the machine's time; inside an activation it is issued again
+ * under the activation's id and time when it is returned or published.
+ *
+ * @throws NotJsonError when the payload or the metadata are not plain JSON.
+ * @throws UsageError `MESSAGE_INVALID` when content is not a string.
+ */
+export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+  if (typeof content !== "string") {
+    throw new UsageError("MESSAGE_INVALID", `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`);
+  }
+  const base = {
+    id: fields.id === undefined || fields.id === "" ? freshMessageId() : fields.id,
+    content,
+    role: fields.role ?? "user",
+    causeBy: nameOr(fields.causeBy, UserRequirement.name),
+    sentFrom: nameOr(fields.sentFrom, ""),
+    sendTo: sendToNames(fields.sendTo),
+    parents: [...(fields.parents ?? [])],
+    timestamp: fields.timestamp ?? systemClock.now(),
+    metadata: jsonRoundTrip(fields.metadata ?? {}),
+  };
+  const message: Message<P> = fields.instructContent === undefined ? base : { ...base, instructContent: jsonRoundTrip(fields.instructContent) };
+  deepFreeze(message);
+  if (fields.causeBy === undefined) causeLeftOpen.add(message);
+  return message;
+}
+
+/** Messages whose maker named no cause: inside an activation its action becomes the cause. */
+const causeLeftOpen = new WeakSet<Message>();
+
+/** True when the message was made without naming its cause. @internal */
+export function isCauseLeftOpen(message: Message): boolean {
+  return causeLeftOpen.has(message);
+}
+
+/** Whether a value has the shape of a message. */
+export function isMessage(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
+}
+
+/** Guards every boundary a message crosses from outside. Fills what older forms lack; refuses a newer version. */
+export const MessageSchema: z.ZodType<Message> = z
+  .object({
+    v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
+    id: z.string().min(1).optional(),
+    content: z.string(),
+    instructContent: z.json().optional(),
+    role: z.enum(["system", "user", "assistant", "tool"]).default("user"),
+    causeBy: z.string().optional(),
+    sentFrom: z.string().optional(),
+    sendTo: z.array(z.string()).optional(),
+    parents: z.array(z.string()).optional(),
+    timestamp: z.number().optional(),
+    metadata: z.record(z.string(), z.json()).optional(),
+  })
+  .transform(({ v: _version, ...fields }) => createMessage(fields.content, dropUndefined(fields)));
+
+/**
+ * Reads a message from its wire form (see {@link serializeMessage}).
+ *
+ * @throws UsageError `MESSAGE_INVALID` naming the fields that do not fit.
+ */
+export function parseMessage(wire: unknown): Message {
+  const parsed = MessageSchema.safeParse(wire);
+  if (parsed.success) return parsed.data;
+  throw new UsageError("MESSAGE_INVALID", `Expected a message, got something else: ${z.prettifyError(parsed.error)}`);
+}
+
+/** The wire form of a message: its fields and the version. */
+export function serializeMessage(message: Message): Message & { readonly v: number } {
+  return { v: MESSAGE_VERSION, ...message };
+}
+
+function nameOr(address: Address | undefined, fallback: string): string {
+  const name = address === undefined ? "" : addressOf(address);
+  return name === "" ? fallback : name;
+}
+
+function sendToNames(sendTo: MessageFields["sendTo"]): readonly string[] {
+  const given = sendTo === undefined ? [] : isIterable(sendTo) ? [...sendTo] : [sendTo];
+  const names = new Set(given.map(addressOf).filter((name) => name !== ""));
+  return names.size === 0 ? [ROUTE_TO_ALL] : [...names];
+}
+
+function isIterable(value: Address | Iterable<Address>): value is Iterable<Address> {
+  return typeof value === "object" && Symbol.iterator in value;
+}
+
+function dropUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

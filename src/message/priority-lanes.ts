@@ -1,0 +1,80 @@
+import { Deque } from "../kernel/deque.ts";
+
+interface Lane<T> {
+  readonly priority: number;
+  readonly line: Deque<T>;
+}
+
+/**
+ * Items in order of priority, and in order of arrival within one priority: a ring buffer for each priority in use, and a binary
+ * heap of those.
+ *
+ * L1 smaller numbers first, equal numbers first come, first served. L2 with p priorities in use `push` and `shift` are O(log p)
+ * at worst, O(1) as long as no priority comes into use or out of it. L3 a priority nobody waits under costs nothing.
+ */
+export class PriorityLanes<T> {
+  /** A heap: the lane at n is at least as urgent as those at 2n + 1 and 2n + 2. No lane in it is empty. */
+  readonly #heap: Lane<T>[] = [];
+  readonly #byPriority = new Map<number, Lane<T>>();
+
+  push(item: T, priority: number): void {
+    const lane = this.#byPriority.get(priority) ?? this.#open(priority);
+    lane.line.push(item);
+  }
+
+  shift(): T | undefined {
+    const lane = this.#heap[0];
+    if (lane === undefined) return undefined;
+    const item = lane.line.shift();
+    if (lane.line.size === 0) this.#closeFirst(lane);
+    return item;
+  }
+
+  /** Items with their priorities, in the order they would leave. O(p log p) to start. */
+  *inOrder(): Generator<{ readonly item: T; readonly priority: number }, void> {
+    const lanes = this.#heap.toSorted((a, b) => a.priority - b.priority);
+    for (const { priority, line } of lanes) {
+      for (const item of line) yield { item, priority };
+    }
+  }
+
+  #open(priority: number): Lane<T> {
+    const lane = { priority, line: new Deque<T>() };
+    this.#byPriority.set(priority, lane);
+    let place = this.#heap.push(lane) - 1;
+    while (place > 0) {
+      const above = (place - 1) >> 1;
+      if (!this.#isMoreUrgent(place, above)) break;
+      this.#swap(place, above);
+      place = above;
+    }
+    return lane;
+  }
+
+  #closeFirst(lane: Lane<T>): void {
+    this.#byPriority.delete(lane.priority);
+    this.#swap(0, this.#heap.length - 1);
+    this.#heap.pop();
+    let place = 0;
+    for (;;) {
+      let urgent = place;
+      if (this.#isMoreUrgent(2 * place + 1, urgent)) urgent = 2 * place + 1;
+      if (this.#isMoreUrgent(2 * place + 2, urgent)) urgent = 2 * place + 2;
+      if (urgent === place) return;
+      this.#swap(place, urgent);
+      place = urgent;
+    }
+  }
+
+  #isMoreUrgent(place: number, than: number): boolean {
+    const one = this.#heap[place];
+    const other = this.#heap[than];
+    return one !== undefined && other !== undefined && one.priority < other.priority;
+  }
+
+  #swap(one: number, other: number): void {
+    const kept = this.#heap[one] as Lane<T>;
+    this.#heap[one] = this.#heap[other] as Lane<T>;
+    this.#heap[other] = kept;
+  }
+}

@@ -1,0 +1,34 @@
+import { UsageError } from "../kernel/errors.ts";
+
+/**
+ * What happens when an activation fails. `stop`: its messages stay in the mailbox and the run ends with status `failed`.
+ * `skip`: they become dead letters and the company goes on. `retry`: the activation runs again first.
+ */
+export type FailurePolicy = "stop" | "skip" | RetryActivation;
+
+/** See {@link retry}. */
+export interface RetryActivation {
+  readonly retry: number;
+  readonly then: "stop" | "skip";
+}
+
+/**
+ * Runs a failed activation up to `times` more times. If a step failed, its good answers are reused; if none did, the answers
+ * themselves were at fault and it starts fresh.
+ *
+ * @throws UsageError `RETRY_INVALID` unless `times` is a whole number of 1 or more.
+ */
+export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActivation {
+  if (!Number.isInteger(times) || times < 1) {
+    throw new UsageError("RETRY_INVALID", `Expected retry(n) to get a whole number of 1 or more, got ${times}.`);
+  }
+  return { retry: times, then };
+}
+
+/** What the policy says after attempt number `attempt` (from 1) has failed. */
+export function afterFailure(policy: FailurePolicy, attempt: number): "retry" | "dead" | "stop" {
+  if (policy === "stop") return "stop";
+  if (policy === "skip") return "dead";
+  if (attempt <= policy.retry) return "retry";
+  return policy.then === "skip" ? "dead" : "stop";
+}

@@ -1,0 +1,15 @@
+import type { RoleContext } from "../action/context.ts";
+import type { Message } from "../message/message.ts";
+
+/**
+ * The messages of the inbox that the role does not remember yet. What it said to itself it remembers already, and it is news
+ * all the same.
+ */
+export function observe<S>(rc: RoleContext<S>): readonly Message[] {
+  const unknown = new Set(rc.memory.findNews(rc.inbox));
+  return rc.inbox.filter((message) => unknown.has(message) || isOwn(rc, message));
+}
+
+function isOwn<S>(rc: RoleContext<S>, message: Message): boolean {
+  return message.sentFrom === rc.name;
+}

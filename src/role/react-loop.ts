@@ -1,0 +1,24 @@
+import type { RoleContext } from "../action/context.ts";
+
+/**
+ * Where one activation stands in its loop of thinking and acting. It is local to the activation and never durable:
+ * an activation that runs again begins at the start and gets its recorded answers.
+ */
+export interface ReactLoop {
+  /** Actions run so far. */
+  turn: number;
+  /** Place of the last action in the role's list; -1 before the first. */
+  index: number;
+}
+
+const loops = new WeakMap<object, ReactLoop>();
+
+/** The loop of an activation, made on first use. */
+export function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
+  let loop = loops.get(rc);
+  if (loop === undefined) {
+    loop = { turn: 0, index: -1 };
+    loops.set(rc, loop);
+  }
+  return loop;
+}

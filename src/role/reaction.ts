@@ -1,0 +1,58 @@
+import type { Action } from "../action/action.ts";
+import type { ReadableMemory } from "../memory/message-memory.ts";
+import { type Address, addressOf } from "../message/address.ts";
+import type { Message } from "../message/message.ts";
+
+/** When news caused by `on` arrives, and each of `needs` is newer than what this reaction consumed last, do `do`. */
+export interface Reaction {
+  readonly on: Address | readonly Address[];
+  /** Default: the needs of the action. Needs more than one message: a join. */
+  readonly needs?: readonly Address[];
+  readonly do: Action;
+}
+
+/** A reaction with all its names looked up. */
+export interface ReactionSpec {
+  readonly on: ReadonlySet<string>;
+  readonly needs: readonly string[];
+  readonly action: Action;
+}
+
+/** Ids of the messages a reaction consumed last, by the name of the need. Kept for each reaction by its place in the list. */
+export type Joins = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Looks up the names of a reaction. */
+export function reactionSpec(reaction: Reaction): ReactionSpec {
+  const on = isList(reaction.on) ? reaction.on : [reaction.on];
+  return {
+    on: new Set(on.map(addressOf)),
+    needs: (reaction.needs ?? reaction.do.needs).map(addressOf),
+    action: reaction.do,
+  };
+}
+
+/** The news that triggers a reaction. */
+export function triggersOf(reaction: ReactionSpec, news: readonly Message[]): readonly Message[] {
+  return news.filter((message) => reaction.on.has(message.causeBy));
+}
+
+/**
+ * What a reaction would consume now: the newest message of each need. Undefined while one is missing or was consumed before.
+ */
+export function joinedInputs(
+  reaction: ReactionSpec,
+  memory: ReadableMemory,
+  consumed: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> | undefined {
+  const inputs: Record<string, string> = {};
+  for (const need of reaction.needs) {
+    const newest = memory.newestBy(need);
+    if (newest === undefined || consumed?.[need] === newest.id) return undefined;
+    inputs[need] = newest.id;
+  }
+  return inputs;
+}
+
+function isList(on: Reaction["on"]): on is readonly Address[] {
+  return Array.isArray(on);
+}

@@ -1,0 +1,95 @@
+import { type Action, assertRoutableName, assertSameAction } from "../action/action.ts";
+import type { CustomState, RoleCard } from "../action/context.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { jsonRoundTrip } from "../kernel/json.ts";
+import { type Address, addressOf, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../message/address.ts";
+import { type ReactionSpec, reactionSpec } from "./reaction.ts";
+import type { ReactMode, Role } from "./role.ts";
+
+/** A role with everything looked up once: what an environment needs to route to it and to run it. Shared by all who hire it. */
+export interface RoleSpec {
+  readonly role: Role;
+  readonly card: RoleCard;
+  readonly actions: readonly Action[];
+  readonly reactions: readonly ReactionSpec[];
+  readonly watch: readonly string[];
+  readonly addresses: readonly string[];
+  readonly observeAll: boolean;
+  readonly mode: ReactMode;
+  readonly maxReactLoop: number;
+  readonly initialState: CustomState;
+}
+
+const specs = new WeakMap<Role, RoleSpec>();
+const reserved: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
+
+/**
+ * Looks a role up.
+ *
+ * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
+ */
+export function roleSpec(role: Role): RoleSpec {
+  const known = specs.get(role);
+  if (known !== undefined) return known;
+  const spec = buildSpec(role);
+  specs.set(role, spec);
+  return spec;
+}
+
+function buildSpec(role: Role): RoleSpec {
+  if (role.name === "" || reserved.has(role.name)) {
+    throw new UsageError("ROLE_INVALID", `Expected a role to have a name that is no routing word, got ${JSON.stringify(role.name)}.`);
+  }
+  const reactions = role.reactions.map(reactionSpec);
+  const actions = actionsOf(role, reactions);
+  const mode = role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react");
+  if (mode === "by_cause" && reactions.length === 0 && actions.length > 1) {
+    throw new UsageError("ROLE_INVALID", `Expected role ${role.name} in mode by_cause to have reactions, got none. Say which cause leads to which action.`);
+  }
+  return Object.freeze({
+    role,
+    card: Object.freeze({
+      name: role.name,
+      profile: role.profile,
+      goal: role.goal,
+      constraints: role.constraints,
+      description: role.description,
+    }),
+    actions,
+    reactions,
+    watch: watchOf(role, reactions),
+    addresses: role.addresses,
+    observeAll: role.observeAll,
+    mode,
+    maxReactLoop: role.maxReactLoop ?? (mode === "by_order" ? actions.length : 10),
+    initialState: initialStateOf(role),
+  });
+}
+
+function actionsOf(role: Role, reactions: readonly ReactionSpec[]): readonly Action[] {
+  const byName = new Map<string, Action>();
+  for (const action of [...role.actions, ...reactions.map((reaction) => reaction.action)]) {
+    assertRoutableName(action);
+    assertSameAction(byName.get(action.name), action);
+    byName.set(action.name, action);
+  }
+  return [...byName.values()];
+}
+
+function watchOf(role: Role, reactions: readonly ReactionSpec[]): readonly string[] {
+  const named: readonly Address[] | undefined = role.watch;
+  if (named !== undefined) return [...new Set(named.map(addressOf))];
+  if (reactions.length === 0) return [UserRequirement.name];
+  return [...new Set(reactions.flatMap((reaction) => [...reaction.on, ...reaction.needs]))];
+}
+
+function initialStateOf(role: Role): CustomState {
+  if (role.state === undefined) return {};
+  const parsed = role.state.safeParse({});
+  if (!parsed.success) {
+    throw new UsageError("STATE_INVALID", `Expected the state of role ${role.name} to have defaults for every field: ${parsed.error.message}`, {
+      cause: parsed.error,
+    });
+  }
+  return jsonRoundTrip(parsed.data);
+}

@@ -1,0 +1,137 @@
+import type { z } from "zod";
+import type { Action, Awaitable } from "../action/action.ts";
+import type { CustomState, RoleContext } from "../action/context.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { TaskFields } from "../memory/task.ts";
+import type { Address } from "../message/address.ts";
+import type { Message } from "../message/message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { act } from "./act.ts";
+import type { FailurePolicy } from "./failure-policy.ts";
+import { observe } from "./observe.ts";
+import { react } from "./react.ts";
+import type { Reaction } from "./reaction.ts";
+import { think } from "./think.ts";
+
+/** How a role chooses among its actions; see {@link RoleOptions.reactMode}. */
+export type ReactMode = "by_cause" | "by_order" | "react" | "plan_and_act";
+
+/** What a role may give back from `react`: messages to publish. */
+export type Said = Message | readonly Message[] | void | undefined;
+
+/** What a role is made of. */
+export interface RoleOptions<S = CustomState> {
+  /** Identity in an environment, and an address. */
+  readonly name: string;
+  /** The trade, for example "Architect": an address too, shared by all who have it. */
+  readonly profile?: string;
+  readonly goal?: string;
+  readonly constraints?: string;
+  /** Replaces the generated introduction in prompts. */
+  readonly description?: string;
+  /** Causes whose broadcasts are observed. Default: what the reactions need, else `[UserRequirement]`. */
+  readonly watch?: readonly Address[];
+  /** Default: the actions of the reactions. */
+  readonly actions?: readonly Action[];
+  /** The action index of mode `by_cause`. */
+  readonly reactions?: readonly Reaction[];
+  /** More names to be reached by, besides `name` and `profile`. */
+  readonly addresses?: readonly string[];
+  /** Observe every broadcast. Default false. */
+  readonly observeAll?: boolean;
+  /**
+   * `by_cause` runs the reactions that are ready, `by_order` all actions in their order, `react` asks the model for the next one,
+   * `plan_and_act` plans tasks and takes them. Default: `by_cause` with reactions, else `react`; one action alone is simply run.
+   */
+  readonly reactMode?: ReactMode;
+  /** Most actions of one activation. Default: 10 for `react`, all actions for `by_order`, 3 x tasks for `plan_and_act`. */
+  readonly maxReactLoop?: number;
+  readonly model?: ChatModel;
+  /** Guards the custom state; its defaults are the state at the start. */
+  readonly state?: z.ZodType<S>;
+  /** A person plays this role: every question to a model goes to them. */
+  readonly human?: boolean;
+  /** Milliseconds one activation may take, waiting for a human not counted. Default 3,600,000. */
+  readonly timeout?: number;
+  /** What happens when an activation fails. Default: the environment's policy. */
+  readonly onFailure?: FailurePolicy;
+  /** Most messages the memory keeps; the oldest go first. Default: all. */
+  readonly memoryLimit?: number;
+  observe?(rc: RoleContext<S>): Awaitable<readonly Message[]>;
+  think?(rc: RoleContext<S>): Awaitable<Action | undefined>;
+  act?(rc: RoleContext<S>, action: Action): Awaitable<Said>;
+  react?(rc: RoleContext<S>): Awaitable<Said>;
+  /** Tasks of mode `plan_and_act`, instead of asking the model for them. */
+  planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
+}
+
+/**
+ * Someone who does the work: a definition that holds no data of a run, so that one role can be hired under many names.
+ * Subclass it, or use {@link defineRole}. Override `observe`, `think`, `act` or `react` to change a part of its life.
+ */
+export class Role<S = CustomState> {
+  readonly name: string = this.constructor.name;
+  readonly profile: string = "";
+  readonly goal: string = "";
+  readonly constraints: string = "";
+  readonly description: string = "";
+  readonly watch: readonly Address[] | undefined = undefined;
+  readonly actions: readonly Action[] = [];
+  readonly reactions: readonly Reaction[] = [];
+  readonly addresses: readonly string[] = [];
+  readonly observeAll: boolean = false;
+  readonly reactMode: ReactMode | undefined = undefined;
+  readonly maxReactLoop: number | undefined = undefined;
+  readonly model: ChatModel | undefined = undefined;
+  readonly state: z.ZodType<S> | undefined = undefined;
+  readonly human: boolean = false;
+  readonly timeout: number = 3_600_000;
+  readonly onFailure: FailurePolicy | undefined = undefined;
+  readonly memoryLimit: number | undefined = undefined;
+
+  /** Which of the inbox is news. Default: what is not in memory yet. */
+  observe(rc: RoleContext<S>): Awaitable<readonly Message[]> {
+    return observe(rc);
+  }
+
+  /** The next action, or nothing to end. Default: by `reactMode`. */
+  think(rc: RoleContext<S>): Awaitable<Action | undefined> {
+    return think(this, rc);
+  }
+
+  /** Runs one action; what it says is remembered and returned. */
+  act(rc: RoleContext<S>, action: Action): Awaitable<Said> {
+    return act(rc, action);
+  }
+
+  /** The whole reaction to the news; what it returns is published. */
+  react(rc: RoleContext<S>): Awaitable<Said> {
+    return react(this, rc, { think: this.think !== Role.prototype.think, act: this.act !== Role.prototype.act });
+  }
+
+  /** Tasks of mode `plan_and_act`, instead of asking the model for them. */
+  planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
+}
+
+/**
+ * Makes a role from its parts.
+ *
+ * @throws UsageError `ROLE_INVALID` when the name is empty.
+ */
+export function defineRole<S = CustomState>(options: RoleOptions<S>): Role<S> {
+  if (typeof options.name !== "string" || options.name.trim() === "") {
+    throw new UsageError("ROLE_INVALID", "Expected a role to have a name, got an empty one. Messages reach it by its name.");
+  }
+  const role: Role<S> = new DefinedRole<S>();
+  return Object.freeze(Object.assign(role, definedMembers(options)));
+}
+
+class DefinedRole<S> extends Role<S> {}
+
+function definedMembers<S>(options: RoleOptions<S>): object {
+  return Object.fromEntries(
+    Object.entries(options)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, typeof value === "function" ? (value as (...args: unknown[]) => unknown).bind(options) : value]),
+  );
+}

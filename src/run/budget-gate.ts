@@ -1,0 +1,76 @@
+import { abortReason, untilAborted } from "../kernel/abort.ts";
+import { BudgetError, type ControlError } from "../kernel/errors.ts";
+import type { MicroUsd } from "../model/money.ts";
+import type { RunState } from "./run-state.ts";
+
+interface Waiter {
+  readonly hold: number;
+  readonly start: () => void;
+  readonly resolve: () => void;
+  readonly reject: (error: ControlError) => void;
+}
+
+/**
+ * Lets a try start only when its hold fits into what is left of the budget. It owns the line of those that wait; spend and open
+ * holds are the ledger's.
+ *
+ * B1 spent + held never exceeds the budget: a hold is recorded in the same turn in which it was found to fit. B2 a try that does
+ * not fit waits while another is open. B3 only when none is open and none fits is the budget reached. The line is bounded by the
+ * calls that roles can have in flight.
+ */
+export class BudgetGate {
+  readonly #state: RunState;
+  #line: Waiter[] = [];
+
+  constructor(state: RunState) {
+    this.#state = state;
+  }
+
+  /**
+   * Calls `start`, which records the hold, as soon as it fits.
+   *
+   * @throws BudgetError
+   */
+  enter(hold: number, start: () => void, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(abortReason(signal));
+    if (this.#line.length === 0 && this.#fits(hold)) {
+      start();
+      return Promise.resolve();
+    }
+    const place = new Promise<void>((resolve, reject) => {
+      this.#line.push({ hold, start, resolve, reject });
+      this.settled();
+    });
+    return untilAborted(place, signal).catch((error: unknown) => {
+      this.#line = this.#line.filter((waiter) => waiter.start !== start);
+      throw error;
+    });
+  }
+
+  /** To be called when a hold was settled or the budget raised: lets in, in their order, those who fit now. */
+  settled(): void {
+    const waiting = this.#line;
+    this.#line = [];
+    for (const waiter of waiting) {
+      if (!this.#fits(waiter.hold)) {
+        this.#line.push(waiter);
+        continue;
+      }
+      waiter.start();
+      waiter.resolve();
+    }
+    if (this.#line.length === 0 || this.#state.ledger.held > 0) return;
+    const refused = this.#line;
+    this.#line = [];
+    for (const waiter of refused) waiter.reject(this.#refusal(waiter.hold));
+  }
+
+  #fits(hold: number): boolean {
+    return this.#state.budget === undefined || this.#state.ledger.fits(hold as MicroUsd, this.#state.budget as MicroUsd);
+  }
+
+  #refusal(needed: number): BudgetError {
+    const budget = this.#state.budget ?? 0;
+    return new BudgetError({ needed, left: budget - this.#state.ledger.spent, budget });
+  }
+}

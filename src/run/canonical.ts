@@ -1,0 +1,152 @@
+import { canonicalJson } from "../kernel/json.ts";
+import type { Message } from "../message/message.ts";
+import type { ActEnded, ActFailed, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
+
+/**
+ * What a run did, as text that is equal for equal behaviour, one line an entry: steps in the order asked within their
+ * activation, activations by round and hire order (by the order they ended when eager). Left out is what may differ between two
+ * such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of messages from outside.
+ */
+export function canonical(events: Iterable<RunEvent>): string {
+  const log = new CanonicalLog();
+  for (const event of events) log.add(event);
+  return log.text();
+}
+
+/** A thing that happened, with its place in the order of the log. */
+interface Entry {
+  readonly place: readonly [round: number, order: number, nth: number];
+  readonly lines: readonly object[];
+}
+
+/** Outside messages and the barrier come after the roles of their round. */
+const AFTER_ROLES = Number.MAX_SAFE_INTEGER;
+
+class CanonicalLog {
+  readonly #entries: Entry[] = [];
+  readonly #hireOrder = new Map<string, number>();
+  readonly #steps = new Map<string, Map<string, { started: StepStarted; ended: StepEnded | undefined }>>();
+  readonly #outside: string[] = [];
+  #header: object = {};
+  #end: object = { type: "open" };
+  #eager = false;
+  #round = 0;
+  #nth = 0;
+
+  add(event: RunEvent): void {
+    switch (event.type) {
+      case "run.started":
+        event.roles.forEach((role, index) => this.#hireOrder.set(role.name, index));
+        this.#eager = event.scheduler !== "rounds";
+        this.#header = { type: event.type, team: event.team, roles: event.roles, seed: event.seed, scheduler: event.scheduler };
+        return;
+      case "message":
+        this.#outside.push(event.message.id);
+        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(event) }]);
+      case "step.started":
+        this.#stepsOf(event.act).set(event.key, { started: event, ended: undefined });
+        return;
+      case "step.ended":
+        if (event.retry !== true) this.#endStep(event);
+        return;
+      case "act.ended":
+        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), ended(event)]);
+      case "act.failed":
+        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), failed(event)]);
+      case "round.ended":
+        this.#round = event.round + 1;
+        return;
+      case "run.ended":
+        this.#end = { type: event.type, status: event.status, ...(event.error === undefined ? {} : { error: event.error }) };
+        return;
+      case "act.started":
+      case "run.resumed":
+        return;
+    }
+  }
+
+  text(): string {
+    const open = [...this.#steps.keys()].toSorted().flatMap((act) => this.#stepLines(act));
+    const entries = this.#entries.toSorted((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]);
+    const lines = [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map(canonicalJson);
+    return this.#outside.reduce((text, id, index) => text.replaceAll(JSON.stringify(id), `"outside#${index + 1}"`), lines.join("\n"));
+  }
+
+  #push(order: number, lines: readonly object[]): void {
+    this.#entries.push({ place: [this.#round, this.#eager ? 0 : order, this.#nth], lines });
+    this.#nth += 1;
+  }
+
+  #orderOf(role: string): number {
+    return this.#hireOrder.get(role) ?? 0;
+  }
+
+  #stepsOf(act: string): Map<string, { started: StepStarted; ended: StepEnded | undefined }> {
+    let steps = this.#steps.get(act);
+    if (steps === undefined) this.#steps.set(act, (steps = new Map()));
+    return steps;
+  }
+
+  #endStep(event: StepEnded): void {
+    const step = this.#stepsOf(event.act).get(event.key);
+    if (step !== undefined) step.ended = event;
+  }
+
+  #stepLines(act: string): readonly object[] {
+    const steps = [...(this.#steps.get(act)?.values() ?? [])];
+    this.#steps.delete(act);
+    return inAskedOrder(steps, undefined).map(({ started, ended: end }) => ({
+      type: "step",
+      act,
+      kind: started.kind,
+      name: started.name,
+      in: started.in,
+      key: started.key,
+      request: started.request,
+      ok: end?.ok,
+      value: end?.value,
+      error: end?.error,
+    }));
+  }
+}
+
+type Step = { readonly started: StepStarted; readonly ended: StepEnded | undefined };
+
+function inAskedOrder(steps: readonly Step[], parent: string | undefined): readonly Step[] {
+  return steps
+    .filter((step) => step.started.in === parent)
+    .toSorted((a, b) => a.started.asked - b.started.asked)
+    .flatMap((step) => [step, ...inAskedOrder(steps, step.started.key)]);
+}
+
+function sent(event: Sent): object {
+  return { message: timeless(event.message), to: event.to, dead: event.dead };
+}
+
+function timeless(message: Message): object {
+  const { timestamp: _timestamp, ...rest } = message;
+  return rest;
+}
+
+function ended(event: ActEnded): object {
+  return {
+    type: event.type,
+    act: event.act,
+    round: event.round,
+    take: event.take,
+    said: event.said.map(sent),
+    memory: event.memory.map(timelessOp),
+    working: event.working.map(timelessOp),
+    state: event.state,
+    plan: event.plan,
+    joins: event.joins,
+  };
+}
+
+function timelessOp(op: ActEnded["memory"][number]): unknown {
+  return op[0] === "+" && typeof op[1] !== "string" ? ["+", timeless(op[1])] : op;
+}
+
+function failed(event: ActFailed): object {
+  return { type: event.type, act: event.act, round: event.round, take: event.take, error: event.error, then: event.then };
+}

@@ -1,0 +1,190 @@
+import type { ErrorRecord } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { MemoryOp } from "../memory/memory-draft.ts";
+import type { Message } from "../message/message.ts";
+
+/** Version of the event schema. A journal with a newer one is refused. */
+export const EVENT_VERSION = 1;
+
+/** How a run ended. */
+export type RunStatus = "finished" | "rounds" | "budget" | "stopped" | "waiting" | "failed";
+
+/** A message on its way: who hears it, and which of its addresses nobody has. */
+export interface Sent {
+  readonly message: Message;
+  readonly to: readonly string[];
+  readonly dead?: readonly string[];
+}
+
+/** A change of a memory. A message the run knows already stands as its id alone. */
+export type RecordedMemoryOp = readonly ["+", string] | MemoryOp;
+
+/** What a role is when a run starts. */
+export interface HiredRole {
+  readonly name: string;
+  /** Hash of what the role is; a resumed run compares it. */
+  readonly fingerprint: string;
+  readonly state: { readonly [key: string]: Json };
+  readonly memoryLimit?: number;
+}
+
+/** The run began: everything that is needed to rebuild it besides its team. */
+export interface RunStarted {
+  readonly type: "run.started";
+  readonly team: string;
+  readonly roles: readonly HiredRole[];
+  readonly seed: string;
+  readonly scheduler: string;
+  /** Micro-dollars. */
+  readonly budget?: number;
+}
+
+/** Somebody outside said something. */
+export interface MessagePublished extends Sent {
+  readonly type: "message";
+  /** It came while a round was under way and waits for its end. */
+  readonly atBarrier?: true;
+}
+
+/** A role began to act; written with its first step, so that a hop without a step is one event. */
+export interface ActStarted {
+  readonly type: "act.started";
+  /** `role#n~attempt` */
+  readonly act: string;
+  readonly role: string;
+  readonly n: number;
+  readonly attempt: number;
+  /** How many messages of its mailbox it consumes. */
+  readonly take: number;
+  /** Milliseconds: what `now()` says until the first answer. */
+  readonly at: number;
+}
+
+/** A try of a side effect began. Durable before the effect starts. */
+export interface StepStarted {
+  readonly type: "step.started";
+  readonly act: string;
+  readonly key: string;
+  readonly kind: string;
+  readonly name: string;
+  /** Place in the order of asking, within the enclosing step or the activation. */
+  readonly asked: number;
+  /** Key of the enclosing step. */
+  readonly in?: string;
+  readonly try: number;
+  /** Micro-dollars reserved. */
+  readonly hold: number;
+  readonly request: Json;
+}
+
+/** A try of a side effect ended. With `retry` another one follows; else this is the step's answer. */
+export interface StepEnded {
+  readonly type: "step.ended";
+  readonly act: string;
+  readonly key: string;
+  readonly try: number;
+  readonly retry?: true;
+  readonly ok: boolean;
+  readonly value?: Json;
+  readonly error?: ErrorRecord;
+  /** Micro-dollars; null when the price is unknown. */
+  readonly cost: number | null;
+  readonly basis: "usage" | "hold" | "none";
+  readonly usage?: Json;
+  /** Milliseconds: what `now()` says once the answer is released. */
+  readonly at: number;
+}
+
+/** An activation took effect: everything it changed, at once. */
+export interface ActEnded {
+  readonly type: "act.ended";
+  readonly act: string;
+  readonly role: string;
+  readonly round: number;
+  readonly take: number;
+  readonly said: readonly Sent[];
+  readonly memory: readonly RecordedMemoryOp[];
+  readonly working: readonly RecordedMemoryOp[];
+  /** Changed keys of the custom state; null members of `unset` are gone. */
+  readonly state?: { readonly set: { readonly [key: string]: Json }; readonly unset: readonly string[] };
+  /** The plan as it is now. */
+  readonly plan?: Json;
+  readonly joins?: { readonly [reaction: string]: { readonly [need: string]: string } };
+}
+
+/** An activation failed and changed nothing. */
+export interface ActFailed {
+  readonly type: "act.failed";
+  readonly act: string;
+  readonly role: string;
+  readonly round: number;
+  readonly take: number;
+  readonly error: ErrorRecord;
+  /** Whether one of its steps had failed: then a retry reuses the good answers. */
+  readonly stepFailed: boolean;
+  readonly then: "retry" | "dead" | "stop";
+}
+
+/** A round is over: what was said in it is delivered. */
+export interface RoundEnded {
+  readonly type: "round.ended";
+  readonly round: number;
+}
+
+/** The run went on after a stop or a crash. */
+export interface RunResumed {
+  readonly type: "run.resumed";
+  /** Steps that were in flight; their holds are settled for good. */
+  readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
+  readonly budget?: number;
+}
+
+/** The run ended, for now: all but `finished` and `failed` runs can go on. */
+export interface RunEnded {
+  readonly type: "run.ended";
+  readonly status: RunStatus;
+  readonly error?: ErrorRecord;
+}
+
+/** What happened, without its envelope. */
+export type RunEventBody =
+  | RunStarted
+  | MessagePublished
+  | ActStarted
+  | StepStarted
+  | StepEnded
+  | ActEnded
+  | ActFailed
+  | RoundEnded
+  | RunResumed
+  | RunEnded;
+
+/** What every event carries. */
+export interface Envelope {
+  readonly v: typeof EVENT_VERSION;
+  readonly runId: string;
+  /** Dense, from 0. */
+  readonly seq: number;
+  /** Milliseconds, when it was recorded. */
+  readonly time: number;
+}
+
+/** What happens in a run. The journal stores it, `--json` prints it, a run yields it, and folding it gives the run's state. */
+export type RunEvent = Envelope & RunEventBody;
+
+/** Told to listeners while it happens, never recorded: everything here follows from recorded events or is a picture of progress. */
+export type RunNotice =
+  | { readonly type: "role.active"; readonly role: string; readonly news: number }
+  | { readonly type: "role.idle"; readonly role: string }
+  | { readonly type: "action.started"; readonly role: string; readonly action: string }
+  | { readonly type: "model.delta"; readonly role: string; readonly text: string }
+  | { readonly type: "message.dead"; readonly message: Message; readonly address: string }
+  | { readonly type: "message.output"; readonly message: Message }
+  | { readonly type: "message.unheard"; readonly message: Message }
+  | { readonly type: "warning"; readonly role?: string; readonly text: string };
+
+/** Everything a listener can ask for by its type. */
+export type Observed = RunEvent | RunNotice;
+
+/** The observed thing of one type. */
+export type ObservedOf<T extends Observed["type"]> = Extract<Observed, { readonly type: T }>;

@@ -1,0 +1,35 @@
+import type { RunEvent } from "./event.ts";
+
+/** What a journal tells of a run without reading it. */
+export interface RunInfo {
+  readonly runId: string;
+  readonly events: number;
+}
+
+/**
+ * Where the events of runs are kept, in order. The port of every store.
+ *
+ * Contract: what `append` has resolved is durable; a reader sees a dense prefix; a stale epoch cannot append.
+ */
+export interface Journal {
+  /** @throws JournalError `RUN_EXISTS` */
+  create(runId: string): Promise<void>;
+  /**
+   * Makes the caller the run's owner and fences the former one.
+   *
+   * @throws JournalError `RUN_UNKNOWN`
+   */
+  claim(runId: string): Promise<number>;
+  /**
+   * Adds events after the first `expectedSeq`.
+   *
+   * @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL`
+   */
+  append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void>;
+  /** Events from `from` on, as far as they are durable now. @throws JournalError `RUN_UNKNOWN` */
+  read(runId: string, from: number): AsyncIterable<RunEvent>;
+  runs(): Promise<readonly RunInfo[]>;
+  /** Forgets a run; an unknown one is no error. */
+  remove(runId: string): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,94 @@
+import { JournalError } from "../kernel/errors.ts";
+import type { RunEvent } from "./event.ts";
+import type { Journal, RunInfo } from "./journal.ts";
+
+/** The default bound: about 100 MB of small events. */
+const DEFAULT_LIMIT = 100_000;
+
+interface KeptRun {
+  epoch: number;
+  readonly events: RunEvent[];
+}
+
+/**
+ * A journal that lives as long as the process.
+ *
+ * @param limit most events kept in all runs, default 100,000; when it is reached, whole runs that have ended are forgotten, oldest first
+ */
+export function memoryJournal(options: { readonly limit?: number } = {}): Journal {
+  return new MemoryJournal(options.limit ?? DEFAULT_LIMIT);
+}
+
+/**
+ * K1 the events of a run are dense from 0. K2 only the newest epoch appends. K3 no more than `limit` events are kept; what must go
+ * are the oldest runs that have ended, never a part of a run.
+ */
+class MemoryJournal implements Journal {
+  readonly #limit: number;
+  readonly #runs = new Map<string, KeptRun>();
+  #count = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  async create(runId: string): Promise<void> {
+    if (this.#runs.has(runId)) throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+    this.#runs.set(runId, { epoch: 0, events: [] });
+  }
+
+  async claim(runId: string): Promise<number> {
+    const run = this.#run(runId);
+    run.epoch += 1;
+    return run.epoch;
+  }
+
+  async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
+    const run = this.#run(runId);
+    if (run.epoch !== epoch) {
+      throw new JournalError("EPOCH_STALE", `Expected epoch ${run.epoch} of run ${runId}, got ${epoch}: somebody else has taken the run over.`);
+    }
+    if (run.events.length !== expectedSeq) {
+      throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
+    }
+    this.#makeRoom(events.length, runId);
+    run.events.push(...events);
+    this.#count += events.length;
+  }
+
+  async *read(runId: string, from: number): AsyncIterable<RunEvent> {
+    const { events } = this.#run(runId);
+    for (let seq = from; seq < events.length; seq += 1) yield events[seq] as RunEvent;
+  }
+
+  async runs(): Promise<readonly RunInfo[]> {
+    return [...this.#runs].map(([runId, run]) => ({ runId, events: run.events.length }));
+  }
+
+  async remove(runId: string): Promise<void> {
+    this.#count -= this.#runs.get(runId)?.events.length ?? 0;
+    this.#runs.delete(runId);
+  }
+
+  async close(): Promise<void> {
+    this.#runs.clear();
+    this.#count = 0;
+  }
+
+  #run(runId: string): KeptRun {
+    const run = this.#runs.get(runId);
+    if (run === undefined) throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+    return run;
+  }
+
+  #makeRoom(more: number, keep: string): void {
+    for (const [runId, run] of this.#runs) {
+      if (this.#count + more <= this.#limit) return;
+      if (runId === keep || run.events.at(-1)?.type !== "run.ended") continue;
+      this.#count -= run.events.length;
+      this.#runs.delete(runId);
+    }
+    if (this.#count + more <= this.#limit) return;
+    throw new JournalError("JOURNAL_FULL", `Expected room for ${more} events in a memory journal of at most ${this.#limit}. Raise its limit or use a journal on disk.`);
+  }
+}

@@ -1,0 +1,39 @@
+import { nextMacrotask } from "../kernel/clock.ts";
+import type { StepOutcome } from "./run-state.ts";
+
+/**
+ * Hands out answers in the order they were asked for, a macrotask apart, so that what follows from one answer has been asked
+ * before the next is known: the order of an activation's steps then does not depend on how fast they are.
+ *
+ * The price: `Promise.race` between steps yields the first one asked; what races belongs inside one enclosing step.
+ */
+export class Release {
+  #last: Promise<unknown> = Promise.resolve();
+  #now: number;
+
+  constructor(startedAt: number) {
+    this.#now = startedAt;
+  }
+
+  /** Milliseconds: when the last released answer came. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Resolves with the answer when it is there and all asked before it are out. */
+  inOrder(answer: Promise<StepOutcome>): Promise<StepOutcome> {
+    const before = this.#last;
+    const released = this.#releaseAfter(before, answer);
+    this.#last = released.catch(() => {});
+    answer.catch(() => {});
+    return released;
+  }
+
+  async #releaseAfter(before: Promise<unknown>, answer: Promise<StepOutcome>): Promise<StepOutcome> {
+    await before;
+    const outcome = await answer;
+    await nextMacrotask();
+    this.#now = Math.max(this.#now, outcome.at);
+    return outcome;
+  }
+}

@@ -1,0 +1,163 @@
+import type { ErrorRecord } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { Memory } from "../memory/memory.ts";
+import { Plan } from "../memory/plan.ts";
+import { MessageQueue } from "../message/message-queue.ts";
+import type { Message } from "../message/message.ts";
+import { Ledger } from "../model/ledger.ts";
+import type { HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
+
+/*
+ * The state of a run: what folding its events gives. It owns mailboxes, memories, plans, custom state, spend and where every
+ * activation stands. It owns no definitions: those are the team's. `apply` is its only writer, live too.
+ *
+ * S1 `ready` holds exactly the roles with mail. S2 a role has at most one open activation. S3 pending mail is in `pending`, delivered
+ * mail in exactly one mailbox per recipient. S4 `ledger` is the sum of the step events, nothing else.
+ */
+
+/** Where a run stands. */
+export type RunPhase = { readonly phase: "running" } | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
+
+/** A recorded step of an activation that has not ended. */
+export interface StepRecord {
+  readonly started: StepStarted;
+  /** Whether its last try has not ended: its hold is open. */
+  readonly inFlight: boolean;
+  readonly outcome: StepOutcome | undefined;
+}
+
+/** A step's answer, as it is released. */
+export interface StepOutcome {
+  readonly ok: boolean;
+  readonly value: Json;
+  readonly error: ErrorRecord | undefined;
+  readonly at: number;
+}
+
+/** An activation that has begun and not ended. */
+export interface OpenActivation {
+  readonly act: string;
+  readonly attempt: number;
+  readonly take: number;
+  readonly at: number;
+  readonly steps: Map<string, StepRecord>;
+}
+
+/** What one role holds in one run. */
+export interface RoleState {
+  readonly name: string;
+  /** Place in the order of hiring. */
+  readonly index: number;
+  readonly fingerprint: string;
+  readonly mailbox: MessageQueue;
+  readonly memory: Memory;
+  readonly workingMemory: Memory;
+  custom: { readonly [key: string]: Json };
+  plan: Plan;
+  joins: { readonly [reaction: string]: { readonly [need: string]: string } };
+  /** Activations that have ended. */
+  n: number;
+  /** Attempts of the present activation that have failed. */
+  failures: number;
+  open: OpenActivation | undefined;
+  /** Good answers of the failed attempt, for the next one. */
+  carry: ReadonlyMap<string, StepOutcome>;
+}
+
+/** A message that reached nobody, or whose role failed on it. */
+export interface DeadLetter {
+  readonly message: Message;
+  readonly reason: { readonly kind: "no such address"; readonly address: string } | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord };
+}
+
+/** Said, and waiting for the end of the round. */
+export interface Pending {
+  /** Place of the sender in the order of hiring; outside senders come last. */
+  readonly order: number;
+  readonly sent: Sent;
+}
+
+/** The whole state of a run. */
+export interface RunState {
+  runId: string;
+  seed: string;
+  scheduler: string;
+  budget: number | undefined;
+  phase: RunPhase;
+  readonly roles: Map<string, RoleState>;
+  readonly ready: Set<string>;
+  /** Roles that have ended an activation in the present round. */
+  readonly ran: Set<string>;
+  readonly open: Set<string>;
+  round: number;
+  readonly history: Memory;
+  pending: Pending[];
+  readonly outputs: Message[];
+  readonly dead: DeadLetter[];
+  ledger: Ledger;
+  /** Holds settled at a resume: nobody knows whether those calls were paid. */
+  uncertain: number;
+  /** Messages published from outside. */
+  outside: number;
+  /** Sequence number of the next event. */
+  seq: number;
+}
+
+/** A run before its first event. */
+export function emptyRunState(runId: string): RunState {
+  return {
+    runId,
+    seed: "",
+    scheduler: "rounds",
+    budget: undefined,
+    phase: { phase: "running" },
+    roles: new Map(),
+    ready: new Set(),
+    ran: new Set(),
+    open: new Set(),
+    round: 0,
+    history: new Memory(),
+    pending: [],
+    outputs: [],
+    dead: [],
+    ledger: new Ledger(),
+    uncertain: 0,
+    outside: 0,
+    seq: 0,
+  };
+}
+
+/** Adds a role with nothing in its mailbox. */
+export function addRoleState(state: RunState, hired: HiredRole): RoleState {
+  const role: RoleState = {
+    name: hired.name,
+    index: state.roles.size,
+    fingerprint: hired.fingerprint,
+    mailbox: new MessageQueue(),
+    memory: new Memory(hired.memoryLimit === undefined ? {} : { limit: hired.memoryLimit }),
+    workingMemory: new Memory(),
+    custom: hired.state,
+    plan: emptyPlan,
+    joins: {},
+    n: 0,
+    failures: 0,
+    open: undefined,
+    carry: noCarry,
+  };
+  state.roles.set(hired.name, role);
+  return role;
+}
+
+/** The plan of a role that has none. Shared, because plans in a state are never changed but replaced. */
+const emptyPlan = new Plan({ goal: "" });
+const noCarry: ReadonlyMap<string, StepOutcome> = new Map();
+
+/** The carried answers of a role that has none. */
+export function nothingCarried(): ReadonlyMap<string, StepOutcome> {
+  return noCarry;
+}
+
+/** `role#n~attempt`: names an activation, stable when roles are added. */
+export function actName(role: string, n: number, attempt: number): string {
+  return `${role}#${n}~${attempt}`;
+}

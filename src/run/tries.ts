@@ -1,0 +1,100 @@
+import type { ErrorRecord } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { Attempts, AttemptOutcome, StepSpec } from "../kernel/step.ts";
+import type { BudgetGate } from "./budget-gate.ts";
+import type { StepEnded } from "./event.ts";
+import type { RunLog } from "./run-log.ts";
+import type { StepOutcome } from "./run-state.ts";
+
+interface TriesParts {
+  readonly act: string;
+  readonly key: string;
+  readonly spec: StepSpec;
+  readonly request: Json;
+  readonly asked: number;
+  readonly parent: string | undefined;
+  readonly log: RunLog;
+  readonly gate: BudgetGate;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+}
+
+type TryState =
+  | { readonly kind: "none" }
+  | { readonly kind: "open"; readonly hold: number }
+  | { readonly kind: "settled"; readonly outcome: AttemptOutcome };
+
+/**
+ * The tries of one step, written down as pairs of `step.started` and `step.ended`. It owns which try is open.
+ *
+ * Y1 every started try is ended, also when the step is interrupted: then at its hold, because it may have been paid.
+ * Y2 exactly the last `step.ended` of a step that was not interrupted is its answer; all before say `retry`.
+ */
+export class Tries implements Attempts {
+  readonly #parts: TriesParts;
+  #try = 0;
+  #state: TryState = { kind: "none" };
+
+  constructor(parts: TriesParts) {
+    this.#parts = parts;
+  }
+
+  async open(hold: number): Promise<void> {
+    if (this.#state.kind === "open") this.settle({ cost: this.#state.hold, basis: "hold" });
+    if (this.#state.kind === "settled") this.#end(this.#state.outcome, { ok: false, retry: true });
+    await this.#parts.gate.enter(hold, () => this.#start(hold), this.#parts.signal);
+    await this.#parts.log.durable();
+  }
+
+  settle(outcome: AttemptOutcome): void {
+    if (this.#state.kind !== "open") return;
+    if (outcome.error === undefined) this.#state = { kind: "settled", outcome };
+    else this.#end(outcome, { ok: false, retry: true });
+  }
+
+  succeed(value: Json): StepOutcome {
+    return this.#answer({ ok: true, value, error: undefined, at: this.#parts.now() });
+  }
+
+  fail(error: ErrorRecord): StepOutcome {
+    return this.#answer({ ok: false, value: null, error, at: this.#parts.now() });
+  }
+
+  /** The step stays without an answer; what it may have cost is settled. */
+  interrupt(): void {
+    if (this.#state.kind === "none" || this.#isQuestion()) return;
+    this.#end(this.#outcomeNow(), { ok: false, retry: true });
+  }
+
+  #isQuestion(): boolean {
+    return this.#parts.spec.kind === "human";
+  }
+
+  #answer(outcome: StepOutcome): StepOutcome {
+    if (this.#state.kind === "none") this.#start(0);
+    const end = outcome.ok ? { ok: true, value: outcome.value } : { ok: false, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
+    this.#end(this.#outcomeNow(), end);
+    return outcome;
+  }
+
+  #outcomeNow(): AttemptOutcome {
+    if (this.#state.kind === "settled") return this.#state.outcome;
+    return { cost: this.#state.kind === "open" ? this.#state.hold : 0, basis: this.#state.kind === "open" && this.#state.hold > 0 ? "hold" : "none" };
+  }
+
+  #start(hold: number): void {
+    const { act, key, spec, asked, parent, request, log } = this.#parts;
+    this.#try += 1;
+    this.#state = { kind: "open", hold };
+    const place = parent === undefined ? { asked } : { asked, in: parent };
+    log.record({ type: "step.started", act, key, kind: spec.kind, name: spec.name, ...place, try: this.#try, hold, request });
+  }
+
+  #end(outcome: AttemptOutcome, end: Pick<StepEnded, "ok" | "retry" | "value" | "error">): void {
+    const { act, key, log, gate, now } = this.#parts;
+    this.#state = { kind: "none" };
+    const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
+    log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: outcome.cost ?? null, basis: outcome.basis, ...usage, at: now() });
+    gate.settled();
+  }
+}

@@ -1,0 +1,107 @@
+import { EventEmitter } from "eventemitter3";
+import { AbortedError } from "../kernel/errors.ts";
+import type { RunResult } from "../environment/run-result.ts";
+import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
+import type { Journal } from "../run/journal.ts";
+
+/** What drives a run: it gets the handle's means to be watched, paused and stopped. */
+export interface RunControls {
+  readonly id: string;
+  readonly emitter: EventEmitter;
+  readonly signal: AbortSignal;
+  /** To be called when events became durable. */
+  readonly grew: () => void;
+  /** To be called when the journal has the run. */
+  readonly started: () => void;
+  /** Resolves when activations may start. */
+  readonly resumed: () => Promise<void>;
+}
+
+/**
+ * A run under way. It can be watched by iterating it, each iterator from event 0; its result never rejects.
+ *
+ * H1 an iterator yields only durable events, all of them, in order, and ends when the run has. H2 `stop` leaves what is under way
+ * open, so that the run can go on later.
+ */
+export class Run implements AsyncIterable<RunEvent> {
+  readonly id: string;
+  readonly result: Promise<RunResult>;
+  readonly #journal: Journal;
+  readonly #emitter = new EventEmitter();
+  readonly #abort = new AbortController();
+  #phase: "starting" | "running" | "ended" = "starting";
+  #isKnown = false;
+  #wake: (() => void)[] = [];
+  #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
+
+  constructor(id: string, journal: Journal, signal: AbortSignal | undefined, drive: (controls: RunControls) => Promise<RunResult>) {
+    this.id = id;
+    this.#journal = journal;
+    const own = this.#abort.signal;
+    const controls: RunControls = {
+      id,
+      emitter: this.#emitter,
+      signal: signal === undefined ? own : AbortSignal.any([own, signal]),
+      grew: () => this.#grew(),
+      started: () => this.#becomeRunning(),
+      resumed: () => this.#pause?.over ?? Promise.resolve(),
+    };
+    this.result = drive(controls).finally(() => {
+      this.#phase = "ended";
+      this.#grew();
+    });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    let next = 0;
+    for (;;) {
+      const phase = this.#phase;
+      if (this.#isKnown) {
+        for await (const event of this.#journal.read(this.id, next)) {
+          next = event.seq + 1;
+          yield event;
+        }
+      }
+      if (phase === "ended") return;
+      if (phase === this.#phase) await new Promise<void>((resolve) => void this.#wake.push(resolve));
+    }
+  }
+
+  /** Calls `listener` for every event or notice of a type, as it comes; the returned function stops that. */
+  on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
+    this.#emitter.on(type, listener as (observed: Observed) => void);
+    return () => void this.#emitter.off(type, listener as (observed: Observed) => void);
+  }
+
+  /** Stops calls in flight and ends the run with status `stopped`. What was under way stays open. */
+  stop(reason = "the run was asked to stop"): void {
+    this.#abort.abort(new AbortedError(reason));
+    this.proceed();
+  }
+
+  /** Lets no further activation start until {@link proceed}; those under way go on. */
+  pause(): void {
+    if (this.#pause !== undefined) return;
+    let end = (): void => {};
+    const over = new Promise<void>((resolve) => (end = resolve));
+    this.#pause = { over, end };
+  }
+
+  /** Ends a pause. */
+  proceed(): void {
+    this.#pause?.end();
+    this.#pause = undefined;
+  }
+
+  #becomeRunning(): void {
+    this.#phase = "running";
+    this.#isKnown = true;
+    this.#grew();
+  }
+
+  #grew(): void {
+    const waiting = this.#wake;
+    this.#wake = [];
+    for (const wake of waiting) wake();
+  }
+}
