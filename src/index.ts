@@ -30,7 +30,7 @@ export { Plan } from "./memory/plan.ts";
 export type { Task, TaskFields } from "./memory/task.ts";
 
 // A unit of work.
-export { Action, type ActionOptions, type ActionResult, defineAction } from "./action/action.ts";
+export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./action/action.ts";
 export type { ActionContext, AskOptions, Human, RoleCard, RoleContext, StepOptions } from "./action/context.ts";
 
 // Someone does it.

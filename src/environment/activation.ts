@@ -3,6 +3,7 @@ import type { AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext, 
 import { ContextClosedError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { contentHash, type Json } from "../kernel/json.ts";
+import type { Lifetime } from "../kernel/lifetime.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
@@ -37,7 +38,7 @@ export interface ActivationParts {
   readonly host: ActivationHost;
   readonly steps: ActivationSteps;
   readonly answerer: Answerer;
-  readonly signal: AbortSignal;
+  readonly lifetime: Lifetime;
 }
 
 /**
@@ -53,7 +54,6 @@ export class Activation implements RoleContext {
   readonly name: string;
   readonly runId: string;
   readonly inbox: readonly Message[];
-  readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly human: Human;
   readonly joins: JoinMarks;
@@ -77,7 +77,6 @@ export class Activation implements RoleContext {
     this.name = parts.state.name;
     this.runId = parts.host.runId;
     this.inbox = parts.state.mailbox.peek(parts.take);
-    this.signal = parts.signal;
     this.logger = parts.host.logger;
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
     this.#custom = new StateDraft(parts.state.custom);
@@ -125,6 +124,10 @@ export class Activation implements RoleContext {
       ...(planChanged ? { plan } : {}),
       ...(this.#joined === undefined ? {} : { joins: this.#joined }),
     };
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.lifetime.signal;
   }
 
   get memory(): MessageMemory {

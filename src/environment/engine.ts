@@ -2,6 +2,7 @@ import { type Action, assertSameAction } from "../action/action.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { BudgetError, type ControlError, errorRecord, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
@@ -61,7 +62,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#parts = parts;
     this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
     const { log, clock, mask, answerer, onFailure } = parts;
-    this.#tools = { log, clock, gate: new BudgetGate(log.state), mask, answerer, onFailure, host: this, signal: this.signal };
+    this.#tools = { log, clock, gate: new BudgetGate(log.state), mask, answerer, onFailure, host: this, lifetimes: new Lifetimes(this.signal) };
   }
 
   get state(): RunState {

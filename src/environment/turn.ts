@@ -1,7 +1,7 @@
-import { untilAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ControlError, errorRecord, type ErrorRecord, TimeoutError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
+import type { Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
@@ -22,7 +22,7 @@ export interface TurnTools {
   readonly answerer: Answerer;
   readonly onFailure: FailurePolicy;
   readonly host: ActivationHost;
-  readonly signal: AbortSignal;
+  readonly lifetimes: Lifetimes;
 }
 
 /** How a turn ended. */
@@ -53,7 +53,7 @@ class Attempt {
   readonly #act: string;
   readonly #attempt: number;
   readonly #take: number;
-  readonly #limit = new AbortController();
+  readonly #lifetime: Lifetime;
   readonly #steps: ActivationSteps;
   readonly #activation: Activation;
 
@@ -66,21 +66,22 @@ class Attempt {
     this.#take = role.open?.take ?? role.mailbox.size;
     const { log, clock, gate, mask } = tools;
     const startedAt = role.open?.at ?? clock.now();
-    const signal = AbortSignal.any([tools.signal, this.#limit.signal]);
+    this.#lifetime = tools.lifetimes.begin();
+    const lifetime = this.#lifetime;
     this.#steps = new ActivationSteps({
       act: this.#act,
       log,
       gate,
       mask,
       now: () => clock.now(),
-      signal,
+      lifetime,
       begin: () => this.#begin(startedAt),
       recorded: role.open?.steps,
       carried: role.carry,
       startedAt,
     });
     const { act, steps, answerer } = { act: this.#act, steps: this.#steps, answerer: tools.answerer };
-    this.#activation = new Activation({ act, spec, state: role, take: this.#take, host: tools.host, steps, answerer, signal });
+    this.#activation = new Activation({ act, spec, state: role, take: this.#take, host: tools.host, steps, answerer, lifetime });
   }
 
   async run(): Promise<TurnResult | "retry"> {
@@ -101,16 +102,17 @@ class Attempt {
 
   /** Lives the activation, closes its context, and waits for what it started. */
   async #live(): Promise<Outcome> {
-    const signal = this.#activation.signal;
     const cancel = this.#armTimeout();
-    const lived = await untilAborted(this.#activation.live(), signal).then(
+    const lived = await this.#lifetime.until(this.#activation.live()).then(
       (): Outcome => ({ kind: "done" }),
       (error: unknown): Outcome => (error instanceof ControlError ? { kind: "control", control: error } : { kind: "failed", error }),
     );
     cancel();
     this.#activation.close();
     await this.#steps.close();
-    if (this.#isLate()) return { kind: "failed", error: this.#limit.signal.reason };
+    this.#lifetime.close();
+    const late = this.#lifetime.ended?.reason;
+    if (late instanceof TimeoutError) return { kind: "failed", error: late };
     return this.#steps.control === undefined ? lived : { kind: "control", control: this.#steps.control };
   }
 
@@ -119,18 +121,14 @@ class Attempt {
     const { clock } = this.#tools;
     const ms = this.#spec.role.timeout;
     let cancel = clock.timer(ms, fire);
-    const limit = this.#limit;
+    const lifetime = this.#lifetime;
     const steps = this.#steps;
     const what = `the activation ${this.#act}`;
     function fire(): void {
       if (steps.waitsForHuman) cancel = clock.timer(ms, fire);
-      else limit.abort(new TimeoutError(what, ms));
+      else lifetime.end(new TimeoutError(what, ms));
     }
     return () => cancel();
-  }
-
-  #isLate(): boolean {
-    return this.#limit.signal.aborted && !this.#tools.signal.aborted;
   }
 
   #changes(): ActEnded | FailedCommit {

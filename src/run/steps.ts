@@ -1,6 +1,7 @@
 import { abortReason, untilAborted } from "../kernel/abort.ts";
 import { ContextClosedError, ControlError, errorRecord, stepErrorFrom } from "../kernel/errors.ts";
 import { canonicalJson, contentHash, type Json } from "../kernel/json.ts";
+import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { BudgetGate } from "./budget-gate.ts";
@@ -19,7 +20,7 @@ export interface StepsParts {
   readonly gate: BudgetGate;
   readonly mask: Mask;
   readonly now: () => number;
-  readonly signal: AbortSignal;
+  readonly lifetime: Lifetime;
   /** Records the start of the activation; called before its first step is recorded. */
   readonly begin: () => void;
   /** What the journal has of this activation. */
@@ -94,7 +95,8 @@ export class ActivationSteps implements StepPort {
 
   #refusal(spec: StepSpec): Error | undefined {
     if (this.#closed) return new ContextClosedError(this.#parts.act, `step ${spec.name}`);
-    if (this.#control === undefined && this.#parts.signal.aborted) this.#control = abortReason(this.#parts.signal);
+    const { signal } = this.#parts.lifetime;
+    if (this.#control === undefined && signal.aborted) this.#control = abortReason(signal);
     return this.#control;
   }
 
@@ -128,7 +130,8 @@ export class ActivationSteps implements StepPort {
   }
 
   async #live<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: (door: StepDoor) => Promise<T>): Promise<StepOutcome> {
-    const { act, log, gate, signal, begin } = this.#parts;
+    const { act, log, gate, lifetime, begin } = this.#parts;
+    const { signal } = lifetime;
     begin();
     const tries = new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, log, gate, signal, now: this.#parts.now });
     const humans = spec.kind === "human" ? 1 : 0;
@@ -155,7 +158,7 @@ export class ActivationSteps implements StepPort {
   /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
   async #runAgain<T>(key: string, effect: (door: StepDoor) => Promise<T>): Promise<void> {
     const attempts = { open: () => Promise.resolve(), settle: () => {} };
-    await untilAborted(effect(this.#door(key, { path: key, parent: key, asked: 0 }, attempts)), this.#parts.signal);
+    await untilAborted(effect(this.#door(key, { path: key, parent: key, asked: 0 }, attempts)), this.#parts.lifetime.signal);
   }
 
   #door(key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {
@@ -163,7 +166,7 @@ export class ActivationSteps implements StepPort {
     const path = at.path === "" ? key : `${at.path}/${key}`;
     return {
       key,
-      signal: this.#parts.signal,
+      signal: this.#parts.lifetime.signal,
       attempts,
       step: async (spec, effect) => {
         const refusal = this.#refusal(spec);

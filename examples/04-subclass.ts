@@ -1,0 +1,37 @@
+// A role made by hand: a subclass that changes how it observes, thinks and reacts. It asks no model at all.
+import { Action, type ActionContext, type Message, Role, type RoleContext, Team } from "troupe";
+
+// #region subclass
+class CountWords extends Action {
+  override run(ctx: ActionContext): string {
+    return `${ctx.text.split(/\s+/).filter(Boolean).length} words`;
+  }
+}
+
+class Shout extends Action {
+  override run(ctx: ActionContext): string {
+    return ctx.text.toUpperCase();
+  }
+}
+
+class Clerk extends Role {
+  override readonly profile = "Clerk";
+  override readonly actions: readonly Action[] = [new CountWords(), new Shout()];
+
+  /** Only letters that are worth reading are news. */
+  override observe(rc: RoleContext): readonly Message[] {
+    return rc.inbox.filter((message) => message.content.trim().length > 0);
+  }
+
+  /** Questions are counted, everything else is shouted back. */
+  override think(rc: RoleContext): Action | undefined {
+    if (rc.workingMemory.size > 0) return undefined;
+    rc.workingMemory.addBatch(rc.news);
+    const wanted = rc.news.some((message) => message.content.includes("?")) ? "CountWords" : "Shout";
+    return this.actions.find((action) => action.name === wanted);
+  }
+}
+
+const result = await new Team({ roles: [new Clerk()] }).run("how many words is this?").result;
+console.log(result.output?.causeBy, "->", result.output?.content); // CountWords -> 5 words
+// #endregion

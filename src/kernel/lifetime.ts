@@ -1,0 +1,74 @@
+import { abortReason } from "./abort.ts";
+
+/**
+ * The spans of work under way below one signal. It owns which are open; one listener on the signal serves them all, because a
+ * listener and a signal for every span would cost more than most spans do.
+ */
+export class Lifetimes {
+  readonly #signal: AbortSignal;
+  readonly #open = new Set<Lifetime>();
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    const endAll = (): void => {
+      for (const lifetime of this.#open) lifetime.end(abortReason(signal));
+    };
+    signal.addEventListener("abort", endAll, { once: true });
+  }
+
+  /** Begins a span. It must be closed. */
+  begin(): Lifetime {
+    const lifetime = new Lifetime((closed) => this.#open.delete(closed));
+    this.#open.add(lifetime);
+    if (this.#signal.aborted) lifetime.end(abortReason(this.#signal));
+    return lifetime;
+  }
+}
+
+/** A span of work that closes when it is done, or is ended from outside before. Its signal is made when somebody asks for it. */
+export class Lifetime {
+  readonly #leave: (lifetime: Lifetime) => void;
+  #controller: AbortController | undefined;
+  #ended: { readonly reason: Error } | undefined;
+  #onEnd: ((reason: Error) => void) | undefined;
+
+  constructor(leave: (lifetime: Lifetime) => void) {
+    this.#leave = leave;
+  }
+
+  /** Why it was ended from outside, if it was. */
+  get ended(): { readonly reason: Error } | undefined {
+    return this.#ended;
+  }
+
+  /** Aborts when the span is ended from outside. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Ends it from outside. The first reason counts. */
+  end(reason: Error): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = { reason };
+    this.#controller?.abort(reason);
+    this.#onEnd?.(reason);
+  }
+
+  /** Waits for the span's work, but not longer than the span. */
+  until<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      work.then(resolve, reject);
+      if (this.#ended !== undefined) reject(this.#ended.reason);
+      else this.#onEnd = reject;
+    });
+  }
+
+  /** The work is done. */
+  close(): void {
+    this.#leave(this);
+  }
+}

@@ -1,0 +1,46 @@
+import { readdirSync } from "node:fs";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+/** What each example prints, in the order of its lines; a test fails when an example is added without one. */
+const printed: Record<string, readonly (string | RegExp)[]> = {
+  "01-hello": ["finished", "Welcome, Ada! Come in, the kettle is on."],
+  "02-debate": [
+    /^Moderator: Topic/,
+    /^Tabitha: A tab is/,
+    /^Spencer: A space looks/,
+    /^Tabitha: You fix/,
+    /^Spencer: I fix it once/,
+    "4 rounds",
+  ],
+  "03-pipeline": [/^On Queues: A queue hands out .* \(2 problems fixed, 3 rounds\)$/],
+  "04-subclass": ["CountWords -> 5 words"],
+  "05-plan": [/a paragraph from notes on "ice cream prices" and notes on "summer weather"$/],
+  "06-human": [/^waiting - Clara waits for a human/, "finished - published: A note on tea"],
+  "07-coins": [/^Gini after 30 rounds: 0\.\d{4} ± 0\.\d{4} \(standard error, 20 seeds\)$/, "equal at concurrency 1 and 16: true"],
+};
+
+const examples = readdirSync(new URL("../examples/", import.meta.url)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3));
+
+describe("every example runs offline and prints what it promises", () => {
+  const lines: string[] = [];
+  beforeEach(() => {
+    lines.length = 0;
+    vi.spyOn(console, "log").mockImplementation((...words: unknown[]) => void lines.push(...words.map(String).join(" ").split("\n").slice(-1)));
+  });
+
+  it("knows all of them", () => {
+    expect(examples.toSorted()).toEqual(Object.keys(printed));
+  });
+
+  it.each(Object.entries(printed))("%s", async (file, expected) => {
+    await import(`../examples/${file}.ts`);
+    expect(lines).toHaveLength(expected.length);
+    expected.forEach((line, index) => (typeof line === "string" ? expect(lines[index]).toBe(line) : expect(lines[index]).toMatch(line)));
+  });
+
+  it("the coins are what a seed says: another seed gives another number", async () => {
+    const { giniOf } = (await import("../examples/07-coins.ts")) as typeof import("../examples/07-coins.ts");
+    expect(await giniOf(1, 3)).toBe(await giniOf(1, 7));
+    expect(await giniOf(1, 3)).not.toBe(await giniOf(2, 3));
+  });
+});
