@@ -1,0 +1,70 @@
+/**
+ * The rooms of the house and who may import whom.
+ *
+ * The table is the law: a room is what it is because of its place here. `packages` are the npm packages a room may name; `node` the built-in
+ * modules: a list, or "any".
+ */
+export interface Room {
+  readonly name: string;
+  readonly kind: "core" | "edge" | "shelf" | "cli" | "index";
+  readonly packages: readonly string[];
+  readonly node: readonly string[] | "any";
+}
+
+const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
+const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "action", "role", "run", "environment", "team"];
+const EDGES: Readonly<Record<string, readonly string[]>> = {
+  adapters: ["zod", "openai"],
+  tools: ["zod"],
+  workspace: ["zod"],
+  research: ["zod"],
+  testing: ["zod"],
+  inspector: ["zod"],
+};
+
+/** All rooms, in order. */
+export const ROOMS: readonly Room[] = [
+  ...CORE.map((name): Room => ({ name, kind: "core", packages: CORE_PACKAGES, node: ["node:crypto"] })),
+  ...Object.entries(EDGES).map(([name, packages]): Room => ({ name, kind: "edge", packages, node: "any" })),
+  { name: "index", kind: "index", packages: [], node: [] },
+  { name: "actions", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },
+  { name: "roles", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },
+  { name: "cli", kind: "cli", packages: ["commander", "zod"], node: "any" },
+];
+
+/** The room a file lives in, or undefined when it lives in none: `src/stray.ts`, a folder the table does not know. */
+export function roomOf(path: string): Room | undefined {
+  const [top, second, third] = path.split("/");
+  const name = path === "src/index.ts" ? "index" : top === "src" ? (third === undefined ? undefined : second) : top;
+  return ROOMS.find((room) => room.name === name);
+}
+
+/** Tools may write through the workspace, although it stands after them. */
+const EXCEPTIONS: ReadonlySet<string> = new Set(["tools>workspace"]);
+
+/** True when a file of the first room may import the file `to` of the second. */
+export function mayImport(from: Room, room: Room, to: string): boolean {
+  if (from === room) return true;
+  if (room.name === "testing" && from.kind !== "cli") return false;
+  switch (from.kind) {
+    case "cli":
+      return true;
+    case "index":
+      return room.kind === "core";
+    case "core":
+      return room.kind === "core" && isEarlier(room, from);
+    case "edge":
+      return room.kind === "core" || (room.kind === "edge" && (isEarlier(room, from) || EXCEPTIONS.has(`${from.name}>${room.name}`)));
+    case "shelf":
+      return room.kind === "index" || (room.kind === "edge" && isDoor(to)) || (room.kind === "shelf" && isEarlier(room, from));
+  }
+}
+
+/** What a file outside an edge may import of it: its index, or, among the adapters, one vendor's file. */
+function isDoor(path: string): boolean {
+  return /^src\/(adapters\/[^/]+|[^/]+\/index)\.ts$/.test(path);
+}
+
+function isEarlier(a: Room, b: Room): boolean {
+  return ROOMS.indexOf(a) < ROOMS.indexOf(b);
+}

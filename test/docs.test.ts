@@ -1,0 +1,116 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { describe, expect, it } from "vitest";
+import { filesBelow, manifest, root } from "./architecture/read-house.ts";
+import { anchors, codeBlocks, commands, links, region, withoutMarks, words, type CodeBlock } from "./docs/markdown.ts";
+
+const pages = [
+  ...["README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md"].filter((path) => existsSync(join(root, path))),
+  ...filesBelow("docs", ".md"),
+];
+/** npm's own commands that need no script. */
+const NPM_COMMANDS = ["install", "ci", "i", "link", "pack", "run", "start", "test", "init", "exec"];
+
+describe.each(pages)("%s", (page) => {
+  const text = read(page);
+
+  it("shows only code that is run: each ts block is a part of an example", () => {
+    expect(
+      codeBlocks(text).flatMap((block) => (/^(ts|typescript|js|javascript|mjs)$/.test(block.language) ? codeTrouble(page, block) : [])),
+    ).toEqual([]);
+  });
+
+  it("shows only commands that exist", () => {
+    const shell = codeBlocks(text).filter((block) => /^(sh|bash|shell|console)$/.test(block.language));
+    expect(
+      shell.flatMap((block) =>
+        commands(block).flatMap((command) => commandTrouble(command).map((trouble) => `${page}:${block.line}: ${command}: ${trouble}`)),
+      ),
+    ).toEqual([]);
+  });
+
+  it("leads nowhere that is not there", () => {
+    expect(links(text).flatMap((link) => linkTrouble(page, link))).toEqual([]);
+  });
+});
+
+it("README.md and docs/design.md are among the pages", () => {
+  expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/design.md"]));
+});
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8");
+}
+
+function codeTrouble(page: string, block: CodeBlock): string[] {
+  const place = `${page}:${block.line}`;
+  const [path = "", name] = block.from.split("#", 2);
+  if (!/^examples\/[\w.-]+\.ts$/.test(path))
+    return [`${place}: the fence must say where the code is run: \`\`\`ts examples/NN-name.ts#region`];
+  if (!existsSync(join(root, path))) return [`${place}: ${path} does not exist`];
+  const source = read(path);
+  const shown = name === undefined ? withoutMarks(source) : region(source, name);
+  if (shown === undefined) return [`${place}: ${path} has no "// #region ${name}" that ends`];
+  return shown === block.code.trim() ? [] : [`${place}: differs from ${block.from}:\n${shown}`];
+}
+
+function commandTrouble(command: string): string[] {
+  const [program = "", ...args] = words(command);
+  if (program === "npm") return npmTrouble(args);
+  if (program === "troupe") return troupeTrouble(args);
+  if (program === "node" || program === "bash") return fileTrouble(args);
+  if (program === "npx" && args.includes(manifest.name)) return ["the package is not published"];
+  return [];
+}
+
+function npmTrouble([command = "", ...args]: readonly string[]): string[] {
+  if (!NPM_COMMANDS.includes(command)) return [`npm has no command ${command}`];
+  const script = command === "run" ? args[0] : ["start", "test"].includes(command) ? command : undefined;
+  if (script !== undefined && manifest.scripts[script] === undefined) return [`package.json has no script ${script}`];
+  const passed = args.indexOf("--");
+  return command === "start" && passed !== -1 ? troupeTrouble(args.slice(passed + 1)) : [];
+}
+
+function troupeTrouble(args: readonly string[]): string[] {
+  const help = helpOf(args);
+  return args
+    .filter((word) => /^--?[a-z]/i.test(word))
+    .map((flag) => flag.replace(/=.*$/, ""))
+    .filter((flag) => !new RegExp(`(^|[\\s,|])${flag}(?![\\w-])`).test(help))
+    .map((flag) => `troupe has no ${flag}`);
+}
+
+const helps = new Map<string, string>();
+
+/** What the command's help says, and that of the sub-command it names. */
+function helpOf([first = ""]: readonly string[]): string {
+  const help = helpOnce([]);
+  const isCommand = /^[a-z]+$/.test(first) && new RegExp(`^ +${first}\\b`, "m").test(help);
+  return isCommand ? `${help}\n${helpOnce([first])}` : help;
+}
+
+function helpOnce(args: readonly string[]): string {
+  const known = helps.get(args.join(" "));
+  if (known !== undefined) return known;
+  const ended = spawnSync(process.execPath, [manifest.bin["troupe"] ?? "", ...args, "--help"], { cwd: root, encoding: "utf8" });
+  expect(ended, ended.stderr).toMatchObject({ status: 0 });
+  helps.set(args.join(" "), ended.stdout);
+  return ended.stdout;
+}
+
+/** A file that a page starts must exist; one in dist, its source. */
+function fileTrouble(args: readonly string[]): string[] {
+  const file = args.find((word) => !word.startsWith("-"));
+  if (file === undefined || !file.includes("/")) return [];
+  const source = file.replace(/^\.\//, "").replace(/^dist\/(.*)\.js$/, "$1.ts");
+  return existsSync(join(root, source)) ? [] : [`${source} does not exist`];
+}
+
+function linkTrouble(page: string, { path, anchor, line }: { path: string; anchor: string; line: number }): string[] {
+  const target = path === "" ? page : posix.join(posix.dirname(page), path);
+  const place = `${page}:${line}`;
+  if (!existsSync(join(root, target))) return [`${place}: ${target} does not exist`];
+  const isMissing = anchor !== "" && target.endsWith(".md") && !anchors(read(target)).has(anchor);
+  return isMissing ? [`${place}: ${target} has no heading #${anchor}`] : [];
+}

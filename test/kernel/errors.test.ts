@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import * as errors from "../../src/kernel/errors.ts";
+import {
+  AbortedError,
+  BudgetError,
+  ContextClosedError,
+  ControlError,
+  DifferenceError,
+  errorRecord,
+  JournalError,
+  ModelError,
+  NotJsonError,
+  OutputError,
+  PlanError,
+  QueueFullError,
+  StepError,
+  stepErrorFrom,
+  TimeoutError,
+  TroupeError,
+  UsageError,
+  WaitingError,
+  WorkspaceError,
+} from "../../src/kernel/errors.ts";
+
+const samples: readonly TroupeError[] = [
+  new NotJsonError("$.a", "function"),
+  new UsageError("SOME_USAGE", "x"),
+  new PlanError("PLAN_CYCLE", "x"),
+  new QueueFullError(3),
+  new TimeoutError("the call", 5),
+  new ContextClosedError("Alice#1~1", "memory.add"),
+  new StepError("SOME_STEP", "x"),
+  new ModelError("RATE_LIMIT", "x", { retryable: true }),
+  new OutputError("OUTPUT_INVALID", "x", { data: { text: "?" } }),
+  new WorkspaceError("OUTSIDE", "x"),
+  new JournalError("STALE_EPOCH", "x"),
+  new ControlError("CONTROL", "x"),
+  new AbortedError(),
+  new BudgetError({ needed: 5, left: 1, budget: 3 }),
+  new WaitingError({ questionId: "q1", question: "Go on?", role: "Alice" }),
+  new DifferenceError("DIFFERENT", "x"),
+];
+
+describe("the error tree", () => {
+  test("every class of it is here", () => {
+    const classes = Object.entries(errors).filter(([name]) => name.endsWith("Error") && name !== "TroupeError");
+    expect(samples.map((sample) => sample.name).toSorted()).toEqual(classes.map(([name]) => name).toSorted());
+  });
+
+  test.each(samples.map((sample) => [sample.name, sample] as const))("%s is known by its class, its code and its brand", (name, sample) => {
+    expect(sample).toBeInstanceOf(Error);
+    expect(sample).toBeInstanceOf(TroupeError);
+    expect(sample.constructor.name).toBe(name);
+    expect(sample.code).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
+    expect(TroupeError.isInstance(sample)).toBe(true);
+    expect(Object.keys(sample)).not.toContain("brand");
+  });
+
+  test("isInstance refuses everything else", () => {
+    for (const other of [new Error("x"), { code: "X" }, null, undefined, "error"]) expect(TroupeError.isInstance(other)).toBe(false);
+  });
+
+  test("an error of a second copy of the package is known too", () => {
+    const foreign = Object.assign(new Error("x"), { [Symbol.for("troupe.error")]: true });
+    expect(TroupeError.isInstance(foreign)).toBe(true);
+  });
+
+  test("the cause is kept, and is absent when there is none", () => {
+    const cause = new Error("below");
+    expect(new UsageError("A", "x", { cause }).cause).toBe(cause);
+    expect("cause" in new UsageError("A", "x")).toBe(false);
+  });
+
+  test("interruptions are told apart from failures", () => {
+    const interruptions = samples.filter((sample) => sample instanceof ControlError).map((sample) => sample.name);
+    expect(interruptions).toEqual(["ControlError", "AbortedError", "BudgetError", "WaitingError", "DifferenceError"]);
+  });
+
+  test("messages say what was expected, what came and what to do", () => {
+    expect(new NotJsonError("$.a", "function").message).toMatch(/Expected.*\$\.a.*got function.*Return/);
+    expect(new QueueFullError(3).message).toMatch(/Expected.*3.*full.*Raise/);
+    expect(new BudgetError({ needed: 5, left: 1, budget: 3 }).message).toMatch(/5.*1 of 3.*Raise/);
+    expect(new ContextClosedError("Alice#1~1", "memory.add").message).toMatch(/memory\.add.*Alice#1~1.*Await/);
+  });
+});
+
+describe("errorRecord", () => {
+  test("keeps name, code, message and data, and no stack", () => {
+    const record = errorRecord(new BudgetError({ needed: 5, left: 1, budget: 3 }));
+    expect(record).toMatchObject({ name: "BudgetError", code: "BUDGET", data: { needed: 5, left: 1, budget: 3 } });
+    expect(JSON.parse(JSON.stringify(record))).toEqual(record);
+    expect(Object.keys(record)).not.toContain("stack");
+    expect("data" in errorRecord(new UsageError("A", "x"))).toBe(false);
+  });
+
+  test("takes the code of a system error and names what is no error", () => {
+    expect(errorRecord(Object.assign(new Error("no file"), { code: "ENOENT" }))).toEqual({
+      name: "Error",
+      code: "ENOENT",
+      message: "no file",
+    });
+    expect(errorRecord(new TypeError("x"))).toEqual({ name: "TypeError", code: "ERROR", message: "x" });
+    expect(errorRecord("a word")).toMatchObject({ code: "THROWN", message: expect.stringContaining("a word") as string });
+    expect(errorRecord(undefined)).toMatchObject({ code: "THROWN", message: expect.stringContaining("undefined") as string });
+    expect(errorRecord("x".repeat(10_000)).message.length).toBeLessThan(300);
+  });
+});
+
+describe("stepErrorFrom", () => {
+  test.each([
+    ["ModelError", ModelError],
+    ["OutputError", OutputError],
+    ["WorkspaceError", WorkspaceError],
+    ["StepError", StepError],
+    ["TypeError", StepError],
+  ])("a recorded %s is thrown as the error it was, or as a failed step", (name, expected) => {
+    const record = { name, code: "SOME_CODE", message: "as told", data: { n: 1 } };
+    const error = stepErrorFrom(record);
+    expect(error.constructor).toBe(expected);
+    expect(error).toMatchObject({ code: "SOME_CODE", message: "as told", data: { n: 1 } });
+  });
+
+  test("a record of what it throws is thrown as the same again", () => {
+    for (const sample of samples) {
+      const thrown = stepErrorFrom(errorRecord(sample));
+      expect(errorRecord(stepErrorFrom(errorRecord(thrown)))).toEqual(errorRecord(thrown));
+    }
+  });
+});

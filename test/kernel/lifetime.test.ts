@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { AbortedError, TimeoutError } from "../../src/kernel/errors.ts";
+import { Lifetimes } from "../../src/kernel/lifetime.ts";
+
+const endless = (): Promise<never> => new Promise(() => {});
+
+describe("a span of work", () => {
+  it("gives what its work gives", async () => {
+    const span = new Lifetimes(new AbortController().signal).begin();
+    await expect(span.until(Promise.resolve(7))).resolves.toBe(7);
+    await expect(span.until(Promise.reject(new Error("no")))).rejects.toThrow("no");
+  });
+
+  it("ends with the first reason, also when nobody waits yet", async () => {
+    const span = new Lifetimes(new AbortController().signal).begin();
+    const late = new TimeoutError("it", 5);
+    span.end(late);
+    span.end(new AbortedError());
+    await expect(span.until(endless())).rejects.toBe(late);
+    expect(span.ended?.reason).toBe(late);
+    expect(span.signal.reason).toBe(late);
+  });
+
+  it("rejects who waits when it is ended, and aborts a signal asked for before", async () => {
+    const span = new Lifetimes(new AbortController().signal).begin();
+    const { signal } = span;
+    const waiting = span.until(endless());
+    span.end(new AbortedError("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    expect(signal.aborted).toBe(true);
+  });
+
+  it("ends all open spans when the signal above aborts, and none that are closed", () => {
+    const above = new AbortController();
+    const spans = new Lifetimes(above.signal);
+    const [open, closed] = [spans.begin(), spans.begin()];
+    closed.close();
+    above.abort(new AbortedError("all"));
+    expect(open.ended?.reason.message).toContain("all");
+    expect(closed.ended).toBeUndefined();
+    expect(spans.begin().signal.aborted).toBe(true);
+  });
+
+  it("listens to the signal above once, however many spans there are", () => {
+    const above = new AbortController();
+    let listeners = 0;
+    const add = above.signal.addEventListener.bind(above.signal);
+    above.signal.addEventListener = (...given: Parameters<typeof add>): void => {
+      listeners += 1;
+      add(...given);
+    };
+    const spans = new Lifetimes(above.signal);
+    for (let i = 0; i < 100; i += 1) spans.begin();
+    expect(listeners).toBe(1);
+  });
+});

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { entryPoints, filesBelow, manifest, root } from "./architecture/read-house.ts";
+
+interface Locked {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly license?: string;
+  readonly hasInstallScript?: boolean;
+  readonly engines?: { readonly node?: string };
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as { readonly packages: Readonly<Record<string, Locked>> };
+const production = productionPackages();
+const FREE_LICENSES = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD"];
+/** Bytes of everything a production install puts on the disk besides this package. Measured 19 MB; a fifth more is a decision, not an accident. */
+const MAX_INSTALLED = 23_000_000;
+
+describe("what an install brings", () => {
+  it("is exactly these packages", () => {
+    expect([...production.keys()].sort()).toEqual([
+      "node_modules/commander",
+      "node_modules/eventemitter3",
+      "node_modules/openai",
+      "node_modules/p-queue",
+      "node_modules/p-timeout",
+      "node_modules/zod",
+    ]);
+  });
+
+  it("takes no more room than was agreed", () => {
+    const bytes = [...production.keys()].flatMap((folder) => filesBelow(folder, "")).map((path) => statSync(join(root, path)).size);
+    const total = bytes.reduce((sum, one) => sum + one, 0);
+    expect(total).toBeGreaterThan(MAX_INSTALLED / 2);
+    expect(total).toBeLessThan(MAX_INSTALLED);
+  });
+
+  it("runs no install script", () => {
+    expect([...production].filter(([, entry]) => entry.hasInstallScript === true)).toEqual([]);
+  });
+
+  it("is free software", () => {
+    expect([...production].filter(([, entry]) => !FREE_LICENSES.includes(entry.license ?? "none"))).toEqual([]);
+    expect(manifest.license).toBe("MIT");
+    expect(readFileSync(join(root, "LICENSE"), "utf8")).toMatch(/^MIT License\n/);
+  });
+
+  it("is what the lockfile marks as not for development", () => {
+    const unmarked = Object.entries(lock.packages).filter(([path, entry]) => path !== "" && entry.dev !== true);
+    expect(unmarked.map(([path]) => path).sort()).toEqual([...production.keys()].sort());
+  });
+});
+
+describe("the lockfile", () => {
+  it("locks what package.json asks for, by exact versions", () => {
+    const asked = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    expect(asked.map(([name, version]) => [name, version])).toEqual(
+      asked.map(([name]) => [name, lock.packages[`node_modules/${name}`]?.version]),
+    );
+  });
+
+  it("holds every optional package that a locked one names, for all platforms: without them `npm ci` refuses the whole file", () => {
+    const named = Object.entries(lock.packages).flatMap(([path, entry]) =>
+      Object.keys(entry.optionalDependencies ?? {}).map((name) => `${path} > ${name}`),
+    );
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((one) => !isLocked(...(one.split(" > ") as [string, string])))).toEqual([]);
+  });
+
+  it("knows the contents of everything that must be there", () => {
+    const needed = Object.entries(lock.packages).filter(([path, entry]) => path !== "" && entry.optional !== true);
+    expect(needed.filter(([, entry]) => entry.integrity?.startsWith("sha512-") !== true)).toEqual([]);
+  });
+});
+
+describe("package.json", () => {
+  it("asks for Node 20.19, and so does nothing that is installed for production", () => {
+    expect(manifest.engines).toEqual({ node: ">=20.19" });
+    const asked = [...production.values()].map((entry) => entry.engines?.node ?? "*");
+    expect(asked.filter((range) => lowestMajor(range) > 20)).toEqual([]);
+  });
+
+  it.each(entryPoints)("packs what $name leads to, built and as source", (entry) => {
+    expect([entry.source, entry.types, entry.default].filter((path) => !isPacked(path))).toEqual([]);
+    const built = entry.source.replace(/\.ts$/, "");
+    expect([entry.types, entry.default]).toEqual([`dist/${built}.d.ts`, `dist/${built}.js`]);
+    expect(existsSync(join(root, entry.source)), entry.source).toBe(true);
+  });
+
+  it("packs the command, and it is built from the command line's main file", () => {
+    expect(Object.values(manifest.bin).map((path) => path.replace(/^\.\//, ""))).toEqual(["dist/src/cli/main.js"]);
+    expect(readFileSync(join(root, "src/cli/main.ts"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it("packs nothing that is not there", () => {
+    const missing = manifest.files.filter((path) => !path.startsWith("dist/") && !existsSync(join(root, path)));
+    expect(missing).toEqual([]);
+  });
+});
+
+/** What npm installs for a user: the dependencies, theirs, and so on, found by walking the lockfile as Node resolves. */
+function productionPackages(): ReadonlyMap<string, Locked> {
+  const found = new Map<string, Locked>();
+  const open = Object.keys(manifest.dependencies).map((name) => folderOf("", name));
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    if (found.has(folder)) continue;
+    const entry = lock.packages[folder] ?? {};
+    found.set(folder, entry);
+    for (const name of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) open.push(folderOf(folder, name));
+  }
+  return found;
+}
+
+/** The folder of the package `name` as seen from another package's folder. */
+function folderOf(from: string, name: string): string {
+  const own = `${from === "" ? "" : `${from}/`}node_modules/${name}`;
+  if (own in lock.packages || from === "") return own;
+  return folderOf(from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/"))), name);
+}
+
+function isLocked(from: string, name: string): boolean {
+  return folderOf(from, name) in lock.packages;
+}
+
+function isPacked(path: string): boolean {
+  return manifest.files.some((packed) => path === packed || path.startsWith(`${packed}/`));
+}
+
+/** The lowest major version of Node that a range admits, or 0 where it has no floor. */
+function lowestMajor(range: string): number {
+  return Math.min(...range.split("||").map((part) => Number(/(\d+)/.exec(part)?.[1] ?? 0)));
+}

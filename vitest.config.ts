@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+
+/** The package's own entry points, by the names a user writes, resolved to their source: examples run untouched and unbuilt. */
+function ownNames(): { find: RegExp; replacement: string }[] {
+  const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
+    name: string;
+    exports: Record<string, { source?: string }>;
+  };
+  return Object.entries(manifest.exports).flatMap(([path, target]) =>
+    target.source === undefined
+      ? []
+      : [{ find: new RegExp(`^${manifest.name}${path.slice(1)}$`), replacement: `${root}${target.source.slice(2)}` }],
+  );
+}
+
+export default defineConfig({
+  resolve: { alias: ownNames() },
+  test: {
+    include: ["test/**/*.test.ts"],
+    typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
+    pool: "forks",
+    maxWorkers: Math.min(availableParallelism(), 8),
+    // Generous: these bound tests that start processes on a busy machine; nothing in a test waits for real time.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    unstubEnvs: true,
+    restoreMocks: true,
+  },
+});
