@@ -26,7 +26,10 @@ export interface ActivationHost {
   readonly logger: Logger;
   /** Most characters of one message. */
   readonly messageLimit: number;
-  route(message: Message): { readonly to: readonly string[]; readonly dead: readonly string[] };
+  /** Logs a warning of a role and tells it to listeners. */
+  warn(role: string, text: string): void;
+  /** @param publisher the role that says it */
+  route(message: Message, publisher: string): { readonly to: readonly string[]; readonly dead: readonly string[] };
 }
 
 /** What one activation is made of. */
@@ -54,7 +57,6 @@ export class Activation implements RoleContext {
   readonly name: string;
   readonly runId: string;
   readonly inbox: readonly Message[];
-  readonly logger: Logger;
   readonly human: Human;
   readonly joins: JoinMarks;
   news: readonly Message[] = [];
@@ -77,7 +79,6 @@ export class Activation implements RoleContext {
     this.name = parts.state.name;
     this.runId = parts.host.runId;
     this.inbox = parts.state.mailbox.peek(parts.take);
-    this.logger = parts.host.logger;
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
     this.#custom = new StateDraft(parts.state.custom);
     this.human = { ask: (question) => parts.answerer.askHuman(parts.steps, this.role, question) };
@@ -93,7 +94,7 @@ export class Activation implements RoleContext {
     this.news = Object.freeze([...(await role.observe(this))]);
     this.#memory.addBatch(this.news);
     if (this.news.length === 0) return;
-    for (const message of messagesOf(await role.react(this))) this.publish(message);
+    for (const message of messagesOf(await role.react(this), this.name)) this.publish(message);
   }
 
   /** Nothing can be said, remembered or asked any more. */
@@ -128,6 +129,18 @@ export class Activation implements RoleContext {
 
   get signal(): AbortSignal {
     return this.#parts.lifetime.signal;
+  }
+
+  /** The environment's logger; a warning is told to listeners too. */
+  get logger(): Logger {
+    const { host } = this.#parts;
+    const { logger } = host;
+    return {
+      debug: (text) => logger.debug(text),
+      info: (text) => logger.info(text),
+      warn: (text) => host.warn(this.name, text),
+      error: (text) => logger.error(text),
+    };
   }
 
   get memory(): MessageMemory {
@@ -205,10 +218,10 @@ export class Activation implements RoleContext {
   publish(given: Message, cause?: string): Receipt {
     this.#assertOpen("publish");
     const message = this.issue(given, cause);
-    const sent = (this.#sent ??= new Map());
+    const sent = (this.#sent ??= new Map<string, Sent>());
     const known = sent.get(message.id);
     if (known !== undefined) return { message, recipients: known.to };
-    const { to, dead } = this.#parts.host.route(message);
+    const { to, dead } = this.#parts.host.route(message, this.name);
     sent.set(message.id, dead.length === 0 ? { message, to } : { message, to, dead });
     return { message, recipients: to };
   }

@@ -109,16 +109,14 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   /**
-   * Makes a role known under a name. Its state is in the run's state already.
+   * Makes a role known under a name. When it is refused, nothing has changed.
    *
-   * @throws UsageError `ACTION_DUPLICATE`
+   * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
    */
   enlist(role: Role, name: string): void {
     const spec = roleSpec(role);
-    for (const action of spec.actions) {
-      assertSameAction(this.#actions.get(action.name), action);
-      this.#actions.set(action.name, action);
-    }
+    for (const action of spec.actions) assertSameAction(this.#actions.get(action.name), action);
+    for (const action of spec.actions) this.#actions.set(action.name, action);
     this.#specs.set(name, spec);
     this.#directory.add({ name, addresses: [name, spec.card.profile, ...spec.addresses], watch: spec.watch, observeAll: spec.observeAll });
   }
@@ -127,8 +125,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     return this.#specs.get(name);
   }
 
-  route(message: Message): Route {
-    return this.#directory.route(message);
+  route(message: Message, publisher?: string): Route {
+    return this.#directory.route(message, publisher);
   }
 
   /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
@@ -137,7 +135,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     const waits = this.state.scheduler === "rounds" && (this.#running.size > 0 || this.midRound);
     this.#parts.log.record({ type: "message", ...sent, ...(waits ? { atBarrier: true as const } : {}) });
     this.#tellDead(sent);
-    if (sent.to.length === 0 && sent.dead === undefined) {
+    if (isOutput(sent)) {
       this.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
       this.#parts.tell()?.({ type: "message.unheard", message });
     }
@@ -174,6 +172,11 @@ export class Engine implements SchedulerHost, ActivationHost {
     }
   }
 
+  warn(role: string, text: string): void {
+    this.logger.warn(text);
+    this.#parts.tell()?.({ type: "warning", role, text });
+  }
+
   endRound(): void {
     this.#parts.log.record({ type: "round.ended", round: this.state.round });
   }
@@ -192,7 +195,7 @@ export class Engine implements SchedulerHost, ActivationHost {
         for (const sent of result.event.said) this.#tellSaid(sent);
         return "done";
       case "skipped":
-        this.#warn(name, `${name} failed and its messages became dead letters: ${errorRecord(result.error).message}`);
+        this.warn(name, `${name} failed and its messages became dead letters: ${errorRecord(result.error).message}`);
         return "done";
       case "stopped":
         this.#failure ??= { error: result.error };
@@ -212,15 +215,11 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   #tellDead(sent: Sent): void {
     for (const address of sent.dead ?? []) {
-      this.#warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
+      this.warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
       this.#parts.tell()?.({ type: "message.dead", message: sent.message, address });
     }
   }
 
-  #warn(role: string, text: string): void {
-    this.logger.warn(text);
-    this.#parts.tell()?.({ type: "warning", role, text });
-  }
 }
 
 /** Rounds so far; where there are none, the most activations of one role: what bounds a run in both regimes. */

@@ -14,7 +14,7 @@ import type { LimitOptions } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
-import { roleSpec } from "../role/role-spec.ts";
+import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import type { HiredRole, Observed, ObservedOf, RunEvent, RunNotice } from "../run/event.ts";
 import { type OwnedRun, RunLog } from "../run/run-log.ts";
 import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
@@ -147,11 +147,12 @@ export class Environment {
    */
   addRole(role: Role, o: { readonly name?: string } = {}): this {
     const name = o.name ?? role.name;
+    assertRoleName(name);
     if (this.#roles.has(name)) {
       throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`);
     }
-    if (!this.state.roles.has(name)) addRoleState(this.state, hiredRole(role, name));
     this.#engine.enlist(role, name);
+    if (!this.state.roles.has(name)) addRoleState(this.state, hiredRole(role, name));
     this.#roles.set(name, role);
     return this;
   }

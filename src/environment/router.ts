@@ -38,14 +38,16 @@ export class Directory {
 
   /**
    * A message addressed to one of a role's addresses is always heard; a broadcast is heard by those who watch its cause or
-   * everything, but not by its sender.
+   * everything, but not by its sender, nor by the role that passes it on in the sender's name.
+   *
+   * @param publisher the role that publishes it; nobody's name when it comes from outside
    */
-  route(message: Message): Route {
+  route(message: Message, publisher = message.sentFrom): Route {
     const places: (readonly number[])[] = [];
     const dead: string[] = [];
     for (const address of message.sendTo) {
       if (address === ROUTE_TO_NONE) continue;
-      const found = address === ROUTE_TO_ALL ? this.#watchers(message) : this.#addressed(address, message);
+      const found = address === ROUTE_TO_ALL ? this.#watchers(message, publisher) : this.#addressed(address, message);
       if (found.length > 0) places.push(found);
       else if (address !== ROUTE_TO_ALL) dead.push(address);
     }
@@ -58,11 +60,12 @@ export class Directory {
     return self === undefined ? [] : [self];
   }
 
-  #watchers(message: Message): readonly number[] {
+  #watchers(message: Message, publisher: string): readonly number[] {
     const watching = this.#byCause.get(message.causeBy) ?? [];
     const sender = this.#places.get(message.sentFrom);
+    const passer = this.#places.get(publisher);
     const all = this.#observers.length === 0 ? watching : inOrder([watching, this.#observers]);
-    return sender === undefined ? all : all.filter((place) => place !== sender);
+    return sender === undefined && passer === undefined ? all : all.filter((place) => place !== sender && place !== passer);
   }
 
   #namesOf(lists: readonly (readonly number[])[]): readonly string[] {

@@ -132,7 +132,7 @@ function sendToNames(sendTo: MessageFields["sendTo"]): readonly string[] {
   return names.size === 0 ? [ROUTE_TO_ALL] : [...names];
 }
 
-function isIterable(value: Address | Iterable<Address>): value is Iterable<Address> {
+function isIterable(value: Address | Iterable<Address>): value is Iterable<Address> & object {
   return typeof value === "object" && Symbol.iterator in value;
 }
 

@@ -28,7 +28,7 @@ export async function actWith<S>(rc: RoleContext<S>, action: Action, work: Work)
 
 function toMessages(action: Action, ctx: ActionContext, result: unknown): readonly Message[] {
   if (result === undefined || result === null) return [];
-  if (Array.isArray(result) && result.every(isMessage)) return result.map((message) => reissued(action, ctx, message));
+  if (isMessageList(result, action)) return result.map((message) => reissued(action, ctx, message));
   if (isMessage(result)) return [reissued(action, ctx, result)];
   if (action.output !== undefined) return [typedMessage(action, ctx, result)];
   if (typeof result === "string") return [ctx.message(result, destination(action, ctx, undefined))];
@@ -38,6 +38,11 @@ function toMessages(action: Action, ctx: ActionContext, result: unknown): readon
   );
 }
 
+/** An empty list is a list of no messages, unless the action promises data: then it is data. */
+function isMessageList(result: unknown, action: Action): result is readonly Message[] {
+  return Array.isArray(result) && result.every(isMessage) && (result.length > 0 || action.output === undefined);
+}
+
 function typedMessage(action: Action, ctx: ActionContext, value: unknown): Message {
   const output = checkedOutput(action, value);
   const content = action.render?.(output) ?? canonicalJson(output);
@@ -45,8 +50,9 @@ function typedMessage(action: Action, ctx: ActionContext, value: unknown): Messa
 }
 
 function reissued(action: Action, ctx: ActionContext, message: Message): Message {
-  if (action.output !== undefined && message.causeBy === action.name) checkedOutput(action, message.instructContent);
-  return ctx.issue(message);
+  const issued = ctx.issue(message);
+  if (action.output !== undefined && issued.causeBy === action.name) checkedOutput(action, issued.instructContent);
+  return issued;
 }
 
 function checkedOutput(action: Action, value: unknown): unknown {

@@ -25,6 +25,14 @@ export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActiv
   return { retry: times, then };
 }
 
+/** Whether a value is a failure policy: what `retry` made, "stop" or "skip". */
+export function isFailurePolicy(policy: unknown): policy is FailurePolicy {
+  if (policy === "stop" || policy === "skip") return true;
+  if (typeof policy !== "object" || policy === null) return false;
+  const { retry: times, then } = policy as Partial<RetryActivation>;
+  return Number.isInteger(times) && (times as number) >= 1 && (then === "stop" || then === "skip");
+}
+
 /** What the policy says after attempt number `attempt` (from 1) has failed. */
 export function afterFailure(policy: FailurePolicy, attempt: number): "retry" | "dead" | "stop" {
   if (policy === "stop") return "stop";

@@ -29,8 +29,10 @@ const PlannedTasks = z.object({
 /**
  * One activation of mode `plan_and_act`: makes a plan for the news unless one is under way, takes its tasks in the order of
  * their dependencies, and says the results. The action of a task is the one its `type` names, else the first.
+ *
+ * @param ownAct the role has its own way to act: it is asked for every task, which is the plan's current one then
  */
-export async function planAndAct<S>(role: Role<S>, rc: RoleContext<S>): Promise<Said> {
+export async function planAndAct<S>(role: Role<S>, rc: RoleContext<S>, ownAct: boolean): Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
   if (rc.plan.isFinished) await makePlan(role, spec, rc);
   const limit = role.maxReactLoop ?? 3 * rc.plan.tasks.length;
@@ -38,17 +40,21 @@ export async function planAndAct<S>(role: Role<S>, rc: RoleContext<S>): Promise<
   for (let turn = 0; turn < limit; turn += 1) {
     const task = rc.plan.currentTask;
     if (task === undefined) break;
-    cause = await takeTask(spec, rc, task);
+    cause = await takeTask(ownAct ? role : undefined, spec, rc, task);
   }
   if (!rc.plan.isFinished) rc.logger.warn(`${rc.name} stops after ${limit} actions with tasks left in its plan.`);
   rc.workingMemory.clear();
   const results = rc.plan.finishedTasks.map((task) => task.result ?? "").filter((result) => result !== "");
-  return rc.message(results.join("\n\n"), cause === undefined ? {} : { causeBy: cause });
+  if (results.length === 0) return undefined;
+  const said = rc.message(results.join("\n\n"), cause === undefined ? {} : { causeBy: cause });
+  rc.memory.add(said);
+  return said;
 }
 
-async function takeTask<S>(spec: RoleSpec, rc: RoleContext<S>, task: Task): Promise<string> {
+async function takeTask<S>(actor: Role<S> | undefined, spec: RoleSpec, rc: RoleContext<S>, task: Task): Promise<string> {
   const action = actionFor(spec, task);
-  const said = messagesOf(await actWith(rc, action, { task, text: task.instruction }));
+  const work = actor === undefined ? actWith(rc, action, { task, text: task.instruction }) : actor.act(rc, action);
+  const said = messagesOf(await work, rc.name);
   rc.workingMemory.addBatch(said);
   if (rc.plan.currentTask?.id === task.id) rc.plan.finishCurrentTask(said.map((message) => message.content).join("\n\n"));
   return action.name;

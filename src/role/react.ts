@@ -17,7 +17,7 @@ export interface Overrides {
 /** The whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act`. */
 export async function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
-  if (spec.mode === "plan_and_act") return planAndAct(role, rc);
+  if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
   if (spec.reactions.length > 0 && spec.mode === "by_cause" && !overrides.think) return reactByCause(role, spec, rc, overrides);
   return thinkAndAct(role, spec, rc);
 }
@@ -43,7 +43,7 @@ async function reactByCause<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>
     if (inputs === undefined) continue;
     if (reaction.needs.length > 0) rc.joins.consume(index, inputs);
     const work = overrides.act ? role.act(rc, reaction.action) : actWith(rc, reaction.action, { news: triggers });
-    said.push(...messagesOf(await work));
+    said.push(...messagesOf(await work, rc.name));
   }
   return said;
 }

@@ -25,7 +25,7 @@ const AFTER_ROLES = Number.MAX_SAFE_INTEGER;
 class CanonicalLog {
   readonly #entries: Entry[] = [];
   readonly #hireOrder = new Map<string, number>();
-  readonly #steps = new Map<string, Map<string, { started: StepStarted; ended: StepEnded | undefined }>>();
+  readonly #steps = new Map<string, Map<string, MutableStep>>();
   readonly #outside: string[] = [];
   #header: object = {};
   #end: object = { type: "open" };
@@ -81,9 +81,11 @@ class CanonicalLog {
     return this.#hireOrder.get(role) ?? 0;
   }
 
-  #stepsOf(act: string): Map<string, { started: StepStarted; ended: StepEnded | undefined }> {
-    let steps = this.#steps.get(act);
-    if (steps === undefined) this.#steps.set(act, (steps = new Map()));
+  #stepsOf(act: string): Map<string, MutableStep> {
+    const known = this.#steps.get(act);
+    if (known !== undefined) return known;
+    const steps = new Map<string, MutableStep>();
+    this.#steps.set(act, steps);
     return steps;
   }
 
@@ -110,7 +112,12 @@ class CanonicalLog {
   }
 }
 
-type Step = { readonly started: StepStarted; readonly ended: StepEnded | undefined };
+interface MutableStep {
+  readonly started: StepStarted;
+  ended: StepEnded | undefined;
+}
+
+type Step = Readonly<MutableStep>;
 
 function inAskedOrder(steps: readonly Step[], parent: string | undefined): readonly Step[] {
   return steps

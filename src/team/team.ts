@@ -7,8 +7,8 @@ import { freshRunId } from "../kernel/id.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
-import { Role } from "../role/role.ts";
-import { roleSpec } from "../role/role-spec.ts";
+import type { Role } from "../role/role.ts";
+import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import { apply, stepsInFlight } from "../run/apply.ts";
 import type { Journal } from "../run/journal.ts";
 import { memoryJournal } from "../run/memory-journal.ts";
@@ -54,7 +54,7 @@ export class Team {
     this.#options = options;
     this.#journal = journal;
     this.#budget = budget;
-    this.hire(...roles);
+    for (const role of roles) this.#hire(role, role.name);
   }
 
   /**
@@ -65,9 +65,10 @@ export class Team {
   hire(role: Role, o: { readonly name: string }): this;
   hire(...roles: readonly Role[]): this;
   hire(...given: readonly (Role | { readonly name: string })[]): this {
-    const last = given.at(-1);
-    const alias = given.length === 2 && last !== undefined && !(last instanceof Role) ? last.name : undefined;
-    for (const role of given) if (role instanceof Role) this.#hire(role, alias ?? role.name);
+    const [first, second] = given;
+    const alias = given.length === 2 && second !== undefined && !("react" in second) ? second.name : undefined;
+    const roles = (alias === undefined ? given : [first]) as readonly Role[];
+    for (const role of roles) this.#hire(role, alias ?? role.name);
     return this;
   }
 
@@ -101,13 +102,13 @@ export class Team {
   }
 
   #hire(role: Role, name: string): void {
+    assertRoleName(name);
     if (this.#roles.has(name)) {
       throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another: hire(role, { name }).`);
     }
-    for (const action of roleSpec(role).actions) {
-      assertSameAction(this.#actions.get(action.name), action);
-      this.#actions.set(action.name, action);
-    }
+    const { actions } = roleSpec(role);
+    for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
+    for (const action of actions) this.#actions.set(action.name, action);
     this.#roles.set(name, role);
   }
 
