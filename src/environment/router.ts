@@ -42,7 +42,7 @@ export class Directory {
    *
    * @param publisher the role that publishes it; nobody's name when it comes from outside
    */
-  route(message: Message, publisher = message.sentFrom): Route {
+  route(message: Message, publisher: string = message.sentFrom): Route {
     const places: (readonly number[])[] = [];
     const dead: string[] = [];
     for (const address of message.sendTo) {

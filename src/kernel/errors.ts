@@ -14,6 +14,8 @@ export interface ErrorRecord {
   readonly code: string;
   readonly message: string;
   readonly data?: unknown;
+  /** Of a model's error: whether the same request may succeed when sent again. */
+  readonly retryable?: true;
 }
 
 /** What an error is made of besides its message. */
@@ -134,26 +136,48 @@ export class WaitingError extends ControlError {
 /** A replayed or resumed activation asked for something its record does not have. */
 export class DifferenceError extends ControlError {}
 
-/** Any error as plain data. Control characters and stacks stay out. */
+/** Any error as plain data. Stacks stay out, control characters are shown escaped, and data that is no JSON is left out. */
 export function errorRecord(error: unknown): ErrorRecord {
   if (TroupeError.isInstance(error)) {
-    const base = { name: error.name, code: error.code, message: error.message };
-    return error.data === undefined ? base : { ...base, data: error.data };
+    const data = plainData(error.data);
+    return {
+      name: error.name,
+      code: error.code,
+      message: visible(error.message),
+      ...(data === undefined ? {} : { data }),
+      ...(error instanceof ModelError && error.retryable ? { retryable: true } : {}),
+    };
   }
   if (error instanceof Error) {
     const code = (error as { code?: unknown }).code;
-    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: error.message };
+    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: visible(error.message) };
   }
-  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${describe(error)}` };
+  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visible(describe(error))}` };
 }
 
 /** The error that a failed step throws, live and from a record alike. */
 export function stepErrorFrom(record: ErrorRecord): TroupeError {
   const detail = record.data === undefined ? {} : { data: record.data };
-  if (record.name === "ModelError") return new ModelError(record.code, record.message, detail);
+  if (record.name === "ModelError") return new ModelError(record.code, record.message, { ...detail, retryable: record.retryable === true });
   if (record.name === "OutputError") return new OutputError(record.code, record.message, detail);
   if (record.name === "WorkspaceError") return new WorkspaceError(record.code, record.message, detail);
   return new StepError(record.code, record.message, detail);
+}
+
+/** Everything but tab and line feed that could steer a terminal. */
+const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+function visible(text: string): string {
+  return text.replace(STEERING, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+function plainData(data: unknown): unknown {
+  try {
+    const text = JSON.stringify(data);
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
 }
 
 function describe(value: unknown): string {

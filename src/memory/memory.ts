@@ -20,6 +20,8 @@ export interface MemoryOptions {
   readonly ignoreId?: boolean | undefined;
   /** Messages kept at most, 1 or more; the oldest make room. Without it nothing is forgotten. */
   readonly limit?: number | undefined;
+  /** Told of every message that made room for a newer one. */
+  readonly onEvict?: ((message: Message) => void) | undefined;
 }
 
 /**
@@ -36,6 +38,7 @@ export interface MemoryOptions {
 export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
+  readonly #onEvict: ((message: Message) => void) | undefined;
   #log: MessageLog = nothing;
   /** Identity to position, of exactly the messages held. Made with the first message. */
   #places: Map<string, number> | undefined;
@@ -54,6 +57,7 @@ export class Memory implements MessageMemory {
     }
     this.ignoreId = options.ignoreId ?? false;
     this.limit = limit;
+    this.#onEvict = options.onEvict;
   }
 
   get size(): number {
@@ -64,7 +68,7 @@ export class Memory implements MessageMemory {
     const identity = identityIn(this, message);
     if (this.#places?.has(identity) === true) return false;
     this.#append(identity, message);
-    if (this.limit !== undefined && this.size > this.limit) this.#forget(this.#log.nth(0));
+    if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
     return true;
   }
 
@@ -194,6 +198,12 @@ export class Memory implements MessageMemory {
     this.#places.set(identity, position);
     this.#byCause?.add(message, position);
     this.#byRole?.add(message, position);
+  }
+
+  #evictOldest(): void {
+    const oldest = this.#log.nth(0);
+    this.#forget(oldest);
+    if (oldest !== undefined) this.#onEvict?.(oldest);
   }
 
   /** Takes a message that is held out of log, places and indexes. */

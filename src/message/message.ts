@@ -58,6 +58,8 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
   if (typeof content !== "string") {
     throw new UsageError("MESSAGE_INVALID", `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`);
   }
+  const timestamp = fields.timestamp ?? systemClock.now();
+  if (!Number.isFinite(timestamp)) throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
   const base = {
     id: fields.id === undefined || fields.id === "" ? freshMessageId() : fields.id,
     content,
@@ -66,7 +68,7 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     sentFrom: nameOr(fields.sentFrom, ""),
     sendTo: sendToNames(fields.sendTo),
     parents: [...(fields.parents ?? [])],
-    timestamp: fields.timestamp ?? systemClock.now(),
+    timestamp,
     metadata: jsonRoundTrip(fields.metadata ?? {}),
   };
   const message: Message<P> = fields.instructContent === undefined ? base : { ...base, instructContent: jsonRoundTrip(fields.instructContent) };
@@ -92,18 +94,25 @@ export function isMessage(value: unknown): value is Message {
 export const MessageSchema: z.ZodType<Message> = z
   .object({
     v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
-    id: z.string().min(1).optional(),
+    id: z.string().nullish(),
     content: z.string(),
-    instructContent: z.json().optional(),
+    instructContent: z.unknown().optional(),
     role: z.enum(["system", "user", "assistant", "tool"]).default("user"),
-    causeBy: z.string().optional(),
-    sentFrom: z.string().optional(),
-    sendTo: z.array(z.string()).optional(),
-    parents: z.array(z.string()).optional(),
-    timestamp: z.number().optional(),
-    metadata: z.record(z.string(), z.json()).optional(),
+    causeBy: z.string().nullish(),
+    sentFrom: z.string().nullish(),
+    sendTo: z.array(z.string()).nullish(),
+    parents: z.array(z.string()).nullish(),
+    timestamp: z.number().nullish(),
+    metadata: z.record(z.string(), z.unknown()).nullish(),
   })
-  .transform(({ v: _version, ...fields }) => createMessage(fields.content, dropUndefined(fields)));
+  .transform(({ v: _version, ...fields }, ctx) => {
+    try {
+      return createMessage(fields.content, present(fields) as MessageFields);
+    } catch (error) {
+      ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : "not a message" });
+      return z.NEVER;
+    }
+  });
 
 /**
  * Reads a message from its wire form (see {@link serializeMessage}).
@@ -136,8 +145,7 @@ function isIterable(value: Address | Iterable<Address>): value is Iterable<Addre
   return typeof value === "object" && Symbol.iterator in value;
 }
 
-function dropUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+/** A field that older forms and other languages write as null is the same as left out; a payload of null is a payload. */
+function present(fields: object): object {
+  return Object.fromEntries(Object.entries(fields).filter(([key, value]) => value !== undefined && (value !== null || key === "instructContent")));
 }

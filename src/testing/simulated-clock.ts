@@ -1,0 +1,90 @@
+import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+
+interface Timer {
+  readonly due: number;
+  readonly fire: () => void;
+}
+
+/**
+ * A clock that moves only when told to, so that a test of hours takes no time and always goes the same way.
+ *
+ * S1 timers fire in order of their due time, those of one time in the order they were set. S2 between two of them, and before
+ * the first and after the last, every promise reaction that is ready runs, so a timer that a reaction sets is seen in time.
+ * S3 while a timer fires, `now()` is its due time. S4 calls of `advance` and `advanceToNext` run one after another, in the order made.
+ */
+export class SimulatedClock implements Clock {
+  #now: number;
+  /** In the order they fire. */
+  #timers: Timer[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /** @param start milliseconds since 1970 */
+  constructor(start = 0) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** How many timers wait. */
+  get pending(): number {
+    return this.#timers.length;
+  }
+
+  /** Never fires at once: a timer of 0 ms waits for the next `advance`, as a real one waits for the event loop. */
+  timer(ms: number, fire: () => void): () => void {
+    const timer = { due: this.#now + (ms > 0 ? ms : 0), fire };
+    const later = this.#timers.findIndex((other) => other.due > timer.due);
+    this.#timers.splice(later === -1 ? this.#timers.length : later, 0, timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  /**
+   * Moves time on by `ms` and fires what comes due on the way. Rejects with what a timer threw.
+   *
+   * @throws RangeError when `ms` is negative or not finite.
+   */
+  advance(ms: number): Promise<void> {
+    if (!Number.isFinite(ms) || ms < 0) {
+      return Promise.reject(new RangeError(`Expected to advance by a finite number of milliseconds, 0 or more, got ${ms}.`));
+    }
+    return this.#afterOthers(async () => {
+      const end = this.#now + ms;
+      await nextMacrotask();
+      while (await this.#fireNext(end));
+      this.#now = end;
+    });
+  }
+
+  /** Moves time on to the next timer and fires it; false when none waits. */
+  advanceToNext(): Promise<boolean> {
+    return this.#afterOthers(async () => {
+      await nextMacrotask();
+      return this.#fireNext(Number.MAX_VALUE);
+    });
+  }
+
+  async #fireNext(end: number): Promise<boolean> {
+    const next = this.#timers[0];
+    if (next === undefined || next.due > end) return false;
+    this.#timers.shift();
+    this.#now = next.due;
+    next.fire();
+    await nextMacrotask();
+    return true;
+  }
+
+  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** A {@link SimulatedClock} that starts at `start` (default 0) milliseconds since 1970. */
+export function simulatedClock(start = 0): SimulatedClock {
+  return new SimulatedClock(start);
+}

@@ -1,0 +1,326 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ContextClosedError } from "../../src/kernel/errors.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { applyMemoryOps, MemoryDraft } from "../../src/memory/memory-draft.ts";
+import type { MessageMemory, ReadableMemory } from "../../src/memory/message-memory.ts";
+import { bytesKeptBy } from "../kernel/garbage.ts";
+import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth, type Write } from "./naive-memory.ts";
+
+function said(id: string, causeBy = "Talk", timestamp = 0): Message {
+  return createMessage(`content of ${id}`, { id, causeBy, timestamp });
+}
+
+function memoryOf(...names: string[]): Memory {
+  const memory = new Memory();
+  memory.addBatch(names.map((id) => said(id)));
+  return memory;
+}
+
+function draftOver(base: ReadableMemory): MemoryDraft {
+  return new MemoryDraft({ base, act: "Alice#1~1" });
+}
+
+function ids(messages: Iterable<Message>): string[] {
+  return [...messages].map((message) => message.id);
+}
+
+const situation = fc.record({
+  options: fc.record({ ignoreId: fc.boolean(), limit: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }) }),
+  before: fc.array(anyWrite, { maxLength: 30 }),
+  during: fc.array(anyWrite, { maxLength: 15 }),
+});
+
+function built(
+  options: { ignoreId: boolean; limit: number | undefined },
+  writes: readonly Write[],
+): { memory: Memory; naive: NaiveMemory } {
+  const memory = new Memory(options);
+  const naive = new NaiveMemory(options);
+  for (const write of writes) writeBoth(memory, naive, write);
+  return { memory, naive };
+}
+
+describe("MemoryDraft", () => {
+  test("D1 property: it answers as if the writes had happened, and so does the base once they are applied", () => {
+    fc.assert(
+      fc.property(situation, ({ options, before, during }) => {
+        const { memory, naive } = built(options, before);
+        const untouched = JSON.stringify(memory);
+        const draft = draftOver(memory);
+        expectSameAnswers(draft, naive);
+        for (const write of during) {
+          writeBoth(draft, naive, write);
+          expectSameAnswers(draft, naive);
+        }
+        expect(JSON.stringify(memory)).toBe(untouched);
+        draft.close();
+        applyMemoryOps(memory, draft.ops);
+        expectSameAnswers(memory, naive);
+        draft.settle();
+        expectSameAnswers(draft, naive);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  test("D1 property: ops that went through JSON do the same", () => {
+    fc.assert(
+      fc.property(situation, ({ options, before, during }) => {
+        const { memory, naive } = built(options, before);
+        const draft = draftOver(memory);
+        for (const write of during) writeBoth(draft, naive, write);
+        const ops = JSON.parse(JSON.stringify(draft.ops)) as typeof draft.ops;
+        applyMemoryOps(memory, ops);
+        expect(memory.get()).toEqual(naive.get());
+        expectSameIndexes(memory, naive);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  function expectSameIndexes(memory: Memory, naive: NaiveMemory): void {
+    for (const action of ["WriteCode", "WriteTest", "Review"]) expect(memory.getByAction(action)).toEqual(naive.byActions([action]));
+  }
+
+  test("D1 property: several activations after one another leave the base as one list would be", () => {
+    fc.assert(
+      fc.property(situation, fc.array(fc.array(anyWrite, { maxLength: 8 }), { maxLength: 6 }), ({ options, before }, turns) => {
+        const { memory, naive } = built(options, before);
+        for (const turn of turns) {
+          const draft = draftOver(memory);
+          for (const write of turn) writeBoth(draft, naive, write);
+          applyMemoryOps(memory, draft.ops);
+        }
+        expectSameAnswers(memory, naive);
+        expect(memory.get()).toEqual(naive.held);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("D1 the limit makes room in the base first, then among what was added", () => {
+    const base = new Memory({ limit: 3 });
+    base.addBatch([said("a"), said("b"), said("c")]);
+    const draft = draftOver(base);
+    draft.add(said("d"));
+    expect(ids(draft.get())).toEqual(["b", "c", "d"]);
+    draft.addBatch([said("e"), said("f"), said("g")]);
+    expect(ids(draft.get())).toEqual(["e", "f", "g"]);
+    expect(draft.ops.map((op) => op[0])).toEqual(["+", "+", "+", "+"]);
+    expect(ids(base.get())).toEqual(["a", "b", "c"]);
+  });
+
+  test("D1 what made room is news again, and may come back", () => {
+    const base = new Memory({ limit: 2 });
+    base.addBatch([said("a"), said("b")]);
+    const draft = draftOver(base);
+    draft.add(said("c"));
+    expect(ids(draft.findNews([said("a"), said("b")]))).toEqual(["a"]);
+    expect(draft.add(said("a"))).toBe(true);
+    expect(ids(draft.get())).toEqual(["c", "a"]);
+    applyMemoryOps(base, draft.ops);
+    expect(ids(base.get())).toEqual(["c", "a"]);
+  });
+
+  test("D1 a message forgotten and remembered again stands at the end", () => {
+    const base = memoryOf("a", "b");
+    const draft = draftOver(base);
+    draft.delete("a");
+    draft.add(said("a"));
+    expect(ids(draft.getByAction("Talk"))).toEqual(["b", "a"]);
+    expect(draft.newestBy("Talk")?.id).toBe("a");
+    applyMemoryOps(base, draft.ops);
+    expect(ids(base.get())).toEqual(["b", "a"]);
+  });
+
+  test("with ignoreId a forgotten message is named by its content, since ids do not tell it from others", () => {
+    const base = new Memory({ ignoreId: true });
+    base.addBatch([createMessage("one", { id: "a" }), createMessage("two", { id: "a" })]);
+    const draft = draftOver(base);
+    draft.delete(createMessage("one"));
+    expect(draft.ops).toEqual([["-", "one"]]);
+    applyMemoryOps(base, draft.ops);
+    expect(base.get().map((message) => message.content)).toEqual(["two"]);
+  });
+
+  test("clear makes all earlier writes void", () => {
+    const base = memoryOf("a", "b");
+    const draft = draftOver(base);
+    draft.add(said("c"));
+    draft.clear();
+    draft.add(said("b"));
+    expect(draft.ops).toEqual([["0"], ["+", said("b")]]);
+    expect([draft.size, draft.has("a"), draft.has("b")]).toEqual([1, false, true]);
+  });
+
+  test("writes that change nothing are not written down", () => {
+    const draft = draftOver(memoryOf("a"));
+    expect([draft.add(said("a")), draft.delete("x"), draft.deleteOlderThan(-1), draft.addBatch([])]).toEqual([false, false, 0, 0]);
+    expect(draft.ops).toEqual([]);
+    const empty = draftOver(new Memory());
+    empty.clear();
+    expect(empty.deleteNewest()).toBeUndefined();
+    expect(empty.ops).toEqual([]);
+  });
+
+  test("ops are the caller's own, and empty before the first write", () => {
+    const draft = draftOver(memoryOf("a"));
+    expect(draft.ops).toEqual([]);
+    draft.add(said("b"));
+    (draft.ops as unknown[]).pop();
+    expect(draft.ops).toHaveLength(1);
+  });
+
+  test("answers are the caller's own", () => {
+    const draft = draftOver(memoryOf("a"));
+    draft.add(said("b"));
+    draft.get().pop();
+    draft.getByAction("Talk").pop();
+    draft.getByRole("user").pop();
+    expect([draft.get(), draft.getByAction("Talk"), draft.getByRole("user")].map(ids)).toEqual([
+      ["a", "b"],
+      ["a", "b"],
+      ["a", "b"],
+    ]);
+  });
+
+  test.each([-1, 0.5, Number.NaN])("R3 get(%s) is refused before and after the first write", (k) => {
+    const draft = draftOver(memoryOf("a"));
+    expect(() => draft.get(k)).toThrow(RangeError);
+    draft.add(said("b"));
+    expect(() => draft.get(k)).toThrow(RangeError);
+    expect(() => draft.findNews([], k)).toThrow(RangeError);
+    expect(draft.getByPosition(0.5)).toBeUndefined();
+  });
+
+  test("D3 after close every write is refused, naming the activation, and reads go on", () => {
+    const draft = draftOver(memoryOf("a"));
+    draft.add(said("b"));
+    draft.close();
+    const writes: readonly ((memory: MessageMemory) => unknown)[] = [
+      (memory) => memory.add(said("c")),
+      (memory) => memory.addBatch([]),
+      (memory) => memory.delete("a"),
+      (memory) => memory.deleteNewest(),
+      (memory) => memory.deleteOlderThan(0),
+      (memory) => memory.clear(),
+    ];
+    for (const write of writes) {
+      expect(() => write(draft)).toThrow(ContextClosedError);
+      expect(() => write(draft)).toThrow(/memory\.\w+ came after activation Alice#1~1/);
+    }
+    expect(ids(draft.get())).toEqual(["a", "b"]);
+    expect(draft.ops).toHaveLength(1);
+  });
+
+  test("D3 once settled it shows the base, with no message twice, also when the writes were dropped", () => {
+    const base = memoryOf("a");
+    const applied = draftOver(base);
+    applied.add(said("b"));
+    applyMemoryOps(base, applied.ops);
+    applied.settle();
+    expect(ids(applied.get())).toEqual(["a", "b"]);
+    const dropped = draftOver(base);
+    dropped.add(said("c"));
+    dropped.settle();
+    expect(ids(dropped.get())).toEqual(["a", "b"]);
+    expect(() => dropped.add(said("d"))).toThrow(ContextClosedError);
+  });
+
+  test("what the base forgets meanwhile, an untouched draft forgets with it", () => {
+    const base = memoryOf("a", "b");
+    const draft = draftOver(base);
+    base.delete("a");
+    expect(ids(draft.get())).toEqual(["b"]);
+  });
+});
+
+describe("what a draft asks of its base, counted in messages read", () => {
+  /** A base of some size and how many of its messages have been read. */
+  function countedBase(size: number, limit?: number): { base: Memory; reads: () => number } {
+    let count = 0;
+    const base = new Memory({ limit });
+    for (let n = 0; n < size; n++) {
+      const message = said(`m${n}`, `Action${n % (size / 10)}`, n);
+      base.add(
+        new Proxy(message, {
+          get(target, key, receiver) {
+            count++;
+            return Reflect.get(target, key, receiver) as unknown;
+          },
+        }),
+      );
+    }
+    base.getByAction("Action0");
+    base.getByRole("user");
+    count = 0;
+    return {
+      base,
+      reads: () => {
+        const reads = count;
+        count = 0;
+        return reads;
+      },
+    };
+  }
+
+  function readsOf(size: number, work: (draft: MemoryDraft) => void, limit?: number): number {
+    const { base, reads } = countedBase(size, limit);
+    const draft = draftOver(base);
+    draft.add(said("first"));
+    reads();
+    work(draft);
+    return reads();
+  }
+
+  test.each<[string, (draft: MemoryDraft) => void, number | undefined]>([
+    ["add", (draft) => draft.add(said("x")), undefined],
+    ["add to a full memory", (draft) => draft.add(said("x")), 1],
+    ["add of a message the base holds", (draft) => draft.add(said("m5")), undefined],
+    ["has", (draft) => expect([draft.has("m3"), draft.has(said("m4")), draft.has("x")]).toEqual([true, true, false]), undefined],
+    ["findNews", (draft) => expect(draft.findNews([said("x"), said("m1")])).toHaveLength(1), undefined],
+    ["findNews with k", (draft) => expect(draft.findNews([said("x"), said("m1")], 5)).toHaveLength(2), undefined],
+    ["getByAction", (draft) => expect(draft.getByAction("Action3")).toHaveLength(10), undefined],
+    ["getByActions", (draft) => expect(draft.getByActions(["Action3", "Action4"])).toHaveLength(20), undefined],
+    ["newestBy", (draft) => expect(draft.newestBy("Action3")).toBeDefined(), undefined],
+    ["get(5)", (draft) => expect(draft.get(5)).toHaveLength(5), undefined],
+    ["getByPosition", (draft) => expect([draft.getByPosition(2)?.id, draft.getByPosition(-2)?.id]).toHaveLength(2), undefined],
+    ["delete", (draft) => expect(draft.delete("m7")).toBe(true), undefined],
+    [
+      "a hundred deleteNewest",
+      (draft) => {
+        for (let n = 0; n < 100; n++) expect(draft.deleteNewest()).toBeDefined();
+      },
+      undefined,
+    ],
+  ])("D2 %s reads as much over a base of 200 as over one of 20,000", (_what, work, limited) => {
+    const few = readsOf(200, work, limited === undefined ? undefined : 200);
+    const many = readsOf(20_000, work, limited === undefined ? undefined : 20_000);
+    expect(many).toBe(few);
+    expect(many).toBeLessThan(500);
+  });
+
+  test("D2 a thousand adds to a full memory read each message that makes room once, and no more", () => {
+    const { base, reads } = countedBase(5000, 5000);
+    const draft = draftOver(base);
+    for (let n = 0; n < 1000; n++) draft.add(said(`x${n}`));
+    expect(reads()).toBeLessThan(1000 * 5);
+    expect(draft.size).toBe(5000);
+  });
+
+  test("D2 a draft nobody writes to weighs next to nothing", () => {
+    const base = memoryOf("a");
+    const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => draftOver(base)));
+    expect(kept / 10_000).toBeLessThan(150);
+  });
+
+  test("D2 before the first write it only passes questions on", () => {
+    const { base, reads } = countedBase(1000);
+    const draft = draftOver(base);
+    expect(draft.getByAction("Action3")).toHaveLength(10);
+    expect([draft.size, draft.get(2).length, draft.has("m1")]).toEqual([1000, 2, true]);
+    expect(reads()).toBe(0);
+  });
+});

@@ -1,0 +1,499 @@
+import fc from "fast-check";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { UsageError } from "../../src/kernel/errors.ts";
+import { type Addressable, UserRequirement } from "../../src/message/address.ts";
+import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/message.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { bytesKeptBy } from "../kernel/garbage.ts";
+import { anyWrite, expectSameAnswers, NaiveMemory, pool, writeBoth } from "./naive-memory.ts";
+
+function said(id: string, causeBy = "Talk", more: Partial<Message> = {}): Message {
+  return createMessage(`content of ${id}`, { id, causeBy, timestamp: 0, ...more });
+}
+
+function memoryOf(...names: string[]): Memory {
+  const memory = new Memory();
+  memory.addBatch(names.map((id) => said(id)));
+  return memory;
+}
+
+function ids(messages: Iterable<Message>): string[] {
+  return [...messages].map((message) => message.id);
+}
+
+const options = fc.record({ ignoreId: fc.boolean(), limit: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }) });
+
+describe("Memory", () => {
+  test("R1-R4, M2 property: it answers as a plain list does, after every write", () => {
+    fc.assert(
+      fc.property(options, fc.array(anyWrite, { maxLength: 40 }), (given, writes) => {
+        const memory = new Memory(given);
+        const naive = new NaiveMemory(given);
+        expectSameAnswers(memory, naive);
+        for (const write of writes) {
+          writeBoth(memory, naive, write);
+          expectSameAnswers(memory, naive);
+        }
+        expect(memory.get()).toEqual(naive.held);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("R1 property: it still does after thousands of writes have made and closed its holes", () => {
+    const size = fc.record({ limit: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }), seed: fc.nat(1000) });
+    fc.assert(
+      fc.property(size, ({ limit, seed }) => {
+        const memory = new Memory({ limit });
+        const naive = new NaiveMemory({ limit });
+        let number = seed;
+        const draw = (below: number): number => {
+          number = (number * 1_103_515_245 + 12_345) % 2_147_483_648;
+          return Math.floor((number / 2_147_483_648) * below);
+        };
+        for (let n = 0; n < 1500; n++) {
+          const message = said(`m${draw(400)}`, `Action${draw(5)}`, { role: draw(2) === 0 ? "user" : "assistant" });
+          // Phases of growing and of shrinking, so that holes come to outnumber what is held.
+          if (draw(10) < (n % 600 < 300 ? 8 : 2)) expect(memory.add(message)).toBe(naive.add(message));
+          else expect(memory.delete(message.id)).toBe(naive.delete(message.id));
+          if (n % 7 === 0) {
+            expect(memory.getByAction("Action1")).toEqual(naive.byActions(["Action1"]));
+            expect(memory.newestBy("Action2")).toBe(naive.byActions(["Action2"]).at(-1));
+          }
+          const place = draw(100);
+          expect(memory.getByPosition(place)).toBe(naive.held[place]);
+        }
+        expectSameAnswers(memory, naive);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("M1 it shares the very message and never changes it", () => {
+    const message = said("a");
+    const memory = new Memory();
+    memory.add(message);
+    expect([
+      memory.get()[0],
+      memory.getByAction("Talk")[0],
+      memory.getByRole("user")[0],
+      memory.getByPosition(0),
+      memory.newestBy("Talk"),
+    ]).toEqual(Array.from({ length: 5 }, () => message));
+    expect(memory.get()[0]).toBe(message);
+  });
+
+  test("M2 the id decides identity", () => {
+    const memory = memoryOf("a");
+    expect(memory.add(createMessage("other words", { id: "a" }))).toBe(false);
+    expect(memory.add(createMessage("content of a", { id: "b" }))).toBe(true);
+  });
+
+  test('M2 [MetaGPT: ignore_id wrote id "0" into the caller\'s message, and so all ids were one] with ignoreId the content decides, and ids stay', () => {
+    const memory = new Memory({ ignoreId: true });
+    const first = createMessage("hello", { id: "a" });
+    expect(memory.add(first)).toBe(true);
+    expect(memory.add(createMessage("hello", { id: "b" }))).toBe(false);
+    expect(memory.add(createMessage("goodbye", { id: "a" }))).toBe(true);
+    expect(first.id).toBe("a");
+    expect(ids(memory.get())).toEqual(["a", "a"]);
+    expect(memory.delete(createMessage("hello"))).toBe(true);
+    expect(memory.get().map((message) => message.content)).toEqual(["goodbye"]);
+  });
+
+  test("M2 with ignoreId an id stands for the newest message that carries it", () => {
+    const memory = new Memory({ ignoreId: true });
+    for (const content of ["one", "two"]) memory.add(createMessage(content, { id: "a" }));
+    expect(memory.has("a")).toBe(true);
+    memory.delete("a");
+    expect(memory.get().map((message) => message.content)).toEqual(["one"]);
+    memory.delete("a");
+    expect([memory.has("a"), memory.size]).toEqual([false, 0]);
+  });
+
+  test("R2 [MetaGPT: get_by_action gave out the live list] what a query gives is the caller's own", () => {
+    const memory = memoryOf("a", "b", "c");
+    memory.getByAction("Talk").length = 0;
+    memory.getByActions(["Talk"]).reverse();
+    memory.getByRole("user").pop();
+    memory.getByContent("content").pop();
+    memory.get().reverse();
+    memory.get(2).pop();
+    memory.findNews([said("d")]).pop();
+    for (const answer of [memory.get(), memory.getByAction("Talk"), memory.getByRole("user"), memory.getByActions(["Talk"])]) {
+      expect(ids(answer)).toEqual(["a", "b", "c"]);
+    }
+  });
+
+  test("R2 [MetaGPT: get_by_actions went action by action, in the order of a set] several actions answer in order of arrival, each message once", () => {
+    const memory = new Memory();
+    for (const [id, cause] of [
+      ["1", "B"],
+      ["2", "A"],
+      ["3", "C"],
+      ["4", "B"],
+      ["5", "A"],
+    ] as const) {
+      memory.add(said(id, cause));
+    }
+    expect(ids(memory.getByActions(["A", "B"]))).toEqual(["1", "2", "4", "5"]);
+    expect(ids(memory.getByActions(new Set(["B", { name: "B" }, "A"])))).toEqual(["1", "2", "4", "5"]);
+    expect(memory.getByActions([])).toEqual([]);
+  });
+
+  test("R1 [MetaGPT: asking for an unknown action made a key for it] a question leaves no trace", () => {
+    const memory = memoryOf("a");
+    const before = JSON.stringify(memory);
+    for (const name of ["Unknown", "__proto__", "constructor", "toString"]) {
+      expect(memory.getByAction(name)).toEqual([]);
+      expect(memory.newestBy(name)).toBeUndefined();
+    }
+    expect(JSON.stringify(memory)).toBe(before);
+    memory.add(said("b", "__proto__"));
+    expect(ids(memory.getByAction("__proto__"))).toEqual(["b"]);
+  });
+
+  test("R1 findNews tells each message once, in the order given", () => {
+    const memory = memoryOf("a", "b", "c");
+    expect(ids(memory.findNews([said("x"), said("b"), said("y"), said("x")]))).toEqual(["x", "y"]);
+    expect(memory.size).toBe(3);
+  });
+
+  test("R1 findNews with k looks at the newest k only", () => {
+    const memory = memoryOf("a", "b", "c");
+    expect(ids(memory.findNews([said("a"), said("b"), said("c")], 2))).toEqual(["a"]);
+  });
+
+  test("R3 [MetaGPT: get(-2) dropped the first two] a count is a whole number of 0 or more", () => {
+    const memory = memoryOf("a", "b", "c");
+    for (const k of [-1, -2, 1.5, Number.NaN]) {
+      expect(() => memory.get(k)).toThrow(RangeError);
+      expect(() => memory.findNews([], k)).toThrow(RangeError);
+    }
+  });
+
+  test("R3 get gives the newest k, all for 0, and all when there are fewer", () => {
+    const memory = memoryOf("a", "b", "c");
+    expect([memory.get(), memory.get(0), memory.get(2), memory.get(9)].map(ids)).toEqual([
+      ["a", "b", "c"],
+      ["a", "b", "c"],
+      ["b", "c"],
+      ["a", "b", "c"],
+    ]);
+  });
+
+  test("R4 the limit forgets the oldest, and what it forgot is news again", () => {
+    const memory = new Memory({ limit: 2 });
+    for (const id of ["a", "b", "c"]) expect(memory.add(said(id))).toBe(true);
+    expect(ids(memory.get())).toEqual(["b", "c"]);
+    expect(memory.has("a")).toBe(false);
+    expect(ids(memory.getByAction("Talk"))).toEqual(["b", "c"]);
+    expect(ids(memory.findNews([said("a"), said("b")]))).toEqual(["a"]);
+  });
+
+  test("R4 [the bounded memory that deletes the newest] a limit of one keeps the newest", () => {
+    const memory = new Memory({ limit: 1 });
+    memory.addBatch([said("a"), said("b"), said("c")]);
+    expect(ids(memory.get())).toEqual(["c"]);
+  });
+
+  test("R4 a message held already makes nobody leave", () => {
+    const memory = new Memory({ limit: 2 });
+    memory.addBatch([said("a"), said("b")]);
+    expect(memory.add(said("b"))).toBe(false);
+    expect(ids(memory.get())).toEqual(["a", "b"]);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("a limit of %s is refused", (limit) => {
+    expect(() => new Memory({ limit })).toThrow(UsageError);
+  });
+
+  test("[MetaGPT: deleting what is not there raised ValueError, from the error path of all places] delete says false", () => {
+    const memory = memoryOf("a");
+    expect([memory.delete("x"), memory.delete(said("x")), memory.delete("a"), memory.delete("a")]).toEqual([false, false, true, false]);
+    expect(new Memory().delete("a")).toBe(false);
+  });
+
+  test("delete takes a message that is the same, not only the same object", () => {
+    const memory = memoryOf("a", "b");
+    expect(memory.delete(createMessage("revived", { id: "a" }))).toBe(true);
+    expect(ids(memory.getByAction("Talk"))).toEqual(["b"]);
+  });
+
+  test("deleteNewest gives what it forgets, newest first, and undefined in the end", () => {
+    const memory = memoryOf("a", "b");
+    expect([memory.deleteNewest()?.id, memory.deleteNewest()?.id, memory.deleteNewest()]).toEqual(["b", "a", undefined]);
+  });
+
+  test("deleteOlderThan goes by the messages' own times, in whatever order they arrived", () => {
+    const memory = new Memory();
+    for (const timestamp of [50, 10, 40, 20]) memory.add(said(`t${timestamp}`, "Talk", { timestamp }));
+    expect(memory.deleteOlderThan(40)).toBe(2);
+    expect(ids(memory.get())).toEqual(["t50", "t40"]);
+    expect(() => memory.deleteOlderThan(Number.NaN)).toThrow(RangeError);
+  });
+
+  test("after clear it is as new", () => {
+    const memory = memoryOf("a", "b");
+    memory.getByAction("Talk");
+    memory.clear();
+    expect([memory.size, memory.get(), memory.getByAction("Talk"), memory.getByRole("user"), memory.deleteNewest()]).toEqual([
+      0,
+      [],
+      [],
+      [],
+      undefined,
+    ]);
+    expect(memory.add(said("a"))).toBe(true);
+    expect(ids(memory.getByAction("Talk"))).toEqual(["a"]);
+  });
+
+  test("getByPosition counts from either end and is undefined outside", () => {
+    const memory = memoryOf("a", "b", "c");
+    expect([0, 2, -1, -3].map((n) => memory.getByPosition(n)?.id)).toEqual(["a", "c", "c", "a"]);
+    for (const n of [3, -4, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) expect(memory.getByPosition(n)).toBeUndefined();
+    memory.delete("b");
+    expect([memory.getByPosition(1)?.id, memory.getByPosition(-2)?.id]).toEqual(["c", "a"]);
+  });
+
+  test("messages may be deleted while they are walked through", () => {
+    for (const walk of ["oldest", "newest"] as const) {
+      const memory = memoryOf(...Array.from({ length: 200 }, (_, n) => `m${n}`));
+      const seen: string[] = [];
+      for (const message of walk === "oldest" ? memory : memory.newestFirst()) {
+        seen.push(message.id);
+        memory.delete(message);
+        memory.delete(`m${seen.length % 2 === 0 ? 199 - seen.length : 100}`);
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(memory.size).toBe(0);
+    }
+  });
+
+  test("a walk tells no message that was deleted, also when the holes were closed meanwhile", () => {
+    const memory = memoryOf(...Array.from({ length: 100 }, (_, n) => `m${n}`));
+    const seen: string[] = [];
+    for (const message of memory) {
+      seen.push(message.id);
+      if (message.id === "m0") for (let n = 1; n < 99; n++) memory.delete(`m${n}`);
+    }
+    expect(seen).toEqual(["m0", "m99"]);
+  });
+
+  test("what an action says is the type of what is found under it", () => {
+    const WriteCode: Addressable<{ code: string }> = { name: "WriteCode" };
+    const memory = new Memory();
+    memory.add(createMessage("x", { causeBy: WriteCode, instructContent: { code: "1" } }));
+    expectTypeOf(memory.getByAction(WriteCode)).toEqualTypeOf<Message<{ code: string }>[]>();
+    expectTypeOf(memory.newestBy(WriteCode)).toEqualTypeOf<Message<{ code: string }> | undefined>();
+    expectTypeOf(memory.getByAction("WriteCode")).toEqualTypeOf<Message[]>();
+    expect(memory.newestBy(WriteCode)?.instructContent?.code).toBe("1");
+    expect(memory.getByAction(UserRequirement)).toEqual([]);
+  });
+});
+
+describe("what a memory costs, counted in reads of messages", () => {
+  let reads = 0;
+  function counted(message: Message): Message {
+    return new Proxy(message, {
+      get(target, key, receiver) {
+        reads++;
+        return Reflect.get(target, key, receiver) as unknown;
+      },
+    });
+  }
+
+  function readsOf(work: () => unknown): number {
+    reads = 0;
+    work();
+    return reads;
+  }
+
+  function memoryOfSize(size: number, limit?: number): Memory {
+    const memory = new Memory({ limit });
+    for (let n = 0; n < size; n++) memory.add(counted(said(`m${n}`, `Action${n % 10}`)));
+    // Indexes are made when first asked; from here on they are kept.
+    memory.getByAction("Action0");
+    memory.getByRole("user");
+    return memory;
+  }
+
+  test("R1 [MetaGPT: 4000 adds took twelve times as long as 1000, each compared with all before] an add reads the same whatever is held", () => {
+    const addReads = (size: number): number => {
+      const memory = memoryOfSize(size);
+      const messages = Array.from({ length: 50 }, (_, n) => counted(said(`new${n}`)));
+      return readsOf(() => memory.addBatch(messages));
+    };
+    const few = addReads(10);
+    expect(few).toBeLessThanOrEqual(50 * 6);
+    expect(addReads(10_000)).toBe(few);
+  });
+
+  test("R1 findNews reads what was observed, not what is held", () => {
+    const newsReads = (size: number): number => {
+      const memory = memoryOfSize(size);
+      const observed = [counted(said("m1")), counted(said("news"))];
+      return readsOf(() => expect(memory.findNews(observed)).toHaveLength(1));
+    };
+    expect(newsReads(10)).toBeLessThan(10);
+    expect(newsReads(10_000)).toBe(newsReads(10));
+  });
+
+  test("R1 findNews with k reads what was observed and k more", () => {
+    const memory = memoryOfSize(10_000);
+    expect(readsOf(() => memory.findNews([counted(said("news"))], 20))).toBeLessThan(2 * 21 + 5);
+  });
+
+  test("R1 getByAction, newestBy, get and getByPosition read no message at all", () => {
+    const memory = memoryOfSize(1000);
+    expect(
+      readsOf(() => {
+        expect(memory.getByAction("Action3")).toHaveLength(100);
+        expect(memory.getByActions(["Action3", "Action4"])).toHaveLength(200);
+        expect(memory.newestBy("Action3")).toBeDefined();
+        expect(memory.get(10)).toHaveLength(10);
+        expect(memory.getByPosition(-1)).toBeDefined();
+      }),
+    ).toBe(0);
+  });
+
+  test("R1 deleting all of a memory reads each message a few times, closing of holes included", () => {
+    const deleteReads = (size: number): number => {
+      const memory = memoryOfSize(size);
+      // From the middle outwards, so that holes come about.
+      const order = Array.from({ length: size }, (_, n) => `m${(n * 7919) % size}`);
+      return readsOf(() => {
+        for (const id of order) expect(memory.delete(id)).toBe(true);
+      });
+    };
+    expect(deleteReads(1000)).toBeLessThan(1000 * 10);
+    expect(deleteReads(10_000)).toBeLessThan(10_000 * 10);
+  });
+
+  test("R4 a full memory reads a few messages per add, however long it has been full", () => {
+    const memory = memoryOfSize(500, 100);
+    const addReads = (): number =>
+      readsOf(() => {
+        for (let n = 0; n < 1000; n++) memory.add(counted(said(`late${n}`)));
+      });
+    const early = addReads();
+    memory.addBatch(pool);
+    for (let n = 0; n < 20_000; n++) memory.add(said(`between${n}`));
+    expect(addReads()).toBeLessThanOrEqual(early * 1.5);
+    expect(early).toBeLessThan(1000 * 15);
+  });
+});
+
+describe("what a memory keeps", () => {
+  test("R4 a small memory that has forgotten half a million messages is still small", () => {
+    const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`));
+    const memory = new Memory({ limit: 10 });
+    memory.addBatch(messages);
+    memory.getByAction("Talk");
+    const kept = bytesKeptBy(() => {
+      for (let n = 0; n < 500_000; n++) memory.add(messages[n % 100]!);
+    });
+    expect(kept).toBeLessThan(500_000);
+    expect(memory.getByAction("Talk")).toHaveLength(10);
+  });
+
+  test("R1 holes between the oldest and the newest are closed, in the log and in the indexes", () => {
+    const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`, n % 2 === 0 ? "Even" : "Odd"));
+    const memory = new Memory();
+    // 300 that stay: an index closes its holes before the log has reason to.
+    memory.addBatch(Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First")));
+    memory.addBatch([said("even", "Even"), said("odd", "Odd")]);
+    memory.getByAction("Even");
+    const kept = bytesKeptBy(() => {
+      for (let n = 0; n < 500_000; n++) {
+        memory.add(messages[n % 100]!);
+        memory.delete(messages[(n + 99) % 100]!);
+      }
+    });
+    expect(kept).toBeLessThan(500_000);
+    expect([memory.size, memory.getByAction("Even").length + memory.getByAction("Odd").length]).toEqual([303, 3]);
+  });
+
+  test("what nobody uses weighs next to nothing", () => {
+    const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => new Memory()));
+    expect(kept / 10_000).toBeLessThan(200);
+  });
+
+  test("an index weighs less than a hundred bytes for each message", () => {
+    const messages = Array.from({ length: 50_000 }, (_, n) => said(`m${n}`, `Action${n % 20}`));
+    // Asking a set computes what a string keeps about itself.
+    for (const message of messages) new Set([message.id]).has(message.id);
+    const kept = bytesKeptBy(() => {
+      const memory = new Memory();
+      memory.addBatch(messages);
+      memory.getByAction("Action1");
+      return memory;
+    });
+    expect(kept / 50_000).toBeLessThan(100);
+  });
+});
+
+describe("Memory as JSON", () => {
+  test("property: what comes back answers as what was saved", () => {
+    fc.assert(
+      fc.property(options, fc.array(anyWrite, { maxLength: 30 }), (given, writes) => {
+        const memory = new Memory(given);
+        const naive = new NaiveMemory(given);
+        for (const write of writes) writeBoth(memory, naive, write);
+        const read = Memory.fromJSON(JSON.parse(JSON.stringify(memory)));
+        expectSameAnswersByValue(read, memory);
+        // And goes on as it would have.
+        for (const write of writes) {
+          if (write === "deleteNewest") continue;
+          writeBoth(read, naive, write);
+        }
+        expect(ids(read.get())).toEqual(ids(naive.held));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  function expectSameAnswersByValue(one: Memory, other: Memory): void {
+    expect(one.get()).toEqual(other.get());
+    expect([one.ignoreId, one.limit]).toEqual([other.ignoreId, other.limit]);
+    for (const action of ["WriteCode", "Review"]) expect(one.getByAction(action)).toEqual(other.getByAction(action));
+  }
+
+  test("[MetaGPT: after a load the list and the index held separate copies] it holds one object for each message, in every index", () => {
+    const read = Memory.fromJSON(JSON.parse(JSON.stringify(memoryOf("a", "b"))));
+    const [first] = read.get();
+    expect(read.getByAction("Talk")[0]).toBe(first);
+    expect(read.getByRole("user")[0]).toBe(first);
+    read.delete("a");
+    expect(ids(read.getByAction("Talk"))).toEqual(["b"]);
+  });
+
+  test("[MetaGPT: a dump wrote every message twice] each message is written once", () => {
+    const memory = memoryOf("a", "b", "c");
+    memory.getByAction("Talk");
+    memory.getByRole("user");
+    const text = JSON.stringify(memory);
+    for (const id of ["a", "b", "c"]) expect(text.split(`content of ${id}`)).toHaveLength(2);
+  });
+
+  test("messages carry their wire version, and options are written only when set", () => {
+    expect(memoryOf("a").toJSON()).toEqual({ messages: [{ v: MESSAGE_VERSION, ...said("a") }] });
+    expect(new Memory({ ignoreId: true, limit: 3 }).toJSON()).toEqual({ ignoreId: true, limit: 3, messages: [] });
+  });
+
+  test("messages of an older form are filled up", () => {
+    const [message] = Memory.fromJSON({ messages: [{ content: "hi", role: "assistant" }] }).get();
+    expect(message).toMatchObject({ content: "hi", role: "assistant", causeBy: "UserRequirement" });
+  });
+
+  test.each([
+    ["nothing", null, "expected object"],
+    ["no messages", {}, "messages"],
+    ["a bad message", { messages: [{ content: 5 }] }, "messages[0].content"],
+    ["a message of a newer version", { messages: [{ v: MESSAGE_VERSION + 1, content: "x" }] }, "newer version"],
+    ["a limit that is none", { limit: "many", messages: [] }, "limit"],
+  ])("refuses %s, naming it", (_what, json, named) => {
+    expect(() => Memory.fromJSON(json)).toThrow(UsageError);
+    expect(() => Memory.fromJSON(json)).toThrow(named);
+  });
+});

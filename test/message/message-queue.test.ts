@@ -1,0 +1,272 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { QueueFullError, UsageError } from "../../src/kernel/errors.ts";
+import { createMessage, type Message, MESSAGE_VERSION } from "../../src/message/message.ts";
+import { bytesKeptBy } from "../kernel/garbage.ts";
+import { MessageQueue } from "../../src/message/message-queue.ts";
+
+function said(id: string): Message {
+  return createMessage(`content of ${id}`, { id, timestamp: 0 });
+}
+
+function ids(messages: readonly Message[]): string[] {
+  return messages.map((message) => message.id);
+}
+
+function queueOf(...pushes: readonly (readonly [id: string, priority?: number])[]): MessageQueue {
+  const queue = new MessageQueue();
+  for (const [id, priority] of pushes) queue.push(said(id), { priority });
+  return queue;
+}
+
+describe("MessageQueue", () => {
+  test("an empty queue gives nothing", () => {
+    const queue = new MessageQueue();
+    expect([queue.isEmpty, queue.size, queue.pop(), queue.has("a")]).toEqual([true, 0, undefined, false]);
+    expect([queue.popAll(), queue.peek(5)]).toEqual([[], []]);
+  });
+
+  test("gives the very message it was given", () => {
+    const message = said("a");
+    const queue = new MessageQueue();
+    expect(queue.push(message)).toBe(true);
+    expect(queue.peek()[0]).toBe(message);
+    expect(queue.pop()).toBe(message);
+    expect(queue.isEmpty).toBe(true);
+  });
+
+  test("Q1 first in, first out", () => {
+    const queue = queueOf(["c"], ["a"], ["b"]);
+    expect(ids(queue.popAll())).toEqual(["c", "a", "b"]);
+  });
+
+  test("Q1 smaller numbers first; 0 is the default", () => {
+    const queue = queueOf(["normal"], ["late", 10], ["urgent", -5], ["half", 0.5], ["normal too", 0]);
+    expect(ids(queue.popAll())).toEqual(["urgent", "normal", "normal too", "half", "late"]);
+  });
+
+  test("Q1 [MetaGPT's heap of priorities had no sequence number, so equal ones left in any order] equal priorities keep their order", () => {
+    const queue = new MessageQueue();
+    const order = Array.from({ length: 200 }, (_, n) => `m${n}`);
+    for (const id of order) queue.push(said(id), { priority: 3 });
+    expect(ids(queue.popAll())).toEqual(order);
+  });
+
+  test("Q1 a more urgent message passes those that wait", () => {
+    const queue = queueOf(["a", 1], ["b", 1]);
+    expect(queue.pop()?.id).toBe("a");
+    queue.push(said("urgent"), { priority: 0 });
+    queue.push(said("c"), { priority: 1 });
+    expect(ids(queue.popAll())).toEqual(["urgent", "b", "c"]);
+  });
+
+  test("Q2 an id that waits is refused and changes nothing, not even by another priority", () => {
+    const queue = queueOf(["a"], ["b"]);
+    expect(queue.push(said("b"), { priority: -1 })).toBe(false);
+    expect(queue.push(createMessage("other words", { id: "a" }))).toBe(false);
+    expect(queue.peek(9).map((message) => message.content)).toEqual(["content of a", "content of b"]);
+  });
+
+  test("Q2 once it has left it may come again, whether it was popped or taken with all", () => {
+    const queue = queueOf(["a"]);
+    queue.pop();
+    expect(queue.push(said("a"))).toBe(true);
+    queue.popAll();
+    expect(queue.has("a")).toBe(false);
+    expect(queue.push(said("a"))).toBe(true);
+    expect(queue.size).toBe(1);
+  });
+
+  test("peek takes nothing and shows the order of leaving", () => {
+    const queue = queueOf(["a", 1], ["b", 0], ["c", 1]);
+    expect(ids(queue.peek(2))).toEqual(["b", "a"]);
+    expect(ids(queue.peek())).toEqual(["b"]);
+    expect(queue.peek(0)).toEqual([]);
+    expect(ids(queue.peek(100))).toEqual(["b", "a", "c"]);
+    expect(queue.size).toBe(3);
+  });
+
+  test("what peek and popAll give is the caller's own", () => {
+    const queue = queueOf(["a"], ["b"]);
+    queue.peek(2).pop();
+    expect(ids(queue.popAll())).toEqual(["a", "b"]);
+  });
+
+  test.each([-1, 1.5, Number.NaN])("peek refuses %s", (n) => {
+    expect(() => new MessageQueue().peek(n)).toThrow(RangeError);
+  });
+
+  test("a full queue refuses with a typed error and loses nothing", () => {
+    const queue = new MessageQueue({ limit: 2 });
+    queue.push(said("a"));
+    queue.push(said("b"));
+    expect(() => queue.push(said("c"))).toThrow(QueueFullError);
+    expect(queue.push(said("a"))).toBe(false);
+    expect(ids(queue.peek(9))).toEqual(["a", "b"]);
+    queue.pop();
+    expect(queue.push(said("c"))).toBe(true);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("a limit of %s is refused", (limit) => {
+    expect(() => new MessageQueue({ limit })).toThrow(UsageError);
+  });
+
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
+    "a priority of %s is refused and changes nothing",
+    (priority) => {
+      const queue = new MessageQueue();
+      expect(() => queue.push(said("a"), { priority })).toThrow(UsageError);
+      expect(queue.isEmpty).toBe(true);
+      expect(queue.push(said("a"))).toBe(true);
+    },
+  );
+
+  test("an id like __proto__ is an id like any other", () => {
+    const queue = queueOf(["__proto__"], ["constructor"]);
+    expect([queue.has("__proto__"), queue.has("toString")]).toEqual([true, false]);
+    expect(ids(queue.popAll())).toEqual(["__proto__", "constructor"]);
+  });
+
+  test("Q1, Q2 property: it behaves as a plain sorted list does", () => {
+    type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "popAll" | "json";
+    const step: fc.Arbitrary<Step> = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ push: fc.nat(30), priority: fc.integer({ min: -3, max: 3 }) }) },
+      { weight: 3, arbitrary: fc.record({ pops: fc.integer({ min: 1, max: 6 }) }) },
+      { weight: 1, arbitrary: fc.constantFrom("popAll" as const, "json" as const) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }), (steps, limit) => {
+        let queue = new MessageQueue({ limit });
+        // The model: waiting entries in order of leaving.
+        const model: { id: string; priority: number }[] = [];
+        for (const each of steps) {
+          if (each === "popAll") expect(ids(queue.popAll())).toEqual(model.splice(0).map((entry) => entry.id));
+          else if (each === "json") queue = MessageQueue.fromJSON(JSON.parse(JSON.stringify(queue)));
+          else if ("pops" in each) for (let n = 0; n < each.pops; n++) expect(queue.pop()?.id).toBe(model.shift()?.id);
+          else {
+            const id = `m${each.push}`;
+            const isHeld = model.some((entry) => entry.id === id);
+            if (!isHeld && model.length === limit) {
+              expect(() => queue.push(said(id), { priority: each.priority })).toThrow(QueueFullError);
+              continue;
+            }
+            expect(queue.push(said(id), { priority: each.priority })).toBe(!isHeld);
+            if (!isHeld) {
+              model.push({ id, priority: each.priority });
+              model.sort((a, b) => a.priority - b.priority);
+            }
+          }
+          expect(queue.size).toBe(model.length);
+          expect(queue.isEmpty).toBe(model.length === 0);
+          expect(ids(queue.peek(3))).toEqual(model.slice(0, 3).map((entry) => entry.id));
+          for (let n = 0; n <= 30; n++) expect(queue.has(`m${n}`)).toBe(model.some((entry) => entry.id === `m${n}`));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("an inbox nobody writes to weighs next to nothing, before and after it was emptied", () => {
+    const idle = bytesKeptBy(() => Array.from({ length: 10_000 }, () => new MessageQueue()));
+    expect(idle / 10_000).toBeLessThan(100);
+    const message = said("a");
+    const emptied = bytesKeptBy(() =>
+      Array.from({ length: 10_000 }, () => {
+        const queue = new MessageQueue();
+        queue.push(message);
+        queue.popAll();
+        return queue;
+      }),
+    );
+    expect(emptied / 10_000).toBeLessThan(100);
+  });
+
+  test("Q3 property: many priorities leave sorted, each by arrival", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer(), { maxLength: 200 }), (priorities) => {
+        const queue = new MessageQueue();
+        for (const [n, priority] of priorities.entries()) queue.push(said(`${n}`), { priority });
+        const expected = [...priorities.entries()].toSorted(([m, a], [n, b]) => a - b || m - n).map(([n]) => `${n}`);
+        expect(ids(queue.peek(priorities.length))).toEqual(expected);
+        const popped: string[] = [];
+        for (let message = queue.pop(); message !== undefined; message = queue.pop()) popped.push(message.id);
+        expect(popped).toEqual(expected);
+      }),
+    );
+  });
+
+  test("Q3 [MetaGPT compared every message that waits, field by field] a push reads as much of a message whatever waits", () => {
+    let reads = 0;
+    const counted = (id: string): Message =>
+      new Proxy(said(id), {
+        get(target, key, receiver) {
+          reads++;
+          return Reflect.get(target, key, receiver) as unknown;
+        },
+      });
+    const readsForPushAndPop = (waiting: number): number => {
+      const queue = new MessageQueue();
+      for (let n = 0; n < waiting; n++) queue.push(counted(`w${n}`));
+      reads = 0;
+      queue.push(counted("one more"));
+      queue.pop();
+      return reads;
+    };
+    const few = readsForPushAndPop(10);
+    expect(few).toBeLessThan(10);
+    expect(readsForPushAndPop(10_000)).toBe(few);
+  });
+});
+
+describe("MessageQueue as JSON", () => {
+  test("[MetaGPT: what nobody had processed was lost on save] what waits is saved and comes back in order, with its priorities", () => {
+    const queue = queueOf(["a", 2], ["b"], ["c", -1], ["d"]);
+    const read = MessageQueue.fromJSON(JSON.parse(JSON.stringify(queue)));
+    read.push(said("e"), { priority: 1 });
+    expect(ids(read.popAll())).toEqual(["c", "b", "d", "e", "a"]);
+  });
+
+  test("[MetaGPT: a dump drained the queue, took a second and let messages pass each other] toJSON answers at once and changes nothing", () => {
+    const queue = queueOf(["a"], ["b"]);
+    const json = queue.toJSON();
+    queue.push(said("c"));
+    expect(json.entries.map(({ message }) => message.id)).toEqual(["a", "b"]);
+    expect(ids(queue.popAll())).toEqual(["a", "b", "c"]);
+  });
+
+  test("messages carry the version of their wire form, and a limit stays in force", () => {
+    const queue = new MessageQueue({ limit: 1 });
+    queue.push(said("a"), { priority: 4 });
+    const json = JSON.parse(JSON.stringify(queue)) as unknown;
+    expect(json).toEqual({ limit: 1, entries: [{ message: { v: MESSAGE_VERSION, ...said("a") }, priority: 4 }] });
+    expect(() => MessageQueue.fromJSON(json).push(said("b"))).toThrow(QueueFullError);
+  });
+
+  test("messages of an older form are filled up, and come back frozen", () => {
+    const queue = MessageQueue.fromJSON({ entries: [{ message: { content: "hello", role: "user" } }] });
+    const message = queue.pop();
+    expect(message).toMatchObject({ content: "hello", causeBy: "UserRequirement", sendTo: ["<all>"] });
+    expect(Object.isFrozen(message)).toBe(true);
+  });
+
+  test.each([
+    ["nothing", undefined, "expected object"],
+    ["a list", [], "expected object"],
+    ["no entries", {}, "entries"],
+    [
+      "[MetaGPT: an element that could not be loaded was pushed as None] a bad message",
+      { entries: [{ message: null }] },
+      "entries[0].message",
+    ],
+    ["a message of a newer version", { entries: [{ message: { v: MESSAGE_VERSION + 1, content: "x" } }] }, "newer version"],
+    ["a priority that is none", { entries: [{ message: { content: "x" }, priority: "high" }] }, "entries[0].priority"],
+    ["a limit that is none", { limit: 0, entries: [] }, "limit"],
+  ])("refuses %s, naming it", (_what, json, named) => {
+    expect(() => MessageQueue.fromJSON(json)).toThrow(UsageError);
+    expect(() => MessageQueue.fromJSON(json)).toThrow(named);
+  });
+
+  test("refuses more than its own limit", () => {
+    expect(() => MessageQueue.fromJSON({ limit: 1, entries: [{ message: said("a") }, { message: said("b") }] })).toThrow(QueueFullError);
+  });
+});

@@ -1,0 +1,243 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NotJsonError, UsageError } from "../../src/kernel/errors.ts";
+import {
+  createMessage,
+  isCauseLeftOpen,
+  isMessage,
+  type Message,
+  MESSAGE_VERSION,
+  type MessageFields,
+  parseMessage,
+  serializeMessage,
+} from "../../src/message/message.ts";
+import { Memory } from "../../src/memory/memory.ts";
+
+const anyFields: fc.Arbitrary<MessageFields> = fc.record(
+  {
+    id: fc.string({ minLength: 1 }),
+    instructContent: fc.jsonValue().filter((value) => !JSON.stringify(value).includes("__proto__")),
+    role: fc.constantFrom("system" as const, "user" as const, "assistant" as const, "tool" as const),
+    causeBy: fc.string(),
+    sentFrom: fc.string(),
+    sendTo: fc.array(fc.string()),
+    parents: fc.array(fc.string()),
+    timestamp: fc.nat(),
+    metadata: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), fc.oneof(fc.string(), fc.integer(), fc.constant(null))),
+  },
+  { requiredKeys: [] },
+);
+
+function onTheWire(message: Message): unknown {
+  return JSON.parse(JSON.stringify(serializeMessage(message)));
+}
+
+function isFrozenThrough(value: unknown): boolean {
+  return typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozenThrough));
+}
+
+describe("createMessage", () => {
+  test("says what it is told and fills in the rest", () => {
+    const message = createMessage("hello", { id: "m1", timestamp: 5 });
+    expect(message).toEqual({
+      id: "m1",
+      content: "hello",
+      role: "user",
+      causeBy: "UserRequirement",
+      sentFrom: "",
+      sendTo: ["<all>"],
+      parents: [],
+      timestamp: 5,
+      metadata: {},
+    });
+    expect("instructContent" in message).toBe(false);
+  });
+
+  test("an empty or missing id is made up, never twice the same", () => {
+    const ids = new Set([createMessage("a"), createMessage("a"), createMessage("a", { id: "" })].map((message) => message.id));
+    expect(ids.size).toBe(3);
+    expect(ids.has("")).toBe(false);
+  });
+
+  test("M1 property: it is frozen through and through", () => {
+    fc.assert(
+      fc.property(fc.string(), anyFields, (content, fields) => {
+        expect(isFrozenThrough(createMessage(content, fields))).toBe(true);
+      }),
+    );
+  });
+
+  test("M1 it shares nothing with what it was made from", () => {
+    const payload = { files: ["a.js"] };
+    const metadata = { tags: ["x"] };
+    const sendTo = ["Bob"];
+    const parents = ["p1"];
+    const message = createMessage("x", { instructContent: payload, metadata, sendTo, parents });
+    payload.files.push("b.js");
+    metadata.tags.push("y");
+    sendTo.push("Eve");
+    parents.push("p2");
+    expect(message).toMatchObject({ instructContent: { files: ["a.js"] }, metadata: { tags: ["x"] }, sendTo: ["Bob"], parents: ["p1"] });
+  });
+
+  test("M1 [MetaGPT: fields could be set after construction] every assignment is refused", () => {
+    const message = createMessage("x", { instructContent: { list: [1] } }) as { -readonly [K in keyof Message]: Message[K] };
+    expect(() => (message.id = "0")).toThrow(TypeError);
+    expect(() => (message.role = "system")).toThrow(TypeError);
+    expect(() => (message.instructContent as { list: number[] }).list.push(2)).toThrow(TypeError);
+    expect(() => ((message.metadata as Record<string, unknown>)["persisted"] = true)).toThrow(TypeError);
+  });
+
+  test("M3 empty routing means everyone, and an empty cause the user", () => {
+    for (const sendTo of [undefined, "", [], [""], new Set<string>()]) expect(createMessage("x", { sendTo }).sendTo).toEqual(["<all>"]);
+    for (const causeBy of [undefined, "", { name: "" }]) expect(createMessage("x", { causeBy }).causeBy).toBe("UserRequirement");
+    expect(createMessage("x", { sendTo: ["", "Bob"] }).sendTo).toEqual(["Bob"]);
+  });
+
+  test('M3 [MetaGPT: an assigned cause_by="" stayed "" and send_to="" became {""}, which nobody hears] there is no second way to set them', () => {
+    const message = createMessage("x", { causeBy: "", sendTo: "" }) as { -readonly [K in keyof Message]: Message[K] };
+    expect(() => (message.causeBy = "")).toThrow(TypeError);
+    expect(() => (message.sendTo = [""])).toThrow(TypeError);
+    expect(message).toMatchObject({ causeBy: "UserRequirement", sendTo: ["<all>"] });
+  });
+
+  test("refuses what is no message, and says what to do", () => {
+    expect(() => createMessage(5 as unknown as string)).toThrow(UsageError);
+    expect(() => createMessage(5 as unknown as string)).toThrow(/string, got number.*instructContent/);
+    expect(() => createMessage("x", { instructContent: { run: () => 1 } })).toThrow(NotJsonError);
+    expect(() => createMessage("x", { instructContent: { pending: Promise.resolve(1) } })).toThrow(NotJsonError);
+  });
+
+  test("knows whether its cause was named", () => {
+    expect(isCauseLeftOpen(createMessage("x"))).toBe(true);
+    expect(isCauseLeftOpen(createMessage("x", { causeBy: "Review" }))).toBe(false);
+    expect(isCauseLeftOpen(parseMessage({ content: "x", causeBy: "Review" }))).toBe(false);
+  });
+
+  test("a message is told from everything else an action may give", () => {
+    expect([createMessage("x"), parseMessage({ content: "x" }), onTheWire(createMessage("x"))].map(isMessage)).toEqual([true, true, true]);
+    expect(["x", null, undefined, 5, {}, [], { content: "x" }, [createMessage("x")], () => "x"].some(isMessage)).toBe(false);
+  });
+
+  test("a content may be empty, and may be huge", () => {
+    expect(createMessage("").content).toBe("");
+    expect(parseMessage(onTheWire(createMessage("x".repeat(1_000_000)))).content).toHaveLength(1_000_000);
+  });
+});
+
+describe("the wire form", () => {
+  test("property: what is read is what was written, every field of it", () => {
+    fc.assert(
+      fc.property(fc.string(), anyFields, (content, fields) => {
+        const message = createMessage(content, fields);
+        const read = parseMessage(onTheWire(message));
+        expect(read).toEqual(message);
+        expect(isFrozenThrough(read)).toBe(true);
+        expect(onTheWire(read)).toEqual(onTheWire(message));
+      }),
+    );
+  });
+
+  test("carries its version", () => {
+    expect(serializeMessage(createMessage("x"))).toMatchObject({ v: MESSAGE_VERSION });
+    expect(parseMessage(onTheWire(createMessage("x")))).not.toHaveProperty("v");
+  });
+
+  test("a newer version is refused and told as such", () => {
+    const newer = { ...serializeMessage(createMessage("x")), v: MESSAGE_VERSION + 1 };
+    expect(() => parseMessage(newer)).toThrow(UsageError);
+    expect(() => parseMessage(newer)).toThrow("newer version");
+  });
+
+  test.each([
+    ["content and role only", { content: "hi", role: "assistant" }, { causeBy: "UserRequirement", sendTo: ["<all>"] }],
+    ["with routing", { content: "hi", causeBy: "WriteCode", sendTo: ["Bob"] }, { causeBy: "WriteCode", sendTo: ["Bob"] }],
+    ["with a payload", { content: "hi", instructContent: { n: 1 } }, { instructContent: { n: 1 }, metadata: {} }],
+    [
+      "with metadata, and with empty routing",
+      { content: "hi", metadata: { a: 1 }, causeBy: "", sendTo: [] },
+      { metadata: { a: 1 }, sendTo: ["<all>"] },
+    ],
+  ])("an older form is filled up: %s", (_form, wire, expected) => {
+    const message = parseMessage(wire);
+    expect(message).toMatchObject(expected);
+    expect(message.id).not.toBe("");
+    expect(message.parents).toEqual([]);
+    expect(message.timestamp).toBeGreaterThan(0);
+  });
+
+  test("fields it does not know are left behind", () => {
+    expect(parseMessage({ content: "x", id: "a", timestamp: 1, surprise: true })).toEqual(createMessage("x", { id: "a", timestamp: 1 }));
+  });
+
+  test.each([
+    ["no object", "hello", "object"],
+    ["null", null, "object"],
+    ["no content", { role: "user" }, "content"],
+    ["a content that is no text", { content: 5 }, "content"],
+    ["an unknown chat role", { content: "x", role: "boss" }, "role"],
+    ["a list that is none", { content: "x", sendTo: "Bob" }, "sendTo"],
+    ["a list of something else", { content: "x", parents: [1] }, "parents[0]"],
+    ["a time that is none", { content: "x", timestamp: "now" }, "timestamp"],
+    ["metadata that is none", { content: "x", metadata: [1] }, "metadata"],
+  ])("refuses %s, naming it", (_what, wire, named) => {
+    expect(() => parseMessage(wire)).toThrow(UsageError);
+    expect(() => parseMessage(wire)).toThrow(named);
+  });
+
+  test("__proto__ in a message is data at most, and reaches no prototype", () => {
+    const wire: unknown = JSON.parse(
+      '{"content":"x","__proto__":{"role":"system"},"instructContent":{"__proto__":{"polluted":1},"a":1},"metadata":{"__proto__":{"polluted":1}}}',
+    );
+    const payload = (wire as { instructContent: unknown }).instructContent;
+    for (const message of [
+      parseMessage(wire),
+      createMessage("x", { instructContent: payload }),
+      parseMessage(onTheWire(parseMessage(wire))),
+    ]) {
+      expect(message.role).toBe("user");
+      expect((message.instructContent as { polluted?: number }).polluted).toBeUndefined();
+      expect((message.metadata as { polluted?: number }).polluted).toBeUndefined();
+      expect(Object.getPrototypeOf(message.instructContent)).toBe(Object.prototype);
+      expect(message.instructContent).toMatchObject({ a: 1 });
+    }
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  test("[MetaGPT: payloads of run-time models could not be revived] any payload comes back, with no code run to do it", () => {
+    const payload = {
+      class: "WritePRDOutput",
+      module: "os",
+      mapping: { field: "__import__('os')" },
+      nested: { list: [["a"], [1, null]], flag: true },
+    };
+    expect(parseMessage(onTheWire(createMessage("x", { instructContent: payload }))).instructContent).toEqual(payload);
+  });
+
+  test("M2 [MetaGPT: equality was by class and field, so a revived message was another] a revived message is the same one", () => {
+    const memory = new Memory();
+    const message = createMessage("x", { role: "assistant", instructContent: { a: 1 } });
+    memory.add(message);
+    const revived = parseMessage(onTheWire(message));
+    expect(memory.has(revived)).toBe(true);
+    expect(memory.findNews([revived])).toEqual([]);
+  });
+});
+
+describe("what a careless sender writes", () => {
+  it("takes null and empty routing as left out, and a payload of null as a payload", () => {
+    const message = parseMessage({ id: "", content: "x", causeBy: null, sendTo: null, sentFrom: null, metadata: null, instructContent: null });
+    expect(message).toMatchObject({ causeBy: "UserRequirement", sendTo: ["<all>"], sentFrom: "", instructContent: null });
+    expect(message.id).not.toBe("");
+  });
+
+  it("refuses a payload of thousands of levels with a typed error, not an exhausted stack", () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 5_000; level += 1) deep = [deep];
+    expect(() => parseMessage({ content: "x", instructContent: deep })).toThrow(UsageError);
+  });
+
+  it("refuses a time that is no number", () => {
+    expect(() => createMessage("x", { timestamp: Number.NaN })).toThrow(UsageError);
+  });
+});
