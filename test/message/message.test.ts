@@ -225,19 +225,19 @@ describe("the wire form", () => {
 });
 
 describe("what a careless sender writes", () => {
-  it("takes null and empty routing as left out, and a payload of null as a payload", () => {
+  test("takes null and empty routing as left out, and a payload of null as a payload", () => {
     const message = parseMessage({ id: "", content: "x", causeBy: null, sendTo: null, sentFrom: null, metadata: null, instructContent: null });
     expect(message).toMatchObject({ causeBy: "UserRequirement", sendTo: ["<all>"], sentFrom: "", instructContent: null });
     expect(message.id).not.toBe("");
   });
 
-  it("refuses a payload of thousands of levels with a typed error, not an exhausted stack", () => {
+  test("refuses a payload of thousands of levels with a typed error, not an exhausted stack", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 5_000; level += 1) deep = [deep];
     expect(() => parseMessage({ content: "x", instructContent: deep })).toThrow(UsageError);
   });
 
-  it("refuses a time that is no number", () => {
+  test("refuses a time that is no number", () => {
     expect(() => createMessage("x", { timestamp: Number.NaN })).toThrow(UsageError);
   });
 });
