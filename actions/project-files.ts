@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import type { RoleContext } from "../src/index.ts";
+import type { Workspace, WrittenFile } from "../src/workspace/index.ts";
+
+/** A file of the project. */
+export interface ProjectFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** A commit of what an action made. */
+export interface ActionCommit {
+  /** One line. */
+  readonly message: string;
+  readonly paths: readonly string[];
+  /** Id of the message that tells of it. */
+  readonly messageId: string;
+}
+
+/**
+ * The project as actions see it: every touch of the workspace is a step of their activation. Reading is answered from the record, so
+ * that a resumed activation sees what it saw; writing is done again, so that a workspace that lost something gets it back.
+ */
+export class ProjectFiles {
+  readonly #workspace: Workspace;
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  /**
+   * Writes a text file: lines end in `\n`, the last one too.
+   *
+   * @throws WorkspaceError
+   */
+  write(ctx: RoleContext, { path, content }: ProjectFile): Promise<WrittenFile> {
+    const text = textOf(content);
+    return ctx.step("write file", { path, content: text }, () => this.#workspace.write(path, text), { again: true });
+  }
+
+  /**
+   * The files that are there, in the order given.
+   *
+   * @throws WorkspaceError
+   */
+  read(ctx: RoleContext, paths: readonly string[]): Promise<readonly ProjectFile[]> {
+    return ctx.step("read files", { paths }, () => this.#read(paths));
+  }
+
+  /** What the files hold, as hashes by path; what an answer that depends on files is recorded under. */
+  digests(ctx: RoleContext, paths: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    return ctx.step("hash files", { paths }, async () => {
+      const files = await this.#read(paths);
+      return Object.fromEntries(files.map(({ path, content }) => [path, createHash("sha256").update(content).digest("hex").slice(0, 32)]));
+    });
+  }
+
+  /**
+   * Commits files in the name of the role. The commit's id depends on the time, so it is no part of the record.
+   *
+   * @throws WorkspaceError `WORKSPACE_GIT`
+   */
+  async commit(ctx: RoleContext, { message, paths, messageId }: ActionCommit): Promise<void> {
+    const request = { message, author: ctx.name, paths: [...paths], trailers: { "Troupe-Message": messageId } };
+    const date = ctx.now();
+    const effect = async (signal: AbortSignal): Promise<null> => {
+      await this.#workspace.commit({ ...request, date, signal });
+      return null;
+    };
+    await ctx.step("commit", request, (door) => effect(door.signal), { again: true });
+  }
+
+  async #read(paths: readonly string[]): Promise<ProjectFile[]> {
+    const files: ProjectFile[] = [];
+    for (const path of paths) {
+      const content = await this.#workspace.read(path);
+      if (content !== undefined) files.push({ path, content });
+    }
+    return files;
+  }
+}
+
+function textOf(content: string): string {
+  const text = content.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  return text.endsWith("\n") ? text : `${text}\n`;
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { inFence } from "./fenced-block.ts";
+import { bullets, sections, shortened } from "./markdown.ts";
+
+/** How the tests of a project went. */
+export interface TestReport {
+  /** `not run`: the sandbox refused; `hint` says how to allow it. `none`: there are no tests. */
+  readonly tests: "passed" | "failed" | "not run" | "none";
+  /** How many rounds of debugging went before. */
+  readonly round: number;
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly failures: readonly TestReportFailure[];
+  /** What failing tests printed, cut to size. */
+  readonly output?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+/** A test that failed, or a test file that did. */
+export interface TestReportFailure {
+  readonly name: string;
+  readonly file?: string | undefined;
+  readonly message: string;
+}
+
+/** Guards a {@link TestReport}. */
+export const TestReportSchema: z.ZodType<TestReport> = z.object({
+  tests: z.enum(["passed", "failed", "not run", "none"]),
+  round: z.int().min(0),
+  total: z.int().min(0),
+  passed: z.int().min(0),
+  failed: z.int().min(0),
+  failures: z.array(z.object({ name: z.string(), file: z.string().optional(), message: z.string() })),
+  output: z.string().optional(),
+  hint: z.string().optional(),
+});
+
+/** Failures shown to a model or a person. */
+const SHOWN_FAILURES = 20;
+/** Characters of the message of one. */
+const SHOWN_MESSAGE = 1_500;
+/** Characters of what the tests printed. */
+const SHOWN_OUTPUT = 4_000;
+
+/** A {@link TestReport} as people and models read it, bounded. */
+export function renderTestReport(report: TestReport): string {
+  const left = report.failures.length - SHOWN_FAILURES;
+  const failures = report.failures.slice(0, SHOWN_FAILURES).map(failureText);
+  if (left > 0) failures.push(`${left} more failures`);
+  return sections("Tests", [
+    ["Result", `${resultOf(report)}${report.hint === undefined ? "" : `\n\n${report.hint}`}`],
+    ["Failures", bullets(failures)],
+    ["Output", report.output === undefined || report.output === "" ? "" : inFence(shortened(report.output, SHOWN_OUTPUT))],
+  ]);
+}
+
+function resultOf({ tests, total, passed, failed }: TestReport): string {
+  switch (tests) {
+    case "passed":
+      return `All ${passed} tests passed${total > passed ? `, ${total - passed} were skipped` : ""}.`;
+    case "failed":
+      return `${failed} of ${total} tests failed.`;
+    case "not run":
+      return "The tests were not run.";
+    case "none":
+      return "There are no tests.";
+  }
+}
+
+function failureText({ name, file, message }: TestReportFailure): string {
+  const where = file === undefined || file === name ? "" : ` in ${file}`;
+  return `${name}${where}\n${inFence(shortened(message, SHOWN_MESSAGE))}`;
+}

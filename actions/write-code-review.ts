@@ -1,0 +1,89 @@
+import { type ActionContext, type InputsOf, type Message, UsageError } from "../src/index.ts";
+import type { z } from "zod";
+import { askCode } from "./ask-code.ts";
+import { type Review, type ReviewedFile, type ReviewReport, ReviewReportSchema, ReviewSchema, renderReviewReport } from "./code-review.ts";
+import { fileInPrompt, filesInPrompt } from "./file-context.ts";
+import { bullets } from "./markdown.ts";
+import { ProjectAction, type ProjectActionOptions } from "./project-action.ts";
+import type { ProjectFile } from "./project-files.ts";
+import { type Decisions, decisionParts, decisionsIn, type PromptPart, promptOf, STACK } from "./prompt.ts";
+import { descriptionOf } from "./task-plan.ts";
+import { WriteDesign } from "./write-design.ts";
+import { WritePrd } from "./write-prd.ts";
+import { WriteTasks } from "./write-tasks.ts";
+
+/** What a review is made with. */
+export interface WriteCodeReviewOptions extends ProjectActionOptions {
+  /** Most rounds for each file. Default 2. */
+  readonly rounds?: number;
+}
+
+const REVIEW =
+  "Review the file below as a strict colleague. Does it do what the plan says, with the names that the other files use? Is it correct at the edges, and complete? Style is no reason to refuse it. Say LBTM only for what would fail a user or a test.";
+
+type Needs = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
+
+/** Reviews each source file; one that is refused is written again and reviewed again, for a bounded number of rounds. */
+export class WriteCodeReview extends ProjectAction<ReviewReport, Needs> {
+  override readonly description: string = "Review the source files and write those again that need it.";
+  override readonly needs: Needs = [WritePrd, WriteDesign, WriteTasks];
+  override readonly output: z.ZodType<ReviewReport> = ReviewReportSchema;
+  readonly #rounds: number;
+
+  /** @throws UsageError `OPTION_INVALID` when `rounds` is no whole number of 1 or more. */
+  constructor(options: WriteCodeReviewOptions) {
+    super(options);
+    this.#rounds = options.rounds ?? 2;
+    if (!Number.isInteger(this.#rounds) || this.#rounds < 1) {
+      throw new UsageError("OPTION_INVALID", `Expected the rounds of review to be a whole number of 1 or more, got ${this.#rounds}.`);
+    }
+  }
+
+  override async run(ctx: ActionContext<InputsOf<Needs>>): Promise<Message<ReviewReport>> {
+    const decisions = decisionsIn(ctx.inputs);
+    const project = new Map((await this.files.read(ctx, decisions.tasks.taskList)).map((file) => [file.path, file]));
+    const files: ReviewedFile[] = [];
+    for (const path of project.keys()) files.push(await this.#review(ctx, path, project, decisions));
+    const rewritten = files.filter(({ rewrites }) => rewrites > 0);
+    return this.conclude(ctx, { files }, { files: rewritten, summary: `Change the code of ${decisions.prd.projectName} after review` });
+  }
+
+  override render(output: ReviewReport): string {
+    return renderReviewReport(output);
+  }
+
+  /** Reviews one file until it is good or the rounds are used up. What is written again is put into `project`. */
+  async #review(
+    ctx: ActionContext<InputsOf<Needs>>,
+    path: string,
+    project: Map<string, ProjectFile>,
+    decisions: Decisions,
+  ): Promise<ReviewedFile> {
+    for (let round = 1; ; round += 1) {
+      const parts = partsFor(path, project, decisions);
+      const review = await ctx.ask(promptOf(`WriteCodeReview: ${path} (round ${round})`, REVIEW, parts), { schema: ReviewSchema });
+      if (review.verdict === "LGTM") return { path, ...review, rounds: round, rewrites: round - 1 };
+      const content = await askCode(ctx, path, rewritePrompt(path, round, review, parts));
+      await this.files.write(ctx, { path, content });
+      project.set(path, { path, content });
+      if (round === this.#rounds) return { path, ...review, rounds: round, rewrites: round };
+    }
+  }
+}
+
+function partsFor(path: string, project: ReadonlyMap<string, ProjectFile>, decisions: Decisions): readonly PromptPart[] {
+  const others = [...project.values()].filter((file) => file.path !== path);
+  const file = project.get(path);
+  return [
+    ...decisionParts(decisions),
+    ["Other files", filesInPrompt(others)],
+    [`What ${path} does`, descriptionOf(decisions.tasks, path)],
+    STACK,
+    ["The file", file === undefined ? "" : fileInPrompt(file)],
+  ];
+}
+
+function rewritePrompt(path: string, round: number, { comments }: Review, parts: readonly PromptPart[]): string {
+  const instruction = `Write the file ${path} again, so that every comment of the review is met. Change nothing else.`;
+  return promptOf(`RewriteCode: ${path} (round ${round})`, instruction, [...parts, ["Review", bullets(comments)]]);
+}

@@ -1,0 +1,36 @@
+import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks } from "../actions/index.ts";
+import { type Address, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../src/index.ts";
+import type { Workspace } from "../src/workspace/index.ts";
+
+/** How an engineer works. */
+export interface EngineerOptions {
+  readonly workspace: Workspace;
+  /** Whether the code is reviewed before it is told of. Default true. */
+  readonly codeReview?: boolean;
+  /** Most rounds of review for each file. Default 2. */
+  readonly reviewRounds?: number;
+}
+
+/**
+ * Writes the code, reviews it, and repairs what failing tests find. Reports of tests are not watched but sent to the engineer while they
+ * fail, so that the last one is heard by nobody here and is the company's result.
+ */
+export class Engineer extends Role {
+  override readonly name: string = "Alex";
+  override readonly profile: string = "Engineer";
+  override readonly goal: string = "write code that is correct, plain and pleasant to read";
+  override readonly constraints: string = "keep to the design; use the words of the design for names; no dependencies";
+  override readonly watch: readonly Address[] = [WritePrd, WriteDesign, WriteTasks];
+  override readonly reactions: readonly Reaction[];
+
+  constructor({ workspace, codeReview = true, reviewRounds = 2 }: EngineerOptions) {
+    super();
+    const writeCode = new WriteCode({ workspace, sendTo: [codeReview ? ROUTE_TO_SELF : ROUTE_TO_ALL] });
+    const review: Reaction = { on: WriteCode, needs: [], do: new WriteCodeReview({ workspace, rounds: reviewRounds }) };
+    this.reactions = [
+      { on: WriteTasks, do: writeCode },
+      ...(codeReview ? [review] : []),
+      { on: RunTests, needs: [], do: new DebugError({ workspace }) },
+    ];
+  }
+}

@@ -1,0 +1,37 @@
+import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks, WriteTest } from "../actions/index.ts";
+import { type Address, type Reaction, Role, ROUTE_TO_SELF } from "../src/index.ts";
+import type { Sandbox, Workspace } from "../src/workspace/index.ts";
+
+/** How a QA engineer works. */
+export interface QaEngineerOptions {
+  readonly workspace: Workspace;
+  /** Where the tests run. */
+  readonly sandbox: Sandbox;
+  /** Whether the engineer reviews code: then the tests wait for that. Default true. */
+  readonly codeReview?: boolean;
+  /** How often failing tests go back to the engineer. Default 3. */
+  readonly debugRounds?: number;
+  /** Milliseconds for all tests. Default 60,000. */
+  readonly testTimeout?: number;
+}
+
+/** Writes the tests, runs them, and runs them again after each repair. */
+export class QaEngineer extends Role {
+  override readonly name: string = "Edward";
+  override readonly profile: string = "QA Engineer";
+  override readonly goal: string = "find out whether the product does what the requirements say";
+  override readonly constraints: string = "test what the requirements say and not what the code does; no test depends on chance or time";
+  override readonly watch: readonly Address[];
+  override readonly reactions: readonly Reaction[];
+
+  constructor({ workspace, sandbox, codeReview = true, debugRounds = 3, testTimeout }: QaEngineerOptions) {
+    super();
+    const code = codeReview ? WriteCodeReview : WriteCode;
+    const timeout = testTimeout === undefined ? {} : { timeout: testTimeout };
+    this.watch = [WritePrd, WriteDesign, WriteTasks, code, DebugError];
+    this.reactions = [
+      { on: code, do: new WriteTest({ workspace, sendTo: [ROUTE_TO_SELF] }) },
+      { on: [WriteTest, DebugError], needs: [], do: new RunTests({ workspace, sandbox, debugRounds, ...timeout }) },
+    ];
+  }
+}

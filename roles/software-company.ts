@@ -1,0 +1,55 @@
+import type { Role } from "../src/index.ts";
+import type { Refusal, Sandbox, Workspace } from "../src/workspace/index.ts";
+import { Architect } from "./architect.ts";
+import { Engineer } from "./engineer.ts";
+import { ProductManager } from "./product-manager.ts";
+import { ProjectManager } from "./project-manager.ts";
+import { QaEngineer } from "./qa-engineer.ts";
+
+/** What a software company is made with. */
+export interface SoftwareCompanyOptions {
+  /** Where the project is written. */
+  readonly workspace: Workspace;
+  /** Where its tests run. */
+  readonly sandbox: Sandbox;
+  /** Default true. */
+  readonly codeReview?: boolean;
+  /** Whether the tests are run once they are written; else the company's result says that they were not. Default true. */
+  readonly runTests?: boolean;
+  /** How often failing tests go back to the engineer. Default 3. */
+  readonly debugRounds?: number;
+  /** Most rounds of review for each file. Default 2. */
+  readonly reviewRounds?: number;
+  /** Milliseconds for all tests. Default 60,000. */
+  readonly testTimeout?: number;
+}
+
+const SWITCHED_OFF: Refusal = {
+  kind: "refused",
+  reason: "running them is switched off",
+  hint: "Run them in the project's folder with: node --test",
+};
+
+const nothingRuns: Sandbox = {
+  kind: "refused",
+  describe: `nothing is run: ${SWITCHED_OFF.reason}`,
+  run: () => Promise.resolve(SWITCHED_OFF),
+};
+
+/**
+ * The roles that take an idea to a tested project: product manager, architect, project manager, engineer, QA engineer. Hire them all. The
+ * output of the run is the last report of the tests.
+ *
+ * @throws UsageError `OPTION_INVALID` for a number of rounds that is none.
+ */
+export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
+  const { workspace, sandbox, codeReview = true, runTests = true, debugRounds = 3, reviewRounds = 2, testTimeout } = options;
+  const timeout = testTimeout === undefined ? {} : { testTimeout };
+  return [
+    new ProductManager({ workspace }),
+    new Architect({ workspace }),
+    new ProjectManager({ workspace }),
+    new Engineer({ workspace, codeReview, reviewRounds }),
+    new QaEngineer({ workspace, sandbox: runTests ? sandbox : nothingRuns, codeReview, debugRounds, ...timeout }),
+  ];
+}

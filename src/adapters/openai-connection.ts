@@ -1,0 +1,196 @@
+import type { OpenAI } from "openai";
+import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
+import { systemClock } from "../kernel/clock.ts";
+import type { Mask } from "../kernel/mask.ts";
+import type { ChatChunk, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
+import { failureOf } from "../model/failure.ts";
+import { redactor } from "../model/redact.ts";
+import { ReplyBuilder } from "../model/reply.ts";
+import { retryAfterOf } from "../model/retry.ts";
+import { serverError } from "../model/server-error.ts";
+import { carryOut, Unanswered } from "./openai-fetch.ts";
+import { ReplyReader } from "./openai-reply.ts";
+import { requestBody, type WireDialect } from "./openai-request.ts";
+
+/** Where requests go and what goes with them. */
+export interface OpenAIServer {
+  readonly baseURL: string;
+  readonly apiKey: string;
+  /** OpenAI's own, not one that speaks like it. */
+  readonly isOpenAI: boolean;
+  readonly streams: boolean;
+  readonly organization: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch | undefined;
+}
+
+/** The client's own timer stays out of the way: silence and total time are watched by the caller. The longest a timer can be. */
+const NO_TIMEOUT = 2 ** 31 - 1;
+
+/** What is loaded with the first call. */
+interface Vendor {
+  readonly client: OpenAI;
+  readonly Stream: (typeof import("openai/streaming"))["Stream"];
+  readonly APIError: (typeof import("openai"))["APIError"];
+}
+
+/** One model at one server. It owns the client; what was sent and what came back pass through and are not kept. */
+export class Connection {
+  readonly #server: OpenAIServer;
+  readonly #dialect: WireDialect;
+  readonly #mask: Mask;
+  #vendor: Promise<Vendor> | undefined;
+
+  constructor(server: OpenAIServer, dialect: WireDialect) {
+    this.#server = server;
+    this.#dialect = dialect;
+    this.#mask = redactor([server.apiKey, ...Object.values(server.headers)]);
+  }
+
+  async chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
+    const reply = new ReplyBuilder(this.#dialect.model);
+    await this.#attempt(request, o, async () => {
+      const response = await this.#send(request, o.signal, false);
+      reply.add(this.#wholeReply(request, response, await response.text()));
+    });
+    return reply.finish();
+  }
+
+  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+    const streamed = this.#server.streams;
+    const response = await this.#attempt(request, o, () => this.#send(request, o.signal, streamed));
+    // Some servers answer whole whatever they were asked, and some addresses lead to a web page.
+    if (!streamed || /json|html/.test(response.headers.get("content-type") ?? "")) {
+      yield await this.#attempt(request, o, async () => this.#wholeReply(request, response, await response.text()), true);
+      return;
+    }
+    const reader = new ReplyReader(this.#dialect.model);
+    const pieces = (await this.#events(response, o))[Symbol.asyncIterator]();
+    let began = false;
+    try {
+      for (;;) {
+        const chunk = await this.#attempt(
+          request,
+          o,
+          async () => {
+            const next = await pieces.next();
+            return next.done === true ? undefined : reader.piece(next.value);
+          },
+          began,
+        );
+        if (chunk === undefined) return;
+        began = true;
+        yield chunk;
+      }
+    } finally {
+      void pieces.return?.().then(undefined, () => {});
+    }
+  }
+
+  /** Does a part of the work and says what its failure means. The client's loop ends normally on abort, so that is asked after. */
+  async #attempt<T>(request: ChatRequest, o: ChatOptions, work: () => Promise<T>, began = false): Promise<T> {
+    try {
+      const value = await work();
+      o.signal.throwIfAborted();
+      return value;
+    } catch (error) {
+      if (o.signal.aborted) throw o.signal.reason;
+      throw await this.#failure(error, request, began);
+    }
+  }
+
+  async #send(request: ChatRequest, signal: AbortSignal, stream: boolean): Promise<Response> {
+    const { client } = await this.#load();
+    const body = requestBody(request, this.#dialect, stream) as unknown as ChatCompletionCreateParams;
+    return client.chat.completions.create(body, { signal }).asResponse();
+  }
+
+  /** The events of a stream. Every byte counts as a sign of life, for servers that think long send comments meanwhile. */
+  async #events(response: Response, o: ChatOptions): Promise<AsyncIterable<unknown>> {
+    const { client, Stream } = await this.#load();
+    const tap = new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, next) {
+        o.alive?.();
+        next.enqueue(bytes);
+      },
+    });
+    const tapped = new Response(response.body?.pipeThrough(tap) ?? null, { headers: response.headers });
+    const controller = new AbortController();
+    o.signal.addEventListener("abort", () => controller.abort(), { once: true });
+    return Stream.fromSSEResponse<unknown>(tapped, controller, client);
+  }
+
+  #wholeReply(request: ChatRequest, response: Response, text: string): ChatChunk {
+    const data: unknown = JSON.parse(text);
+    const error = typeof data === "object" && data !== null ? (data as { error?: unknown }).error : undefined;
+    if (error !== undefined && error !== null)
+      throw this.#said(request, { status: undefined, headers: response.headers, error, message: "" }, false);
+    return new ReplyReader(this.#dialect.model).whole(data);
+  }
+
+  async #failure(error: unknown, request: ChatRequest, began: boolean): Promise<Error> {
+    const { APIError } = await this.#load();
+    const isAnswer = error instanceof APIError && (error.status !== undefined || error.error !== undefined);
+    if (isAnswer) return this.#said(request, error, began);
+    const unanswered = error instanceof Error && error.cause instanceof Unanswered ? error.cause.reason : error;
+    return failureOf(this.#dialect.model, unanswered, { began, mask: this.#mask });
+  }
+
+  /** What a server's own words mean. OpenRouter puts the status into the body's code. */
+  #said(
+    request: ChatRequest,
+    answer: {
+      readonly status: number | undefined;
+      readonly headers: Headers | undefined;
+      readonly error: unknown;
+      readonly message: string;
+    },
+    began: boolean,
+  ): Error {
+    const words = (typeof answer.error === "object" && answer.error !== null ? answer.error : { message: answer.error }) as {
+      readonly [key: string]: unknown;
+    };
+    const text = (key: string): string | undefined =>
+      typeof words[key] === "string" && words[key] !== "" ? this.#mask(words[key]) : undefined;
+    const numeric = Number(words["code"]);
+    const status = answer.status ?? (numeric >= 400 && numeric < 600 ? numeric : undefined);
+    const requestId = answer.headers?.get("x-request-id") ?? undefined;
+    const retryAfterMs = answer.headers === undefined ? undefined : retryAfterOf(answer.headers, systemClock.now());
+    const [code, type, param] = [text("code"), text("type"), text("param")];
+    const said = {
+      message: text("message") ?? this.#mask(answer.message.replace(/^\d{3} /, "")),
+      began,
+      ...(status === undefined ? {} : { status }),
+      ...(code === undefined ? {} : { code }),
+      ...(type === undefined ? {} : { type }),
+      ...(param === undefined ? {} : { param }),
+      ...(requestId === undefined ? {} : { requestId: this.#mask(requestId) }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    };
+    return serverError(this.#dialect.model, said, request.schema !== undefined && request.schema.type !== "text");
+  }
+
+  #load(): Promise<Vendor> {
+    this.#vendor ??= this.#open();
+    return this.#vendor;
+  }
+
+  /** Keys and headers of other accounts that the client would pick up from the environment stay here: only OpenAI's own servers get them. */
+  async #open(): Promise<Vendor> {
+    const [{ OpenAI: Client, APIError }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
+    const { organization, headers, fetch: send = fetch } = this.#server;
+    const client = new Client({
+      apiKey: this.#server.apiKey,
+      adminAPIKey: null,
+      baseURL: this.#server.baseURL,
+      ...(this.#server.isOpenAI ? {} : { organization: null, project: null }),
+      ...(organization === undefined ? {} : { organization }),
+      maxRetries: 0,
+      timeout: NO_TIMEOUT,
+      logLevel: "off",
+      defaultHeaders: { ...headers },
+      fetch: (url, init) => carryOut(send, url, init),
+    });
+    return { client, Stream, APIError };
+  }
+}

@@ -1,0 +1,162 @@
+import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from "../model/chat-model.ts";
+import { modelError } from "../model/failure.ts";
+
+type Fields = { readonly [key: string]: unknown };
+
+/** What servers call the ends of replies. */
+const FINISH: ReadonlyMap<string, FinishReason> = new Map([
+  ["stop", "stop"],
+  ["eos", "stop"],
+  ["eos_token", "stop"],
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["complete", "stop"],
+  ["completed", "stop"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["model_length", "length"],
+  ["tool_calls", "tool_calls"],
+  ["tool_call", "tool_calls"],
+  ["tool_use", "tool_calls"],
+  ["function_call", "tool_calls"],
+  ["content_filter", "content_filter"],
+  ["safety", "content_filter"],
+]);
+
+/**
+ * Reads the pieces of one reply, or a whole one as one piece, and trusts none of them: what has another shape than the protocol says
+ * is an error, never an empty answer. It owns what must be known across pieces: which calls were begun, and whether there are any.
+ */
+export class ReplyReader {
+  readonly #model: string;
+  readonly #ids: string[] = [];
+  #called = false;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  /**
+   * A piece of a stream.
+   *
+   * @throws ModelError `MODEL_PROTOCOL`
+   */
+  piece(data: unknown): ChatChunk {
+    const fields = this.#fields(data, "a piece of the stream");
+    return this.#read(fields, this.#choice(fields["choices"] ?? []), "delta");
+  }
+
+  /**
+   * A whole reply.
+   *
+   * @throws ModelError `MODEL_PROTOCOL`
+   */
+  whole(data: unknown): ChatChunk {
+    const fields = this.#fields(data, "the reply");
+    const choice = this.#choice(fields["choices"]);
+    if (choice === undefined) throw this.#wrong("at least one choice", "none");
+    return this.#read(fields, choice, "message");
+  }
+
+  #read(fields: Fields, choice: Fields | undefined, member: "delta" | "message"): ChatChunk {
+    const usage = usageOf(fields["usage"]);
+    if (choice === undefined) return usage === undefined ? {} : { usage };
+    const said = this.#fields(choice[member] ?? (member === "delta" ? {} : undefined), `${member} of a choice`);
+    const content = this.#text(said["content"]);
+    const toolCalls = this.#calls(said["tool_calls"]);
+    const refusal = said["refusal"];
+    const finishReason = this.#finish(choice["finish_reason"]);
+    return {
+      ...(content === "" ? {} : { content }),
+      ...(toolCalls.length === 0 ? {} : { toolCalls }),
+      ...(typeof refusal === "string" && refusal !== "" ? { refusal } : {}),
+      ...(finishReason === undefined ? {} : { finishReason }),
+      ...(usage === undefined ? {} : { usage }),
+    };
+  }
+
+  #choice(choices: unknown): Fields | undefined {
+    if (!Array.isArray(choices)) throw this.#wrong("a list of choices", kindOf(choices));
+    return choices.length === 0 ? undefined : this.#fields(choices[0], "a choice");
+  }
+
+  /** Text, or a list of parts of which some are text: Mistral's reasoning models answer so. */
+  #text(content: unknown): string {
+    if (content === undefined || content === null) return "";
+    if (typeof content === "string") return content;
+    if (!Array.isArray(content)) throw this.#wrong("text", kindOf(content));
+    return content
+      .map((part) => this.#fields(part, "a part of the content"))
+      .map((part) => (part["type"] === "text" && typeof part["text"] === "string" ? part["text"] : ""))
+      .join("");
+  }
+
+  #calls(calls: unknown): ToolCallDelta[] {
+    if (calls === undefined || calls === null) return [];
+    if (!Array.isArray(calls)) throw this.#wrong("a list of tool calls", kindOf(calls));
+    return calls.map((call, position) => this.#call(this.#fields(call, "a tool call"), position));
+  }
+
+  #call(call: Fields, position: number): ToolCallDelta {
+    this.#called = true;
+    const id = typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : undefined;
+    const named = this.#fields(call["function"] ?? {}, "the function of a tool call");
+    const args = named["arguments"];
+    return {
+      index: typeof call["index"] === "number" ? call["index"] : this.#indexOf(id, position),
+      ...(id === undefined ? {} : { id }),
+      ...(typeof named["name"] === "string" && named["name"] !== "" ? { name: named["name"] } : {}),
+      ...(args === undefined || args === null ? {} : { arguments: typeof args === "string" ? args : JSON.stringify(args) }),
+    };
+  }
+
+  /** Some servers number no calls: then a new id begins a call, and a piece without one goes on with the last. */
+  #indexOf(id: string | undefined, position: number): number {
+    if (id === undefined) return Math.max(position, this.#ids.length - 1);
+    const known = this.#ids.indexOf(id);
+    return known === -1 ? this.#ids.push(id) - 1 : known;
+  }
+
+  /** Some servers end a reply with calls by "stop". An end nobody knows may be a cut one. */
+  #finish(reason: unknown): FinishReason | undefined {
+    if (reason === undefined || reason === null || reason === "") return undefined;
+    const known = typeof reason === "string" ? FINISH.get(reason.toLowerCase()) : undefined;
+    if (known === undefined)
+      throw this.#wrong("a known finish reason", typeof reason === "string" ? JSON.stringify(reason.slice(0, 50)) : kindOf(reason));
+    return known === "stop" && this.#called ? "tool_calls" : known;
+  }
+
+  #fields(value: unknown, what: string): Fields {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+    throw this.#wrong(`an object for ${what}`, kindOf(value));
+  }
+
+  #wrong(expected: string, came: string): Error {
+    return modelError(
+      "MODEL_PROTOCOL",
+      `Expected ${expected} from the server of ${this.#model}, got ${came}. Check that the base URL is that of an OpenAI-compatible API.`,
+    );
+  }
+}
+
+/** Tokens as the server tells them; undefined when it tells none or nonsense. */
+function usageOf(value: unknown): Usage | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const told = value as Fields;
+  const inputTokens = told["prompt_tokens"];
+  const outputTokens = told["completion_tokens"];
+  if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
+  const details = told["prompt_tokens_details"];
+  const cached =
+    (typeof details === "object" && details !== null ? (details as Fields)["cached_tokens"] : undefined) ?? told["prompt_cache_hit_tokens"];
+  return { inputTokens, outputTokens, ...(isCount(cached) && cached > 0 && cached <= inputTokens ? { cachedTokens: cached } : {}) };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : typeof value;
+}

@@ -1,0 +1,108 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { modelError } from "../model/failure.ts";
+import type { ModelPrice } from "../model/price.ts";
+import { Connection, type OpenAIServer } from "./openai-connection.ts";
+import type { WireDialect } from "./openai-request.ts";
+
+/** A model behind an OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio, OpenRouter and many more. */
+export interface OpenAIOptions {
+  readonly model: string;
+  /** Default: `TROUPE_API_KEY`, else `OPENAI_API_KEY`; with a base URL and no key `none`, as local servers want. */
+  readonly apiKey?: string | undefined;
+  /** Default: `TROUPE_BASE_URL`, else `OPENAI_BASE_URL`, else OpenAI's own. */
+  readonly baseURL?: string | undefined;
+  readonly organization?: string | undefined;
+  /** Sent with every request; their values are secrets and stay out of errors. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** False for servers that cannot stream. Default true. */
+  readonly stream?: boolean | undefined;
+  /** Provider-specific fields of every request, for example `{ reasoning_effort: "low" }`. */
+  readonly extra?: Readonly<Record<string, Json>> | undefined;
+  readonly price?: ModelPrice | undefined;
+  /** The most tokens one reply of this model may have. */
+  readonly maxOutputTokens?: number | undefined;
+  /** Default: `max_completion_tokens` for OpenAI's own servers, which refuse the older name for newer models, `max_tokens` for others. */
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
+  /** Carries out the requests. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+const OPENAI_URL = "https://api.openai.com/v1";
+
+/**
+ * A {@link ChatModel} over the `openai` package, which is loaded with the first call.
+ *
+ * One call is one HTTP request: the client's retries, timers, parsing helpers and log are off, for they repeat paid calls, stop watching
+ * after the first byte, lose the usage of bad replies, and print what models say.
+ *
+ * @throws ModelError `MODEL_AUTH` when there is neither a key nor a base URL.
+ * @throws UsageError `BASE_URL_INVALID` for a base URL that is none, or that carries a password.
+ */
+export function openai(options: OpenAIOptions): ChatModel {
+  const server = serverOf(options);
+  const dialect: WireDialect = {
+    model: options.model,
+    maxTokensField: options.maxTokensField ?? (server.isOpenAI ? "max_completion_tokens" : "max_tokens"),
+    extra: options.extra ?? {},
+  };
+  const connection = new Connection(server, dialect);
+  return {
+    id: options.model,
+    streams: server.streams,
+    ...(options.price === undefined ? {} : { price: options.price }),
+    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
+    ...(options.extra === undefined ? {} : { extra: options.extra }),
+    chat: (request, o) => connection.chat(request, o),
+    stream: (request, o) => connection.stream(request, o),
+  };
+}
+
+function serverOf(options: OpenAIOptions): OpenAIServer {
+  const url = firstSet(options.baseURL, process.env["TROUPE_BASE_URL"], process.env["OPENAI_BASE_URL"]);
+  const key = firstSet(options.apiKey, process.env["TROUPE_API_KEY"], process.env["OPENAI_API_KEY"]);
+  if (url === undefined && key === undefined) {
+    throw modelError(
+      "MODEL_AUTH",
+      `Expected a way to reach ${options.model}, got neither a key nor a base URL. Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1.`,
+    );
+  }
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
+    throw modelError(
+      "MODEL_AUTH",
+      `Expected the key for ${options.model} to be printable characters without spaces, got others. Copy it again.`,
+    );
+  }
+  const { href, hostname } = checkedUrl(url ?? OPENAI_URL);
+  return {
+    baseURL: href.replace(/\/+$/, ""),
+    apiKey: key ?? "none",
+    isOpenAI: hostname === "api.openai.com",
+    streams: options.stream ?? true,
+    organization: options.organization,
+    headers: options.headers ?? {},
+    fetch: options.fetch,
+  };
+}
+
+function checkedUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError(
+      "BASE_URL_INVALID",
+      "Expected the base URL to be an http or https address such as http://127.0.0.1:11434/v1, got something else.",
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new UsageError(
+      "BASE_URL_INVALID",
+      `Expected a base URL without a user and password, got one with them for ${url.host}. Give secrets as apiKey or headers.`,
+    );
+  }
+  return url;
+}
+
+function firstSet(...values: readonly (string | undefined)[]): string | undefined {
+  return values.map((value) => value?.trim()).find((value) => value !== undefined && value !== "");
+}

@@ -1,0 +1,106 @@
+import { UsageError } from "../kernel/errors.ts";
+import { mistypedCommand } from "./mistyped.ts";
+import { shown } from "./screen/text.ts";
+
+/** Where an idea comes from. */
+export type IdeaSource =
+  | { readonly kind: "words"; readonly text: string; readonly isCommandNamed: boolean }
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "stdin" };
+
+/** What an idea is read through: bytes, so that what is no text can be told. */
+export interface IdeaReaders {
+  /** At most `limit` bytes of a file. */
+  file(path: string, limit: number): Promise<Uint8Array>;
+  /** At most `limit` bytes of standard input. */
+  stdin(limit: number): Promise<Uint8Array>;
+}
+
+/** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
+export const IDEA_BYTES: number = 128 * 1024;
+
+/**
+ * What the words on the command line mean.
+ *
+ * @param isCommandNamed whether `run` was written, so that a single word was meant as an idea
+ * @throws UsageError `COMMAND_MISTYPED` when the words look like a command, `IDEA_UNQUOTED`, `IDEA_TWICE`, `IDEA_MISSING`
+ */
+export function ideaSource(words: readonly string[], file: string | undefined, isCommandNamed: boolean): IdeaSource {
+  const [first, ...others] = words;
+  if (first !== undefined && !isCommandNamed) refuseMistyped(first, others);
+  if (others.length > 0) {
+    const whole = shown(words.join(" "), 200);
+    throw new UsageError("IDEA_UNQUOTED", `Expected one idea, got ${words.length} words. Put it in quotes: troupe "${whole}"`);
+  }
+  if (first !== undefined && file !== undefined) {
+    throw new UsageError("IDEA_TWICE", "Expected one idea, got one on the command line and one by --file. Leave one out.");
+  }
+  if (first === "-" || file === "-") return { kind: "stdin" };
+  if (file !== undefined) return { kind: "file", path: file };
+  if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed };
+  throw new UsageError("IDEA_MISSING", 'Expected an idea, got none. Say what to build: troupe "Create a 2048 game", or see it work: troupe demo');
+}
+
+/**
+ * The text of an idea.
+ *
+ * @throws UsageError `IDEA_UNREADABLE`, `IDEA_TOO_LONG`, `IDEA_BINARY`, `IDEA_MISSING`
+ */
+export async function readIdea(source: IdeaSource, readers: IdeaReaders): Promise<string> {
+  if (source.kind === "words") return source.text;
+  const from = source.kind === "file" ? `the file "${shown(source.path, 200)}"` : "standard input";
+  const bytes = source.kind === "file" ? await readFile(source.path, from, readers) : await readers.stdin(IDEA_BYTES + 1);
+  if (bytes.length > IDEA_BYTES) {
+    throw new UsageError("IDEA_TOO_LONG", `Expected an idea of at most ${IDEA_BYTES} bytes, got more in ${from}. Say it shorter; every role reads it.`);
+  }
+  return checkedIdea(decoded(bytes, from), from);
+}
+
+/** Whether an idea is a single word: it may be a slip as well. */
+export function isOneWord(idea: string): boolean {
+  return !/\s/.test(idea.trim());
+}
+
+function refuseMistyped(first: string, others: readonly string[]): void {
+  const command = mistypedCommand(first);
+  if (command === undefined) return;
+  const word = shown(first, 60);
+  const rest = others.map((other) => ` ${quoted(shown(other, 60))}`).join("");
+  const reason = command === first ? `"${word}" is a command and stands first` : `"${word}" looks like the command "${command}"`;
+  throw new UsageError(
+    "COMMAND_MISTYPED",
+    `Expected a command or an idea, but ${reason}. Did you mean: troupe ${command}${rest}? If it is your idea, say: troupe run ${quoted(word)}`,
+  );
+}
+
+function quoted(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `"${text}"`;
+}
+
+async function readFile(path: string, from: string, readers: IdeaReaders): Promise<Uint8Array> {
+  try {
+    return await readers.file(path, IDEA_BYTES + 1);
+  } catch (error) {
+    const code = (error as { readonly code?: unknown }).code;
+    const reasons: Readonly<Record<string, string>> = { ENOENT: "it does not exist", EISDIR: "it is a folder", EACCES: "it may not be read" };
+    const reason = reasons[String(code)] ?? (error instanceof Error ? error.message : String(error));
+    throw new UsageError("IDEA_UNREADABLE", `Expected to read the idea from ${from}, but ${shown(reason, 200)}.`, { cause: error });
+  }
+}
+
+function decoded(bytes: Uint8Array, from: string): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {
+    // Not UTF-8; told below like a file with zeros in it.
+  }
+  throw new UsageError("IDEA_BINARY", `Expected the idea in ${from} to be text in UTF-8, got other bytes. Save it as plain text.`);
+}
+
+function checkedIdea(text: string, from = "the command line"): string {
+  const idea = text.trim();
+  if (idea === "") throw new UsageError("IDEA_MISSING", `Expected an idea, got an empty text from ${from}. Say what to build: troupe "Create a 2048 game"`);
+  if (new TextEncoder().encode(idea).length <= IDEA_BYTES) return idea;
+  throw new UsageError("IDEA_TOO_LONG", `Expected an idea of at most ${IDEA_BYTES} bytes, got more on the command line. Say it shorter; every role reads it.`);
+}

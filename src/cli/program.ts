@@ -1,0 +1,125 @@
+import { Command, CommanderError, Option } from "commander";
+import { UsageError } from "../kernel/errors.ts";
+import { EXIT_CODES, type ExitCode } from "./exit-code.ts";
+import type { Host } from "./host.ts";
+import type { Flags } from "./settings.ts";
+
+const EPILOGUE = `
+Environment:
+  OPENAI_API_KEY, TROUPE_API_KEY     the key of the model's provider
+  TROUPE_BASE_URL, OPENAI_BASE_URL   an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
+  TROUPE_MODEL                       the model, as --model
+  NO_COLOR, FORCE_COLOR, CI          as everywhere
+  Without a key and a base URL the bundled ideas play from a script.
+
+Exit codes:
+${EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(4)} ${meaning}`).join("\n")}
+`;
+
+const EXAMPLES = `
+Examples:
+  $ troupe "Create a 2048 game"
+  $ troupe demo todo
+  $ troupe run --file idea.md --budget 1.50 --out ./my-project
+  $ TROUPE_BASE_URL=http://127.0.0.1:11434/v1 troupe --model qwen3 "A word counter"`;
+
+/**
+ * Runs the command that the words name. What the commands need is loaded when one runs, so that `--help` and `--version` answer at once.
+ *
+ * @throws UsageError `COMMAND_INVALID` for words that are no command line of this program.
+ */
+export async function runProgram(host: Host, words: readonly string[]): Promise<ExitCode> {
+  let code: ExitCode = 0;
+  const program = programFor(host, words, (ended) => (code = ended));
+  try {
+    await program.parseAsync([...words], { from: "user" });
+    return code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    throw new UsageError("COMMAND_INVALID", `${error.message.replace(/^error: /, "")}. See: troupe --help`);
+  }
+}
+
+function programFor(host: Host, words: readonly string[], end: (code: ExitCode) => void): Command {
+  const program = new Command("troupe");
+  const { stdout, stderr } = host;
+  program
+    .description("A company of AI roles takes one sentence to a tested project on disk.")
+    .usage('[options] "idea" | <command>')
+    .version(host.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this")
+    .helpCommand("help [command]", "print the help of a command")
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text), outputError: () => {} })
+    .addHelpText("after", EXAMPLES)
+    .addHelpText("after", EPILOGUE);
+
+  const run = withModel(withCompany(program.command("run", { isDefault: true })))
+    .description('let a company work on an idea; `troupe "idea"` is short for it')
+    .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
+    .option("-f, --file <file>", "read the idea from a file")
+    .option("-y, --yes", "do not ask before a paid run")
+    .action(async (idea: readonly string[], flags: Flags) => {
+      const { runCommand } = await import("./commands/run.ts");
+      end(await runCommand(host, idea, flags, words[0] === "run"));
+    });
+  withCompany(program.command("demo"))
+    .description("play a bundled idea from its script: no key, no cost")
+    .argument("[id]", "2048, life or todo", "2048")
+    .addOption(new Option("-y, --yes").hideHelp())
+    .action(async (id: string, flags: Flags) => {
+      const { demoCommand } = await import("./commands/demo.ts");
+      end(await demoCommand(host, id, flags));
+    });
+  withTalk(withReach(program.command("doctor")))
+    .description("check what a run needs, and say how to mend what is missing")
+    .option("-o, --out <dir>", "the folder a project would go to")
+    .option("--ping", "ask the model for one word, which may cost a fraction of a cent")
+    .action(async (flags: Flags) => {
+      const { doctorCommand } = await import("./commands/doctor.ts");
+      end(await doctorCommand(host, flags));
+    });
+  // The options of `run` are the options of `troupe` itself.
+  const ownOptions = program.createHelp();
+  program.configureHelp({ visibleOptions: (command) => ownOptions.visibleOptions(command).concat(command === program ? ownOptions.visibleOptions(run).slice(0, -1) : []) });
+  return program;
+}
+
+/** How the company works. */
+function withCompany(command: Command): Command {
+  return withTalk(
+    command
+      .option("-b, --budget <usd>", "dollars it may spend, also --investment (default 3, for models whose price is known)")
+      .addOption(new Option("--investment <usd>").hideHelp())
+      .option("-n, --rounds <n>", "most rounds, also --n-round (default 20)")
+      .addOption(new Option("--n-round <n>").hideHelp())
+      .option("-o, --out <dir>", "where the project goes (default ./workspace/<name>)")
+      .option("--force", "work in a folder that holds files; they stay unless the company writes them anew")
+      .option("--seed <seed>", "decides everything that is random")
+      .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
+      .option("--no-code-review", "skip the reviews")
+      .option("--no-run-tests", "write the tests and do not run them"),
+  );
+}
+
+/** How a command talks. */
+function withTalk(command: Command): Command {
+  return command
+    .option("--json", "print events as lines of JSON, the result last")
+    .option("-q, --quiet", "print the result and nothing else")
+    .option("-v, --verbose", "print warnings, and where errors come from")
+    .option("--no-color", "no colour");
+}
+
+/** How a model is chosen and reached. */
+function withReach(command: Command): Command {
+  return command
+    .option("-m, --model <name>", "the model (default gpt-5-mini)")
+    .option("--base-url <url>", "an OpenAI-compatible server")
+    .option("--price <in,out>", "what the model costs, in dollars for a million tokens");
+}
+
+function withModel(command: Command): Command {
+  return withReach(command).option("--allow-unpriced", "let --budget stand with a model whose price is not known");
+}

@@ -1,0 +1,90 @@
+import type { RunResult } from "../environment/run-result.ts";
+import type { Message } from "../message/message.ts";
+import { formatCost } from "../model/money.ts";
+import type { UsageSum } from "../model/ledger.ts";
+import type { RunStatus } from "../run/event.ts";
+import { type ExitCode, exitCodeOf, type Interruption } from "./exit-code.ts";
+
+/** What is known of the project's own tests. */
+export interface TestsReport {
+  readonly tests: "passed" | "failed" | "not run" | "none";
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  /** Why they did not run and what to do about it. */
+  readonly hint?: string;
+}
+
+/** What came of a run: the last line of `--json`, and what the summary is made of. */
+export interface ResultReport {
+  readonly type: "result";
+  readonly status: RunStatus;
+  readonly exitCode: ExitCode;
+  readonly runId: string;
+  readonly rounds: number;
+  /** Absolute path of the project's folder. */
+  readonly out: string;
+  /** Paths in the project. */
+  readonly files: readonly string[];
+  /** Null when the company did not come as far as its tests. */
+  readonly tests: TestsReport | null;
+  readonly usage: UsageSum;
+  /** Micro-dollars, and the same for people. `worstCase` is the part that nobody counted: what calls could have cost that were cut short. */
+  readonly cost: { readonly known: number; readonly unpriced: number; readonly worstCase: number; readonly text: string };
+  /** Whether replies came from a bundled script: then nothing is billed. */
+  readonly isScripted: boolean;
+  readonly deadLetters: number;
+  readonly error?: { readonly code: string; readonly message: string; readonly data?: unknown };
+}
+
+/** What a report is made of besides the run's result. */
+export interface ReportFacts {
+  readonly out: string;
+  readonly files: readonly string[];
+  readonly isScripted: boolean;
+  /** Micro-dollars. */
+  readonly worstCase: number;
+  readonly interruption: Interruption | undefined;
+  /** Makes the text of an error safe to show. */
+  readonly told: (error: unknown) => { readonly code: string; readonly message: string };
+}
+
+/** What came of a run, as plain JSON. */
+export function resultReport(result: RunResult, facts: ReportFacts): ResultReport {
+  const tests = testsOf(result.messages);
+  const error = result.error === undefined ? undefined : facts.told(result.error);
+  const exitCode = exitCodeOf({ status: result.status, errorCode: error?.code, tests: tests?.tests, interruption: facts.interruption });
+  return {
+    type: "result",
+    status: result.status,
+    exitCode,
+    runId: result.runId,
+    rounds: result.rounds,
+    out: facts.out,
+    files: facts.files,
+    tests: tests ?? null,
+    usage: result.usage,
+    cost: { ...result.cost, worstCase: facts.worstCase, text: formatCost(result.cost) },
+    isScripted: facts.isScripted,
+    deadLetters: result.deadLetters.length,
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message, ...dataOf(result.error) } }),
+  };
+}
+
+/** The newest word on the project's tests, from whoever ran them. */
+export function testsOf(messages: readonly Message[]): TestsReport | undefined {
+  return messages.findLast((message) => isTestsReport(message.instructContent))?.instructContent as TestsReport | undefined;
+}
+
+const VERDICTS: ReadonlySet<unknown> = new Set(["passed", "failed", "not run", "none"]);
+
+function isTestsReport(payload: unknown): payload is TestsReport {
+  if (typeof payload !== "object" || payload === null) return false;
+  const { tests, total, passed, failed } = payload as { readonly [key: string]: unknown };
+  return VERDICTS.has(tests) && [total, passed, failed].every((count) => typeof count === "number");
+}
+
+/** Facts of an error that were made for programs, such as the question a person must answer. */
+function dataOf(error: RunResult["error"]): { readonly data?: unknown } {
+  return error?.code === "WAITING" || error?.code === "BUDGET" ? { data: error.data } : {};
+}

@@ -1,0 +1,113 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { Sink } from "../host.ts";
+import { widthOf, withoutCodes } from "./text.ts";
+
+/** Milliseconds between redraws: ten a second look alive and cost nothing. */
+const REDRAW = 100;
+/** Cells of a line where the terminal does not say. */
+export const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+
+/** Cells and lines to draw in. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * The last lines of a terminal, drawn again and again while other lines scroll by above. It owns what is drawn there and the cursor;
+ * what the lines say is given from outside at each redraw.
+ *
+ * L1 it redraws at most every 100 ms. L2 it erases exactly what it drew, however the terminal was resized since. L3 the cursor is hidden
+ * only while it draws on, and shown again whenever it stops. L4 no line reaches the last column, so none wraps.
+ */
+export class LiveRegion {
+  readonly #sink: Sink;
+  readonly #clock: Clock;
+  readonly #draw: (size: Size, tick: number) => readonly string[];
+  #widths: readonly number[] = [];
+  #cancel: (() => void) | undefined;
+  #tick = 0;
+
+  constructor(sink: Sink, clock: Clock, draw: (size: Size, tick: number) => readonly string[]) {
+    this.#sink = sink;
+    this.#clock = clock;
+    this.#draw = draw;
+  }
+
+  /** Whether it is drawing on. */
+  get isDrawing(): boolean {
+    return this.#cancel !== undefined;
+  }
+
+  /** Begins to draw, or goes on. */
+  start(): void {
+    if (this.#cancel !== undefined) return;
+    this.#sink.write("\u001b[?25l");
+    this.#beat();
+  }
+
+  /** Writes lines above the region, where they stay. */
+  above(lines: readonly string[]): void {
+    const isDrawn = this.#widths.length > 0;
+    if (isDrawn) this.#sink.write(this.#erasing());
+    this.#sink.write(lines.map((line) => `${line}\n`).join(""));
+    if (isDrawn) this.#paint();
+  }
+
+  /** Draws a last time, leaves that standing and gives the cursor back. */
+  stop(): void {
+    if (this.#cancel === undefined) return;
+    this.#rest();
+    this.#paint();
+    this.#widths = [];
+    this.#sink.write("\u001b[?25h");
+  }
+
+  /** Takes the region away, for something else to use the terminal; `start` brings it back. */
+  suspend(): void {
+    if (this.#cancel === undefined) return;
+    this.#rest();
+    this.#sink.write(`${this.#erasing()}\u001b[?25h`);
+  }
+
+  /** Gives the cursor back and nothing else: for the moment the process ends. */
+  restore(): void {
+    if (this.#cancel === undefined) return;
+    this.#rest();
+    this.#sink.write("\u001b[?25h");
+  }
+
+  #rest(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #beat(): void {
+    this.#paint();
+    this.#tick += 1;
+    this.#cancel = this.#clock.timer(REDRAW, () => this.#beat());
+  }
+
+  /** Overwrites line by line instead of erasing first: nothing flickers. */
+  #paint(): void {
+    const width = (this.#sink.columns ?? DEFAULT_COLUMNS) - 1;
+    const lines = this.#draw({ width, height: (this.#sink.rows ?? DEFAULT_ROWS) - 1 }, this.#tick);
+    const body = lines.map((line) => `${line}\u001b[K\n`).join("");
+    this.#sink.write(`${this.#home()}${body}\u001b[J`);
+    this.#widths = lines.map((line) => widthOf(withoutCodes(line)));
+  }
+
+  #erasing(): string {
+    const codes = `${this.#home()}\u001b[J`;
+    this.#widths = [];
+    return codes;
+  }
+
+  /** To the first cell of what was drawn. A terminal that became narrower has broken long lines into several. */
+  #home(): string {
+    const columns = this.#sink.columns ?? DEFAULT_COLUMNS;
+    const rows = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    return rows === 0 ? "\r" : `\r\u001b[${rows}A`;
+  }
+}

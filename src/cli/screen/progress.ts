@@ -1,0 +1,161 @@
+import type { ActEnded, Observed, StepEnded, StepStarted } from "../../run/event.ts";
+import { testsOf } from "../report.ts";
+import { shown } from "./text.ts";
+
+/** What a role does now. */
+export interface Work {
+  /** Name of the action, once it is known. */
+  readonly action: string | undefined;
+  /** The side effect under way. */
+  readonly step: OpenStep | undefined;
+}
+
+/** A side effect under way. */
+export interface OpenStep {
+  readonly key: string;
+  readonly kind: string;
+  readonly name: string;
+  /** What it is about: the file a request names, or the heading of the question a model is asked. */
+  readonly topic: string | undefined;
+  readonly try: number;
+  /** Characters the model has said so far. */
+  readonly streamed: number;
+  /** Whether a try failed and the next one has not begun. */
+  readonly isRetrying: boolean;
+}
+
+/** How a role's last activation ended. */
+export type Ending = { readonly kind: "said"; readonly text: string } | { readonly kind: "failed"; readonly message: string };
+
+/** One role on the screen. */
+export interface RoleProgress {
+  readonly name: string;
+  /** Undefined while it waits for something to do. */
+  readonly work: Work | undefined;
+  /** Whether its activation has not ended: after a stop it is to be taken up again. */
+  readonly isOpen: boolean;
+  readonly last: Ending | undefined;
+  /** Tokens of all its calls, in and out. */
+  readonly tokens: number;
+}
+
+/** What a screen shows of a run. */
+export interface Progress {
+  readonly roles: readonly RoleProgress[];
+  /** Rounds that are over. */
+  readonly rounds: number;
+  readonly isMidRound: boolean;
+  /** Micro-dollars. */
+  readonly spent: number;
+  /** Calls without a known price. */
+  readonly unpriced: number;
+  readonly tokens: number;
+}
+
+/** A screen before the first event. */
+export const noProgress: Progress = { roles: [], rounds: 0, isMidRound: false, spent: 0, unpriced: 0, tokens: 0 };
+
+/**
+ * What the screen shows after one more thing was observed. Pure.
+ *
+ * Notices come at once and events when they are durable: that a role rests may be told before what it said. So notices alone say
+ * whether a role works, and events alone say how that ended.
+ */
+export function progressAfter(progress: Progress, observed: Observed): Progress {
+  switch (observed.type) {
+    case "run.started":
+      return { ...progress, roles: observed.roles.map(({ name }) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 })) };
+    case "role.active":
+      return withRole({ ...progress, isMidRound: true }, observed.role, (role) => ({ ...role, isOpen: true, work: { action: undefined, step: undefined } }));
+    case "role.idle":
+      return withRole(progress, observed.role, (role) => ({ ...role, work: undefined }));
+    case "action.started":
+      return withWork(progress, observed.role, () => ({ action: observed.action, step: undefined }));
+    case "step.started":
+      return withWork(progress, roleOfAct(observed.act), (work) => ({ ...work, step: openStep(observed) }));
+    case "model.delta":
+      return withWork(progress, observed.role, (work) => withStep(work, (step) => ({ ...step, streamed: step.streamed + observed.text.length })));
+    case "step.ended":
+      return stepEnded(progress, observed);
+    case "act.ended":
+      return ended(progress, observed.role, observed.said.length === 0 ? undefined : { kind: "said", text: saidText(observed) });
+    case "act.failed":
+      return ended(progress, observed.role, { kind: "failed", message: observed.error.message });
+    case "round.ended":
+      return { ...progress, rounds: observed.round + 1, isMidRound: false };
+    default:
+      return progress;
+  }
+}
+
+/** The role an activation belongs to: its name may hold a `#` of its own. */
+export function roleOfAct(act: string): string {
+  return act.slice(0, act.lastIndexOf("#"));
+}
+
+/** Tokens in and out, as an event carries them. */
+export function tokensOf(usage: unknown): number {
+  if (typeof usage !== "object" || usage === null) return 0;
+  const { inputTokens, outputTokens } = usage as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
+  return (typeof inputTokens === "number" ? inputTokens : 0) + (typeof outputTokens === "number" ? outputTokens : 0);
+}
+
+/** A role by its name and, where it has one of another name, its profile. */
+export function nameText(name: string, profiles: ReadonlyMap<string, string>): string {
+  const profile = profiles.get(name) ?? "";
+  return profile === "" || profile === name ? shown(name, 60) : `${shown(name, 60)}, ${shown(profile, 60)}`;
+}
+
+function withRole(progress: Progress, name: string, change: (role: RoleProgress) => RoleProgress): Progress {
+  return { ...progress, roles: progress.roles.map((role) => (role.name === name ? change(role) : role)) };
+}
+
+/** A role that had nothing to say keeps what it said before. */
+function ended(progress: Progress, name: string, last: Ending | undefined): Progress {
+  return withRole(progress, name, (role) => ({ ...role, isOpen: false, last: last ?? role.last }));
+}
+
+function withWork(progress: Progress, name: string, change: (work: Work) => Work): Progress {
+  return withRole(progress, name, (role) => (role.work === undefined ? role : { ...role, work: change(role.work) }));
+}
+
+function withStep(work: Work, change: (step: OpenStep) => OpenStep | undefined): Work {
+  return work.step === undefined ? work : { ...work, step: change(work.step) };
+}
+
+function openStep({ key, kind, name, try: attempt, request }: StepStarted): OpenStep {
+  return { key, kind, name, topic: topicOf(request), try: attempt, streamed: 0, isRetrying: false };
+}
+
+/** What a step is about, as its request tells. Undefined when it does not. */
+export function topicOf(request: unknown): string | undefined {
+  if (typeof request !== "object" || request === null) return undefined;
+  const { path, messages } = request as { readonly path?: unknown; readonly messages?: unknown };
+  if (typeof path === "string") return path;
+  const questions: unknown[] = Array.isArray(messages) ? messages.map((message) => (message as { readonly content?: unknown } | null)?.content) : [];
+  const headed = questions.findLast((content) => typeof content === "string" && content.startsWith("# "));
+  return typeof headed === "string" ? headed.slice(2).split("\n", 1)[0]?.trim() : undefined;
+}
+
+/** What an activation said, by the actions that caused it, and how tests went. */
+export function saidText({ said }: ActEnded): string {
+  const parts = said.map(({ message }) => {
+    const tests = testsOf([message]);
+    const verdict = tests === undefined ? "" : tests.tests === "failed" ? ` (${tests.failed} of ${tests.total} failed)` : ` (${tests.tests})`;
+    return `${message.causeBy}${verdict}`;
+  });
+  return [...new Set(parts)].join(", ");
+}
+
+function stepEnded(progress: Progress, { act, key, retry, cost, basis, usage }: StepEnded): Progress {
+  const tokens = tokensOf(usage);
+  const after = (step: OpenStep): OpenStep | undefined => (step.key !== key ? step : retry === true ? { ...step, isRetrying: true } : undefined);
+  const name = roleOfAct(act);
+  const worked = withWork(progress, name, (work) => withStep(work, after));
+  return {
+    ...withRole(worked, name, (role) => ({ ...role, tokens: role.tokens + tokens })),
+    tokens: progress.tokens + tokens,
+    spent: progress.spent + (cost ?? 0),
+    unpriced: progress.unpriced + (cost === null && basis !== "none" ? 1 : 0),
+  };
+}

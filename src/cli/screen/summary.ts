@@ -1,0 +1,104 @@
+import { formatUsd } from "../../model/money.ts";
+import type { ModelPrice } from "../../model/price.ts";
+import type { ResultReport } from "../report.ts";
+import type { Style } from "./style.ts";
+import { column, counted, elapsed, plural, shown, wrapped } from "./text.ts";
+
+/** What a summary tells besides the report. */
+export interface SummaryFacts {
+  readonly style: Style;
+  /** The project's folder as the user would type it. */
+  readonly folder: string;
+  /** Most rounds. */
+  readonly roundLimit: number;
+  /** Micro-dollars; undefined when nothing binds. */
+  readonly budget: number | undefined;
+  readonly modelId: string;
+  /** Dollars for a million tokens in and out, of a script. */
+  readonly price: ModelPrice | undefined;
+  /** Milliseconds. */
+  readonly age: number;
+  /** Cells of a line; Infinity where nothing is broken into lines. */
+  readonly width: number;
+  /** Warnings nobody saw. */
+  readonly warnings: number;
+}
+
+/** The result for a person: what became of the run, where the project is, what it cost, and what to do next. */
+export function summaryLines(report: ResultReport, facts: SummaryFacts): readonly string[] {
+  const rows: (readonly [label: string, text: string])[] = [
+    ["Project", `${shown(facts.folder)}${report.files.length === 0 ? " (no files)" : ` (${plural(report.files.length, "file")})`}`],
+    ["Tests", testsText(report, facts.style)],
+    ["Cost", costText(report, facts)],
+    ["Tokens", `${counted(report.usage.inputTokens)} in, ${counted(report.usage.outputTokens)} out${report.usage.estimated ? " (some counted from characters)" : ""}`],
+    ["Rounds", `${report.rounds} of ${facts.roundLimit}, in ${elapsed(facts.age)}`],
+    ...nextSteps(report, facts.folder),
+  ];
+  const labels = Math.max(...rows.map(([label]) => label.length));
+  const told = rows.flatMap(([label, text]) => wrapped(`  ${facts.style.faint(column(label, labels + 1))} ${text}`, facts.width, labels + 4));
+  return [...wrapped(headline(report, facts), facts.width), "", ...told, ...closing(report, facts)];
+}
+
+function headline({ status, tests, error, files }: ResultReport, { style, roundLimit, budget }: SummaryFacts): string {
+  const kept = files.length === 0 ? "Nothing was written yet." : "What was written is kept.";
+  switch (status) {
+    case "finished":
+      return tests?.tests === "failed" ? style.bad("The project is written, but its tests fail.") : style.good("Done.");
+    case "rounds":
+      return style.warn(`Stopped after ${plural(roundLimit, "round")}, before the company was through. ${kept} Give it more with --rounds.`);
+    case "budget":
+      return style.warn(`Stopped before the budget of ${formatUsd(budget ?? 0)} would be passed. ${kept} Raise it with --budget.`);
+    case "waiting":
+      return style.warn(`A person must answer first. ${kept} Run it on a terminal to be asked.`);
+    case "stopped":
+      return style.warn(`${error === undefined ? "Stopped." : shown(error.message)} ${kept}`);
+    case "failed":
+      return style.bad(`Failed. ${kept}`);
+  }
+}
+
+function testsText({ tests }: ResultReport, style: Style): string {
+  if (tests === null) return "not run: the company did not come that far";
+  const hint = tests.hint === undefined ? "" : `. ${shown(tests.hint, 600)}`;
+  switch (tests.tests) {
+    case "passed":
+      return style.good(`${counted(tests.passed)} passed`);
+    case "failed":
+      return style.bad(`${counted(tests.failed)} of ${counted(tests.total)} failed`);
+    case "not run":
+      return style.warn(`not run${hint}`);
+    case "none":
+      return style.warn(`there are none${hint}`);
+  }
+}
+
+function costText({ cost, isScripted }: ResultReport, { modelId, price }: SummaryFacts): string {
+  const rate = price === undefined ? "" : ` at $${price.input} in and $${price.output} out for a million tokens`;
+  if (isScripted) return `nothing, for the replies are a script; a model${rate} would have cost ${cost.text}`;
+  const unsure = cost.worstCase === 0 ? "" : `, ${formatUsd(cost.worstCase)} of it the most that calls may have cost which did not end`;
+  return `${cost.text}${cost.unpriced === 0 ? "" : ` (the price of ${shown(modelId, 60)} is not known: --price in,out)`}${unsure}`;
+}
+
+/** How to look at the project and run its tests, as far as its files tell. */
+function nextSteps({ files }: ResultReport, folder: string): (readonly [string, string])[] {
+  const steps: (readonly [string, string])[] = [];
+  const at = shellWord(folder);
+  const page = ["index.html", "public/index.html", "src/index.html"].find((path) => files.includes(path));
+  const readme = files.find((path) => /^readme(\.md|\.txt)?$/i.test(path));
+  if (page !== undefined) steps.push(["Open", `${shown(folder)}/${page}`]);
+  if (readme !== undefined) steps.push(["Read", `${shown(folder)}/${readme}`]);
+  if (files.some((path) => /\.test\.[cm]?js$/.test(path))) steps.push(["Test", `cd ${at} && node --test`]);
+  return steps;
+}
+
+function closing({ deadLetters }: ResultReport, { style, warnings }: SummaryFacts): readonly string[] {
+  const notes = [
+    ...(deadLetters === 0 ? [] : [`${plural(deadLetters, "message")} reached nobody`]),
+    ...(warnings === 0 ? [] : [`${plural(warnings, "warning")} not shown; see them with --verbose`]),
+  ];
+  return notes.length === 0 ? [] : ["", style.faint(`  ${notes.join("; ")}.`)];
+}
+
+function shellWord(path: string): string {
+  return /^[\w./~+-]+$/.test(path) ? path : `'${shown(path).replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,229 @@
+import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { ControlError, ModelError } from "../kernel/errors.ts";
+import { canonicalJson } from "../kernel/json.ts";
+import type { Random } from "../kernel/random.ts";
+import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
+import { attempt } from "./attempt.ts";
+import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
+import { errorData, mayHaveRun, modelError } from "./failure.ts";
+import type { ModelLimits } from "./limits.ts";
+import { costOf, DEFAULT_MAX_TOKENS, holdFor, type ModelPrice, priceOf, type PriceTable } from "./price.ts";
+import { defaultRetry, retryDelay, type RetryPolicy } from "./retry.ts";
+
+/** Longest silence between two pieces of an answer, the first included, in milliseconds. */
+export const DEFAULT_IDLE_TIMEOUT = 60_000;
+/** Longest time for a whole call, all its tries and the waits between them, in milliseconds. */
+export const DEFAULT_CALL_TIMEOUT = 600_000;
+
+/** Which try a piece of text belongs to: a failed try's text is void when the next one starts. */
+export interface DeltaInfo {
+  readonly try: number;
+}
+
+/** How calls are made, the same for all calls of a run. */
+export interface CallPolicy {
+  readonly clock: Clock;
+  /** For the jitter of waits. */
+  readonly random: Random;
+  readonly limits?: ModelLimits | undefined;
+  /** Default: {@link defaultRetry}. */
+  readonly retry?: Partial<RetryPolicy> | undefined;
+  /** Prices over and above the model's own and the list. */
+  readonly prices?: PriceTable | undefined;
+  /** A model without a known price is an error: a budget cannot bind it. Default false. */
+  readonly requirePrice?: boolean | undefined;
+  /** Milliseconds; default {@link DEFAULT_IDLE_TIMEOUT}. */
+  readonly idleTimeout?: number | undefined;
+  /** Milliseconds; default {@link DEFAULT_CALL_TIMEOUT}. Waits for limits and for the budget do not count. */
+  readonly callTimeout?: number | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** What one call is given besides its request. */
+export interface CallDeps extends CallPolicy {
+  /** Told of every try before it starts and after it ended. */
+  readonly attempts: Attempts;
+  readonly signal: AbortSignal;
+  /** Text as it comes. */
+  readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
+}
+
+/** The request as it may be sent: where a price is known, its reply has a bound, or no hold would be one. */
+export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: PriceTable): ChatRequest {
+  if (request.maxTokens !== undefined || priceOf(model, prices) === undefined) return request;
+  return { ...request, maxTokens: Math.min(DEFAULT_MAX_TOKENS, model.maxOutputTokens ?? DEFAULT_MAX_TOKENS) };
+}
+
+/**
+ * Asks a model and does not give up at the first trouble: each try waits for its limits, reserves what it can cost, is watched, checked
+ * and settled, and what may pass is tried again. The answer always carries usage; counted from characters where the provider told none.
+ *
+ * A try settles by the provider's usage; at zero when it was refused before the model ran; at its whole hold when it may have run and
+ * nobody told: silence, a cut or reset connection, an abort, most 5xx. Without a known price the hold is 0 and the cost unknown.
+ *
+ * @throws ModelError see {@link ModelErrorCode}; `data.tries` says how often it was tried.
+ * @throws ControlError when the signal aborts or the budget is reached.
+ */
+export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
+  const price = priceOf(model, deps.prices);
+  if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
+  const sent = boundedRequest(model, request, deps.prices);
+  const call: Call = { model, request: sent, deps, price, hold: price === undefined ? 0 : holdFor(sent, price) };
+  const policy = { ...defaultRetry, ...deps.retry };
+  let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
+  for (let n = 1; ; n++) {
+    const tried = await limitedTry(call, n, timeLeft);
+    if (tried.ok) return tried.reply;
+    timeLeft -= tried.took;
+    const delay = retryDelay(tried.error, n, policy, deps.random);
+    if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
+    deps.logger?.warn(`${model.id}: try ${n} of ${policy.tries} failed, next in ${delay} ms. ${tried.error.message}`);
+    timeLeft -= delay;
+    await pause(deps.clock, delay, deps.signal);
+  }
+}
+
+interface Call {
+  readonly model: ChatModel;
+  readonly request: ChatRequest;
+  readonly deps: CallDeps;
+  readonly price: ModelPrice | undefined;
+  /** Micro-dollars. */
+  readonly hold: number;
+}
+
+type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
+
+/** The place among the limits is taken before the money: who waits for a place must not keep money from those who have one. */
+async function limitedTry(call: Call, n: number, timeLeft: number): Promise<Tried> {
+  const { deps, request } = call;
+  const { clock, signal } = deps;
+  const tokens = estimateTokens(request) + (request.maxTokens ?? DEFAULT_MAX_TOKENS);
+  const lease = await deps.limits?.acquire({ tokens, clock, signal });
+  let used: number | undefined = 0;
+  try {
+    await deps.attempts.open(call.hold);
+    if (signal.aborted) {
+      deps.attempts.settle({ cost: 0, basis: "none" });
+      throw abortReason(signal);
+    }
+    used = undefined;
+    const tried = await oneTry(call, n, timeLeft);
+    const usage = tried.ok ? tried.reply.usage : usageOf(tried.error);
+    if (usage !== undefined) used = usage.inputTokens + usage.outputTokens;
+    else if (!tried.ok && !mayHaveRun(tried.error)) used = 0;
+    return tried;
+  } finally {
+    lease?.release(used);
+  }
+}
+
+async function oneTry(call: Call, n: number, timeLeft: number): Promise<Tried> {
+  const { deps, model, request } = call;
+  const started = deps.clock.now();
+  const onText = textSink(deps, n);
+  let answer: ChatResponse;
+  try {
+    answer = await attempt(model, request, {
+      signal: deps.signal,
+      clock: deps.clock,
+      idleTimeout: deps.idleTimeout ?? DEFAULT_IDLE_TIMEOUT,
+      timeLeft,
+      ...(onText === undefined ? {} : { onText }),
+    });
+  } catch (error) {
+    const failed = error instanceof Error ? error : new Error(String(error));
+    deps.attempts.settle({ ...failedSettlement(call, failed), error: failed });
+    if (failed instanceof ControlError) throw failed;
+    return { ok: false, error: failed, took: deps.clock.now() - started };
+  }
+  const told = soundUsage(answer.usage);
+  const reply = { ...answer, usage: told ?? estimateUsage(request, answer) };
+  const outcome = settlement(call, told, reply.usage);
+  deps.attempts.settle(outcome);
+  if (outcome.cost !== undefined && outcome.cost > call.hold) {
+    deps.logger?.warn(`${model.id}: a call cost ${outcome.cost} micro-dollars, more than the ${call.hold} reserved for it.`);
+  }
+  return { ok: true, reply };
+}
+
+function settlement(call: Call, told: Usage | undefined, usage: Usage): AttemptOutcome {
+  if (call.price === undefined) return { cost: undefined, basis: "usage", usage: { ...usage } };
+  if (told === undefined) return { cost: call.hold, basis: "hold", usage: { ...usage } };
+  return { cost: costOf(told, call.price), basis: "usage", usage: { ...told } };
+}
+
+function failedSettlement(call: Call, error: Error): AttemptOutcome {
+  const usage = usageOf(error);
+  if (usage !== undefined) return settlement(call, usage, usage);
+  if (!(error instanceof ControlError) && !mayHaveRun(error)) return { cost: 0, basis: "none" };
+  return call.price === undefined ? { cost: undefined, basis: "usage" } : { cost: call.hold, basis: "hold" };
+}
+
+function usageOf(error: Error): Usage | undefined {
+  return error instanceof ModelError ? soundUsage(errorData(error).usage) : undefined;
+}
+
+/** Usage as told, unless it cannot be true: then it counts as not told. No answer comes of no tokens at all. */
+function soundUsage(usage: Usage | undefined): Usage | undefined {
+  if (usage === undefined || usage.estimated === true) return undefined;
+  const { inputTokens, outputTokens, cachedTokens } = usage;
+  const counts = [inputTokens, outputTokens, cachedTokens ?? 0];
+  return counts.every((count) => Number.isSafeInteger(count) && count >= 0) && inputTokens + outputTokens > 0 ? usage : undefined;
+}
+
+function estimateUsage(request: ChatRequest, reply: ChatResponse): Usage {
+  const said =
+    reply.content.length + reply.toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
+  return { inputTokens: estimateTokens(request), outputTokens: Math.ceil(said / 4), estimated: true };
+}
+
+/** About four characters make a token. Pictures count by their bytes, which is too much, but no text is. */
+function estimateTokens(request: ChatRequest): number {
+  return Math.ceil(canonicalJson(request).length / 4);
+}
+
+/** A listener that throws loses the rest of the text; it must not cost the answer. */
+function textSink(deps: CallDeps, n: number): ((text: string) => void) | undefined {
+  const { onDelta, logger } = deps;
+  if (onDelta === undefined) return undefined;
+  let broken = false;
+  return (text) => {
+    if (broken) return;
+    try {
+      onDelta(text, { try: n });
+    } catch (error) {
+      broken = true;
+      logger?.warn(`onDelta threw and gets no more of this try: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+}
+
+async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(clock, ms, signal);
+  } catch {
+    throw abortReason(signal);
+  }
+  throwIfAborted(signal);
+}
+
+function withTries(error: Error, tries: number): Error {
+  if (!(error instanceof ModelError)) return error;
+  const message = tries === 1 ? error.message : `${error.message} Tried ${tries} times.`;
+  const data = { ...errorData(error), tries };
+  return new ModelError(error.code, message, {
+    retryable: error.retryable,
+    data,
+    ...(error.cause === undefined ? {} : { cause: error.cause }),
+  });
+}
+
+function unpriced(id: string): ModelError {
+  return modelError(
+    "MODEL_UNPRICED",
+    `Expected a price for ${id}, for a budget cannot bind a model without one, but none is known. Give one (\`price\`, \`prices\`, or --price), or say allowUnpriced.`,
+  );
+}

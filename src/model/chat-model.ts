@@ -1,0 +1,98 @@
+import type { Json, JsonObject } from "../kernel/json.ts";
+import type { ChatMessage, ToolCall } from "./chat-message.ts";
+import type { ModelPrice } from "./price.ts";
+
+/** Something that answers a conversation. The port of every model provider. */
+export interface ChatModel {
+  /** The model's name at its provider, for example "gpt-5-mini". Part of every request's address. */
+  readonly id: string;
+  /** What it costs; left out where the price table decides by `id`. */
+  readonly price?: ModelPrice;
+  /** The most tokens one reply may have, where the provider says so. */
+  readonly maxOutputTokens?: number;
+  /** False where the server cannot answer in pieces: then `chat` is used, and only the limit on the whole call applies. Default true. */
+  readonly streams?: boolean;
+  /** Provider-specific fields of every request of this model. They decide answers, so they are part of each request's address. */
+  readonly extra?: Readonly<Record<string, Json>>;
+  /** One whole answer. One attempt: retries, limits and billing are the caller's. */
+  chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
+  /** The same in pieces; the last chunk carries `finishReason`, and `usage` where the provider tells it. */
+  stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk>;
+}
+
+/** What an attempt is given besides the request. */
+export interface ChatOptions {
+  readonly signal: AbortSignal;
+  /** For an adapter to call whenever bytes arrive, also those that make no chunk: a server that says it is alive has not stalled. */
+  readonly alive?: () => void;
+}
+
+/** How a reply must look on the wire. `schema`: the provider enforces it; `json`: any JSON object; `text`: nothing is enforced. */
+export type ReplyFormat =
+  | { readonly type: "schema"; readonly name: string; readonly schema: JsonObject }
+  | { readonly type: "json" }
+  | { readonly type: "text" };
+
+/** A tool as a model is told of it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema. */
+  readonly parameters: JsonObject;
+}
+
+/** Everything that decides an answer, and nothing else. Plain JSON. */
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolSpec[];
+  readonly toolChoice?: "none" | "auto" | "required" | { readonly name: string };
+  readonly schema?: ReplyFormat;
+  readonly temperature?: number;
+  /** Most tokens of the reply. */
+  readonly maxTokens?: number;
+  readonly seed?: number;
+  readonly stop?: readonly string[];
+  /** Provider-specific fields, sent as they are. */
+  readonly extra?: Readonly<Record<string, Json>>;
+}
+
+/** Why a reply ended. */
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
+/** Tokens of one call. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Input tokens the provider served from its cache; part of `inputTokens`. */
+  readonly cachedTokens?: number;
+  /** Set when the provider told nothing and the numbers are counted from characters. */
+  readonly estimated?: boolean;
+}
+
+/** A whole answer. */
+export interface ChatResponse {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly finishReason: FinishReason;
+  /** Undefined when the provider told none. */
+  readonly usage?: Usage;
+  /** The model's own words of refusal, where the provider marks them. */
+  readonly refusal?: string;
+}
+
+/** A piece of a streamed answer. */
+export interface ChatChunk {
+  readonly content?: string;
+  readonly toolCalls?: readonly ToolCallDelta[];
+  readonly finishReason?: FinishReason;
+  readonly usage?: Usage;
+  readonly refusal?: string;
+}
+
+/** A piece of a tool call; pieces of one `index` belong together. */
+export interface ToolCallDelta {
+  readonly index: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
+}

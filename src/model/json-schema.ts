@@ -1,0 +1,262 @@
+import { z } from "zod";
+import { UsageError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+
+/** What a reply must look like: for prompts and addresses, for the wire, and for reading back. */
+export interface OutputSchema {
+  /** JSON Schema as zod tells it. Its root is an object: other values stand in a member `value`. */
+  readonly json: JsonObject;
+  /** The same for providers that enforce schemas; undefined when it says what they cannot enforce, such as records. */
+  readonly strict: JsonObject | undefined;
+  /** True when the value asked for stands in the member `value`. */
+  readonly wrapped: boolean;
+}
+
+type Node = { readonly [key: string]: Json };
+
+const cache = new WeakMap<z.ZodType, OutputSchema>();
+
+/**
+ * The JSON Schemas of a zod schema.
+ *
+ * @throws UsageError `SCHEMA_UNSUPPORTED` for types that JSON cannot carry: dates, maps, bigints, functions, custom classes.
+ */
+export function outputSchema(schema: z.ZodType): OutputSchema {
+  const known = cache.get(schema);
+  if (known !== undefined) return known;
+  const made = makeOutputSchema(schema);
+  cache.set(schema, made);
+  return made;
+}
+
+function makeOutputSchema(schema: z.ZodType): OutputSchema {
+  const { $schema: _dialect, ...plain } = toldBy(schema);
+  const wrapped = plain["type"] !== "object";
+  const json = wrapped ? wrap(plain) : plain;
+  return { json, strict: strictSchema(json), wrapped };
+}
+
+function toldBy(schema: z.ZodType): Node {
+  try {
+    // Plain JSON in the order written: models fill members in that order, so reasons can come before conclusions.
+    return JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io: "input" }))) as Node;
+  } catch (error) {
+    throw new UsageError(
+      "SCHEMA_UNSUPPORTED",
+      `Expected an output schema made of JSON types, got one that is not: ${error instanceof Error ? error.message : String(error)}. Use strings for dates (z.iso.datetime()) and plain objects for maps.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Providers take only objects at the root. References to the old root follow it to where it moves. */
+function wrap(root: Node): Node {
+  const { $defs, ...value } = root;
+  const recursive = JSON.stringify(value).includes('"$ref":"#"') || JSON.stringify($defs ?? {}).includes('"$ref":"#"');
+  const moved = recursive ? { $ref: "#/$defs/root" } : value;
+  const defs = { ...asNode($defs ?? {}), ...(recursive ? { root: moveRoot(value) } : {}) };
+  const body = { type: "object", properties: { value: moved }, required: ["value"], additionalProperties: false };
+  return Object.keys(defs).length === 0 ? body : { ...body, $defs: recursive ? moveRoot(defs) : defs };
+}
+
+function moveRoot<T extends Json>(node: T): T {
+  return JSON.parse(JSON.stringify(node).replaceAll('"$ref":"#"', '"$ref":"#/$defs/root"')) as T;
+}
+
+/** Thrown inside {@link strictSchema} alone: the schema says something that strict mode cannot. */
+class NotStrict extends Error {}
+
+/**
+ * The schema in the subset that providers enforce: every property required, optional ones nullable, no other properties, no keywords
+ * beyond structure. What is dropped (formats, lengths, ranges) goes into the description and is checked when the reply is read.
+ */
+function strictSchema(root: Node): Node | undefined {
+  try {
+    const { $defs, ...body } = root;
+    const strict = strictNode(body);
+    if ($defs === undefined) return strict;
+    return { ...strict, $defs: Object.fromEntries(Object.entries(asNode($defs)).map(([name, def]) => [name, strictNode(asNode(def))])) };
+  } catch (error) {
+    if (error instanceof NotStrict) return undefined;
+    throw error;
+  }
+}
+
+function strictNode(node: Node): Node {
+  const said = describe(node);
+  const ref = node["$ref"];
+  if (typeof ref === "string") return { $ref: ref };
+  const { allOf: all, ...rest } = node;
+  if (isList(all) && all.length === 1) return strictNode({ ...rest, ...asNode(all[0] ?? {}) });
+  if (isList(all)) throw new NotStrict("allOf");
+  const any = node["anyOf"] ?? node["oneOf"];
+  if (isList(any)) return { anyOf: childNodes(any).map(strictNode), ...said };
+  if (node["type"] === "object") return { ...strictObject(node), ...said };
+  if (node["type"] === "array") return { ...strictArray(node), ...said };
+  return { ...strictScalar(node), ...said };
+}
+
+const SCALARS: readonly Json[] = ["string", "number", "integer", "boolean", "null"];
+
+function strictScalar(node: Node): Node {
+  const constants = constantsOf(node);
+  const told = isList(node["type"]) ? node["type"] : [node["type"] ?? null];
+  const types = node["type"] === undefined && constants !== undefined ? [...new Set(constants.map(typeName))] : told;
+  if (types.length === 0 || !types.every((type) => SCALARS.includes(type))) throw new NotStrict("no scalar");
+  return { type: types.length === 1 ? (types[0] ?? null) : types, ...(constants === undefined ? {} : { enum: constants }) };
+}
+
+function strictObject(node: Node): Node {
+  const extra = node["additionalProperties"];
+  const properties = asNode(node["properties"] ?? {});
+  const isRecord = node["propertyNames"] !== undefined || node["patternProperties"] !== undefined;
+  const isOpen = typeof extra === "object" && extra !== null && Object.keys(extra).length > 0;
+  if (isRecord || isOpen || (extra !== undefined && extra !== false && node["properties"] === undefined)) throw new NotStrict("a record");
+  const required = new Set(stringsOf(node["required"]));
+  const strict = Object.entries(properties).map(([name, property]) => {
+    const inner = strictNode(asNode(property));
+    return [name, required.has(name) || acceptsNull(inner) ? inner : { anyOf: [inner, { type: "null" }] }];
+  });
+  return { type: "object", properties: Object.fromEntries(strict) as Node, required: Object.keys(properties), additionalProperties: false };
+}
+
+function strictArray(node: Node): Node {
+  const items = node["items"];
+  if (node["prefixItems"] !== undefined || typeof items !== "object" || items === null || Array.isArray(items))
+    throw new NotStrict("a tuple");
+  return { type: "array", items: strictNode(asNode(items)) };
+}
+
+/** Structure says the rest. */
+const STRUCTURAL = new Set(
+  "type properties required additionalProperties items anyOf oneOf allOf enum const description $ref $defs default title examples prefixItems".split(
+    " ",
+  ),
+);
+
+/** The description, and in words what strict mode cannot say: `(format: email, minLength: 3)`. zod's safe-integer bounds say nothing. */
+function describe(node: Node): { readonly description?: string } {
+  const rules = Object.entries(node).flatMap(([key, value]) => {
+    if (STRUCTURAL.has(key) || (key === "pattern" && node["format"] !== undefined)) return [];
+    if (typeof value === "number") return Math.abs(value) === Number.MAX_SAFE_INTEGER ? [] : [`${key}: ${value}`];
+    return typeof value === "string" ? [`${key}: ${value}`] : [];
+  });
+  const told = typeof node["description"] === "string" ? node["description"] : "";
+  const description = [told, rules.length === 0 ? "" : `(${rules.join(", ")})`].filter((part) => part !== "").join(" ");
+  return description === "" ? {} : { description };
+}
+
+/**
+ * A reply without the nulls that only say "left out": the wire makes optional members nullable, and here they are absent again. A null
+ * stays where the schema takes one. Unions are read with all their fitting branches at once.
+ */
+export function withoutFillers(value: Json, root: JsonObject): Json {
+  return strip(value, [root], root);
+}
+
+function strip(value: Json, nodes: readonly Node[], root: Node): Json {
+  const fits = fitting(leaves(nodes, root), value, root);
+  if (isList(value)) {
+    const items = fits.flatMap((node) => childNodes([node["items"] ?? null, ...listOf(node["prefixItems"])]));
+    return items.length === 0 ? value : value.map((item) => strip(item, items, root));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value as Node).flatMap(([name, member]): [string, Json][] => {
+    const owners = fits.filter((node) => Object.hasOwn(propertiesOf(node), name));
+    const children = childNodes(
+      owners.length === 0 ? fits.map((node) => node["additionalProperties"]) : owners.map((node) => propertiesOf(node)[name]),
+    );
+    if (member === null) {
+      const optional = owners.some((node) => !stringsOf(node["required"]).includes(name));
+      return optional && !leaves(children, root).some(acceptsNull) ? [] : [[name, null]];
+    }
+    return [[name, children.length === 0 ? member : strip(member, children, root)]];
+  });
+  return Object.fromEntries(members);
+}
+
+/** The plain schemas behind references and unions, each once. */
+function leaves(nodes: readonly Node[], root: Node): Node[] {
+  const seen = new Set<Node>();
+  const found: Node[] = [];
+  const open = [...nodes];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (seen.has(node)) continue;
+    seen.add(node);
+    const ref = node["$ref"];
+    const inner = [node["anyOf"], node["oneOf"], node["allOf"]].flatMap((list) => (Array.isArray(list) ? childNodes(list as Json[]) : []));
+    if (typeof ref === "string") open.push(...childNodes([resolve(ref, root)]));
+    open.push(...inner);
+    if (typeof ref !== "string" && inner.length === 0) found.push(node);
+  }
+  return found;
+}
+
+/** Those of the schemas that the value can be meant for; all of its type when it fits none, for a wrong reply is read all the same. */
+function fitting(nodes: readonly Node[], value: Json, root: Node): readonly Node[] {
+  const fits = nodes.filter((node) => isShapeOf(node, value, root));
+  return fits.length > 0 ? fits : nodes.filter((node) => node["type"] === (Array.isArray(value) ? "array" : "object"));
+}
+
+/** Whether a value can be meant for a schema, by its outermost layer: type, required members, constant members. */
+function isShapeOf(node: Node, value: Json, root: Node): boolean {
+  if (isList(value)) return node["type"] === "array";
+  if (typeof value !== "object" || value === null || node["type"] !== "object") return false;
+  const members = value as Node;
+  if (!stringsOf(node["required"]).every((name) => Object.hasOwn(members, name))) return false;
+  return Object.entries(propertiesOf(node)).every(([name, property]) => {
+    const member = Object.hasOwn(members, name) ? members[name] : null;
+    if (member === undefined || member === null) return true;
+    const lists = leaves(childNodes([property]), root).map(constantsOf);
+    return lists.length === 0 || lists.some((list) => list === undefined || list.includes(member));
+  });
+}
+
+/** The values a schema is limited to; undefined when it is not. */
+function constantsOf(node: Node): readonly Json[] | undefined {
+  if (isList(node["enum"])) return node["enum"];
+  return node["const"] === undefined ? undefined : [node["const"]];
+}
+
+function acceptsNull(node: Node): boolean {
+  if (node["type"] === "null" || listOf(node["type"]).includes("null")) return true;
+  const constants = constantsOf(node);
+  if (constants !== undefined) return constants.includes(null);
+  const any = node["anyOf"] ?? node["oneOf"];
+  if (any !== undefined) return childNodes(listOf(any)).some(acceptsNull);
+  return node["type"] === undefined && node["$ref"] === undefined && node["allOf"] === undefined;
+}
+
+function resolve(ref: string, root: Node): Json | undefined {
+  if (ref === "#") return root;
+  return ref.startsWith("#/$defs/") ? asNode(root["$defs"] ?? {})[ref.slice("#/$defs/".length)] : undefined;
+}
+
+function childNodes(list: readonly (Json | undefined)[]): Node[] {
+  return list.filter((item): item is Node => typeof item === "object" && item !== null && !Array.isArray(item));
+}
+
+function asNode(value: Json): Node {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Node) : {};
+}
+
+function propertiesOf(node: Node): Node {
+  return asNode(node["properties"] ?? {});
+}
+
+function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return isList(value) ? value : [];
+}
+
+function stringsOf(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}
+
+function typeName(value: Json): string {
+  if (value === null) return "null";
+  return typeof value === "object" ? "object" : typeof value;
+}

@@ -1,0 +1,146 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { Usage } from "./chat-model.ts";
+import type { Cost, MicroUsd } from "./money.ts";
+
+/** How a hold was closed. */
+export interface Settlement {
+  /** Undefined: the price is unknown. */
+  readonly cost: MicroUsd | undefined;
+  /** Where the cost comes from: what the provider counted, the whole hold because it counted nothing, or nothing because nothing ran. */
+  readonly basis: "usage" | "hold" | "none";
+  readonly usage?: Usage;
+}
+
+/** Tokens of all settled calls. */
+export interface UsageSum {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  /** Set when at least one of the numbers was counted from characters. */
+  readonly estimated: boolean;
+}
+
+/** A ledger as plain JSON. */
+export interface LedgerRecord {
+  readonly spent: number;
+  readonly unpriced: number;
+  readonly usage: UsageSum;
+  /** Key and amount, in the order opened. */
+  readonly open: readonly (readonly [string, number])[];
+}
+
+/**
+ * What was spent and what is reserved. Pure arithmetic in whole micro-dollars: it knows no clock, no budget and no journal; who may
+ * open a hold, and when, is decided by whoever drives it.
+ *
+ * L1 spent is the sum of settled costs and held the sum of open holds, nothing else. L2 a key has one open hold at a time; settling
+ * closes it, and settling what is not open is an error. L3 amounts are whole and never negative. L4 an unknown cost adds one to
+ * `unpriced` and nothing to `spent`; what settles at its hold has a known cost. L5 a hold fits when spent + held + hold stays within
+ * the budget. L6 a ledger read back from its JSON is the same ledger.
+ */
+export class Ledger {
+  readonly #open = new Map<string, MicroUsd>();
+  #spent = 0;
+  #held = 0;
+  #unpriced = 0;
+  #usage: UsageSum = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, estimated: false };
+
+  /** Reads a ledger back. @throws UsageError `LEDGER_KEY` or `LEDGER_AMOUNT` when it is not one. */
+  static fromJSON(record: LedgerRecord): Ledger {
+    const ledger = new Ledger();
+    ledger.#spent = whole(record.spent, "spent");
+    ledger.#unpriced = whole(record.unpriced, "unpriced");
+    ledger.#usage = { ...record.usage };
+    for (const [key, hold] of record.open) ledger.open(key, hold as MicroUsd);
+    return ledger;
+  }
+
+  /** Micro-dollars of everything settled. */
+  get spent(): MicroUsd {
+    return this.#spent as MicroUsd;
+  }
+
+  /** Micro-dollars reserved by what is open. */
+  get held(): MicroUsd {
+    return this.#held as MicroUsd;
+  }
+
+  /** How many calls had no known price. */
+  get unpriced(): number {
+    return this.#unpriced;
+  }
+
+  /** Tokens of everything settled. */
+  get usage(): UsageSum {
+    return this.#usage;
+  }
+
+  /** How many holds are open. */
+  get openHolds(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Reserves `hold` micro-dollars under `key`.
+   *
+   * @throws UsageError `LEDGER_KEY` when the key is open already, `LEDGER_AMOUNT` for an amount that is not whole or is negative.
+   */
+  open(key: string, hold: MicroUsd): void {
+    if (this.#open.has(key))
+      throw new UsageError("LEDGER_KEY", `Expected a key without an open hold, but ${key} has one. Settle it first.`);
+    this.#open.set(key, whole(hold, "a hold"));
+    this.#held += hold;
+  }
+
+  /**
+   * Closes the hold of `key` with what it cost.
+   *
+   * @throws UsageError `LEDGER_KEY` when the key has no open hold, `LEDGER_AMOUNT` for a cost that is not whole, is negative, or is
+   * missing although it settles at its hold.
+   */
+  settle(key: string, settlement: Settlement): void {
+    const hold = this.#open.get(key);
+    if (hold === undefined) throw new UsageError("LEDGER_KEY", `Expected a key with an open hold, but ${key} has none. Open it first.`);
+    const { cost, basis, usage } = settlement;
+    if (cost === undefined && basis === "hold") {
+      throw new UsageError(
+        "LEDGER_AMOUNT",
+        `Expected a cost for ${key}, which settles at its hold of ${hold} micro-dollars, but it has none.`,
+      );
+    }
+    const known = cost === undefined ? undefined : whole(cost, "a cost");
+    this.#open.delete(key);
+    this.#held -= hold;
+    if (known !== undefined) this.#spent += known;
+    else if (basis !== "none") this.#unpriced += 1;
+    if (usage !== undefined) this.#usage = addUsage(this.#usage, usage);
+  }
+
+  /** True when `hold` more can be reserved without spent and held passing `budget`. */
+  fits(hold: MicroUsd, budget: MicroUsd): boolean {
+    return this.#spent + this.#held + hold <= budget;
+  }
+
+  /** What is known to be spent, and how many calls have no known price. */
+  cost(): Cost {
+    return { known: this.spent, unpriced: this.#unpriced };
+  }
+
+  toJSON(): LedgerRecord {
+    return { spent: this.#spent, unpriced: this.#unpriced, usage: { ...this.#usage }, open: [...this.#open] };
+  }
+}
+
+function addUsage(sum: UsageSum, usage: Usage): UsageSum {
+  return {
+    inputTokens: sum.inputTokens + usage.inputTokens,
+    outputTokens: sum.outputTokens + usage.outputTokens,
+    cachedTokens: sum.cachedTokens + (usage.cachedTokens ?? 0),
+    estimated: sum.estimated || usage.estimated === true,
+  };
+}
+
+function whole<N extends number>(amount: N, what: string): N {
+  if (Number.isSafeInteger(amount) && amount >= 0) return amount;
+  throw new UsageError("LEDGER_AMOUNT", `Expected ${what} to be a whole number of micro-dollars of 0 or more, got ${amount}.`);
+}

@@ -1,0 +1,204 @@
+import type PQueue from "p-queue";
+import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+
+/** How much of a model may be used at once and by the minute. What is left out is not limited. */
+export interface LimitOptions {
+  /** Calls in flight at one time. */
+  readonly concurrency?: number;
+  /** Calls begun in any 60 seconds. */
+  readonly requestsPerMinute?: number;
+  /** Tokens, of requests and replies together, in any 60 seconds. */
+  readonly tokensPerMinute?: number;
+}
+
+/** What a call asks of the limits. */
+export interface LimitRequest {
+  /** Tokens it will probably use; put right on release. */
+  readonly tokens: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** A place among the calls in flight. */
+export interface Lease {
+  /** Gives the place back. Without `tokens` the estimate stands. A second release does nothing. */
+  release(tokens?: number): void;
+}
+
+/** Keeps calls within a provider's limits. Share one among all models that draw on the same account. */
+export interface ModelLimits {
+  /**
+   * Waits for a place.
+   *
+   * @throws ControlError when the signal aborts first.
+   */
+  acquire(request: LimitRequest): Promise<Lease>;
+}
+
+const WINDOW_MS = 60_000;
+
+interface Entry {
+  readonly at: number;
+  tokens: number;
+}
+
+/**
+ * Limits by concurrency, requests and tokens. It owns the lines of those that wait and the uses of the last 60 seconds.
+ *
+ * W1 never more calls in flight than `concurrency`. W2 in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more
+ * tokens than `tokensPerMinute` as far as was known when they began; a call larger than the whole allowance goes alone. W3 places are
+ * given in the order asked. W4 who stops waiting takes nothing and holds up nobody. The lines are bounded by the calls that
+ * activations can have in flight.
+ *
+ * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0.
+ */
+export function modelLimits(options: LimitOptions): ModelLimits {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || (Number.isFinite(value) && value > 0)) continue;
+    throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number above 0, got ${String(value)}. Leave it out for no limit.`);
+  }
+  return new Limits(options);
+}
+
+class Limits implements ModelLimits {
+  readonly #options: LimitOptions;
+  readonly #window: RateWindow | undefined;
+  #lines: Promise<{ readonly places: PQueue; readonly gate: PQueue }> | undefined;
+
+  constructor(options: LimitOptions) {
+    this.#options = options;
+    const limited = options.requestsPerMinute !== undefined || options.tokensPerMinute !== undefined;
+    this.#window = limited ? new RateWindow(options.requestsPerMinute ?? Infinity, options.tokensPerMinute ?? Infinity) : undefined;
+  }
+
+  async acquire(request: LimitRequest): Promise<Lease> {
+    const { signal } = request;
+    throwIfAborted(signal);
+    this.#lines ??= openLines(this.#options.concurrency ?? Infinity);
+    const { places, gate } = await this.#lines;
+    const leave = await inLine(() => takePlace(places, signal), signal);
+    const window = this.#window;
+    if (window === undefined) return once(leave);
+    try {
+      // One at a time stands before the window, so that a small call behind a large one does not starve it.
+      const entry = await inLine(() => gate.add(() => window.enter(request), { signal }), signal);
+      return once((tokens) => {
+        if (tokens !== undefined) window.correct(entry, tokens);
+        leave();
+      });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+/** The uses of the last 60 seconds. */
+class RateWindow {
+  readonly #requests: number;
+  readonly #tokens: number;
+  #entries: Entry[] = [];
+  #changed: () => void = () => {};
+
+  constructor(requests: number, tokens: number) {
+    this.#requests = requests;
+    this.#tokens = tokens;
+  }
+
+  async enter({ tokens, clock, signal }: LimitRequest): Promise<Entry> {
+    for (;;) {
+      throwIfAborted(signal);
+      const now = clock.now();
+      this.#entries = this.#entries.filter((entry) => entry.at + WINDOW_MS > now);
+      if (this.#fits(tokens)) {
+        const entry = { at: now, tokens };
+        this.#entries.push(entry);
+        return entry;
+      }
+      const oldest = this.#entries[0];
+      await this.#change(clock, oldest === undefined ? 0 : oldest.at + WINDOW_MS - now, signal);
+    }
+  }
+
+  correct(entry: Entry, tokens: number): void {
+    entry.tokens = tokens;
+    this.#changed();
+  }
+
+  #fits(tokens: number): boolean {
+    if (this.#entries.length === 0) return true;
+    const used = this.#entries.reduce((sum, entry) => sum + entry.tokens, 0);
+    return this.#entries.length < this.#requests && used + tokens <= this.#tokens;
+  }
+
+  /** Until the oldest use leaves the window, a use turns out smaller, or the signal aborts. */
+  #change(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      let cancel = (): void => {};
+      const done = (): void => {
+        cancel();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      cancel = clock.timer(ms, done);
+      this.#changed = done;
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+}
+
+/** p-queue is loaded with the first limited call, so that importing the package stays light. */
+async function openLines(concurrency: number): Promise<{ readonly places: PQueue; readonly gate: PQueue }> {
+  const { default: Queue } = await import("p-queue");
+  return { places: new Queue({ concurrency }), gate: new Queue({ concurrency: 1 }) };
+}
+
+/** Resolves with the way to give the place back; the queue sees one task that lasts from taking to giving back. */
+function takePlace(places: PQueue, signal: AbortSignal): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const occupy = (): Promise<void> =>
+      new Promise((leave) => {
+        resolve(leave);
+      });
+    // The signal may take a waiting task out of the line; a running one ends by `leave` alone, or aborted calls would free their
+    // place while they still run.
+    let running = false;
+    const waiting = new AbortController();
+    const stop = (): void => {
+      if (!running) waiting.abort(abortReason(signal));
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    places
+      .add(
+        () => {
+          running = true;
+          signal.removeEventListener("abort", stop);
+          return occupy();
+        },
+        { signal: waiting.signal },
+      )
+      .catch(reject);
+  });
+}
+
+async function inLine<T>(wait: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await wait();
+  } catch (error) {
+    throwIfAborted(signal);
+    throw error;
+  }
+}
+
+function once(release: (tokens?: number) => void): Lease {
+  let held = true;
+  return {
+    release(tokens) {
+      if (!held) return;
+      held = false;
+      release(tokens);
+    },
+  };
+}

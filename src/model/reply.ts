@@ -1,0 +1,161 @@
+import { modelError, type ModelErrorData } from "./failure.ts";
+import type { ToolCall } from "./chat-message.ts";
+import type { ChatChunk, ChatRequest, ChatResponse, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
+
+/** Longest answer that is put together, in characters: a server that never stops must not fill the memory. */
+export const MAX_REPLY_CHARS: number = 32 * 1024 * 1024;
+
+/** The first so many characters of a failed answer stay in the error. */
+const KEPT_TEXT = 20_000;
+
+interface PartialCall {
+  id: string;
+  name: string;
+  readonly pieces: string[];
+}
+
+/**
+ * Puts a streamed answer together. It owns the pieces; what they mean is judged by {@link checkReply}.
+ *
+ * P1 an answer without a finish reason is a cut one, never a short one. P2 text or pieces of calls after the end are an error, except
+ * that the last chunk may come twice. P3 a call's id and name are set once, so that a piece that comes twice does not double them.
+ */
+export class ReplyBuilder {
+  readonly #model: string;
+  readonly #text: string[] = [];
+  readonly #refusal: string[] = [];
+  readonly #calls = new Map<number, PartialCall>();
+  #size = 0;
+  #finish: FinishReason | undefined;
+  #lastText = "";
+  #usage: Usage | undefined;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  /** True when a part of the answer has come. */
+  get began(): boolean {
+    return this.#size > 0 || this.#calls.size > 0 || this.#finish !== undefined;
+  }
+
+  /**
+   * Takes the next piece and gives back its text, or nothing when it was only the last one again.
+   *
+   * @throws ModelError `MODEL_PROTOCOL` for pieces after the end and for an answer beyond all measure.
+   */
+  add(chunk: ChatChunk): string {
+    const text = chunk.content ?? "";
+    if (chunk.usage !== undefined) this.#usage = chunk.usage;
+    if (this.#finish !== undefined) return this.#afterEnd(text, chunk.toolCalls ?? []);
+    this.#size += text.length + (chunk.refusal?.length ?? 0);
+    if (text !== "") this.#text.push(text);
+    if (chunk.refusal !== undefined && chunk.refusal !== "") this.#refusal.push(chunk.refusal);
+    for (const delta of chunk.toolCalls ?? []) this.#addCall(delta);
+    if (this.#size > MAX_REPLY_CHARS) {
+      throw modelError(
+        "MODEL_PROTOCOL",
+        `Expected an answer of at most ${MAX_REPLY_CHARS} characters from ${this.#model}, and more came. Set maxTokens.`,
+        {
+          retryable: false,
+        },
+      );
+    }
+    if (chunk.finishReason !== undefined) {
+      this.#finish = chunk.finishReason;
+      this.#lastText = text;
+    }
+    return text;
+  }
+
+  /**
+   * The whole answer.
+   *
+   * @throws ModelError `MODEL_CUT` when no finish reason came.
+   */
+  finish(): ChatResponse {
+    const content = this.#text.join("");
+    if (this.#finish === undefined) {
+      throw modelError(
+        "MODEL_CUT",
+        `Expected a whole answer from ${this.#model}, but it ended after ${content.length} characters without a finish reason.`,
+        {
+          data: keptText(content),
+        },
+      );
+    }
+    const toolCalls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([index, call]) => wholeCall(index, call));
+    return {
+      content,
+      toolCalls,
+      finishReason: this.#finish,
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(this.#refusal.length === 0 ? {} : { refusal: this.#refusal.join("") }),
+    };
+  }
+
+  #addCall(delta: ToolCallDelta): void {
+    const call = this.#calls.get(delta.index) ?? { id: "", name: "", pieces: [] };
+    this.#calls.set(delta.index, call);
+    if (call.id === "") call.id = delta.id ?? "";
+    if (call.name === "") call.name = delta.name ?? "";
+    if (delta.arguments === undefined) return;
+    call.pieces.push(delta.arguments);
+    this.#size += delta.arguments.length;
+  }
+
+  #afterEnd(text: string, calls: readonly ToolCallDelta[]): string {
+    if ((text === "" || text === this.#lastText) && calls.every((call) => (call.arguments ?? "") === "")) return "";
+    throw modelError("MODEL_PROTOCOL", `Expected nothing after the end of the answer of ${this.#model}, but more of it came.`);
+  }
+}
+
+/**
+ * Lets an answer pass that is one, and turns the rest into typed errors: no half answer ever looks like a whole one.
+ *
+ * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
+ */
+export function checkReply(model: string, request: ChatRequest, reply: ChatResponse): void {
+  const data: ModelErrorData = { ...keptText(reply.content), ...(reply.usage === undefined ? {} : { usage: reply.usage }) };
+  if (reply.refusal !== undefined && reply.refusal !== "") {
+    const refusal = reply.refusal.slice(0, KEPT_TEXT);
+    throw modelError("MODEL_REFUSED", `Expected an answer from ${model}, but it declined: ${refusal.slice(0, 300)}`, {
+      data: { ...data, refusal },
+    });
+  }
+  if (reply.finishReason === "content_filter") {
+    throw modelError(
+      "MODEL_CONTENT_FILTER",
+      `Expected an answer from ${model}, but a content filter stopped it. Change the words of the request.`,
+      { data },
+    );
+  }
+  if (reply.finishReason === "length") {
+    throw modelError(
+      "MODEL_TRUNCATED",
+      `Expected a whole answer from ${model}, but it reached its limit of ${request.maxTokens ?? "unknown"} tokens after ${reply.content.length} characters. Raise maxTokens or ask for less.`,
+      { data },
+    );
+  }
+  if (reply.toolCalls.some((call) => call.function.name === "")) {
+    throw modelError("MODEL_PROTOCOL", `Expected every tool call of ${model} to name its tool, but one does not.`, { data });
+  }
+  const called = reply.toolCalls.length > 0 && request.tools !== undefined && request.tools.length > 0;
+  if (!called && reply.content.trim() === "") {
+    throw modelError(
+      "MODEL_EMPTY",
+      `Expected text${request.tools === undefined ? "" : " or tool calls"} from ${model}, got an empty answer.`,
+      { data },
+    );
+  }
+}
+
+/** Servers leave out the id of a single call and the arguments of a tool that has none. */
+function wholeCall(index: number, call: PartialCall): ToolCall {
+  const id = call.id === "" ? `call_${index}` : call.id;
+  return { id, type: "function", function: { name: call.name, arguments: call.pieces.join("") || "{}" } };
+}
+
+function keptText(text: string): ModelErrorData {
+  return text === "" ? {} : { text: text.slice(0, KEPT_TEXT) };
+}

@@ -1,0 +1,193 @@
+import { JournalError } from "../../kernel/errors.ts";
+import { EVENT_VERSION, type RunEvent } from "../../run/event.ts";
+import type { Journal } from "../../run/journal.ts";
+import type { ContractKit } from "./contract-kit.ts";
+
+/** Makes an empty journal. */
+export type MakeJournal = () => Journal | Promise<Journal>;
+
+/**
+ * What every {@link Journal} must do, wherever it keeps its events.
+ *
+ * K1 a run is created once, and can be created again when it was removed. K2 a run that is not there is refused by its code. K3 only the
+ * newest epoch appends. K4 events follow each other without gap or overlap; a refused append leaves the record as it was, and of two that
+ * race for one place exactly one wins. K5 a reader sees a dense prefix from where it asked, also while others append. K6 what an `append`
+ * has resolved can be read. K7 events come back as they went in, and runs keep apart. K8 `runs` tells what is there. K9 closing twice is
+ * no error.
+ */
+export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
+  kit.describe(`${name} keeps the contract of a journal`, () => {
+    owningChecks(kit, make);
+    writingChecks(kit, make);
+    readingChecks(kit, make);
+    listingChecks(kit, make);
+  });
+}
+
+function check({ it }: ContractKit, make: MakeJournal, title: string, body: (journal: Journal) => Promise<void>): void {
+  it(title, async () => {
+    const journal = await make();
+    try {
+      await body(journal);
+    } finally {
+      await journal.close();
+    }
+  });
+}
+
+function owningChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  check(kit, make, "K1 creating a run twice is refused, and nothing of the first is lost", async (journal) => {
+    await filled(journal, "a", 2);
+    expect(await codeOf(journal.create("a"))).toBe("RUN_EXISTS");
+    expect(await seqs(journal, "a")).toEqual([0, 1]);
+  });
+
+  check(kit, make, "K1 a removed run can be created again, and is empty then", async (journal) => {
+    await filled(journal, "a", 3);
+    await journal.remove("a");
+    await journal.remove("a");
+    await filled(journal, "a", 1);
+    expect(await seqs(journal, "a")).toEqual([0]);
+  });
+
+  check(kit, make, "K2 what is asked of an unknown run is refused", async (journal) => {
+    expect(await codeOf(journal.claim("nobody's"))).toBe("RUN_UNKNOWN");
+    expect(await codeOf(journal.append("nobody's", 1, 0, [eventOf("nobody's", 0)]))).toBe("RUN_UNKNOWN");
+    expect(await codeOf(seqs(journal, "nobody's"))).toBe("RUN_UNKNOWN");
+  });
+
+  check(kit, make, "K3 a new claim fences the former owner", async (journal) => {
+    const former = await filled(journal, "a", 1);
+    const latter = await journal.claim("a");
+    expect(latter > former).toBe(true);
+    expect(await codeOf(journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+    await journal.append("a", latter, 1, [eventOf("a", 1)]);
+    expect(await seqs(journal, "a")).toEqual([0, 1]);
+  });
+
+  check(kit, make, "K3 an epoch that was never given cannot append", async (journal) => {
+    const epoch = await filled(journal, "a", 1);
+    expect(await codeOf(journal.append("a", epoch + 1, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+  });
+}
+
+function writingChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  check(kit, make, "K4 an append that leaves a gap or overlaps is refused, and nothing of it is kept", async (journal) => {
+    const epoch = await filled(journal, "a", 2);
+    expect(await codeOf(journal.append("a", epoch, 3, [eventOf("a", 3)]))).toBe("SEQ_MISMATCH");
+    expect(await codeOf(journal.append("a", epoch, 1, [eventOf("a", 1), eventOf("a", 2)]))).toBe("SEQ_MISMATCH");
+    expect(await seqs(journal, "a")).toEqual([0, 1]);
+    await journal.append("a", epoch, 2, [eventOf("a", 2)]);
+    expect(await seqs(journal, "a")).toEqual([0, 1, 2]);
+  });
+
+  check(kit, make, "K4 of two appends that race for one place exactly one wins", async (journal) => {
+    const epoch = await filled(journal, "a", 1);
+    const outcomes = await Promise.all([1, 2].map((word) => codeOf(journal.append("a", epoch, 1, [eventOf("a", 1, String(word))]))));
+    expect(outcomes.toSorted()).toEqual(["SEQ_MISMATCH", "resolved"]);
+    expect(await seqs(journal, "a")).toEqual([0, 1]);
+  });
+
+  check(kit, make, "K6 an append of many, of one, and of none", async (journal) => {
+    const epoch = await filled(journal, "a", 500);
+    await journal.append("a", epoch, 500, []);
+    await journal.append("a", epoch, 500, [eventOf("a", 500)]);
+    expect((await seqs(journal, "a")).length).toBe(501);
+  });
+
+  check(kit, make, "K7 events come back as they went in", async (journal) => {
+    await journal.create("a");
+    const epoch = await journal.claim("a");
+    const words = ["", "\u0000 and \u001b[2J", "line\nbreak\r\n", '"quotes" \\ and \u2028', "Umlaute äöü, 猫 and 🎭", "__proto__"];
+    const events = words.map((word, seq) => eventOf("a", seq, word));
+    await journal.append("a", epoch, 0, events);
+    expect(await all(journal, "a", 0)).toEqual(events);
+  });
+}
+
+function readingChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  check(kit, make, "K5 a reader gets what follows from where it asked", async (journal) => {
+    await filled(journal, "a", 4);
+    expect((await all(journal, "a", 2)).map((event) => event.seq)).toEqual([2, 3]);
+    expect(await all(journal, "a", 4)).toEqual([]);
+    expect(await all(journal, "a", 99)).toEqual([]);
+  });
+
+  check(kit, make, "K5 a reader sees a dense prefix while others append", async (journal) => {
+    const epoch = await filled(journal, "a", 3);
+    const seen: number[] = [];
+    for await (const event of journal.read("a", 0)) {
+      seen.push(event.seq);
+      if (seen.length <= 3) await journal.append("a", epoch, 2 + seen.length, [eventOf("a", 2 + seen.length)]);
+    }
+    expect(seen.length >= 3).toBe(true);
+    expect(seen).toEqual(seen.map((_, place) => place));
+    expect(await seqs(journal, "a")).toEqual([0, 1, 2, 3, 4, 5]);
+  });
+
+  check(kit, make, "K5 a reader that leaves early, and two at once, disturb nobody", async (journal) => {
+    await filled(journal, "a", 3);
+    for await (const event of journal.read("a", 0)) if (event.seq === 1) break;
+    expect(await Promise.all([seqs(journal, "a"), seqs(journal, "a")])).toEqual([
+      [0, 1, 2],
+      [0, 1, 2],
+    ]);
+  });
+}
+
+function listingChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  check(kit, make, "K7 runs keep apart", async (journal) => {
+    await filled(journal, "a", 2);
+    await filled(journal, "b", 3);
+    await journal.remove("a");
+    expect(await codeOf(seqs(journal, "a"))).toBe("RUN_UNKNOWN");
+    expect((await all(journal, "b", 0)).map((event) => event.runId)).toEqual(["b", "b", "b"]);
+  });
+
+  check(kit, make, "K8 the runs that are there, with how much is known of them", async (journal) => {
+    expect(await journal.runs()).toEqual([]);
+    await journal.create("empty");
+    await filled(journal, "a", 2);
+    const runs = (await journal.runs()).map(({ runId, events }) => `${runId}: ${events}`);
+    expect(runs.toSorted()).toEqual(["a: 2", "empty: 0"]);
+  });
+
+  check(kit, make, "K9 closing twice is no error", async (journal) => {
+    await filled(journal, "a", 1);
+    expect([await codeOf(journal.close()), await codeOf(journal.close())]).toEqual(["resolved", "resolved"]);
+  });
+}
+
+function eventOf(runId: string, seq: number, team = "contract"): RunEvent {
+  return { v: EVENT_VERSION, runId, seq, time: 1_700_000_000_000 + seq, type: "run.started", team, roles: [], seed: "1", scheduler: "rounds" };
+}
+
+async function filled(journal: Journal, runId: string, count: number): Promise<number> {
+  await journal.create(runId);
+  const epoch = await journal.claim(runId);
+  await journal.append(runId, epoch, 0, Array.from({ length: count }, (_, seq) => eventOf(runId, seq)));
+  return epoch;
+}
+
+async function all(journal: Journal, runId: string, from: number): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of journal.read(runId, from)) events.push(event);
+  return events;
+}
+
+async function seqs(journal: Journal, runId: string): Promise<number[]> {
+  return (await all(journal, runId, 0)).map((event) => event.seq);
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "resolved";
+  } catch (error) {
+    return error instanceof JournalError ? error.code : `no JournalError: ${String(error)}`;
+  }
+}

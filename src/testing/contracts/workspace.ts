@@ -1,0 +1,250 @@
+import { createHash } from "node:crypto";
+import { TroupeError } from "../../kernel/errors.ts";
+import type { CommitRequest, Workspace, WorkspaceLimits } from "../../workspace/workspace.ts";
+
+/** The three words of a test framework that a contract suite needs; vitest's and others' fit. */
+export interface ContractKit {
+  readonly describe: (name: string, body: () => void) => unknown;
+  readonly it: (name: string, body: () => Promise<void>) => unknown;
+  readonly expect: (value: unknown) => { readonly toEqual: (expected: unknown) => unknown };
+}
+
+/** What the suite needs of an implementation. */
+export interface WorkspaceContract {
+  /** How the suite is named. */
+  readonly name: string;
+  /** Makes an empty workspace with these limits, or the default ones. */
+  readonly make: (limits?: Partial<WorkspaceLimits>) => Promise<Workspace>;
+  /** Whether it keeps history, so that `commit` gives ids. */
+  readonly keepsHistory: boolean;
+}
+
+/** Paths that no workspace may take, each for a reason of its own. */
+export const forbiddenPaths: readonly string[] = [
+  "",
+  ".",
+  "./",
+  "/etc/passwd",
+  "../outside.txt",
+  "src/../../outside.txt",
+  "src/..",
+  "C:\\Windows\\win.ini",
+  "c:/windows/win.ini",
+  "src\\app.js",
+  "nul\0byte.txt",
+  "line\nbreak.txt",
+  "escape\u001b[2J.txt",
+  "right\u202eto-left.txt",
+  ".git/config",
+  "src/.GIT/hooks/pre-commit",
+  "git~1/config",
+  ".troupe/runs.db",
+  "node_modules/left-pad/index.js",
+  "CON",
+  "docs/aux.txt",
+  "com1.js",
+  "trailing./a.txt",
+  "trailing /a.txt",
+  "src/app.js/",
+  "stream.txt:hidden",
+  "what?.txt",
+  `${"a".repeat(256)}.txt`,
+  "a/".repeat(60) + "b.txt",
+  ".app.js.0123456789ab.troupe-tmp",
+];
+
+/** The behaviour every {@link Workspace} has, as tests. */
+export function workspaceContract(kit: ContractKit, contract: WorkspaceContract): void {
+  kit.describe(`${contract.name} keeps the contract of a workspace`, () => {
+    fileBehaviour(kit, contract);
+    listBehaviour(kit, contract);
+    pathBehaviour(kit, contract);
+    limitBehaviour(kit, contract);
+    commitBehaviour(kit, contract);
+  });
+}
+
+function fileBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+  it("reads what was written, in any folder", async () => {
+    const workspace = await make();
+    const written = await workspace.write("src/deep/app.js", "let ä = '𝒜';\n");
+    const bytes = Buffer.from("let ä = '𝒜';\n");
+    expect(written).toEqual({ path: "src/deep/app.js", bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
+    expect(await workspace.read("src/deep/app.js")).toEqual("let ä = '𝒜';\n");
+  });
+
+  it("takes a leading ./ and doubled slashes for the same path", async () => {
+    const workspace = await make();
+    expect((await workspace.write("./src//./app.js", "1")).path).toEqual("src/app.js");
+    expect(await workspace.read("src/app.js")).toEqual("1");
+  });
+
+  it("knows an empty file from a missing one", async () => {
+    const workspace = await make();
+    await workspace.write("empty.txt", "");
+    expect(await workspace.read("empty.txt")).toEqual("");
+    expect(await workspace.read("missing.txt")).toEqual(undefined);
+    expect(await workspace.read("no/such/folder.txt")).toEqual(undefined);
+  });
+
+  it("W3 writes the same again without a difference", async () => {
+    const workspace = await make();
+    const first = await workspace.write("a.txt", "one");
+    expect(await workspace.write("a.txt", "one")).toEqual(first);
+    await workspace.write("a.txt", "two");
+    expect(await workspace.read("a.txt")).toEqual("two");
+  });
+
+  it("W3 removes a file once, and again without complaint", async () => {
+    const workspace = await make();
+    await workspace.write("a.txt", "one");
+    await workspace.remove("a.txt");
+    await workspace.remove("a.txt");
+    expect(await workspace.read("a.txt")).toEqual(undefined);
+    expect(await workspace.list()).toEqual([]);
+  });
+}
+
+function listBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+  it("lists files sorted by code unit, all or below a folder", async () => {
+    const workspace = await make();
+    expect(await workspace.list()).toEqual([]);
+    for (const path of ["b.txt", "src/z.js", "src-more/a.js", "src/a/b.js", "B.txt"]) await workspace.write(path, path);
+    expect(await workspace.list()).toEqual(["B.txt", "b.txt", "src-more/a.js", "src/a/b.js", "src/z.js"]);
+    expect(await workspace.list("src")).toEqual(["src/a/b.js", "src/z.js"]);
+    expect(await workspace.list("./src/a")).toEqual(["src/a/b.js"]);
+    expect(await workspace.list("nowhere")).toEqual([]);
+    expect(await workspace.list("b.txt")).toEqual([]);
+  });
+
+  it("keeps a file's last content when many write it at once", async () => {
+    const workspace = await make();
+    await Promise.all(Array.from({ length: 20 }, (_, n) => workspace.write("race.txt", `content ${n}`)));
+    expect(await workspace.read("race.txt")).toEqual("content 19");
+    expect(await workspace.list()).toEqual(["race.txt"]);
+  });
+}
+
+function pathBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+  for (const path of forbiddenPaths) {
+    it(`W1 refuses ${JSON.stringify(path.slice(0, 40))}`, async () => {
+      const workspace = await make();
+      expect(await codeOf(() => workspace.write(path, "x"))).toEqual("WORKSPACE_PATH");
+      expect(await codeOf(() => workspace.read(path))).toEqual("WORKSPACE_PATH");
+      expect(await codeOf(() => workspace.remove(path))).toEqual("WORKSPACE_PATH");
+      expect(await codeOf(() => workspace.list(path))).toEqual("WORKSPACE_PATH");
+      expect(await workspace.list()).toEqual([]);
+    });
+  }
+
+  it("refuses a file in place of a folder, and a folder in place of a file", async () => {
+    const workspace = await make();
+    await workspace.write("src/app.js", "1");
+    expect(await codeOf(() => workspace.write("src", "x"))).toEqual("WORKSPACE_PATH");
+    expect(await codeOf(() => workspace.write("src/app.js/more.js", "x"))).toEqual("WORKSPACE_PATH");
+    expect(await codeOf(() => workspace.read("src"))).toEqual("WORKSPACE_PATH");
+    expect(await workspace.list()).toEqual(["src/app.js"]);
+  });
+}
+
+function limitBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+  it("W5 refuses one file too many, and takes it when another has gone", async () => {
+    const workspace = await make({ files: 2 });
+    await workspace.write("a.txt", "1");
+    await workspace.write("b.txt", "1");
+    expect(await codeOf(() => workspace.write("c.txt", "1"))).toEqual("WORKSPACE_LIMIT");
+    await workspace.write("a.txt", "2");
+    await workspace.remove("a.txt");
+    await workspace.write("c.txt", "1");
+    expect(await workspace.list()).toEqual(["b.txt", "c.txt"]);
+  });
+
+  it("refuses ten thousand files and keeps those before the limit", async () => {
+    const workspace = await make();
+    const codes = await Promise.all(Array.from({ length: 10_000 }, (_, n) => codeOf(() => workspace.write(`f/${n}.txt`, "x"))));
+    expect(codes.filter((code) => code === "")).toEqual(Array.from({ length: 500 }, () => ""));
+    expect(codes.slice(500).every((code) => code === "WORKSPACE_LIMIT")).toEqual(true);
+    expect((await workspace.list()).length).toEqual(500);
+  });
+
+  it("refuses a huge file by its bytes, not its characters, and leaves the old one", async () => {
+    const workspace = await make({ fileBytes: 10 });
+    await workspace.write("a.txt", "0123456789");
+    expect(await codeOf(() => workspace.write("a.txt", "ääääää"))).toEqual("WORKSPACE_LIMIT");
+    expect(await workspace.read("a.txt")).toEqual("0123456789");
+  });
+
+  it("refuses too many bytes in all, and counts a rewritten file once", async () => {
+    const workspace = await make({ bytes: 10 });
+    for (let n = 0; n < 5; n++) await workspace.write("a.txt", "123456");
+    expect(await codeOf(() => workspace.write("b.txt", "12345"))).toEqual("WORKSPACE_LIMIT");
+    await workspace.write("b.txt", "1234");
+    expect(await workspace.read("b.txt")).toEqual("1234");
+  });
+}
+
+function commitBehaviour({ it, expect }: ContractKit, { make, keepsHistory }: WorkspaceContract): void {
+  const request: CommitRequest = {
+    message: "Write the code",
+    author: "Engineer",
+    date: 1_700_000_000_000,
+    trailers: { "Troupe-Message": "m1" },
+  };
+
+  it("W3 commits a change once", async () => {
+    const workspace = await make();
+    expect(await workspace.commit(request)).toEqual(undefined);
+    await workspace.write("a.txt", "1");
+    expect(typeof (await workspace.commit(request))).toEqual(keepsHistory ? "string" : "undefined");
+    expect(await workspace.commit(request)).toEqual(undefined);
+    await workspace.write("a.txt", "1");
+    expect(await workspace.commit(request)).toEqual(undefined);
+    await workspace.write("b.txt", "1");
+    await workspace.remove("b.txt");
+    expect(await workspace.commit(request)).toEqual(undefined);
+  });
+
+  it("commits a removal", async () => {
+    const workspace = await make();
+    await workspace.write("a.txt", "1");
+    await workspace.write("b.txt", "1");
+    await workspace.commit(request);
+    await workspace.remove("a.txt");
+    expect(typeof (await workspace.commit(request))).toEqual(keepsHistory ? "string" : "undefined");
+    expect(await workspace.list()).toEqual(["b.txt"]);
+  });
+
+  it("commits only the paths named and keeps the others for later", async () => {
+    const workspace = await make();
+    await workspace.write("a.txt", "1");
+    await workspace.write("b.txt", "1");
+    await workspace.commit({ ...request, paths: ["a.txt"] });
+    expect(await workspace.commit({ ...request, paths: ["a.txt"] })).toEqual(undefined);
+    expect(typeof (await workspace.commit(request))).toEqual(keepsHistory ? "string" : "undefined");
+  });
+
+  it("gives equal ids to equal histories, and other ids to other dates", async () => {
+    const ids = await Promise.all([0, 0, 60_000].map((later) => historyOf(make, request, later)));
+    expect(ids[1]).toEqual(ids[0]);
+    expect(ids[2] === ids[0]).toEqual(!keepsHistory);
+  });
+}
+
+async function historyOf(make: WorkspaceContract["make"], request: CommitRequest, later: number): Promise<string | undefined> {
+  const workspace = await make();
+  await workspace.write("src/a.js", "1");
+  await workspace.commit(request);
+  await workspace.write("src/b.js", "2");
+  return workspace.commit({ ...request, date: request.date + later });
+}
+
+/** The code of the typed error that some work ends with; empty when it ends well. Any other error is passed on. */
+async function codeOf(work: () => Promise<unknown>): Promise<string> {
+  try {
+    await work();
+    return "";
+  } catch (error) {
+    if (error instanceof TroupeError) return error.code;
+    throw error;
+  }
+}

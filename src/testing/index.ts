@@ -1,0 +1,23 @@
+/** The test kit: what programs built on this package test themselves with, and this package itself. */
+
+// A model without a provider.
+export {
+  type ScriptedAnswer,
+  ScriptExhaustedError,
+  type ScriptedModel,
+  scriptedModel,
+  type ScriptedOptions,
+  type ScriptedReply,
+} from "./scripted-model.ts";
+
+// Time that moves when told to.
+export { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
+
+// A provider that can be made to fail.
+export type { OpenAIBody } from "./openai-body.ts";
+export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, type StubOptions } from "./openai-stub.ts";
+export type { Pace, StubAnswer, StubFault, StubReply } from "./stub-reply.ts";
+
+// What every implementation of a port must do.
+export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";
+export type { ContractExpectation, ContractKit } from "./contracts/contract-kit.ts";

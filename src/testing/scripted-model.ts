@@ -1,0 +1,120 @@
+import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
+import { TroupeError, UsageError } from "../kernel/errors.ts";
+import { canonicalJson, deepFreeze } from "../kernel/json.ts";
+import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
+import type { ModelPrice } from "../model/price.ts";
+
+/** What the model answers: a text, parts of an answer, or an error it throws. */
+export type ScriptedReply = string | Partial<ChatResponse> | Error;
+
+/** What the model answers to a request; `n` counts the requests from 0. May throw, wait, or never come. */
+export type ScriptedAnswer = (request: ChatRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
+
+/** How a scripted model behaves besides what it says. */
+export interface ScriptedOptions {
+  /** Default "scripted". */
+  readonly id?: string;
+  /** Default: nothing, so that tests of runs cost $0. */
+  readonly price?: ModelPrice;
+  readonly maxOutputTokens?: number;
+  /** Milliseconds that the n-th answer (from 0) takes on `clock`. */
+  readonly latency?: (n: number) => number;
+  /** Needed with `latency`. */
+  readonly clock?: Clock;
+}
+
+/** A model that says what it is told to. */
+export interface ScriptedModel extends ChatModel {
+  /** Every request so far, frozen, in the order they came. */
+  readonly calls: readonly ChatRequest[];
+}
+
+/** A list of replies is used up: the program under test asks more often than the test says. */
+export class ScriptExhaustedError extends TroupeError {
+  constructor(model: string, replies: number) {
+    super("SCRIPT_EXHAUSTED", `Expected at most ${replies} calls of ${model}, and one more came. Give it more replies, or a function.`, {
+      data: { replies },
+    });
+  }
+}
+
+/** So many characters make one piece when a text is streamed. */
+const PIECE = 12;
+
+/**
+ * A model for tests: answers from a list, one reply after another, or from a function. Retries use up replies too. Usage is counted from
+ * characters, four to a token, unless a reply gives it.
+ *
+ * @throws UsageError `SCRIPT_CLOCK` for a latency without a clock.
+ */
+export function scriptedModel(
+  replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer,
+  options: ScriptedOptions = {},
+): ScriptedModel {
+  if (options.latency !== undefined && options.clock === undefined) {
+    throw new UsageError("SCRIPT_CLOCK", "Expected a clock beside latency, got none. Give the clock that the test advances.");
+  }
+  return new Script(replies, options);
+}
+
+class Script implements ScriptedModel {
+  readonly id: string;
+  readonly price: ModelPrice;
+  readonly maxOutputTokens?: number;
+  readonly #replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer;
+  readonly #options: ScriptedOptions;
+  readonly #calls: ChatRequest[] = [];
+
+  constructor(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer, options: ScriptedOptions) {
+    this.#replies = typeof replies === "function" ? replies : [...replies];
+    this.#options = options;
+    this.id = options.id ?? "scripted";
+    this.price = options.price ?? { input: 0, output: 0 };
+    if (options.maxOutputTokens !== undefined) this.maxOutputTokens = options.maxOutputTokens;
+  }
+
+  get calls(): readonly ChatRequest[] {
+    return [...this.#calls];
+  }
+
+  async chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
+    throwIfAborted(signal);
+    const n = this.#calls.push(deepFreeze(structuredClone(request))) - 1;
+    const { latency, clock } = this.#options;
+    if (latency !== undefined && clock !== undefined) await sleep(clock, latency(n), signal);
+    const reply = await untilAborted(this.#reply(request, n), signal);
+    if (reply instanceof Error) throw reply;
+    return complete(typeof reply === "string" ? { content: reply } : reply, request);
+  }
+
+  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+    const { content, toolCalls, finishReason, usage, refusal } = await this.chat(request, o);
+    for (let start = 0; start < content.length; start += PIECE) {
+      throwIfAborted(o.signal);
+      yield { content: content.slice(start, start + PIECE) };
+    }
+    if (refusal !== undefined) yield { refusal };
+    for (const [index, call] of toolCalls.entries()) {
+      yield { toolCalls: [{ index, id: call.id, name: call.function.name, arguments: "" }] };
+      yield { toolCalls: [{ index, arguments: call.function.arguments }] };
+    }
+    yield { finishReason, ...(usage === undefined ? {} : { usage }) };
+  }
+
+  async #reply(request: ChatRequest, n: number): Promise<ScriptedReply> {
+    if (typeof this.#replies === "function") return this.#replies(request, n);
+    const reply = this.#replies[n];
+    if (reply === undefined) throw new ScriptExhaustedError(this.id, this.#replies.length);
+    return typeof reply === "function" ? reply(request, n) : reply;
+  }
+}
+
+function complete(reply: Partial<ChatResponse>, request: ChatRequest): ChatResponse {
+  const content = reply.content ?? "";
+  const toolCalls = reply.toolCalls ?? [];
+  const finishReason = reply.finishReason ?? (toolCalls.length > 0 ? "tool_calls" : "stop");
+  const said = content.length + toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
+  const usage: Usage = reply.usage ?? { inputTokens: Math.ceil(canonicalJson(request).length / 4), outputTokens: Math.ceil(said / 4) };
+  return { content, toolCalls, finishReason, usage, ...(reply.refusal === undefined ? {} : { refusal: reply.refusal }) };
+}

@@ -1,0 +1,100 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
+import { visible } from "./path-rules.ts";
+import { plainSandbox } from "./plain-sandbox.ts";
+import { temporaryFolder } from "./project-copy.ts";
+import { runProcess } from "./process.ts";
+import { findProgram } from "./program-path.ts";
+import { findPrlimit } from "./resource-limits.ts";
+import { refusedSandbox, type Sandbox, type SandboxMode, type SandboxResult } from "./sandbox.ts";
+
+/** A working sandbox answers in a fraction of this. */
+const PROBE_TIMEOUT = 20_000;
+const PROBE_WORD = "the sandbox works";
+
+/** The one probe of this process: machines do not change their mind about namespaces while a run lasts. */
+let probed: Promise<Sandbox> | undefined;
+
+/**
+ * The sandbox for a mode. `auto` and `bubblewrap` really run Node.js in the whole profile once per process; when that fails, the sandbox
+ * given back runs nothing and says why. `none` isolates nothing and is for code the user trusts.
+ *
+ * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin when there is no place for a temporary folder.
+ */
+export async function chooseSandbox(mode: SandboxMode): Promise<Sandbox> {
+  if (mode === "none") return plainSandbox();
+  probed ??= probeBubblewrap().catch((error: unknown) => {
+    // A full disk, say: that may have changed when someone asks again.
+    probed = undefined;
+    throw error;
+  });
+  return probed;
+}
+
+/** Tries bubblewrap now, whatever was found before; for a check of the machine's health. */
+export async function probeBubblewrap(): Promise<Sandbox> {
+  if (process.platform !== "linux") return refused("bubblewrap runs on Linux only", "");
+  const bwrap = findProgram("bwrap");
+  if (bwrap === undefined) return refused("bubblewrap is not installed", installHint);
+  let first = "";
+  for (const means of await meansOf(bwrap)) {
+    const sandbox = bubblewrapSandbox(means);
+    const trouble = await troubleOf(sandbox);
+    if (trouble === undefined) return sandbox;
+    if (first === "") first = trouble;
+  }
+  return refused(`bubblewrap is installed but does not work here: ${first}`, hintFor(first));
+}
+
+/** From the whole profile down to what can be left out and still isolates. */
+async function meansOf(bwrap: string): Promise<BubblewrapMeans[]> {
+  const isRoot = process.getuid?.() === 0;
+  const setpriv = isRoot ? findProgram("setpriv") : undefined;
+  const prlimit = findPrlimit();
+  const forbidsNamespaces = await knowsDisableUserns(bwrap);
+  const full = { bwrap, setpriv, prlimit, limitsProcesses: prlimit !== undefined && (!isRoot || setpriv !== undefined), forbidsNamespaces };
+  const means: BubblewrapMeans[] = [full];
+  if (full.forbidsNamespaces) means.push({ ...full, forbidsNamespaces: false });
+  if (full.limitsProcesses) means.push({ ...full, forbidsNamespaces: false, limitsProcesses: false });
+  if (setpriv !== undefined) means.push({ ...full, forbidsNamespaces: false, limitsProcesses: false, setpriv: undefined });
+  if (prlimit !== undefined)
+    means.push({ ...full, forbidsNamespaces: false, limitsProcesses: false, setpriv: undefined, prlimit: undefined });
+  return means;
+}
+
+async function knowsDisableUserns(bwrap: string): Promise<boolean> {
+  const help = await runProcess({ file: bwrap, args: ["--help"], cwd: "/", timeout: PROBE_TIMEOUT });
+  return help.kind === "exited" && help.stdout.includes("--disable-userns");
+}
+
+/** What is wrong with a sandbox; undefined when it ran Node.js. */
+async function troubleOf(sandbox: Sandbox): Promise<string | undefined> {
+  const project = await temporaryFolder("troupe-probe-");
+  try {
+    await writeFile(join(project, "probe.mjs"), `process.stdout.write(${JSON.stringify(PROBE_WORD)});\n`);
+    const result = await sandbox.run({ root: project, command: ["node", "probe.mjs"], timeout: PROBE_TIMEOUT });
+    return result.kind === "exited" && result.code === 0 && result.stdout === PROBE_WORD ? undefined : troubleIn(result);
+  } finally {
+    await rm(project, { recursive: true, force: true });
+  }
+}
+
+function troubleIn(result: SandboxResult): string {
+  const said = "stderr" in result ? result.stderr.trim() : "";
+  return said === "" ? `a first program in it ended as "${result.kind}"` : visible(said.split("\n")[0] ?? said, 300);
+}
+
+const installHint = "Install it (Debian and Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap). ";
+
+function hintFor(trouble: string): string {
+  if (/unknown option/i.test(trouble)) return "Bubblewrap 0.7 or newer is needed. ";
+  return /permission|not permitted|RTM_NEWADDR|uid map|namespace/i.test(trouble)
+    ? "The system forbids user namespaces: on Ubuntu 24.04 load the AppArmor profile bwrap-userns-restrict, in a container allow them. "
+    : "";
+}
+
+function refused(reason: string, hint: string): Sandbox {
+  const allow = "llow the project's code to run without isolation, if you trust it: --sandbox none.";
+  return refusedSandbox(reason, `${hint}${hint === "" ? "A" : "Or a"}${allow}`);
+}

@@ -1,0 +1,258 @@
+import type { Stats } from "node:fs";
+import { lstat, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { abortReason } from "../kernel/abort.ts";
+import { UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { commitMessage, emailOf, personName } from "./commit-text.ts";
+import { isMissing } from "./io-error.ts";
+import { locate } from "./located-file.ts";
+import { visible } from "./path-rules.ts";
+import { temporaryFolder } from "./project-copy.ts";
+import { type ProcessResult, runProcess } from "./process.ts";
+import { findProgram, plainEnvironment } from "./program-path.ts";
+import type { CommitRequest } from "./workspace.ts";
+
+/** Whether a workspace keeps its history in git: not asked yet, in a repository at its root, or not at all and why. */
+export type GitState =
+  | { readonly kind: "untried" }
+  | { readonly kind: "repository"; readonly isNew: boolean }
+  | { readonly kind: "none"; readonly reason: string };
+
+/** A commit of certain paths. */
+export interface PathsCommit extends Omit<CommitRequest, "paths"> {
+  /** In normal form. A path with no file is removed from the tree. */
+  readonly paths: readonly string[];
+}
+
+/** No git command of ours takes longer, even on a slow disk. */
+const GIT_TIMEOUT = 60_000;
+
+/** Settings that keep a repository's or a user's configuration from running programs or asking questions. They win over every file. */
+const SETTINGS: readonly string[] = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.attributesFile=/dev/null",
+  "core.quotePath=false",
+  "commit.gpgSign=false",
+  "gc.auto=0",
+  "i18n.commitEncoding=UTF-8",
+  "init.defaultBranch=main",
+  "advice.detachedHead=false",
+];
+
+/**
+ * The repository at the root of a workspace, driven by the `git` program.
+ *
+ * It owns how commits are made: from blobs of the files named and the tree of HEAD, in an index of its own, so that hooks, filters,
+ * ignore rules and whatever else is staged or lying about have no say. The workspace owns which paths are named.
+ *
+ * G1 only the repository whose `.git` stands at the root itself is used, never one of a folder above.
+ * G2 the user's index changes in the committed paths only, the user's files not at all.
+ * G3 equal trees make no commit; equal requests on equal parents make equal ids.
+ */
+export class GitRepository {
+  readonly isNew: boolean;
+  readonly #git: string;
+  readonly #root: string;
+  /** Settings that keep the filters of the repository's own configuration from running when git looks at the user's files. */
+  #noFilters: Readonly<Record<string, string>> = {};
+
+  private constructor(git: string, root: string, isNew: boolean) {
+    this.#git = git;
+    this.#root = root;
+    this.isNew = isNew;
+  }
+
+  /**
+   * Opens the repository at the root, or makes one with the branch `main`. Gives the reason when there is no git, or what stands at
+   * `.git` is no repository.
+   *
+   * @param root as `realpath` gives it
+   * @throws ControlError when the signal aborts.
+   */
+  static async open(root: string, signal?: AbortSignal): Promise<GitRepository | string> {
+    const git = findProgram("git");
+    if (git === undefined) return "git is not on the PATH";
+    const entry = await lstat(join(root, ".git")).catch((error: unknown) => {
+      if (isMissing(error)) return undefined;
+      throw error;
+    });
+    if (entry?.isSymbolicLink() === true) return "the project's .git is a symbolic link";
+    const repository = new GitRepository(git, root, entry === undefined);
+    const call = entry === undefined ? ["init", "--quiet", "--template="] : ["rev-parse", "--git-dir"];
+    const result = await repository.#call(call, { signal, isInit: entry === undefined });
+    if (result.kind === "exited" && result.code === 0) {
+      if (entry !== undefined) repository.#noFilters = await repository.#findFilters(signal);
+      return repository;
+    }
+    return `git ${call[0]} failed: ${describeFailure(result)}`;
+  }
+
+  /**
+   * Commits the present state of the paths on top of HEAD. Gives the commit's id, or undefined when the tree does not differ.
+   *
+   * @throws WorkspaceError `WORKSPACE_GIT` when git fails; for one, while another git holds the index.
+   * @throws UsageError `COMMIT_DATE` when the date is no time git can keep.
+   * @throws ControlError when the signal aborts.
+   */
+  async commit(request: PathsCommit): Promise<string | undefined> {
+    if (!Number.isFinite(request.date) || request.date < 0 || request.date >= 2 ** 52) {
+      throw new UsageError("COMMIT_DATE", `Expected the date of a commit in milliseconds since 1970, got ${request.date}.`);
+    }
+    const scratch = await temporaryFolder("troupe-git-");
+    try {
+      return await this.#commit(request, join(scratch, "index"));
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+
+  async #commit(request: PathsCommit, index: string): Promise<string | undefined> {
+    const { signal } = request;
+    const own = { signal, env: { GIT_INDEX_FILE: index } };
+    const head = await this.#idOf("HEAD^{commit}", signal);
+    await this.#run(head === undefined ? ["read-tree", "--empty"] : ["read-tree", head], own);
+    const entries = await this.#entriesOf(request.paths, head, signal);
+    await this.#run(["update-index", "-z", "--index-info"], { ...own, stdin: entries });
+    const tree = await this.#run(["write-tree"], own);
+    if (await this.#isTreeOf(head, tree, own)) return undefined;
+    const parent = head === undefined ? [] : ["-p", head];
+    const message = commitMessage(request.message, request.trailers);
+    const id = await this.#run(["commit-tree", tree, ...parent], { signal, env: personEnvironment(request), stdin: message });
+    // The index before the branch: interrupted between the two, the next commit finds HEAD unchanged and does both again.
+    await this.#run(["update-index", "-z", "--index-info"], { signal, stdin: entries });
+    const reason = `commit: ${message.slice(0, message.indexOf("\n"))}`;
+    await this.#run(["update-ref", "-m", reason, "HEAD", id, head ?? "0".repeat(id.length)], { signal, env: personEnvironment(request) });
+    return id;
+  }
+
+  async #isTreeOf(head: string | undefined, tree: string, own: CallOptions): Promise<boolean> {
+    if (head !== undefined) return (await this.#idOf(`${head}^{tree}`, own.signal)) === tree;
+    return (await this.#run(["ls-files", "-z"], own)) === "";
+  }
+
+  /** Lines for `update-index --index-info`: mode, id and path of each file; mode 0 removes one, if there is a commit it can be in. */
+  async #entriesOf(paths: readonly string[], head: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+    const modes = new Map<string, string>();
+    for (const path of paths) {
+      const stats = await this.#statsOf(path);
+      if (stats !== undefined) modes.set(path, (stats.mode & 0o100) === 0 ? "100644" : "100755");
+    }
+    const stdin = [...modes.keys()].map((path) => `${path}\n`).join("");
+    const hashed = modes.size === 0 ? "" : await this.#run(["hash-object", "-w", "--no-filters", "--stdin-paths"], { signal, stdin });
+    const ids = hashed.split("\n");
+    const files = [...modes].map(([path, mode], at) => `${mode} ${ids[at] ?? ""}\t${path}\0`);
+    const removed = head === undefined ? [] : paths.filter((path) => !modes.has(path));
+    return [...removed.map((path) => `0 ${"0".repeat(head?.length ?? 0)}\t${path}\0`), ...files].join("");
+  }
+
+  /** The file at a path; undefined when nothing is there now, or something that is no file of the project: a folder, a link. */
+  async #statsOf(path: string): Promise<Stats | undefined> {
+    try {
+      return (await locate(this.#root, path, false))?.stats;
+    } catch (error) {
+      if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return undefined;
+      throw error;
+    }
+  }
+
+  async #findFilters(signal: AbortSignal | undefined): Promise<Record<string, string>> {
+    const listed = await this.#call(["config", "-z", "--name-only", "--get-regexp", "^filter\\."], { signal });
+    if (listed.kind === "exited" && listed.code === 1) return {};
+    const keys = outputOf(listed, "config", signal)
+      .split("\0")
+      .filter((key) => key !== "");
+    const settings = keys.map((key, n) => ({
+      [`GIT_CONFIG_KEY_${n}`]: key,
+      [`GIT_CONFIG_VALUE_${n}`]: key.endsWith(".required") ? "false" : "",
+    }));
+    return Object.assign({ GIT_CONFIG_COUNT: String(keys.length) }, ...settings) as Record<string, string>;
+  }
+
+  /** The object a name stands for; undefined when there is none. */
+  async #idOf(name: string, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const result = await this.#call(["rev-parse", "--quiet", "--verify", name], { signal });
+    if (result.kind === "exited" && result.code === 1) return undefined;
+    return outputOf(result, "rev-parse", signal);
+  }
+
+  async #run(args: readonly [string, ...string[]], options: CallOptions): Promise<string> {
+    return outputOf(await this.#call(args, options), args[0], options.signal);
+  }
+
+  #call(args: readonly string[], options: CallOptions): Promise<ProcessResult> {
+    const here = options.isInit === true ? {} : { GIT_DIR: join(this.#root, ".git"), GIT_WORK_TREE: this.#root };
+    const settings = [...SETTINGS, `safe.directory=${this.#root}`].flatMap((setting) => ["-c", setting]);
+    return runProcess({
+      file: this.#git,
+      args: ["-C", this.#root, ...settings, ...args],
+      // Not the project: on Windows a program of the folder worked in would be found before the real one.
+      cwd: tmpdir(),
+      env: { ...plainEnvironment(), ...BARE_ENVIRONMENT, ...this.#noFilters, ...here, ...options.env },
+      signal: options.signal,
+      timeout: GIT_TIMEOUT,
+      stdin: options.stdin ?? "",
+      outputLimit: 16 * 1024 * 1024,
+    });
+  }
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly isInit?: boolean;
+}
+
+/** No configuration but the repository's own and ours; no questions; no network, also not for a repository that would fetch objects it lacks. */
+const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_AUTHOR_NAME: "Troupe",
+  GIT_AUTHOR_EMAIL: emailOf("troupe"),
+  GIT_COMMITTER_NAME: "Troupe",
+  GIT_COMMITTER_EMAIL: emailOf("troupe"),
+};
+
+function personEnvironment(request: PathsCommit): Record<string, string> {
+  const date = `@${Math.floor(request.date / 1000)} +0000`;
+  return {
+    GIT_AUTHOR_NAME: `${personName(request.author)} via Troupe`,
+    GIT_AUTHOR_EMAIL: emailOf(request.author),
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_DATE: date,
+  };
+}
+
+function outputOf(result: ProcessResult, command: string, signal: AbortSignal | undefined): string {
+  if (result.kind === "exited" && result.code === 0) return result.stdout.replace(/\n$/, "");
+  if (result.kind === "aborted" && signal !== undefined) throw abortReason(signal);
+  throw new WorkspaceError(
+    "WORKSPACE_GIT",
+    `Expected git ${command} to succeed, but ${describeFailure(result)}. The files are written; what is not committed is committed next time.`,
+    { data: { command, result: result.kind } },
+  );
+}
+
+function describeFailure(result: ProcessResult): string {
+  switch (result.kind) {
+    case "exited":
+      return `it ended with code ${result.code}: ${visible(result.stderr.trim(), 500)}`;
+    case "signalled":
+      return `it was ended by ${result.signal}`;
+    case "timeout":
+      return `it did not end within ${result.ms} ms`;
+    case "aborted":
+      return "it was stopped";
+    case "missing":
+      return "it is not there any more";
+    case "unstarted":
+      return `it could not be started (${result.reason})`;
+  }
+}

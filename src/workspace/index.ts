@@ -1,0 +1,21 @@
+/** The project a company writes: its files, its history in git, and a sandbox for its code. Published as `troupe/workspace`. */
+
+// The port, and the workspaces there are.
+export type { CommitRequest, Workspace, WorkspaceLimits, WrittenFile } from "./workspace.ts";
+export { defaultWorkspaceLimits } from "./workspace.ts";
+export { type FileWorkspace, type FileWorkspaceOptions, fileWorkspace } from "./file-workspace.ts";
+export { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
+export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
+export type { GitState } from "./git.ts";
+
+// What a path may be.
+export { checkPath, visible } from "./path-rules.ts";
+
+// Programs, and where a project's own code runs.
+export { type ProcessOutput, type ProcessRequest, type ProcessResult, runProcess } from "./process.ts";
+export type { Refusal, Sandbox, SandboxMode, SandboxRequest, SandboxResult } from "./sandbox.ts";
+export { chooseSandbox, probeBubblewrap } from "./choose-sandbox.ts";
+
+// The project's tests.
+export { type ProjectTests, type ProjectTestsRequest, runProjectTests, type TestTally } from "./run-tests.ts";
+export type { TestFailure } from "./test-report.ts";

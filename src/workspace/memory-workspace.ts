@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { contentHash } from "../kernel/json.ts";
+import { checkPath, pathError } from "./path-rules.ts";
+import { Quota } from "./quota.ts";
+import type { CommitRequest, Workspace, WorkspaceLimits, WrittenFile } from "./workspace.ts";
+
+/** A commit of a workspace in memory. */
+export interface MemoryCommit {
+  readonly id: string;
+  readonly message: string;
+  readonly author: string;
+  readonly date: number;
+  readonly trailers: Readonly<Record<string, string>>;
+  /** Paths that changed, sorted. */
+  readonly paths: readonly string[];
+}
+
+/** A workspace that keeps everything in memory: for tests and dry runs. */
+export interface MemoryWorkspace extends Workspace {
+  /** Oldest first. */
+  readonly commits: readonly MemoryCommit[];
+}
+
+/** Where a workspace in memory begins. */
+export interface MemoryWorkspaceOptions {
+  /** Default: {@link defaultWorkspaceLimits}. */
+  readonly limits?: Partial<WorkspaceLimits>;
+  /** Files that are there already, by path; like a user's own they are not committed and not counted. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** Makes a workspace in memory, under the same rules as one on disk. Its root, `/memory`, is no folder. */
+export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
+  return new HeldWorkspace(options);
+}
+
+/** Owns the files, the tree of the last commit, and what is not committed yet. Every method settles in one turn. */
+class HeldWorkspace implements MemoryWorkspace {
+  readonly root = "/memory";
+  readonly commits: MemoryCommit[] = [];
+  readonly #quota: Quota;
+  readonly #files = new Map<string, string>();
+  readonly #tree = new Map<string, string>();
+  readonly #uncommitted = new Set<string>();
+
+  constructor({ limits, files = {} }: MemoryWorkspaceOptions) {
+    this.#quota = new Quota(limits);
+    for (const [path, content] of Object.entries(files)) this.#files.set(checkPath(path), content);
+  }
+
+  async write(path: string, content: string): Promise<WrittenFile> {
+    const normal = checkPath(path);
+    this.#checkPlace(normal);
+    const bytes = Buffer.from(content, "utf8");
+    this.#quota.count(normal, bytes.length);
+    this.#files.set(normal, bytes.toString("utf8"));
+    this.#uncommitted.add(normal);
+    return { path: normal, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+  }
+
+  async read(path: string): Promise<string | undefined> {
+    const normal = checkPath(path);
+    this.#checkPlace(normal);
+    return this.#files.get(normal);
+  }
+
+  async list(under?: string): Promise<readonly string[]> {
+    const start = under === undefined ? "" : `${checkPath(under)}/`;
+    return [...this.#files.keys()].filter((path) => path.startsWith(start)).sort();
+  }
+
+  async remove(path: string): Promise<void> {
+    const normal = checkPath(path);
+    this.#checkPlace(normal);
+    this.#files.delete(normal);
+    this.#quota.forget(normal);
+    this.#uncommitted.add(normal);
+  }
+
+  async commit(request: CommitRequest): Promise<string | undefined> {
+    const named = request.paths?.map(checkPath);
+    const paths = [...this.#uncommitted].filter((path) => named?.includes(path) ?? true).sort();
+    const changed = paths.filter((path) => this.#files.get(path) !== this.#tree.get(path));
+    for (const path of paths) this.#commitPath(path);
+    if (changed.length === 0) return undefined;
+    const { message, author, date, trailers = {} } = request;
+    const content = { message, author, date, trailers, paths: changed };
+    const id = contentHash({ ...content, parent: this.commits.at(-1)?.id ?? "", tree: Object.fromEntries(this.#tree) }).slice(0, 40);
+    this.commits.push({ id, ...content });
+    return id;
+  }
+
+  #commitPath(path: string): void {
+    const content = this.#files.get(path);
+    if (content === undefined) this.#tree.delete(path);
+    else this.#tree.set(path, content);
+    this.#uncommitted.delete(path);
+  }
+
+  /** A disk cannot hold a file where a folder is, nor a folder where a file is. */
+  #checkPlace(path: string): void {
+    for (const other of this.#files.keys()) {
+      if (other.startsWith(`${path}/`)) throw pathError(path, "names a folder that is there already");
+      if (path.startsWith(`${other}/`)) throw pathError(path, `goes through ${other.split("/").at(-1) ?? other}, which is a file`);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { type FileWorkspace, type FileWorkspaceOptions, fileWorkspace } from "./file-workspace.ts";
+import { ioError, isMissing } from "./io-error.ts";
+import { makeFolders, statsOf } from "./located-file.ts";
+import { TEMPORARY_SUFFIX, visible } from "./path-rules.ts";
+
+/** What may be in an output folder that counts as empty: a repository made beforehand, and the runs of this package. */
+const NOT_COUNTED: readonly string[] = [".git", ".troupe"];
+
+/** How an output folder is opened. */
+export interface OpenWorkspaceOptions extends FileWorkspaceOptions {
+  /** Work in a folder that holds files. They stay; those the company writes are replaced. Default false. */
+  readonly force?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens the output folder of a run, after making sure that it is usable: makes it when it is missing, tries to write into it, and
+ * looks for git. Nothing that is there is ever deleted.
+ *
+ * @throws WorkspaceError `WORKSPACE_NOT_EMPTY` without `force`, `WORKSPACE_NOT_A_FOLDER` when a file has its name or stands above it,
+ * `WORKSPACE_UNWRITABLE`, `WORKSPACE_FULL`, `WORKSPACE_IO`, `WORKSPACE_GIT` when git is demanded and cannot be used.
+ * @throws UsageError `WORKSPACE_ROOT` for a name no folder can have.
+ */
+export async function openWorkspace(options: OpenWorkspaceOptions): Promise<FileWorkspace> {
+  if (options.root === "" || options.root.includes("\0")) {
+    throw new UsageError("WORKSPACE_ROOT", `Expected the path of a folder for the project, got "${visible(options.root)}".`);
+  }
+  const root = resolve(options.root);
+  try {
+    await makeFolder(root);
+    if (options.force !== true) await checkEmpty(root);
+    await tryWriting(root);
+  } catch (error) {
+    throw ioError(error, "use the output folder", root);
+  }
+  const workspace = fileWorkspace(options);
+  await workspace.prepareGit(options.signal);
+  return workspace;
+}
+
+async function makeFolder(root: string): Promise<void> {
+  const found = await stat(root).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (found?.isDirectory() === true) return;
+  if (found !== undefined || (await statsOf(root)) !== undefined) {
+    throw new WorkspaceError(
+      "WORKSPACE_NOT_A_FOLDER",
+      `Expected a folder at "${visible(root)}", got ${found === undefined ? "a link that leads nowhere" : "a file"}. Choose another output folder.`,
+      { data: { path: visible(root) } },
+    );
+  }
+  await makeFolders(root);
+}
+
+async function checkEmpty(root: string): Promise<void> {
+  const names = (await readdir(root)).filter((name) => !NOT_COUNTED.includes(name)).sort();
+  if (names.length === 0) return;
+  const some = names.slice(0, 3).map((name) => visible(name, 40));
+  const rest = names.length > some.length ? ` and ${names.length - some.length} more` : "";
+  throw new WorkspaceError(
+    "WORKSPACE_NOT_EMPTY",
+    `Expected an empty output folder, but "${visible(root)}" holds ${some.join(", ")}${rest}. ` +
+      "Choose another folder, or force it: then existing files stay, and only those the company writes are replaced.",
+    { data: { path: visible(root), entries: names.length } },
+  );
+}
+
+/** Permissions alone do not tell: of read-only mounts, quotas and full disks only a real file tells. */
+async function tryWriting(root: string): Promise<void> {
+  const probe = join(root, `.probe.${randomBytes(6).toString("hex")}${TEMPORARY_SUFFIX}`);
+  try {
+    await writeFile(probe, "troupe\n", { flag: "wx" });
+  } finally {
+    await rm(probe, { force: true });
+  }
+}

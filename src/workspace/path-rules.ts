@@ -1,0 +1,93 @@
+import { WorkspaceError } from "../kernel/errors.ts";
+
+/** Ends the names of files that are still being written; such names are the workspace's own. */
+export const TEMPORARY_SUFFIX = ".troupe-tmp";
+
+/** Folders a workspace neither shows nor writes: git's, this package's, and installed packages. */
+export const HIDDEN_FOLDERS: readonly string[] = [".git", ".troupe", "node_modules"];
+
+/** Room below the 255 bytes of common file systems, so that a temporary name fits as well. */
+const SEGMENT_BYTES = 200;
+/** Leaves room for a root before the 4096 bytes of Linux and the 1024 of macOS end. */
+const PATH_BYTES = 400;
+const DEPTH = 20;
+
+/** Device names that Windows resolves in any folder and with any extension. */
+const RESERVED = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3])$/i;
+/** Control and format characters, line separators, and halves of surrogate pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+const UNPRINTABLE_ALL = new RegExp(UNPRINTABLE.source, "gu");
+/** What Windows forbids in names; a colon also opens a second stream of a file there. */
+const NOT_PORTABLE = /[<>:"|?*]/;
+/** The short names NTFS may give to hidden folders. */
+const SHORT_NAME = /^(git|troupe)~[0-9]+$/i;
+
+/**
+ * The one normal form of a path inside a project: relative, segments joined by `/`, without `.` segments.
+ * It looks at the text only; links on disk are another check.
+ *
+ * @throws WorkspaceError `WORKSPACE_PATH` for a path that is absolute, has `..`, a backslash, unprintable characters,
+ * names that some system reserves, `.git`, `.troupe` or `node_modules` anywhere, or that is too long.
+ */
+export function checkPath(path: string): string {
+  const fault = faultOf(path);
+  if (fault !== undefined) throw pathError(path, fault);
+  return segmentsOf(path).join("/");
+}
+
+/** Whether {@link checkPath} takes the path and gives it back unchanged. */
+export function isNormalPath(path: string): boolean {
+  return faultOf(path) === undefined && segmentsOf(path).join("/") === path;
+}
+
+/** The error for a path that is refused. `fault` completes the sentence "it ...". */
+export function pathError(path: string, fault: string): WorkspaceError {
+  const shown = visible(path);
+  return new WorkspaceError(
+    "WORKSPACE_PATH",
+    `Expected a relative path of a file inside the project, got "${shown}": it ${fault}. Use a path such as src/app.js.`,
+    { data: { path: shown, fault } },
+  );
+}
+
+/** Text that can be shown on a screen: unprintable characters as `\u{...}`, at most `limit` characters. */
+export function visible(text: string, limit = 200): string {
+  const shown = text.slice(0, limit).replace(UNPRINTABLE_ALL, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.length > limit ? `${shown}...` : shown;
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split("/").filter((segment) => segment !== "" && segment !== ".");
+}
+
+function faultOf(path: string): string | undefined {
+  if (UNPRINTABLE.test(path)) return "has unprintable characters";
+  if (path.includes("\\")) return "has a backslash; folders are separated by /";
+  if (path.startsWith("/") || /^[a-z]:/i.test(path)) return "is absolute";
+  if (path.endsWith("/")) return "names a folder";
+  if (Buffer.byteLength(path) > PATH_BYTES) return `is longer than ${PATH_BYTES} bytes`;
+  const segments = segmentsOf(path);
+  if (segments.length === 0 || path.endsWith("/.")) return "names no file";
+  if (segments.length > DEPTH) return `is more than ${DEPTH} folders deep`;
+  for (const segment of segments) {
+    const fault = segmentFault(segment);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function segmentFault(segment: string): string | undefined {
+  if (segment === "..") return "leaves the project with ..";
+  if (NOT_PORTABLE.test(segment)) return 'has one of < > : " | ? *, which some systems cannot store';
+  if (/[. ]$/.test(segment) || segment.startsWith(" ")) return "has a name that starts with a space or ends with a dot or a space";
+  if (isHidden(segment) || SHORT_NAME.test(segment)) return `goes into ${segment.toLowerCase()}, which is not the project's to write`;
+  if (RESERVED.test((segment.split(".")[0] ?? "").trim())) return `has the name ${segment}, which Windows reserves`;
+  if (segment.endsWith(TEMPORARY_SUFFIX)) return `ends with ${TEMPORARY_SUFFIX}, which marks files being written`;
+  if (Buffer.byteLength(segment) > SEGMENT_BYTES) return `has a name longer than ${SEGMENT_BYTES} bytes`;
+  return undefined;
+}
+
+/** Whether a file or folder name is one of the hidden folders, in any case. */
+export function isHidden(name: string): boolean {
+  return HIDDEN_FOLDERS.includes(name.toLowerCase());
+}

@@ -1,0 +1,150 @@
+import { constants } from "node:fs";
+import { chmod, copyFile, lchown, lstat, mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { throwIfAborted } from "../kernel/abort.ts";
+import { ControlError, WorkspaceError } from "../kernel/errors.ts";
+import { ioError, systemCode } from "./io-error.ts";
+import type { ProcessResult } from "./process.ts";
+import { limitError } from "./quota.ts";
+import type { SandboxResult } from "./sandbox.ts";
+import { walkFiles } from "./walk-files.ts";
+
+/** Enough for a project with installed packages; far from what fills a disk. */
+const COPIED_FILES = 20_000;
+const COPIED_BYTES = 512 * 1024 * 1024;
+
+/** A copy of a project in a temporary folder of its own. */
+export interface ProjectCopy {
+  /** The temporary folder; the copy is its subfolder `project`. */
+  readonly scratch: string;
+  readonly project: string;
+  readonly bytes: number;
+  /** Deletes it. Gives a line to show when that failed, for whatever a program did to its rights. */
+  remove(): Promise<string | undefined>;
+}
+
+/** How a copy is made. */
+export interface CopyOptions {
+  /** User and group that shall own the copy; needs root. */
+  readonly owner?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Copies a project without `.git`, `.troupe` and links. Only the owner can enter the copy.
+ *
+ * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin.
+ * @throws ControlError when the signal aborts.
+ */
+export async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
+  const scratch = await temporaryFolder("troupe-sandbox-");
+  const remove = (): Promise<string | undefined> => removeAll(scratch);
+  try {
+    const project = join(scratch, "project");
+    await mkdir(project);
+    const bytes = await copyInto(root, project, options);
+    await own([scratch, project], options.owner);
+    return { scratch, project, bytes, remove };
+  } catch (error) {
+    await remove();
+    throw ioError(error, "copy the project", root);
+  }
+}
+
+/**
+ * Makes an empty folder among the system's temporary ones. Links on the way are resolved.
+ *
+ * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin.
+ */
+export async function temporaryFolder(prefix: string): Promise<string> {
+  try {
+    return await realpath(await mkdtemp(join(tmpdir(), prefix)));
+  } catch (error) {
+    throw ioError(error, "make a temporary folder", tmpdir());
+  }
+}
+
+/**
+ * Does some work in a copy of a project and removes the copy, whatever happens. A project that is too large is refused, an abort while
+ * copying is told like one while running.
+ */
+export async function inCopy(
+  root: string,
+  options: CopyOptions,
+  work: (copy: ProjectCopy) => Promise<ProcessResult>,
+): Promise<SandboxResult> {
+  let copy: ProjectCopy;
+  try {
+    copy = await copyProject(root, options);
+  } catch (error) {
+    if (error instanceof ControlError) return { kind: "aborted", stdout: "", stderr: "", isCut: false };
+    if (!(error instanceof WorkspaceError) || error.code !== "WORKSPACE_LIMIT") throw error;
+    return { kind: "refused", reason: error.message, hint: "Remove large files or installed packages from the project." };
+  }
+  const result = await work(copy).catch(async (error: unknown) => {
+    await copy.remove();
+    throw error;
+  });
+  const leftover = await copy.remove();
+  return leftover !== undefined && "stderr" in result ? { ...result, stderr: result.stderr + leftover } : result;
+}
+
+/** Gives files to a user; does nothing without one. */
+export async function own(paths: readonly string[], owner: number | undefined): Promise<void> {
+  if (owner === undefined) return;
+  for (const path of paths) await lchown(path, owner, owner);
+}
+
+async function copyInto(root: string, project: string, { owner, signal }: CopyOptions): Promise<number> {
+  const skip = (name: string): boolean => [".git", ".troupe"].includes(name.toLowerCase());
+  const { files, folders } = await walkFiles(root, { skip, limit: COPIED_FILES, signal });
+  for (const folder of folders) await mkdir(join(project, folder));
+  let bytes = 0;
+  for (const file of files) {
+    throwIfAborted(signal);
+    bytes += (await lstat(join(root, file))).size;
+    if (bytes > COPIED_BYTES) throw limitError(file, `a project of at most ${COPIED_BYTES} bytes`, "more");
+    await copyOne(join(root, file), join(project, file), file);
+  }
+  await own(
+    [...folders, ...files].map((path) => join(project, path)),
+    owner,
+  );
+  return bytes;
+}
+
+async function copyOne(from: string, to: string, path: string): Promise<void> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  } catch (error) {
+    throw ioError(error, `copy ${path} for a sandbox`, path);
+  }
+}
+
+async function removeAll(scratch: string): Promise<string | undefined> {
+  try {
+    await rm(scratch, { recursive: true, force: true });
+    return undefined;
+  } catch {
+    return removeStubborn(scratch);
+  }
+}
+
+/** A program may have taken the right to enter a folder away; its owner can take it back. */
+async function removeStubborn(scratch: string): Promise<string | undefined> {
+  try {
+    await unlock(scratch);
+    await rm(scratch, { recursive: true, force: true });
+    return undefined;
+  } catch (error) {
+    return `[the copy of the project at ${scratch} could not be removed: ${systemCode(error)}]\n`;
+  }
+}
+
+async function unlock(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await unlock(join(folder, entry.name));
+  }
+}

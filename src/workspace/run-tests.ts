@@ -1,0 +1,126 @@
+import { abortReason } from "../kernel/abort.ts";
+import { AbortedError } from "../kernel/errors.ts";
+import { isHidden, visible } from "./path-rules.ts";
+import { LONGEST_TIMEOUT } from "./process.ts";
+import { type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
+import { FAILURES, readTestReport, type TestFailure, type TestReport } from "./test-report.ts";
+import { testArguments } from "./test-reporter.ts";
+import { walkFiles } from "./walk-files.ts";
+import { LISTED_FILES } from "./workspace.ts";
+
+/** What to test, where. */
+export interface ProjectTestsRequest {
+  /** The project's folder. */
+  readonly root: string;
+  readonly sandbox: Sandbox;
+  /** Milliseconds for all of them. Default 60,000. */
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What was counted. Plain JSON. */
+export interface TestTally {
+  /** The test files found, relative to the project, sorted. */
+  readonly files: readonly string[];
+  /** Tests that passed, failed or were skipped; a file that failed as a whole counts as one. */
+  readonly tests: number;
+  readonly passed: number;
+  readonly failed: number;
+  /** Skipped, or marked as still to do. */
+  readonly skipped: number;
+  /** At most a hundred. */
+  readonly failures: readonly TestFailure[];
+  /** The first 16,000 characters of what the tests printed. */
+  readonly output: string;
+}
+
+/**
+ * How a project's tests went. `passed`: at least one passed, none failed, every file ran some and the runner agrees. `none`: the project
+ * has no test files. `timeout`: the time was up before the end. `not run`: the sandbox refused, or could not start them.
+ */
+export type ProjectTests =
+  | (TestTally & { readonly kind: "passed" | "failed" | "none" })
+  | (TestTally & { readonly kind: "timeout"; readonly ms: number })
+  | (TestTally & { readonly kind: "not run"; readonly reason: string; readonly hint: string });
+
+/** What one test file may take of the whole time, so that a file that hangs is named instead of taking all down. */
+const FILE_SHARE = 0.4;
+
+/**
+ * Runs the project's test files, those whose names end in `.test.js` or `.test.mjs`, with `node --test` in a sandbox.
+ *
+ * What counts is the runner's own record of each test, its exit code, and that each file ended by itself; nothing tests print can
+ * pass for a result.
+ *
+ * @throws ControlError when the signal aborts.
+ * @throws WorkspaceError when the project cannot be read.
+ */
+export async function runProjectTests(request: ProjectTestsRequest): Promise<ProjectTests> {
+  const { root, sandbox, signal } = request;
+  const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
+  const found = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
+  const files = found.files.filter((file) => /\.test\.m?js$/.test(file));
+  if (files.length === 0) return { ...tallyOf(files, readTestReport("")), kind: "none" };
+  const major = Number(process.versions.node.split(".")[0]);
+  const limit = Math.max(1, Math.floor(timeout * FILE_SHARE));
+  const result = await sandbox.run({ root, command: ["node", ...testArguments(files, limit, major)], timeout, signal });
+  return judge(files, result, signal);
+}
+
+function judge(files: readonly string[], result: SandboxResult, signal: AbortSignal | undefined): ProjectTests {
+  const report = readTestReport("stdout" in result ? result.stdout : "");
+  const tally = tallyOf(files, report);
+  switch (result.kind) {
+    case "exited":
+      return judgeExit(tally, report, result.code, result.stderr);
+    case "signalled":
+      return failed(tally, `The test runner was ended by ${result.signal}: it may have used more memory or time than it may.`);
+    case "timeout":
+      return { ...withUnended(tally, report, "No result of it had come when the time was up."), kind: "timeout", ms: result.ms };
+    case "aborted":
+      throw signal === undefined ? new AbortedError() : abortReason(signal);
+    case "refused":
+      return { ...tally, kind: "not run", reason: result.reason, hint: result.hint };
+    case "missing":
+      return { ...tally, kind: "not run", reason: `${result.file} is not there`, hint: "Install it." };
+    case "unstarted":
+      return {
+        ...tally,
+        kind: "not run",
+        reason: `the tests could not be started: ${result.reason}`,
+        hint: "Free memory or processes, then try again.",
+      };
+  }
+}
+
+function judgeExit(tally: TestTally, report: TestReport, code: number, stderr: string): ProjectTests {
+  const said = stderr.trim() === "" ? "" : `\n${stderr.trim().slice(-2000)}`;
+  const all = report.isComplete ? withUnended(tally, report, "The test runner did not run it.") : tally;
+  if (all.failed > 0) return { ...all, kind: "failed" };
+  if (code !== 0) return failed(all, `The test runner ended with exit code ${code}.${said}`);
+  if (!report.isComplete) return failed(all, `The test runner ended without its report.${said}`);
+  if (all.passed === 0) return failed(all, "No test passed: all of them are skipped.");
+  return { ...all, kind: "passed" };
+}
+
+/** Adds a failure for each file that has not been run to its end, unless one of that file is told already. */
+function withUnended(tally: TestTally, report: TestReport, message: string): TestTally {
+  const told = new Set([...report.ended, ...report.failures.map((failure) => failure.file)]);
+  const missing = tally.files.filter((file) => !told.has(file)).map((file) => ({ name: file, file, message }));
+  return withFailures(tally, missing);
+}
+
+function failed(tally: TestTally, message: string): ProjectTests {
+  return { ...withFailures(tally, [{ name: "node --test", file: "", message }]), kind: "failed" };
+}
+
+function withFailures(tally: TestTally, more: readonly TestFailure[]): TestTally {
+  const failures = [...tally.failures, ...more].slice(0, FAILURES);
+  return { ...tally, tests: tally.tests + more.length, failed: tally.failed + more.length, failures };
+}
+
+function tallyOf(files: readonly string[], report: TestReport): TestTally {
+  const { passed, failed: broken, skipped, failures, output } = report;
+  const shown = files.map((file) => visible(file, 400));
+  return { files: shown, tests: passed + broken + skipped, passed, failed: broken, skipped, failures, output };
+}

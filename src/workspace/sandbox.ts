@@ -1,0 +1,62 @@
+import type { ProcessResult } from "./process.ts";
+
+/**
+ * Where a project's own code runs: its tests were written by a model and may do anything.
+ *
+ * S1 the command works on a copy; the project on disk is the same afterwards, whatever the command does.
+ * S2 nothing of this process's environment reaches the command, keys least of all.
+ * S3 when `run` resolves, the command and what it started in its process group are gone.
+ * `bubblewrap` adds: S4 no network, S5 no file of the machine but the system's programs and libraries, read only, S6 nothing it started
+ * survives, in whatever group, S7 bounded memory, disk, and (where {@link Sandbox.describe} does not say otherwise) processes.
+ */
+export interface Sandbox {
+  readonly kind: "bubblewrap" | "none" | "refused";
+  /** One line for a screen: what isolates, and which limits are missing. */
+  readonly describe: string;
+  /**
+   * Runs one command in a copy of the project.
+   *
+   * @throws WorkspaceError `WORKSPACE_IO` and its kin when the project cannot be copied.
+   */
+  run(request: SandboxRequest): Promise<SandboxResult>;
+}
+
+/** A command to run in a copy of a project. */
+export interface SandboxRequest {
+  /** The project's folder. */
+  readonly root: string;
+  /** A program and its arguments. `node` is the Node.js this process runs on. */
+  readonly command: readonly [string, ...string[]];
+  /** Milliseconds. Default 60,000. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Hear what it writes, as it comes. */
+  readonly onStdout?: (text: string) => void;
+  readonly onStderr?: (text: string) => void;
+}
+
+/** How a command ended, or that it was not run at all and what to do about it. */
+export type SandboxResult = ProcessResult | Refusal;
+
+/** Why a command was not run. */
+export interface Refusal {
+  readonly kind: "refused";
+  readonly reason: string;
+  /** What the user can do. */
+  readonly hint: string;
+}
+
+/** Which sandbox the user wants: the one that works, bubblewrap or nothing, or none on purpose. */
+export type SandboxMode = "auto" | "bubblewrap" | "none";
+
+/** How long a command may run. */
+export const SANDBOX_TIMEOUT = 60_000;
+
+/** Bytes kept of what a command writes. */
+export const SANDBOX_OUTPUT = 1_000_000;
+
+/** A sandbox that runs nothing and says why. */
+export function refusedSandbox(reason: string, hint: string): Sandbox {
+  const refusal: Refusal = { kind: "refused", reason, hint };
+  return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
+}

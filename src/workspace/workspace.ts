@@ -1,0 +1,89 @@
+/**
+ * The project a company writes: text files under one root, and a commit for each action that made some.
+ *
+ * A workspace owns the rules of what may be written where, and how much. It does not know roles, messages or runs: names, dates and
+ * trailers of a commit are given from outside, so the same writes at the same times give the same commit ids.
+ *
+ * W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link.
+ * W2 a file is there whole or not at all: it is written aside and renamed.
+ * W3 doing the same again changes nothing: `write` of equal content, `remove` of what is gone, `commit` of an equal tree.
+ * W4 a commit holds the paths this workspace wrote and nothing else that is lying about, staged or not.
+ * W5 the limits count what this workspace wrote, so an existing project of any size can be worked on.
+ */
+export interface Workspace {
+  /** Absolute path of the project's folder. */
+  readonly root: string;
+
+  /**
+   * Writes a text file as UTF-8, folders on the way included, and replaces what was there.
+   *
+   * @throws WorkspaceError `WORKSPACE_PATH` (see the path rules), `WORKSPACE_LIMIT`, `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE`,
+   * `WORKSPACE_IO`.
+   */
+  write(path: string, content: string): Promise<WrittenFile>;
+
+  /**
+   * The text of a file; undefined when it is not there. Bytes that are not UTF-8 come back as U+FFFD.
+   *
+   * @throws WorkspaceError `WORKSPACE_PATH`, `WORKSPACE_LIMIT` when it is larger than a file may be, `WORKSPACE_IO`.
+   */
+  read(path: string): Promise<string | undefined>;
+
+  /**
+   * Paths of the files in the project, or below the folder `under`: relative to the root, joined by `/`, sorted by code unit, each
+   * fit for `read`. Links, `.git`, `.troupe`, `node_modules` and files with names the path rules refuse are left out.
+   *
+   * @throws WorkspaceError `WORKSPACE_PATH` for a bad `under`, `WORKSPACE_LIMIT` when there are more than 20,000 files.
+   */
+  list(under?: string): Promise<readonly string[]>;
+
+  /** Removes a file; one that is not there is no error. Throws as {@link Workspace.write} does. */
+  remove(path: string): Promise<void>;
+
+  /**
+   * Commits what was written and removed since the last commit. Gives the commit's id, or undefined when the tree does not differ or
+   * the workspace keeps no history.
+   *
+   * @throws WorkspaceError `WORKSPACE_GIT` when git fails; the changes stay to be committed next time.
+   */
+  commit(request: CommitRequest): Promise<string | undefined>;
+}
+
+/** What was written. The same content at the same path gives an equal value. */
+export interface WrittenFile {
+  /** In normal form. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Of the bytes, as 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** What a commit says. */
+export interface CommitRequest {
+  readonly message: string;
+  /** Name of the role that made the change. */
+  readonly author: string;
+  /** Milliseconds since 1970; git keeps whole seconds. */
+  readonly date: number;
+  /** Lines `key: value` below the message, such as `Troupe-Message`. */
+  readonly trailers?: Readonly<Record<string, string>>;
+  /** Only these paths; the others stay for a later commit. Default: everything written since the last one. */
+  readonly paths?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+/** How much may be written into one workspace. */
+export interface WorkspaceLimits {
+  /** Different files. Default 500. */
+  readonly files: number;
+  /** Bytes of all of them together. Default 10 MiB. */
+  readonly bytes: number;
+  /** Bytes of one file. Default 1 MiB. */
+  readonly fileBytes: number;
+}
+
+/** A generated project is tens of files and some hundred kilobytes; these are far above it and far below what hurts a machine. */
+export const defaultWorkspaceLimits: WorkspaceLimits = { files: 500, bytes: 10 * 1024 * 1024, fileBytes: 1024 * 1024 };
+
+/** How many files `list` looks at before it gives up. */
+export const LISTED_FILES = 20_000;
