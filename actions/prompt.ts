@@ -24,7 +24,7 @@ export const STACK: PromptPart = [
     "- Unless the requirement says otherwise: plain HTML, CSS and JavaScript.",
     "- A page works when it is opened from disk (file://). Browsers load no ES modules from there, so scripts of a page are classic scripts: no import, no export. Each is wrapped in a function and adds one object to a common namespace on globalThis; the page loads them in the order they need each other.",
     "- Logic is kept apart from the page or the command line in files that run in Node.js too. Chance and time are passed in as functions, so that tests decide them.",
-    '- Tests are in tests/NAME.test.mjs and use node:test and node:assert/strict only. They run with `node --test`. Classic scripts are imported for their effect, import "../src/game.js", and then found on globalThis.',
+    '- Tests are in tests/NAME.test.mjs and use node:test, node:assert/strict and, where needed, other modules of Node.js itself. They run with `node --test`. Classic scripts are imported for their effect, import "../src/game.js", and then found on globalThis.',
     "- A project without a page may use ES modules in files ending in .mjs.",
     "- All paths are relative to the project's folder. Names of files are lower case.",
   ].join("\n"),

@@ -12,8 +12,12 @@ export function introduction(card: RoleCard, company: { readonly description: st
 }
 
 function describe(card: RoleCard): string {
-  const trade = card.profile === "" ? `You are ${card.name}` : `You are a ${card.profile}, named ${card.name}`;
+  const trade = card.profile === "" ? `You are ${card.name}` : `You are ${article(card.profile)} ${card.profile}, named ${card.name}`;
   const goal = card.goal === "" ? "." : `, and your goal is: ${card.goal}.`;
   const constraints = card.constraints === "" ? "" : ` Keep to these constraints: ${card.constraints}.`;
   return `${trade}${goal}${constraints}`;
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/i.test(noun) ? "an" : "a";
 }

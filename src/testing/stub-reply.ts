@@ -42,7 +42,6 @@ export type StubFault =
   | { readonly fault: "unauthorized" }
   | { readonly fault: "not-found" }
   | { readonly fault: "context-overflow" }
-  /** `type`: refused only where it is asked for; default whatever is asked for. */
   | { readonly fault: "format-unsupported" }
   | { readonly fault: "server-error"; readonly status?: number }
   /** Any other refusal, or a page that is no answer. */
@@ -101,58 +100,64 @@ export function textOf(answer: StubAnswer): string {
   return answer.text ?? (answer.chunks ?? []).join("");
 }
 
-/** The status, headers and error body of a refusal; undefined for faults that begin like an answer. */
-export function refusalOf(
-  reply: StubFault,
-  request: { readonly model: string; readonly authorization: string },
-): { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string } | undefined {
-  const refuse = (
-    status: number,
-    message: string,
-    code: string | null,
-    more: { type?: string; param?: string; headers?: Record<string, string> } = {},
-  ) => ({
-    status,
-    headers: { "content-type": "application/json", "x-request-id": "req_stub", ...more.headers },
-    body: JSON.stringify({ error: { message, type: more.type ?? "invalid_request_error", param: more.param ?? null, code } }),
-  });
+/** A refusal as it goes over the wire. */
+export interface StubRefusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What is refused, as far as refusals repeat it. */
+export interface RefusedRequest {
+  readonly model: string;
+  readonly authorization: string;
+}
+
+/** The refusal a fault stands for; undefined for faults that begin like an answer. */
+export function refusalOf(reply: StubFault, request: RefusedRequest): StubRefusal | undefined {
   switch (reply.fault) {
     case "rate-limit":
-      return refuse(429, `Rate limit reached for ${request.model}.`, "rate_limit_exceeded", {
-        type: "requests",
-        headers: {
-          ...(reply.retryAfter === undefined ? {} : { "retry-after": reply.retryAfter }),
-          ...(reply.retryAfterMs === undefined ? {} : { "retry-after-ms": reply.retryAfterMs }),
-          ...(reply.date === undefined ? {} : { date: reply.date }),
-        },
-      });
+      return refusal(429, `Rate limit reached for ${request.model}.`, "rate_limit_exceeded", { headers: waitHeaders(reply) });
     case "quota":
-      return refuse(429, "You exceeded your current quota, please check your plan and billing details.", "insufficient_quota", {
-        type: "insufficient_quota",
-      });
+      return refusal(429, "You exceeded your current quota, please check your plan and billing details.", "insufficient_quota");
     case "unauthorized":
       // A careless server: it repeats the key.
-      return refuse(401, `Incorrect API key provided: ${request.authorization}.`, "invalid_api_key");
+      return refusal(401, `Incorrect API key provided: ${request.authorization}.`, "invalid_api_key");
     case "not-found":
-      return refuse(404, `The model '${request.model}' does not exist or you do not have access to it.`, "model_not_found");
+      return refusal(404, `The model '${request.model}' does not exist or you do not have access to it.`, "model_not_found");
     case "context-overflow":
-      return refuse(
-        400,
-        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
-        "context_length_exceeded",
-        {
-          param: "messages",
-        },
-      );
+      return refusal(400, OVERFLOW, "context_length_exceeded", { param: "messages" });
     case "format-unsupported":
-      return refuse(400, "Invalid parameter: 'response_format' of this type is not supported with this model.", null, {
-        param: "response_format",
-      });
+      return refusal(400, FORMAT, null, { param: "response_format" });
     case "server-error":
-      return refuse(reply.status ?? 500, "The server had an error while processing your request.", null, { type: "server_error" });
+      return refusal(reply.status ?? 500, "The server had an error while processing your request.", null, { type: "server_error" });
     case "status":
       return { status: reply.status, headers: { "content-type": "application/json", ...reply.headers }, body: reply.body ?? "" };
     default:
       return undefined;
   }
+}
+
+const OVERFLOW = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.";
+const FORMAT = "Invalid parameter: 'response_format' of this type is not supported with this model.";
+
+function refusal(
+  status: number,
+  message: string,
+  code: string | null,
+  more: { readonly type?: string; readonly param?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): StubRefusal {
+  return {
+    status,
+    headers: { "content-type": "application/json", "x-request-id": "req_stub", ...more.headers },
+    body: JSON.stringify({ error: { message, type: more.type ?? "invalid_request_error", param: more.param ?? null, code } }),
+  };
+}
+
+function waitHeaders(reply: Extract<StubFault, { readonly fault: "rate-limit" }>): Readonly<Record<string, string>> {
+  return {
+    ...(reply.retryAfter === undefined ? {} : { "retry-after": reply.retryAfter }),
+    ...(reply.retryAfterMs === undefined ? {} : { "retry-after-ms": reply.retryAfterMs }),
+    ...(reply.date === undefined ? {} : { date: reply.date }),
+  };
 }

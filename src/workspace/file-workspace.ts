@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { open, realpath, rename, rm, unlink } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
+import { open, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { GitRepository, type GitState } from "./git.ts";
 import { ioError, isMissing } from "./io-error.ts";
@@ -167,7 +167,10 @@ class DiskWorkspace implements FileWorkspace {
   async #remove(path: string): Promise<void> {
     const root = await this.#realRoot(false);
     const place = root === undefined ? undefined : await locate(root, path, false);
-    if (place?.stats !== undefined) await unlink(place.file);
+    if (root !== undefined && place?.stats !== undefined) {
+      await unlink(place.file);
+      await removeEmptied(root, place.folder);
+    }
     this.#quota.forget(path);
     this.#uncommitted.add(path);
   }
@@ -215,6 +218,17 @@ async function replaceFile(root: string, place: LocatedFile, path: string, bytes
     // What failed first is what the caller must know; a leftover is hidden from every listing.
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+/** Removes the folders a removal left empty, as git does: a file may come to stand where one was. */
+async function removeEmptied(root: string, folder: string): Promise<void> {
+  for (let empty = folder; empty !== root; empty = dirname(empty)) {
+    const isRemoved = await rmdir(empty).then(
+      () => true,
+      () => false,
+    );
+    if (!isRemoved) return;
   }
 }
 

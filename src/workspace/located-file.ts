@@ -79,7 +79,7 @@ export async function makeFolders(path: string): Promise<void> {
 }
 
 /** Whether an absolute path is the root or below it. */
-export function isInside(root: string, path: string): boolean {
+function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

@@ -50,9 +50,14 @@ class HeldWorkspace implements MemoryWorkspace {
 
   async write(path: string, content: string): Promise<WrittenFile> {
     const normal = checkPath(path);
-    this.#checkPlace(normal);
     const bytes = Buffer.from(content, "utf8");
-    this.#quota.count(normal, bytes.length);
+    const uncount = this.#quota.count(normal, bytes.length);
+    try {
+      this.#checkPlace(normal);
+    } catch (error) {
+      uncount();
+      throw error;
+    }
     this.#files.set(normal, bytes.toString("utf8"));
     this.#uncommitted.add(normal);
     return { path: normal, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };

@@ -4,7 +4,7 @@ import { WorkspaceError } from "../kernel/errors.ts";
 export const TEMPORARY_SUFFIX = ".troupe-tmp";
 
 /** Folders a workspace neither shows nor writes: git's, this package's, and installed packages. */
-export const HIDDEN_FOLDERS: readonly string[] = [".git", ".troupe", "node_modules"];
+const HIDDEN_FOLDERS: readonly string[] = [".git", ".troupe", "node_modules"];
 
 /** Room below the 255 bytes of common file systems, so that a temporary name fits as well. */
 const SEGMENT_BYTES = 200;

@@ -37,7 +37,7 @@ export interface CopyOptions {
  * @throws WorkspaceError `WORKSPACE_LIMIT` above 20,000 files or 512 MiB; `WORKSPACE_IO` and its kin.
  * @throws ControlError when the signal aborts.
  */
-export async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
+async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
   const scratch = await temporaryFolder("troupe-sandbox-");
   const remove = (): Promise<string | undefined> => removeAll(scratch);
   try {

@@ -37,7 +37,7 @@ export interface Workspace {
    */
   list(under?: string): Promise<readonly string[]>;
 
-  /** Removes a file; one that is not there is no error. Throws as {@link Workspace.write} does. */
+  /** Removes a file, and the folders it leaves empty; one that is not there is no error. Throws as {@link Workspace.write} does. */
   remove(path: string): Promise<void>;
 
   /**

@@ -163,13 +163,28 @@ function listingChecks(kit: ContractKit, make: MakeJournal): void {
 }
 
 function eventOf(runId: string, seq: number, team = "contract"): RunEvent {
-  return { v: EVENT_VERSION, runId, seq, time: 1_700_000_000_000 + seq, type: "run.started", team, roles: [], seed: "1", scheduler: "rounds" };
+  return {
+    v: EVENT_VERSION,
+    runId,
+    seq,
+    time: 1_700_000_000_000 + seq,
+    type: "run.started",
+    team,
+    roles: [],
+    seed: "1",
+    scheduler: "rounds",
+  };
 }
 
 async function filled(journal: Journal, runId: string, count: number): Promise<number> {
   await journal.create(runId);
   const epoch = await journal.claim(runId);
-  await journal.append(runId, epoch, 0, Array.from({ length: count }, (_, seq) => eventOf(runId, seq)));
+  await journal.append(
+    runId,
+    epoch,
+    0,
+    Array.from({ length: count }, (_, seq) => eventOf(runId, seq)),
+  );
   return epoch;
 }
 

@@ -1,13 +1,7 @@
 import { createHash } from "node:crypto";
 import { TroupeError } from "../../kernel/errors.ts";
 import type { CommitRequest, Workspace, WorkspaceLimits } from "../../workspace/workspace.ts";
-
-/** The three words of a test framework that a contract suite needs; vitest's and others' fit. */
-export interface ContractKit {
-  readonly describe: (name: string, body: () => void) => unknown;
-  readonly it: (name: string, body: () => Promise<void>) => unknown;
-  readonly expect: (value: unknown) => { readonly toEqual: (expected: unknown) => unknown };
-}
+import type { ContractKit } from "./contract-kit.ts";
 
 /** What the suite needs of an implementation. */
 export interface WorkspaceContract {
@@ -20,7 +14,7 @@ export interface WorkspaceContract {
 }
 
 /** Paths that no workspace may take, each for a reason of its own. */
-export const forbiddenPaths: readonly string[] = [
+const forbiddenPaths: readonly string[] = [
   "",
   ".",
   "./",
@@ -64,7 +58,8 @@ export function workspaceContract(kit: ContractKit, contract: WorkspaceContract)
   });
 }
 
-function fileBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
+  const { it, expect } = kit;
   it("reads what was written, in any folder", async () => {
     const workspace = await make();
     const written = await workspace.write("src/deep/app.js", "let ä = '𝒜';\n");
@@ -105,7 +100,8 @@ function fileBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract)
   });
 }
 
-function listBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+function listBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
+  const { it, expect } = kit;
   it("lists files sorted by code unit, all or below a folder", async () => {
     const workspace = await make();
     expect(await workspace.list()).toEqual([]);
@@ -125,7 +121,8 @@ function listBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract)
   });
 }
 
-function pathBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+function pathBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
+  const { it, expect } = kit;
   for (const path of forbiddenPaths) {
     it(`W1 refuses ${JSON.stringify(path.slice(0, 40))}`, async () => {
       const workspace = await make();
@@ -137,6 +134,18 @@ function pathBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract)
     });
   }
 
+  it("has no empty folders: a file may stand where one was", async () => {
+    const workspace = await make();
+    await workspace.write("lib/deep/a.js", "1");
+    await workspace.write("lib/b.js", "1");
+    await workspace.remove("lib/deep/a.js");
+    await workspace.write("lib/deep", "2");
+    await workspace.remove("lib/deep");
+    await workspace.remove("lib/b.js");
+    await workspace.write("lib", "3");
+    expect(await workspace.list()).toEqual(["lib"]);
+  });
+
   it("refuses a file in place of a folder, and a folder in place of a file", async () => {
     const workspace = await make();
     await workspace.write("src/app.js", "1");
@@ -147,7 +156,8 @@ function pathBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract)
   });
 }
 
-function limitBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract): void {
+function limitBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
+  const { it, expect } = kit;
   it("W5 refuses one file too many, and takes it when another has gone", async () => {
     const workspace = await make({ files: 2 });
     await workspace.write("a.txt", "1");
@@ -183,7 +193,8 @@ function limitBehaviour({ it, expect }: ContractKit, { make }: WorkspaceContract
   });
 }
 
-function commitBehaviour({ it, expect }: ContractKit, { make, keepsHistory }: WorkspaceContract): void {
+function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceContract): void {
+  const { it, expect } = kit;
   const request: CommitRequest = {
     message: "Write the code",
     author: "Engineer",

@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fencedBlocks, inFence } from "../../actions/fenced-block.ts";
+
+/** Texts made of what matters to fences: ticks, tildes, indents, words, line ends. */
+const fenceText = fc
+  .array(fc.constantFrom("```", "````", "~~~", "`", "   ", " ", "js", "x", "\n", "\n", "const a = 1;", "# T"), { maxLength: 40 })
+  .map((parts) => parts.join(""));
+
+describe("reading blocks", () => {
+  test("a block has what stands behind its fence, and its lines", () => {
+    expect(fencedBlocks("Here it is:\n```js src/a.js\none\n\ntwo\n```\nDone.")).toEqual([
+      { info: "js src/a.js", content: "one\n\ntwo\n", isClosed: true },
+    ]);
+  });
+
+  test("only a fence at least as long and of the same kind closes a block", () => {
+    const text = "````\n```\n~~~~\n```\n````\n~~~\n```\n~~~\n";
+    expect(fencedBlocks(text).map((block) => block.content)).toEqual(["```\n~~~~\n```\n", "```\n"]);
+  });
+
+  test("a fence with a word inside a block opens a block in it", () => {
+    const text = "```markdown\n# Title\n```sh\nnode --test\n```\nmore\n```\nBye.";
+    expect(fencedBlocks(text)).toEqual([{ info: "markdown", content: "# Title\n```sh\nnode --test\n```\nmore\n", isClosed: true }]);
+  });
+
+  test("a fence with a word that nothing closes is a line like others", () => {
+    const text = "```js\nconst fence = `\n```json\n`;\n```";
+    expect(fencedBlocks(text)).toEqual([{ info: "js", content: "const fence = `\n```json\n`;\n", isClosed: true }]);
+  });
+
+  test("a block that the text ends in is told as not closed", () => {
+    expect(fencedBlocks("```js\nlet a")).toEqual([{ info: "js", content: "let a\n", isClosed: false }]);
+  });
+
+  test("an indented fence takes its indent from its lines, and never more", () => {
+    expect(fencedBlocks("  ```\n  a\n    b\n c\n  ```")[0]?.content).toBe("a\n  b\nc\n");
+  });
+
+  test("code spans and fences in the middle of a line are prose", () => {
+    expect(fencedBlocks("```not a fence``` and ``` here\n    ```\n text ```")).toEqual([]);
+  });
+
+  test("line ends of other systems are read as one", () => {
+    expect(fencedBlocks("```\r\na\rb\r\n```\r\n")[0]?.content).toBe("a\nb\n");
+  });
+});
+
+describe("writing blocks", () => {
+  test("whatever is put between fences comes out again, alone", () => {
+    fc.assert(
+      fc.property(fenceText, fc.constantFrom("", "js", "src/a.js"), (text, info) => {
+        const blocks = fencedBlocks(`Here:\n\n${inFence(text, info)}\n\nDone.`);
+        const lines = text.endsWith("\n") ? text : `${text}\n`;
+        expect(blocks).toEqual([{ info, content: lines, isClosed: true }]);
+      }),
+    );
+  });
+});
+
+describe("hostile texts", () => {
+  test("reading never throws, and every block stands in the text", () => {
+    fc.assert(
+      fc.property(fenceText, (text) => {
+        for (const block of fencedBlocks(text)) expect(text).toContain(block.content.split("\n")[0]?.trim() ?? "");
+      }),
+    );
+  });
+
+  test("a megabyte of fences is read in time that grows with its length alone", () => {
+    for (const unit of ["```a\n```b\n```\n", "```a\n", "```\n", "~~~~\n```x\n"]) {
+      const blocks = fencedBlocks(unit.repeat(Math.ceil(1_000_000 / unit.length)));
+      expect(blocks.length).toBeGreaterThan(0);
+    }
+  });
+
+  test("a megabyte of backticks is fenced all the same", () => {
+    const ticks = "`".repeat(1_000_000);
+    expect(fencedBlocks(inFence(`a\n${ticks}\nb`))[0]?.content).toBe(`a\n${ticks}\nb\n`);
+    expect(inFence("```\n".repeat(250_000)).startsWith("````\n```\n")).toBe(true);
+  });
+});

@@ -1,0 +1,157 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { DebugError, RunTests, type RunTestsOptions, type TestReport, WriteTasks } from "../../actions/index.ts";
+import { renderTestReport } from "../../actions/test-report.ts";
+import { type Message, ROUTE_TO_ALL, type RunResult, UsageError } from "../../src/index.ts";
+import { chooseSandbox, fileWorkspace, memoryWorkspace, type Sandbox } from "../../src/workspace/index.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { runAlone } from "./alone.ts";
+import { brokenGreetJs, greetJs, greetTest, tasks } from "./greeter.ts";
+import { endingSandbox, pretendSandbox } from "./pretend-sandbox.ts";
+
+/** A folder with a project in it. */
+function project(files: Readonly<Record<string, string>>): string {
+  const root = scratchFolder();
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return root;
+}
+
+interface Tried {
+  readonly report: TestReport;
+  readonly message: Message | undefined;
+  readonly result: RunResult;
+}
+
+async function runTests(sandbox: Sandbox, o: Partial<RunTestsOptions> & { root?: string; round?: number } = {}): Promise<Tried> {
+  const { root = project({ "tests/greet.test.mjs": greetTest }), round, ...options } = o;
+  const action = new RunTests({ workspace: fileWorkspace({ root, git: false }), sandbox, ...options });
+  const debugged = round === undefined ? [] : [[DebugError, { round, analysis: "", files: [] }] as const];
+  const result = await runAlone({ action, said: [[WriteTasks, tasks], ...debugged] });
+  const message = result.messages.findLast(({ causeBy }) => causeBy === "RunTests");
+  return { result, message, report: message?.instructContent as TestReport };
+}
+
+describe("RunTests, for real", () => {
+  test("tells tests that pass, to everyone", async () => {
+    const root = project({ "tests/greet.test.mjs": greetTest, "src/greet.js": greetJs });
+    const { report, message, result } = await runTests(await chooseSandbox("none"), { root });
+    expect(report).toEqual({ tests: "passed", round: 0, total: 1, passed: 1, failed: 0, failures: [] });
+    expect(message?.sendTo).toEqual([ROUTE_TO_ALL]);
+    expect(result.output).toBe(message);
+  });
+
+  test("tells tests that fail, with what they said and without a place of the machine", async () => {
+    const root = project({ "tests/greet.test.mjs": `${greetTest}console.log("printed");\n`, "src/greet.js": brokenGreetJs });
+    const { report, message } = await runTests(await chooseSandbox("none"), { root });
+    expect(report).toMatchObject({
+      tests: "failed",
+      total: 1,
+      passed: 0,
+      failed: 1,
+      failures: [{ name: "greets by name", file: "tests/greet.test.mjs" }],
+    });
+    expect(report.failures[0]?.message).toContain("Hello, Ada!");
+    expect(report.output).toContain("printed");
+    expect(JSON.stringify(message)).not.toContain(root);
+    expect(JSON.stringify(message)).not.toMatch(/\/tmp\/|troupe-sandbox/);
+  });
+
+  test("tells that there are none", async () => {
+    const { report, message } = await runTests(await chooseSandbox("none"), { root: project({ "src/greet.js": greetJs }) });
+    expect(report).toMatchObject({ tests: "none", total: 0 });
+    expect(message?.sendTo).toEqual([ROUTE_TO_ALL]);
+    expect(message?.content).toContain("There are no tests.");
+  });
+});
+
+describe("who hears of it", () => {
+  const failing = pretendSandbox(() => ({ failing: "no" }));
+
+  test("failing tests go to the engineer while rounds are left, then to everyone", async () => {
+    expect((await runTests(failing)).message?.sendTo).toEqual(["Engineer"]);
+    expect((await runTests(failing, { round: 2 })).message?.sendTo).toEqual(["Engineer"]);
+    expect((await runTests(failing, { round: 3 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
+    expect((await runTests(failing, { round: 1, debugRounds: 1 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
+    expect((await runTests(failing, { debugRounds: 0 })).message?.sendTo).toEqual([ROUTE_TO_ALL]);
+    expect((await runTests(failing, { repairedBy: "Rita" })).message?.sendTo).toEqual(["Rita"]);
+  });
+
+  test("the round is the one of the repair that the run answers", async () => {
+    expect((await runTests(failing)).report.round).toBe(0);
+    expect((await runTests(failing, { round: 2 })).report.round).toBe(2);
+    expect(
+      (
+        await runTests(
+          pretendSandbox(() => "passed"),
+          { round: 3 },
+        )
+      ).report,
+    ).toMatchObject({ tests: "passed", round: 3 });
+  });
+
+  test.each([-1, 1.5, Number.NaN])("%d rounds of debugging are no number of rounds", (debugRounds) => {
+    expect(() => new RunTests({ workspace: memoryWorkspace(), sandbox: failing, debugRounds })).toThrow(UsageError);
+  });
+});
+
+describe("tests that do not run to their end", () => {
+  test("a sandbox that refuses: not run, with what to do about it, to everyone", async () => {
+    const refused = endingSandbox({ kind: "refused", reason: "bubblewrap is missing", hint: "Install it." }, "refused");
+    const { report, message, result } = await runTests(refused);
+    expect(report).toEqual({
+      tests: "not run",
+      round: 0,
+      total: 0,
+      passed: 0,
+      failed: 0,
+      failures: [],
+      hint: "bubblewrap is missing. Install it.",
+    });
+    expect(message?.sendTo).toEqual([ROUTE_TO_ALL]);
+    expect(message?.content).toContain("The tests were not run.\n\nbubblewrap is missing. Install it.");
+    expect(result.status).toBe("finished");
+  });
+
+  test("time that is up counts as a failure", async () => {
+    const { report } = await runTests(endingSandbox({ kind: "timeout", ms: 500, stdout: "", stderr: "", isCut: false }), { timeout: 500 });
+    expect(report.tests).toBe("failed");
+    expect(report.failed).toBe(report.failures.length);
+    expect(report.total).toBe(report.failed);
+    expect(report.failures.at(-1)).toEqual({ name: "node --test", message: expect.stringContaining("500 ms") });
+  });
+
+  test("a runner that dies counts as a failure", async () => {
+    const { report } = await runTests(endingSandbox({ kind: "signalled", signal: "SIGKILL", stdout: "", stderr: "", isCut: false }));
+    expect(report).toMatchObject({
+      tests: "failed",
+      failures: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining("SIGKILL") })]),
+    });
+  });
+});
+
+describe("the report as text", () => {
+  const failures = Array.from({ length: 30 }, (_, index) => ({
+    name: `test ${index}`,
+    file: "tests/a.test.mjs",
+    message: "x".repeat(5_000),
+  }));
+  const report: TestReport = { tests: "failed", round: 0, total: 31, passed: 1, failed: 30, failures, output: "y".repeat(50_000) };
+
+  test("is bounded, however much failed and was printed", () => {
+    const text = renderTestReport(report);
+    expect(text.length).toBeLessThan(40_000);
+    expect(text).toContain("30 of 31 tests failed.");
+    expect(text).toContain("- 10 more failures");
+    expect(text).toContain("test 0 in tests/a.test.mjs");
+  });
+
+  test("says what was skipped", () => {
+    expect(renderTestReport({ tests: "passed", round: 0, total: 3, passed: 2, failed: 0, failures: [] })).toContain(
+      "All 2 tests passed, 1 were skipped.",
+    );
+  });
+});

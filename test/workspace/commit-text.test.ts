@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { commitMessage, emailOf, personName } from "../../src/workspace/commit-text.ts";
+
+describe("commitMessage", () => {
+  it("puts trailers into a paragraph of their own", () => {
+    expect(commitMessage("Write the code\n\nFor the game.", { "Troupe-Message": "m1", "Troupe-Run": "r1" })).toBe(
+      "Write the code\n\nFor the game.\n\nTroupe-Message: m1\nTroupe-Run: r1\n",
+    );
+  });
+
+  it("has a text when none is given", () => {
+    expect(commitMessage(" \n\u0000 ")).toBe("Update the project\n");
+  });
+
+  it("keeps hostile texts printable, and trailers on one line each", () => {
+    const text = fc.string({ unit: "binary" });
+    fc.assert(
+      fc.property(text, text, text, (message, key, value) => {
+        const made = commitMessage(message, { [key]: value, "Troupe-Message": "m1" });
+        expect(made).not.toMatch(/[^\P{Cc}\n]/u);
+        expect(made.split("\n").slice(-4)[0]).toBe("");
+        expect(made.endsWith("\nTroupe-Message: m1\n")).toBe(true);
+      }),
+    );
+  });
+
+  it("cuts a message that is no message", () => {
+    expect(commitMessage("x".repeat(100_000)).length).toBeLessThan(10_100);
+  });
+});
+
+describe("names of authors", () => {
+  it.each([
+    ["Engineer", "Engineer", "engineer@troupe.invalid"],
+    ["Product Manager", "Product Manager", "product-manager@troupe.invalid"],
+    ["Eve <eve@evil.test>\nCommitter: x", "Eve  eve@evil.test  Committer: x", "eve-eve-evil-test-committer-x@troupe.invalid"],
+    ["工程师", "工程师", "role@troupe.invalid"],
+    ["...", "Role", "role@troupe.invalid"],
+    ["", "Role", "role@troupe.invalid"],
+  ])("of %j are %j <%s>", (given, name, email) => {
+    expect(personName(given)).toBe(name);
+    expect(emailOf(given)).toBe(email);
+  });
+});

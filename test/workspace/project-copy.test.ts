@@ -1,0 +1,118 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { inCopy, type ProjectCopy, temporaryFolder } from "../../src/workspace/project-copy.ts";
+import type { ProcessResult } from "../../src/workspace/process.ts";
+import { errorOf, scratchFolder } from "./scratch.ts";
+
+const done: ProcessResult = { kind: "exited", code: 0, stdout: "", stderr: "", isCut: false };
+
+/** What the copy of a project holds. */
+async function copied(root: string): Promise<string[]> {
+  let names: string[] = [];
+  const result = await inCopy(root, {}, async (copy) => {
+    names = (readdirSync(copy.project, { recursive: true }) as string[]).sort();
+    return done;
+  });
+  expect(result).toBe(done);
+  return names;
+}
+
+describe("inCopy", () => {
+  it("copies files, folders and the right to run them", async () => {
+    const root = scratchFolder();
+    mkdirSync(join(root, "a", "b"), { recursive: true });
+    mkdirSync(join(root, "empty"));
+    writeFileSync(join(root, "a", "b", "run.sh"), "#!/bin/sh\n", { mode: 0o755 });
+    await inCopy(root, {}, async ({ project, bytes }) => {
+      expect(readFileSync(join(project, "a", "b", "run.sh"), "utf8")).toBe("#!/bin/sh\n");
+      expect(lstatSync(join(project, "a", "b", "run.sh")).mode & 0o100).toBe(0o100);
+      expect(existsSync(join(project, "empty"))).toBe(true);
+      expect(bytes).toBe(10);
+      return done;
+    });
+  });
+
+  it("leaves out history, runs, links and files being written, in any folder and case", async () => {
+    const root = scratchFolder();
+    for (const folder of [".git", ".TROUPE", "sub", "sub/.git", "node_modules"]) {
+      mkdirSync(join(root, folder));
+      writeFileSync(join(root, folder, "file"), "1");
+    }
+    symlinkSync("/etc", join(root, "link"));
+    symlinkSync("sub/file", join(root, "sub.txt"));
+    writeFileSync(join(root, ".a.0123456789ab.troupe-tmp"), "1");
+    expect(await copied(root)).toEqual(["node_modules", "node_modules/file", "sub", "sub/file"]);
+  });
+
+  it("lets nobody else into the copy", async () => {
+    await inCopy(scratchFolder(), {}, async ({ scratch }) => {
+      expect(lstatSync(scratch).mode & 0o077).toBe(0);
+      return done;
+    });
+  });
+
+  it("removes the copy after the work, after a failure, and from under locked folders", async () => {
+    const root = scratchFolder();
+    const made: ProjectCopy[] = [];
+    await inCopy(root, {}, async (copy) => {
+      made.push(copy);
+      mkdirSync(join(copy.project, "locked", "deep"), { recursive: true });
+      writeFileSync(join(copy.project, "locked", "deep", "file"), "");
+      chmodSync(join(copy.project, "locked", "deep"), 0);
+      chmodSync(join(copy.project, "locked"), 0);
+      return done;
+    });
+    const failure = inCopy(root, {}, (copy) => {
+      made.push(copy);
+      return Promise.reject(new Error("the work broke"));
+    });
+    await expect(failure).rejects.toThrow("the work broke");
+    expect(made.length).toBe(2);
+    expect(made.filter((copy) => existsSync(copy.scratch))).toEqual([]);
+  });
+
+  it("refuses what is too large before any work", async () => {
+    const root = scratchFolder();
+    writeFileSync(join(root, "a"), "");
+    writeFileSync(join(root, "b"), "");
+    truncateSync(join(root, "a"), 300 * 1024 * 1024);
+    truncateSync(join(root, "b"), 300 * 1024 * 1024);
+    const work = (): Promise<ProcessResult> => Promise.reject(new Error("must not run"));
+    expect(await inCopy(root, {}, work)).toMatchObject({ kind: "refused", reason: expect.stringContaining('"b"') });
+  });
+
+  it("tells an abort while copying like one while running", async () => {
+    const work = (): Promise<ProcessResult> => Promise.reject(new Error("must not run"));
+    const result = await inCopy(scratchFolder(), { signal: AbortSignal.abort() }, work);
+    expect(result).toEqual({ kind: "aborted", stdout: "", stderr: "", isCut: false });
+  });
+
+  it("copies a project that is not there as an empty one", async () => {
+    expect(await copied(join(scratchFolder(), "missing"))).toEqual([]);
+  });
+});
+
+describe("temporaryFolder", () => {
+  it("is new each time and named as asked", async () => {
+    const [one, two] = [await temporaryFolder("troupe-test-"), await temporaryFolder("troupe-test-")];
+    for (const folder of [one, two]) rmdirSync(folder);
+    expect(one).not.toBe(two);
+    expect(basename(one)).toMatch(/^troupe-test-/);
+  });
+
+  it("fails with a typed error for a name no folder can have", async () => {
+    expect(await errorOf(() => temporaryFolder("no/such/folder-"))).toMatchObject({ name: "WorkspaceError" });
+  });
+});

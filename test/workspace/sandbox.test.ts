@@ -1,0 +1,361 @@
+import { createServer } from "node:http";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { chooseSandbox, probeBubblewrap } from "../../src/workspace/choose-sandbox.ts";
+import type { Sandbox, SandboxRequest, SandboxResult } from "../../src/workspace/sandbox.ts";
+import { errorOf, scratchFolder } from "./scratch.ts";
+
+const bubblewrap = await chooseSandbox("auto");
+const isolates = bubblewrap.kind === "bubblewrap";
+if (!isolates) process.stderr.write(`\nSandbox tests do not run: ${bubblewrap.describe}\n`);
+
+/** A project with one script. */
+function projectOf(script: string): string {
+  const root = join(scratchFolder(), "project");
+  mkdirSync(root);
+  writeFileSync(join(root, "script.mjs"), script);
+  return root;
+}
+
+function runScript(sandbox: Sandbox, script: string, request: Partial<SandboxRequest> = {}): Promise<SandboxResult> {
+  return sandbox.run({ root: projectOf(script), command: ["node", "script.mjs"], ...request });
+}
+
+/** What a script that ended well printed, as JSON. */
+async function answerOf(sandbox: Sandbox, script: string): Promise<unknown> {
+  const result = await runScript(sandbox, script);
+  expect(result).toMatchObject({ kind: "exited", code: 0, stderr: "" });
+  return JSON.parse("stdout" in result ? result.stdout : "");
+}
+
+const sandboxes: readonly [string, Sandbox][] = [
+  ["no isolation", await chooseSandbox("none")],
+  ...(isolates ? [["bubblewrap", bubblewrap] as [string, Sandbox]] : []),
+];
+
+describe.each(sandboxes)("with %s", (_name, sandbox) => {
+  it("runs a command in the project with this Node.js", async () => {
+    const script = `console.log(JSON.stringify([process.version, (await import("node:fs")).readdirSync("."), process.argv.slice(2)]))`;
+    const root = projectOf(script);
+    mkdirSync(join(root, "src"));
+    const result = await sandbox.run({ root, command: ["node", "script.mjs", "$HOME", "a b"] });
+    expect(result).toMatchObject({ kind: "exited", code: 0, stderr: "" });
+    expect("stdout" in result ? JSON.parse(result.stdout) : "").toEqual([process.version, ["script.mjs", "src"], ["$HOME", "a b"]]);
+  });
+
+  it("tells the code it ended with and what it wrote, as it wrote it", async () => {
+    const heard: string[] = [];
+    const script = `process.stdout.write("out"); process.stderr.write("err"); process.exitCode = 7`;
+    const result = await runScript(sandbox, script, { onStdout: (text) => heard.push(text), onStderr: (text) => heard.push(text) });
+    expect(result).toEqual({ kind: "exited", code: 7, stdout: "out", stderr: "err", isCut: false });
+    expect(heard.sort()).toEqual(["err", "out"]);
+  });
+
+  it("S1 leaves the project as it is", async () => {
+    const root = projectOf(`
+      import fs from "node:fs";
+      fs.writeFileSync("script.mjs", "changed"); fs.writeFileSync("new.txt", "new"); fs.rmSync("keep", { recursive: true });
+      fs.mkdirSync("locked"); fs.writeFileSync("locked/file", ""); fs.chmodSync("locked", 0);
+      console.log(fs.readdirSync(".").join());
+    `);
+    mkdirSync(join(root, "keep"));
+    writeFileSync(join(root, "keep", "file.txt"), "kept");
+    const before = readFileSync(join(root, "script.mjs"), "utf8");
+    expect(await sandbox.run({ root, command: ["node", "script.mjs"] })).toMatchObject({
+      kind: "exited",
+      code: 0,
+      stdout: "locked,new.txt,script.mjs\n",
+      stderr: "",
+    });
+    expect(readdirSync(root)).toEqual(["keep", "script.mjs"]);
+    expect(readFileSync(join(root, "keep", "file.txt"), "utf8")).toBe("kept");
+    expect(readFileSync(join(root, "script.mjs"), "utf8")).toBe(before);
+  });
+
+  it("S1 shows neither history nor runs nor what links lead to", async () => {
+    const root = projectOf(`console.log(JSON.stringify((await import("node:fs")).readdirSync(".")))`);
+    for (const folder of [".git", ".troupe", "node_modules"]) mkdirSync(join(root, folder));
+    symlinkSync("/etc", join(root, "etc"));
+    symlinkSync("/etc/passwd", join(root, "passwd"));
+    expect(await sandbox.run({ root, command: ["node", "script.mjs"] })).toMatchObject({ stdout: '["node_modules","script.mjs"]\n' });
+  });
+
+  it("leaves no copy behind", async () => {
+    const [quick, endless, folder] = [projectOf(""), projectOf("while (true);"), scratchFolder()];
+    // Where the sandbox drops root it has to get through.
+    chmodSync(folder, 0o711);
+    vi.stubEnv("TMPDIR", folder);
+    expect(tmpdir()).toBe(folder);
+    expect(await sandbox.run({ root: quick, command: ["node", "script.mjs"] })).toMatchObject({ kind: "exited", code: 0 });
+    expect(await sandbox.run({ root: endless, command: ["node", "script.mjs"], timeout: 300 })).toMatchObject({ kind: "timeout" });
+    expect(await sandbox.run({ root: quick, command: ["no-such-program"] })).not.toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("S2 passes on no key, neither in the environment nor in that of a process it can see", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-canary-1234");
+    const script = `
+      import fs from "node:fs";
+      console.log(JSON.stringify(Object.keys(process.env).sort()));
+      for (const pid of fs.readdirSync("/proc")) {
+        if (/^\\d+$/.test(pid) && Number(pid) !== ${process.pid}) try { console.log(fs.readFileSync("/proc/" + pid + "/environ", "utf8")); } catch {}
+      }
+    `;
+    const result = await runScript(sandbox, sandbox.kind === "none" ? script.replace(/for [^]*$/, "") : script);
+    expect(result).toMatchObject({ kind: "exited", code: 0 });
+    const stdout = "stdout" in result ? result.stdout : "";
+    expect(stdout).not.toContain("canary");
+    const names =
+      sandbox.kind === "none" ? ["HOME", "LC_ALL", "NODE_OPTIONS", "PATH", "TMPDIR"] : ["HOME", "LANG", "NODE_OPTIONS", "PATH", "PWD"];
+    expect(JSON.parse(stdout.split("\n")[0] ?? "")).toEqual(names);
+  });
+
+  it("S3 ends a command that does not end, with its children", async () => {
+    const mark = `31337.${process.pid}${sandbox.kind.length}`;
+    const script = `
+      import { spawn } from "node:child_process";
+      process.on("SIGTERM", () => {});
+      for (let i = 0; i < 3; i++) spawn("sleep", ["${mark}"], { stdio: "ignore" });
+      console.log("started");
+      while (true);
+    `;
+    expect(await runScript(sandbox, script, { timeout: 1500 })).toMatchObject({ kind: "timeout", ms: 1500, stdout: "started\n" });
+    while (processesWith(mark) > 0) await nextMacrotask();
+  });
+
+  it("S3 ends a command when the signal aborts, before and while it runs", async () => {
+    expect(await runScript(sandbox, "", { signal: AbortSignal.abort() })).toMatchObject({ kind: "aborted" });
+    const controller = new AbortController();
+    const onStdout = (): void => controller.abort();
+    expect(
+      await runScript(sandbox, `console.log("on"); setInterval(() => {}, 1000)`, { signal: controller.signal, onStdout }),
+    ).toMatchObject({
+      kind: "aborted",
+      stdout: "on\n",
+    });
+  });
+
+  it("keeps a megabyte of endless output", async () => {
+    const result = await runScript(sandbox, `for (let i = 0; i < 200; i++) (await import("node:fs")).writeSync(1, "x".repeat(10000))`);
+    expect(result).toMatchObject({ kind: "exited", code: 0, isCut: true });
+    expect("stdout" in result ? result.stdout : "").toBe(`${"x".repeat(1_000_000)}\n[output cut after 1000000 bytes]\n`);
+  });
+
+  it("lets a project serve and fetch on its own machine", async () => {
+    const script = `
+      import { createServer } from "node:http";
+      const server = createServer((_, response) => response.end("hello")).listen(0, "localhost", async () => {
+        console.log(JSON.stringify(await (await fetch("http://localhost:" + server.address().port)).text()));
+        server.close(); server.closeAllConnections();
+      });
+    `;
+    expect(await answerOf(sandbox, script)).toBe("hello");
+  });
+
+  it("fails with a typed error when there is no place for a copy", async () => {
+    const root = projectOf("");
+    vi.stubEnv("TMPDIR", "/proc/none");
+    expect(await errorOf(() => sandbox.run({ root, command: ["node", "script.mjs"] }))).toMatchObject({
+      name: "WorkspaceError",
+      code: "WORKSPACE_UNWRITABLE",
+    });
+  });
+
+  it("takes any time limit", async () => {
+    expect(await runScript(sandbox, "", { timeout: Number.POSITIVE_INFINITY })).toMatchObject({ kind: "exited", code: 0 });
+  });
+
+  it("refuses a project too large to copy, and says so", async () => {
+    const root = projectOf("");
+    writeFileSync(join(root, "huge.bin"), "");
+    truncateSync(join(root, "huge.bin"), 513 * 1024 * 1024);
+    expect(await sandbox.run({ root, command: ["node", "script.mjs"] })).toMatchObject({
+      kind: "refused",
+      reason: expect.stringContaining("at most 536870912 bytes"),
+    });
+  });
+});
+
+describe.runIf(isolates)("with bubblewrap alone", () => {
+  it("S4 has no network", async () => {
+    const server = createServer((_, response) => response.end("host")).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const port = (server.address() as AddressInfo).port;
+    const script = `
+      const tries = ["http://127.0.0.1:${port}", "http://1.1.1.1", "http://example.com"].map((url) => fetch(url).then(() => "reached", () => "no"));
+      console.log(JSON.stringify([await Promise.all(tries), Object.keys((await import("node:os")).networkInterfaces())]));
+    `;
+    try {
+      expect(await answerOf(bubblewrap, script)).toEqual([["no", "no", "no"], ["lo"]]);
+    } finally {
+      server.close();
+    }
+  });
+
+  it("S5 sees no file of the machine but the system's", async () => {
+    const secret = join(scratchFolder(), "secret.txt");
+    writeFileSync(secret, "canary");
+    const script = `
+      import fs from "node:fs";
+      const see = (path) => { try { return fs.statSync(path).isDirectory() ? fs.readdirSync(path).sort() : "file"; } catch (error) { return error.code; } };
+      console.log(JSON.stringify([see(${JSON.stringify(secret)}), see("/etc/shadow"), see("/root"), see("/home"), see("/var"), see("/etc"), see("/tmp"), see(".")]));
+    `;
+    const [file, shadow, root, home, variable, etc, temporary, project] = (await answerOf(bubblewrap, script)) as (string | string[])[];
+    expect([file, shadow, root, home, variable]).toEqual(["ENOENT", "ENOENT", "ENOENT", "ENOENT", "ENOENT"]);
+    expect((etc as string[]).filter((name) => !["alternatives", "ld.so.cache"].includes(name))).toEqual(["hosts", "passwd"]);
+    expect([temporary, project]).toEqual([[], ["script.mjs"]]);
+  });
+
+  it("S5 writes nowhere but into the project and the temporary folder", async () => {
+    const script = `
+      import fs from "node:fs";
+      const write = (path) => { try { fs.writeFileSync(path, "x"); return "written"; } catch (error) { return error.code; } };
+      console.log(JSON.stringify(["/x", "/usr/x", "/etc/x", "/etc/hosts", "/dev/x", "/source/x", "/source/script.mjs", "/troupe/node", "/proc/sys/kernel/hostname", "/project/x", "/tmp/x"].map(write)));
+    `;
+    const answers = (await answerOf(bubblewrap, script)) as string[];
+    expect(answers.slice(-2)).toEqual(["written", "written"]);
+    expect(answers.slice(0, -2)).not.toContain("written");
+  });
+
+  it("S6 leaves nothing running, also what left its process group", async () => {
+    const mark = `41337.${process.pid}`;
+    const script = `
+      import { spawn } from "node:child_process";
+      for (let i = 0; i < 3; i++) spawn("setsid", ["sleep", "${mark}"], { detached: true, stdio: "ignore" }).unref();
+      console.log("true");
+    `;
+    expect(await answerOf(bubblewrap, script)).toBe(true);
+    while (processesWith(mark) > 0) await nextMacrotask();
+  });
+
+  it("S6 sees no process but its own, and no more rights than anybody", async () => {
+    const script = `
+      import fs from "node:fs";
+      const status = fs.readFileSync("/proc/self/status", "utf8");
+      const of = (name) => new RegExp("^" + name + ":\\\\s*(\\\\S+)", "m").exec(status)?.[1];
+      console.log(JSON.stringify([fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name)).length, of("CapEff"), of("NoNewPrivs"), process.getuid(), (await import("node:os")).userInfo().username]));
+    `;
+    const [processes, ...rest] = (await answerOf(bubblewrap, script)) as unknown[];
+    expect(processes).toBeLessThanOrEqual(3);
+    expect(rest).toEqual(["0000000000000000", "1", 1000, "troupe"]);
+  });
+
+  it("S7 stops a fork bomb", async () => {
+    const mark = `51337.${process.pid}`;
+    const script = `
+      import { spawnSync, spawn } from "node:child_process";
+      let started = 0;
+      const next = () => {
+        if (started >= 400) return end();
+        const child = spawn("sleep", ["${mark}"], { stdio: "ignore" });
+        child.once("spawn", () => { started += 1; next(); });
+        child.once("error", end);
+      };
+      const end = () => { console.log(JSON.stringify(started)); process.exit(0); };
+      next();
+    `;
+    const started = (await answerOf(bubblewrap, script)) as number;
+    expect(started).toBeGreaterThan(0);
+    expect(started).toBeLessThan(128);
+    while (processesWith(mark) > 0) await nextMacrotask();
+  });
+
+  it("S7 bounds disk and memory", async () => {
+    const fill = (folder: string): string => `
+      import fs from "node:fs";
+      const chunk = Buffer.alloc(10_000_000);
+      let n = 0;
+      try { for (; n < 100; n++) fs.writeFileSync("${folder}/" + n, chunk); } catch (error) { console.log(JSON.stringify([error.code, n < 30])); }
+    `;
+    for (const folder of ["/project", "/tmp", "/dev/shm"]) expect(await answerOf(bubblewrap, fill(folder))).toEqual(["ENOSPC", true]);
+    const greedy = `
+      const held = [];
+      try { for (;;) held.push(Buffer.allocUnsafeSlow(200_000_000)); } catch (error) { console.log(JSON.stringify(held.length)); }
+    `;
+    const blocks = (await answerOf(bubblewrap, greedy)) as number;
+    expect(blocks).toBeLessThan(22);
+  });
+
+  it("runs when the project's name looks like an option or has spaces", async () => {
+    const root = join(scratchFolder(), "--bind of $HOME");
+    mkdirSync(root);
+    writeFileSync(join(root, "script.mjs"), "console.log(process.cwd())");
+    expect(await bubblewrap.run({ root, command: ["node", "script.mjs"] })).toMatchObject({ stdout: "/project\n" });
+  });
+});
+
+describe("chooseSandbox", () => {
+  it("probes once per process", async () => {
+    expect(await chooseSandbox("auto")).toBe(bubblewrap);
+    expect(await chooseSandbox("bubblewrap")).toBe(bubblewrap);
+  });
+
+  it("refuses where there is no bubblewrap, and says what to do", async () => {
+    vi.stubEnv("PATH", "");
+    const sandbox = await probeBubblewrap();
+    const marker = join(scratchFolder(), "ran");
+    expect(sandbox.kind).toBe("refused");
+    expect(await runScript(sandbox, `(await import("node:fs")).writeFileSync(${JSON.stringify(marker)}, "")`)).toEqual({
+      kind: "refused",
+      reason: "bubblewrap is not installed",
+      hint: expect.stringMatching(/apt install bubblewrap.*--sandbox none/),
+    });
+    expect(existsSync(marker)).toBe(false);
+  });
+
+  it("refuses where bubblewrap is installed but fails, and tells its words without control characters", async () => {
+    const folder = scratchFolder();
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, "bwrap"), "#!/bin/sh\nprintf 'bwrap: \\033[31mNo permissions to create a new namespace\\n' >&2\nexit 1\n", {
+      mode: 0o755,
+    });
+    vi.stubEnv("PATH", `${folder}:/usr/bin:/bin`);
+    const result = await runScript(await probeBubblewrap(), "");
+    expect(result).toMatchObject({
+      kind: "refused",
+      reason: "bubblewrap is installed but does not work here: bwrap: \\u{1b}[31mNo permissions to create a new namespace",
+      hint: expect.stringContaining("bwrap-userns-restrict"),
+    });
+  });
+
+  it("does not take a bubblewrap for one that works because it ends well", async () => {
+    const folder = scratchFolder();
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, "bwrap"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+    vi.stubEnv("PATH", `${folder}:/usr/bin:/bin`);
+    expect((await probeBubblewrap()).kind).toBe("refused");
+  });
+
+  it("says what it does without where prlimit and setpriv are missing", async () => {
+    const none = await chooseSandbox("none");
+    expect(none.describe).toContain("no isolation");
+    vi.stubEnv("PATH", "");
+    expect((await chooseSandbox("none")).describe).toContain("prlimit is missing");
+  });
+
+  it.runIf(isolates)("isolates also without prlimit and setpriv, and says what is missing", async () => {
+    const folder = scratchFolder();
+    symlinkSync("/usr/bin/bwrap", join(folder, "bwrap"));
+    vi.stubEnv("PATH", folder);
+    const sandbox = await probeBubblewrap();
+    expect(sandbox).toMatchObject({ kind: "bubblewrap", describe: expect.stringContaining("prlimit is missing") });
+    vi.unstubAllEnvs();
+    expect(await answerOf(sandbox, `console.log(JSON.stringify((await import("node:fs")).existsSync("/home")))`)).toBe(false);
+  });
+});
+
+/** How many processes of this machine have a word among their arguments. */
+function processesWith(word: string): number {
+  return readdirSync("/proc").filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").includes(word);
+    } catch {
+      return false;
+    }
+  }).length;
+}

@@ -1,0 +1,29 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { TroupeError } from "../../src/kernel/errors.ts";
+
+const made: string[] = [];
+
+afterAll(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** An empty folder that is gone after the tests of the file. */
+export function scratchFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "troupe-test-")));
+  made.push(folder);
+  return folder;
+}
+
+/** The typed error some work is expected to end with. */
+export async function errorOf(work: () => Promise<unknown>): Promise<TroupeError> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof TroupeError) return error;
+    throw error;
+  }
+  throw new Error("expected the work to fail");
+}
