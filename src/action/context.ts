@@ -109,6 +109,8 @@ export interface RoleContext<S = CustomState> {
   /** An id that is unique in the run and the same in every run of one seed. */
   id(): string;
   readonly human: Human;
+  /** Told which action begins. @internal */
+  began?(action: string): void;
 }
 
 /** What an action is given: the role's context and what it shall work on. */

@@ -65,7 +65,7 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
 }
 
 /** The person at the terminal, one question at a time. Without one, a question ends the run with status `waiting`. */
-function humanPort(session: Session): HumanPort | undefined {
+export function humanPort(session: Session): HumanPort | undefined {
   if (!canAsk(session.host)) return undefined;
   let line: Promise<unknown> = Promise.resolve();
   return (question, { signal }) => {

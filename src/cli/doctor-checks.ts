@@ -52,7 +52,12 @@ export async function checkSandbox(): Promise<Check> {
   if (sandbox.kind !== "refused") return { name: "sandbox", state: "ok", text: shown(sandbox.describe, 300) };
   const refusal = await sandbox.run({ root: "/", command: ["node"] });
   const { reason, hint } = refusal.kind === "refused" ? refusal : { reason: sandbox.describe, hint: "" };
-  return { name: "sandbox", state: "warn", text: shown(reason, 300), hint: `Without it the tests that a model writes are not run. ${shown(hint, 600)}` };
+  return {
+    name: "sandbox",
+    state: "warn",
+    text: shown(reason, 300),
+    hint: `Without it the tests that a model writes are not run. ${shown(hint, 600)}`,
+  };
 }
 
 /** Whether a model is set; never what its key is. */
@@ -63,9 +68,14 @@ export function checkModel(host: Host, flags: Flags): Check {
   const { id, baseURL, keyFrom, price } = choice.model;
   const known = priceOf(price === undefined ? { id } : { id, price });
   const where = baseURL === undefined ? "" : `, base URL ${placeOf(baseURL)}`;
-  const cost = known === undefined ? "price not known, so that no budget binds it" : `$${known.input} in and $${known.output} out for a million tokens`;
+  const cost =
+    known === undefined
+      ? "price not known, so that no budget binds it"
+      : `$${known.input} in and $${known.output} out for a million tokens`;
   const text = `${shown(id, 80)}${where}, ${keyFrom === undefined ? "no key" : `key from ${keyFrom}`}, ${cost}`;
-  return known === undefined ? { name: "model", state: "warn", text, hint: "Tell its price with --price in,out." } : { name: "model", state: "ok", text };
+  return known === undefined
+    ? { name: "model", state: "warn", text, hint: "Tell its price with --price in,out." }
+    : { name: "model", state: "ok", text };
 }
 
 /** Asks the model for one word. The one check that may cost something: only when asked for. */
@@ -104,7 +114,12 @@ export function checkTerminal(host: Host, flags: Flags): Check {
   const { stderr, env } = host;
   const color = wantsColor({ isOff: flags.color === false, env, isTTY: stderr.isTTY === true });
   const size = stderr.isTTY === true ? `${stderr.columns ?? 80} columns` : "no terminal";
-  const words = [size, color ? "colour" : "no colour", canDraw(host) ? "live progress" : "progress line by line", canAsk(host) ? "can be asked" : "cannot be asked"];
+  const words = [
+    size,
+    color ? "colour" : "no colour",
+    canDraw(host) ? "live progress" : "progress line by line",
+    canAsk(host) ? "can be asked" : "cannot be asked",
+  ];
   return { name: "terminal", state: "ok", text: words.join(", ") };
 }
 

@@ -26,7 +26,8 @@ export function toldError(error: unknown, env: Variables): ToldError {
     ...(depth === 0 ? [] : [`caused by ${safe(`${link.name}: ${link.message}`, 500)}`]),
     ...framesOf(link).map((frame) => safe(frame, 300)),
   ]);
-  if (TroupeError.isInstance(error)) return { code: error.code, message: safe(error.message), isControl: error instanceof ControlError, trace };
+  if (TroupeError.isInstance(error))
+    return { code: error.code, message: safe(error.message), isControl: error instanceof ControlError, trace };
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const message = `Expected the command to work, but it met what it has no plan for: ${safe(said, 500)} Run it again with --verbose to see where.`;
   return { code: "UNEXPECTED", message, isControl: false, trace };
@@ -47,7 +48,9 @@ export function exitCodeOfError(error: unknown): ExitCode {
 
 /** Hides the values of all variables that are named like secrets, and what looks like a key. */
 function maskOf(env: Variables): (text: string) => string {
-  const secrets = Object.entries(env).flatMap(([name, value]) => (/key|token|secret|password/i.test(name) && value !== undefined ? [value.trim()] : []));
+  const secrets = Object.entries(env).flatMap(([name, value]) =>
+    /key|token|secret|password/i.test(name) && value !== undefined ? [value.trim()] : [],
+  );
   return maskSecrets(secrets);
 }
 

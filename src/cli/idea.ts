@@ -38,7 +38,10 @@ export function ideaSource(words: readonly string[], file: string | undefined, i
   if (first === "-" || file === "-") return { kind: "stdin" };
   if (file !== undefined) return { kind: "file", path: file };
   if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed };
-  throw new UsageError("IDEA_MISSING", 'Expected an idea, got none. Say what to build: troupe "Create a 2048 game", or see it work: troupe demo');
+  throw new UsageError(
+    "IDEA_MISSING",
+    'Expected an idea, got none. Say what to build: troupe "Create a 2048 game", or see it work: troupe demo',
+  );
 }
 
 /**
@@ -51,7 +54,10 @@ export async function readIdea(source: IdeaSource, readers: IdeaReaders): Promis
   const from = source.kind === "file" ? `the file "${shown(source.path, 200)}"` : "standard input";
   const bytes = source.kind === "file" ? await readFile(source.path, from, readers) : await readers.stdin(IDEA_BYTES + 1);
   if (bytes.length > IDEA_BYTES) {
-    throw new UsageError("IDEA_TOO_LONG", `Expected an idea of at most ${IDEA_BYTES} bytes, got more in ${from}. Say it shorter; every role reads it.`);
+    throw new UsageError(
+      "IDEA_TOO_LONG",
+      `Expected an idea of at most ${IDEA_BYTES} bytes, got more in ${from}. Say it shorter; every role reads it.`,
+    );
   }
   return checkedIdea(decoded(bytes, from), from);
 }
@@ -82,7 +88,11 @@ async function readFile(path: string, from: string, readers: IdeaReaders): Promi
     return await readers.file(path, IDEA_BYTES + 1);
   } catch (error) {
     const code = (error as { readonly code?: unknown }).code;
-    const reasons: Readonly<Record<string, string>> = { ENOENT: "it does not exist", EISDIR: "it is a folder", EACCES: "it may not be read" };
+    const reasons: Readonly<Record<string, string>> = {
+      ENOENT: "it does not exist",
+      EISDIR: "it is a folder",
+      EACCES: "it may not be read",
+    };
     const reason = reasons[String(code)] ?? (error instanceof Error ? error.message : String(error));
     throw new UsageError("IDEA_UNREADABLE", `Expected to read the idea from ${from}, but ${shown(reason, 200)}.`, { cause: error });
   }
@@ -100,7 +110,14 @@ function decoded(bytes: Uint8Array, from: string): string {
 
 function checkedIdea(text: string, from = "the command line"): string {
   const idea = text.trim();
-  if (idea === "") throw new UsageError("IDEA_MISSING", `Expected an idea, got an empty text from ${from}. Say what to build: troupe "Create a 2048 game"`);
+  if (idea === "")
+    throw new UsageError(
+      "IDEA_MISSING",
+      `Expected an idea, got an empty text from ${from}. Say what to build: troupe "Create a 2048 game"`,
+    );
   if (new TextEncoder().encode(idea).length <= IDEA_BYTES) return idea;
-  throw new UsageError("IDEA_TOO_LONG", `Expected an idea of at most ${IDEA_BYTES} bytes, got more on the command line. Say it shorter; every role reads it.`);
+  throw new UsageError(
+    "IDEA_TOO_LONG",
+    `Expected an idea of at most ${IDEA_BYTES} bytes, got more on the command line. Say it shorter; every role reads it.`,
+  );
 }

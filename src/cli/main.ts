@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { systemClock } from "../kernel/clock.ts";
+import { TroupeError } from "../kernel/errors.ts";
 import { errorLines, exitCodeOfError, toldError } from "./errors.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Host, HostSignal } from "./host.ts";
@@ -8,13 +9,16 @@ import { runProgram } from "./program.ts";
 import { styleFor, wantsColor } from "./screen/style.ts";
 
 const SIGNALS: readonly HostSignal[] = ["SIGINT", "SIGTERM"];
+const words = process.argv.slice(2);
 
 const host: Host = {
   version: ownVersion(),
   env: process.env,
   cwd: process.cwd(),
   clock: systemClock,
-  stdin: process.stdin,
+  get stdin() {
+    return process.stdin;
+  },
   stdout: process.stdout,
   stderr: process.stderr,
   onSignal(listener) {
@@ -30,27 +34,25 @@ const host: Host = {
   exit: (code) => process.exit(code),
 };
 
-// A reader that closed its pipe has seen enough. Whoever works notices by a listener of its own and ends in good order.
-process.stdout.on("error", ignoreClosedPipe);
-process.stderr.on("error", ignoreClosedPipe);
-process.exit(await flushed(await main(process.argv.slice(2))));
+// A reader that closed its pipe has seen enough: whoever works notices by a listener of its own and ends in good order.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") return;
+  process.exit(tell(new TroupeError("OUTPUT_UNWRITABLE", `Expected to write to standard output, but ${error.message}.`, { cause: error })));
+});
+// Without a reader for errors there is nobody to tell of it.
+process.stderr.on("error", () => {});
+process.on("uncaughtException", (error) => process.exit(tell(error)));
 
-async function main(words: readonly string[]): Promise<ExitCode> {
-  try {
-    return await runProgram(host, words);
-  } catch (error) {
-    const told = toldError(error, host.env);
-    const isColorOff = words.includes("--no-color");
-    const style = styleFor(wantsColor({ isOff: isColorOff, env: host.env, isTTY: host.stderr.isTTY === true }));
-    const isVerbose = words.includes("--verbose") || words.includes("-v");
-    host.stderr.write(`${errorLines(told, { style, isVerbose }).join("\n")}\n`);
-    if (words.includes("--json")) host.stdout.write(`${JSON.stringify({ type: "error", code: told.code, message: told.message })}\n`);
-    return exitCodeOfError(error);
-  }
-}
+process.exit(await flushed(await runProgram(host, words).catch(tell)));
 
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+/** Tells an error and gives the code to end with. */
+function tell(error: unknown): ExitCode {
+  const told = toldError(error, host.env);
+  const style = styleFor(wantsColor({ isOff: words.includes("--no-color"), env: host.env, isTTY: host.stderr.isTTY === true }));
+  const isVerbose = words.includes("--verbose") || words.includes("-v");
+  host.stderr.write(`${errorLines(told, { style, isVerbose }).join("\n")}\n`);
+  if (words.includes("--json")) host.stdout.write(`${JSON.stringify({ type: "error", code: told.code, message: told.message })}\n`);
+  return exitCodeOfError(error);
 }
 
 /** Waits until both streams have given away what they hold: ending the process would drop it where pipes are slow. */
@@ -64,7 +66,10 @@ async function flushed(code: ExitCode): Promise<ExitCode> {
 function ownVersion(): string {
   for (const up of ["../../package.json", "../../../package.json"]) {
     try {
-      const { name, version } = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as { readonly name?: unknown; readonly version?: unknown };
+      const { name, version } = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as {
+        readonly name?: unknown;
+        readonly version?: unknown;
+      };
       if (name === "troupe" && typeof version === "string") return version;
     } catch {
       // Not there: the other place has it.

@@ -58,7 +58,10 @@ export async function scriptModel(idea: DemoIdea, company: CompanySettings, o: {
 
 /** There is neither a model nor a script for an idea. @param asked a model named without a way to reach it */
 export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): ModelError {
-  const what = asked === undefined ? "no model is set and no bundled script fits this idea" : `there is neither a key nor a base URL for ${shown(asked, 80)}`;
+  const what =
+    asked === undefined
+      ? "no model is set and no bundled script fits this idea"
+      : `there is neither a key nor a base URL for ${shown(asked, 80)}`;
   const bundled = ideas.map(({ id, idea }) => `"${idea}" (troupe demo ${id})`).join(", ");
   return new ModelError(
     "MODEL_AUTH",

@@ -10,7 +10,8 @@ const MOST_SIBLINGS = 1_000;
 /** Longest folder name made of an idea. */
 const SLUG_LENGTH = 40;
 /** How ideas begin without telling one from another. */
-const OPENING = /^(please|can|could|you|i|want|need|would|like|to|let|us|lets|create|make|build|write|develop|implement|design|generate|code|program|me|us|a|an|the|some|simple|small)-/;
+const OPENING =
+  /^(please|can|could|you|i|want|need|would|like|to|let|us|lets|create|make|build|write|develop|implement|design|generate|code|program|me|us|a|an|the|some|simple|small)-/;
 
 /** Whether a folder is there and holds something. A repository and this command's own records are nothing. */
 export type IsTaken = (path: string) => Promise<boolean>;
@@ -21,14 +22,23 @@ export type IsTaken = (path: string) => Promise<boolean>;
  *
  * @throws WorkspaceError `WORKSPACE_CROWDED` when there is none left.
  */
-export async function outFolder(o: { readonly cwd: string; readonly out: string | undefined; readonly name: string; readonly force: boolean; readonly isTaken: IsTaken }): Promise<string> {
+export async function outFolder(o: {
+  readonly cwd: string;
+  readonly out: string | undefined;
+  readonly name: string;
+  readonly force: boolean;
+  readonly isTaken: IsTaken;
+}): Promise<string> {
   if (o.out !== undefined) return resolve(o.cwd, o.out);
   const first = join(o.cwd, SHELF, o.name);
   for (let n = 1; n <= MOST_SIBLINGS; n++) {
     const folder = n === 1 ? first : `${first}-${n}`;
     if (o.force || !(await o.isTaken(folder))) return folder;
   }
-  throw new WorkspaceError("WORKSPACE_CROWDED", `Expected a free folder beside "${shown(first)}", but ${MOST_SIBLINGS} are taken. Name one: --out <dir>.`);
+  throw new WorkspaceError(
+    "WORKSPACE_CROWDED",
+    `Expected a free folder beside "${shown(first)}", but ${MOST_SIBLINGS} are taken. Name one: --out <dir>.`,
+  );
 }
 
 /** Looks at the disk: a folder that holds something is taken, and so is a name that a file has. */

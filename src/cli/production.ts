@@ -79,7 +79,8 @@ async function finished(session: Session, production: Production, company: Compa
   const told = (error: unknown): ToldError => toldError(error, host.env);
   const { isScripted, folder: out } = production;
   const report = resultReport(result, { out, files, isScripted, worstCase, interruption: interruptions.first, told });
-  if (result.error !== undefined && result.status !== "stopped" && interruptions.first !== "pipe") await tellError(session, told(result.error));
+  if (result.error !== undefined && result.status !== "stopped" && interruptions.first !== "pipe")
+    await tellError(session, told(result.error));
   return report;
 }
 
@@ -100,6 +101,16 @@ async function tellResult(session: Session, production: Production, report: Resu
   const isTTY = host.stdout.isTTY === true;
   const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY }));
   const width = isTTY ? (host.stdout.columns ?? DEFAULT_COLUMNS) - 1 : Infinity;
-  const facts = { style, width, folder: place, roundLimit: settings.rounds, budget, modelId: model.id, price: model.price, age: screen.age, warnings: screen.unseenWarnings };
+  const facts = {
+    style,
+    width,
+    folder: place,
+    roundLimit: settings.rounds,
+    budget,
+    modelId: model.id,
+    price: model.price,
+    age: screen.age,
+    warnings: screen.unseenWarnings,
+  };
   host.stdout.write(`${summaryLines(report, facts).join("\n")}\n`);
 }

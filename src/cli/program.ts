@@ -55,11 +55,9 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
     .addHelpText("after", EXAMPLES)
     .addHelpText("after", EPILOGUE);
 
-  const run = withModel(withCompany(program.command("run", { isDefault: true })))
+  const run = withIdea(program.command("run", { isDefault: true }))
     .description('let a company work on an idea; `troupe "idea"` is short for it')
     .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
-    .option("-f, --file <file>", "read the idea from a file")
-    .option("-y, --yes", "do not ask before a paid run")
     .action(async (idea: readonly string[], flags: Flags) => {
       const { runCommand } = await import("./commands/run.ts");
       end(await runCommand(host, idea, flags, words[0] === "run"));
@@ -72,24 +70,36 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
       const { demoCommand } = await import("./commands/demo.ts");
       end(await demoCommand(host, id, flags));
     });
-  withTalk(withReach(program.command("doctor")))
+  withTalk(withReach(program.command("doctor")).option("--ping", "ask the model for one word, which may cost a fraction of a cent"))
     .description("check what a run needs, and say how to mend what is missing")
     .option("-o, --out <dir>", "the folder a project would go to")
-    .option("--ping", "ask the model for one word, which may cost a fraction of a cent")
     .action(async (flags: Flags) => {
       const { doctorCommand } = await import("./commands/doctor.ts");
       end(await doctorCommand(host, flags));
     });
   // The options of `run` are the options of `troupe` itself.
-  const ownOptions = program.createHelp();
-  program.configureHelp({ visibleOptions: (command) => ownOptions.visibleOptions(command).concat(command === program ? ownOptions.visibleOptions(run).slice(0, -1) : []) });
+  const help = program.createHelp();
+  const isOwn = ({ long }: Option): boolean => long !== "--help";
+  program.configureHelp({
+    visibleOptions: (command) =>
+      command === program ? [...help.visibleOptions(run).filter(isOwn), ...help.visibleOptions(program)] : help.visibleOptions(command),
+  });
   return program;
+}
+
+function withIdea(command: Command): Command {
+  const given = command
+    .optionsGroup("The idea:")
+    .option("-f, --file <file>", "read the idea from a file")
+    .option("-y, --yes", "do not ask before a paid run");
+  return withCompany(withReach(given).option("--allow-unpriced", "let --budget stand with a model whose price is not known"));
 }
 
 /** How the company works. */
 function withCompany(command: Command): Command {
   return withTalk(
     command
+      .optionsGroup("The company:")
       .option("-b, --budget <usd>", "dollars it may spend, also --investment (default 3, for models whose price is known)")
       .addOption(new Option("--investment <usd>").hideHelp())
       .option("-n, --rounds <n>", "most rounds, also --n-round (default 20)")
@@ -106,20 +116,19 @@ function withCompany(command: Command): Command {
 /** How a command talks. */
 function withTalk(command: Command): Command {
   return command
+    .optionsGroup("The output:")
     .option("--json", "print events as lines of JSON, the result last")
     .option("-q, --quiet", "print the result and nothing else")
     .option("-v, --verbose", "print warnings, and where errors come from")
-    .option("--no-color", "no colour");
+    .option("--no-color", "no colour")
+    .optionsGroup("Options:");
 }
 
 /** How a model is chosen and reached. */
 function withReach(command: Command): Command {
   return command
+    .optionsGroup("The model:")
     .option("-m, --model <name>", "the model (default gpt-5-mini)")
     .option("--base-url <url>", "an OpenAI-compatible server")
     .option("--price <in,out>", "what the model costs, in dollars for a million tokens");
-}
-
-function withModel(command: Command): Command {
-  return withReach(command).option("--allow-unpriced", "let --budget stand with a model whose price is not known");
 }

@@ -9,7 +9,12 @@ import type { Interruptions } from "./interruptions.ts";
  *
  * @throws ControlError when an interruption comes, Ctrl-C at the prompt included
  */
-export async function promptLine(host: Host, interruptions: Interruptions, question: string, signal?: AbortSignal): Promise<string | undefined> {
+export async function promptLine(
+  host: Host,
+  interruptions: Interruptions,
+  question: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
   const stop = signal === undefined ? interruptions.signal : AbortSignal.any([interruptions.signal, signal]);
   if (stop.aborted) throw abortReason(stop);
   const lines = createInterface({ input: host.stdin, output: host.stderr, terminal: true, historySize: 0 });

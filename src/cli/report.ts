@@ -11,6 +11,7 @@ export interface TestsReport {
   readonly total: number;
   readonly passed: number;
   readonly failed: number;
+  readonly failures?: readonly { readonly name: string }[];
   /** Why they did not run and what to do about it. */
   readonly hint?: string;
 }
@@ -80,8 +81,14 @@ const VERDICTS: ReadonlySet<unknown> = new Set(["passed", "failed", "not run", "
 
 function isTestsReport(payload: unknown): payload is TestsReport {
   if (typeof payload !== "object" || payload === null) return false;
-  const { tests, total, passed, failed } = payload as { readonly [key: string]: unknown };
-  return VERDICTS.has(tests) && [total, passed, failed].every((count) => typeof count === "number");
+  const { tests, total, passed, failed, failures = [] } = payload as { readonly [key: string]: unknown };
+  const isNamed = (failure: unknown): boolean => typeof (failure as { readonly name?: unknown } | null)?.name === "string";
+  return (
+    VERDICTS.has(tests) &&
+    [total, passed, failed].every((count) => typeof count === "number") &&
+    Array.isArray(failures) &&
+    failures.every(isNamed)
+  );
 }
 
 /** Facts of an error that were made for programs, such as the question a person must answer. */

@@ -7,7 +7,11 @@ import type { Sandbox, Refusal } from "../workspace/sandbox.ts";
  * Where the tests of a project run, told where it is not what one would expect. What a model writes runs in bubblewrap or, unless the
  * user says otherwise, not at all. The bundled scripts are part of this package, so their tests run without it too.
  */
-export async function sandboxFor({ screen, host }: Session, settings: Pick<CompanySettings, "sandbox" | "runTests">, isScripted: boolean): Promise<Sandbox> {
+export async function sandboxFor(
+  { screen, host }: Session,
+  settings: Pick<CompanySettings, "sandbox" | "runTests">,
+  isScripted: boolean,
+): Promise<Sandbox> {
   const { chooseSandbox } = await import("../workspace/choose-sandbox.ts");
   if (!settings.runTests) return chooseSandbox("none");
   const sandbox = await chooseSandbox(settings.sandbox);

@@ -101,12 +101,23 @@ const URL_VARIABLES = ["TROUPE_BASE_URL", "OPENAI_BASE_URL"] as const;
  * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`
  */
 export function runSettings(idea: IdeaSource, flags: Flags, env: Variables): RunSettings {
-  return { idea, model: modelChoice(flags, env), isConfirmed: flags.yes === true, output: outputSettings(flags), ...companySettings(flags) };
+  return {
+    idea,
+    model: modelChoice(flags, env),
+    isConfirmed: flags.yes === true,
+    output: outputSettings(flags),
+    ...companySettings(flags),
+  };
 }
 
 /** The options that say how a command talks. */
 export function outputSettings(flags: Flags): OutputSettings {
-  return { isJson: flags.json === true, isQuiet: flags.quiet === true, isVerbose: flags.verbose === true, isColorOff: flags.color === false };
+  return {
+    isJson: flags.json === true,
+    isQuiet: flags.quiet === true,
+    isVerbose: flags.verbose === true,
+    isColorOff: flags.color === false,
+  };
 }
 
 /** The options that say how the company works. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
@@ -174,7 +185,10 @@ function decimal(text: string): number | undefined {
 function dollars(text: string): number {
   const amount = decimal(text);
   if (amount !== undefined && amount > 0 && amount <= MOST_DOLLARS) return amount;
-  throw new UsageError("OPTION_INVALID", `Expected --budget to be an amount of dollars above 0, such as 3 or 0.50, got "${shown(text, 60)}".`);
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected --budget to be an amount of dollars above 0, such as 3 or 0.50, got "${shown(text, 60)}".`,
+  );
 }
 
 function roundsOf(text: string): number {
@@ -186,7 +200,10 @@ function roundsOf(text: string): number {
 function priceFrom(text: string): ModelPrice {
   const [input, output, ...rest] = text.split(",").map(decimal);
   if (input !== undefined && output !== undefined && rest.length === 0) return { input, output };
-  throw new UsageError("OPTION_INVALID", `Expected --price to be dollars for a million tokens in and out, such as 0.25,2, got "${shown(text, 60)}".`);
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected --price to be dollars for a million tokens in and out, such as 0.25,2, got "${shown(text, 60)}".`,
+  );
 }
 
 function sandboxMode(text: string): SandboxMode {

@@ -13,7 +13,7 @@ import { createMessage, isCauseLeftOpen, type Message, type MessageFields } from
 import type { Receipt } from "../message/receipt.ts";
 import { messagesOf } from "../role/said.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
-import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
+import type { ActEnded, RecordedMemoryOp, RunNotice, Sent } from "../run/event.ts";
 import type { RoleState } from "../run/run-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Answerer } from "./answerer.ts";
@@ -26,6 +26,8 @@ export interface ActivationHost {
   readonly logger: Logger;
   /** Most characters of one message. */
   readonly messageLimit: number;
+  /** Tells listeners, if there are any. */
+  notify(notice: () => RunNotice): void;
   /** Logs a warning of a role and tells it to listeners. */
   warn(role: string, text: string): void;
   /** @param publisher the role that says it */
@@ -80,7 +82,7 @@ export class Activation implements RoleContext {
     this.runId = parts.host.runId;
     this.inbox = parts.state.mailbox.peek(parts.take);
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
-    this.#custom = new StateDraft(parts.state.custom);
+    this.#custom = new StateDraft(parts.state.custom, parts.act);
     this.human = { ask: (question) => parts.answerer.askHuman(parts.steps, this.role, question) };
     this.joins = {
       consumed: (reaction) => this.#joined?.[reaction] ?? parts.state.joins[reaction],
@@ -97,11 +99,18 @@ export class Activation implements RoleContext {
     for (const message of messagesOf(await role.react(this), this.name)) this.publish(message);
   }
 
-  /** Nothing can be said, remembered or asked any more. */
+  /** Nothing can be said, remembered, changed or asked any more. */
   close(): void {
     this.#closed = true;
     this.#memory.close();
     this.#working?.close();
+    this.#custom.close();
+  }
+
+  /** What it changed is the run's now: who still reads here sees that. */
+  settle(): void {
+    this.#memory.settle();
+    this.#working?.settle();
   }
 
   /** Everything this activation changed. */
@@ -125,6 +134,10 @@ export class Activation implements RoleContext {
       ...(planChanged ? { plan } : {}),
       ...(this.#joined === undefined ? {} : { joins: this.#joined }),
     };
+  }
+
+  began(action: string): void {
+    this.#parts.host.notify(() => ({ type: "action.started", role: this.name, action }));
   }
 
   get signal(): AbortSignal {
@@ -173,6 +186,7 @@ export class Activation implements RoleContext {
   }
 
   set plan(plan: Plan) {
+    this.#assertOpen("a plan");
     this.#plan = plan;
   }
 

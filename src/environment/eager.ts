@@ -3,7 +3,8 @@ import type { Scheduler, SchedulerEnd, SchedulerHost } from "./scheduler.ts";
 /**
  * A role runs as soon as it has mail, one activation at a time per role, and what it says is delivered when the activation ends.
  *
- * E2 at most one activation per role is under way. E3 quiescence is counted: idle is no role ready and none running.
+ * E2 at most one activation per role is under way; who has waited longest runs first, so that nobody starves. E3 quiescence is
+ * counted: idle is no role ready and none running.
  */
 export const eager: Scheduler = {
   name: "eager",
@@ -12,9 +13,10 @@ export const eager: Scheduler = {
 
 class EagerRun {
   readonly #host: SchedulerHost;
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Set<string>();
   /** Roles that cannot go on in this run: they failed or wait for somebody. */
   readonly #blocked = new Set<string>();
+  #wake: () => void = () => {};
   #end: SchedulerEnd | undefined;
 
   constructor(host: SchedulerHost) {
@@ -22,12 +24,13 @@ class EagerRun {
   }
 
   async run(): Promise<SchedulerEnd> {
+    this.#host.onMail(() => this.#wake());
     for (;;) {
       await this.#host.resumed();
       if (this.#host.signal.aborted) this.#end ??= "interrupted";
       if (this.#end === undefined) this.#startReady();
       if (this.#running.size === 0) return this.#end ?? (this.#blocked.size > 0 ? "interrupted" : "idle");
-      await Promise.race(this.#running.values());
+      await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 
@@ -39,7 +42,8 @@ class EagerRun {
         this.#end = "rounds";
         return;
       }
-      this.#running.set(role, this.#turn(role));
+      this.#running.add(role);
+      void this.#turn(role);
     }
   }
 
@@ -49,5 +53,6 @@ class EagerRun {
     if (end === "stopped") this.#end ??= "interrupted";
     if (end !== "done") this.#blocked.add(role);
     else if (this.#host.checkpoint()) this.#end ??= "checkpoint";
+    this.#wake();
   }
 }

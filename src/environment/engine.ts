@@ -1,10 +1,10 @@
 import { type Action, assertSameAction } from "../action/action.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { BudgetError, type ControlError, errorRecord, UsageError } from "../kernel/errors.ts";
+import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
-import type { Message } from "../message/message.ts";
+import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
@@ -12,6 +12,7 @@ import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import { isOutput } from "../run/apply.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
 import type { RunNotice, Sent } from "../run/event.ts";
+import { maskedError, maskedMessage } from "../run/masking.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { RoleState, RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation.ts";
@@ -55,6 +56,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly #interrupt = new AbortController();
   readonly #tools: TurnTools;
   #roundLimit = 0;
+  #wake: () => void = () => {};
   #failure: { readonly error: unknown } | undefined;
   #control: ControlError | undefined;
 
@@ -130,7 +132,8 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
-  publish(message: Message): Receipt {
+  publish(given: Message): Receipt {
+    const message = maskedMessage(this.#parts.mask, fromOutside(given));
     const sent = sentAs(message, this.route(message));
     const waits = this.state.scheduler === "rounds" && (this.#running.size > 0 || this.midRound);
     this.#parts.log.record({ type: "message", ...sent, ...(waits ? { atBarrier: true as const } : {}) });
@@ -139,28 +142,36 @@ export class Engine implements SchedulerHost, ActivationHost {
       this.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
       this.#parts.tell()?.({ type: "message.unheard", message });
     }
+    this.#wake();
     return { message, recipients: sent.to };
   }
 
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
   run(roundLimit: number): Promise<SchedulerEnd> {
+    this.#failure = undefined;
+    this.#control = undefined;
     this.#roundLimit = roundLimit;
     return this.#parts.scheduler.run(this);
   }
 
-  ready(): readonly string[] {
+  ready(): Iterable<string> {
     const { ready, ran, roles, scheduler } = this.state;
-    const names = scheduler === "rounds" && ran.size > 0 ? [...ready].filter((name) => !ran.has(name)) : [...ready];
+    if (scheduler !== "rounds") return ready;
+    const names = ran.size > 0 ? [...ready].filter((name) => !ran.has(name)) : [...ready];
     return names.length < 2 ? names : names.sort((a, b) => placeOf(roles, a) - placeOf(roles, b));
   }
 
+  onMail(wake: () => void): void {
+    this.#wake = wake;
+  }
+
   async turn(name: string): Promise<TurnEnd> {
-    const spec = this.#specs.get(name);
-    const role = this.state.roles.get(name);
-    if (spec === undefined || role === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
     this.#running.add(name);
-    this.#parts.tell()?.({ type: "role.active", role: name, news: role.mailbox.size });
     try {
+      const spec = this.#specs.get(name);
+      const role = this.state.roles.get(name);
+      if (spec === undefined || role === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
+      this.#parts.tell()?.({ type: "role.active", role: name, news: role.mailbox.size });
       return this.#ended(name, await takeTurn(this.#tools, spec, role));
     } catch (error) {
       this.#failure ??= { error };
@@ -170,6 +181,10 @@ export class Engine implements SchedulerHost, ActivationHost {
       this.#running.delete(name);
       this.#parts.tell()?.({ type: "role.idle", role: name });
     }
+  }
+
+  notify(notice: () => RunNotice): void {
+    this.#parts.tell()?.(notice());
   }
 
   warn(role: string, text: string): void {
@@ -182,7 +197,12 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   checkpoint(): boolean {
-    return this.#parts.checkpoint();
+    try {
+      return this.#parts.checkpoint();
+    } catch (error) {
+      this.#failure ??= { error };
+      return true;
+    }
   }
 
   resumed(): Promise<void> {
@@ -195,7 +215,7 @@ export class Engine implements SchedulerHost, ActivationHost {
         for (const sent of result.event.said) this.#tellSaid(sent);
         return "done";
       case "skipped":
-        this.warn(name, `${name} failed and its messages became dead letters: ${errorRecord(result.error).message}`);
+        this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, result.error).message}`);
         return "done";
       case "stopped":
         this.#failure ??= { error: result.error };
@@ -222,12 +242,20 @@ export class Engine implements SchedulerHost, ActivationHost {
 
 }
 
+/**
+ * A message as it enters a run. From here on its cause is told: who passes it on later says the same, whether the run has it from its
+ * maker or from a record.
+ *
+ * @throws UsageError `MESSAGE_INVALID`
+ */
+function fromOutside(given: Message): Message {
+  const message = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
+  return isCauseLeftOpen(message) ? createMessage(message.content, message) : message;
+}
+
 /** Rounds so far; where there are none, the most activations of one role: what bounds a run in both regimes. */
 export function roundsOf(state: RunState): number {
-  if (state.scheduler === "rounds") return state.round;
-  let most = 0;
-  for (const role of state.roles.values()) most = Math.max(most, role.n);
-  return most;
+  return state.scheduler === "rounds" ? state.round : state.busiest;
 }
 
 function sentAs(message: Message, route: Route): Sent {

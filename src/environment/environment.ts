@@ -2,8 +2,8 @@ import { EventEmitter } from "eventemitter3";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
-import { contentHash, type Json } from "../kernel/json.ts";
-import { maskSecrets } from "../kernel/mask.ts";
+import { contentHash, deepFreeze, type Json } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
@@ -16,14 +16,16 @@ import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import type { HiredRole, Observed, ObservedOf, RunEvent, RunNotice } from "../run/event.ts";
+import { maskedError, textMask } from "../run/masking.ts";
 import { type OwnedRun, RunLog } from "../run/run-log.ts";
 import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
 import { Answerer } from "./answerer.ts";
+import { checkOptions, checkWhole } from "./check-options.ts";
 import { eager } from "./eager.ts";
 import { Engine } from "./engine.ts";
 import type { HumanPort } from "./human-port.ts";
 import { rounds } from "./rounds.ts";
-import { type RunEnd, type RunResult, runResult } from "./run-result.ts";
+import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
 import type { Scheduler, SchedulerEnd } from "./scheduler.ts";
 
 /** The named regimes. */
@@ -96,12 +98,14 @@ export class Environment {
   readonly description: string;
   readonly #options: EnvironmentOptions;
   readonly #log: RunLog;
+  readonly #mask: Mask;
   readonly #engine: Engine;
   readonly #roles = new Map<string, Role>();
   readonly #emitter: EventEmitter;
   #runs: Promise<unknown> | undefined;
 
   constructor(options: EnvironmentOptions = {}, backing: RunBacking = {}) {
+    checkOptions(options);
     this.description = options.description ?? "";
     this.#options = options;
     this.#emitter = backing.emitter ?? new EventEmitter();
@@ -109,17 +113,19 @@ export class Environment {
     const state = backing.state ?? freshState(options);
     const scheduler = schedulerNamed(state.scheduler);
     const logger = options.logger ?? silentLogger;
+    const mask = textMask(options.secrets ?? []);
+    this.#mask = mask;
     const observe = (event: RunEvent): void => {
       this.#tell(event);
       backing.grew?.();
     };
-    this.#log = new RunLog({ state, clock, owned: backing.owned, observe });
+    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe });
     const tell = (): ((notice: RunNotice) => void) | undefined => (this.#emitter.eventNames().length === 0 ? undefined : this.#tell);
     this.#engine = new Engine({
       log: this.#log,
       clock,
       scheduler,
-      concurrency: positive(options.concurrency ?? DEFAULT_CONCURRENCY, "concurrency"),
+      concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       onFailure: options.onFailure ?? "stop",
       answerer: new Answerer({
         ...options,
@@ -131,7 +137,7 @@ export class Environment {
         tell,
       }),
       logger,
-      mask: maskSecrets(options.secrets ?? []),
+      mask,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       signal: backing.signal ?? new AbortController().signal,
       tell,
@@ -172,9 +178,10 @@ export class Environment {
    * Runs until no role has mail, `rounds` more rounds have passed (default 100), or something stops it. A failing role is told in
    * the result; nothing is thrown.
    *
-   * @throws UsageError `RUN_TWICE` while it is running already.
+   * @throws UsageError `RUN_TWICE` while it is running already; `OPTION_INVALID` for rounds that are no whole number.
    */
   async run(o: { readonly rounds?: number } = {}): Promise<RunResult> {
+    checkWhole(o.rounds ?? DEFAULT_ROUNDS, "rounds", 0);
     const end = await this.drive(this.#engine.rounds + (o.rounds ?? DEFAULT_ROUNDS));
     return runResult(this.state, end);
   }
@@ -188,6 +195,18 @@ export class Environment {
       return { reason, failure: this.#engine.failure, control: this.#engine.control };
     } finally {
       this.#runs = undefined;
+    }
+  }
+
+  /** Records how the run ended, as far as its journal still takes it, and says what came of it. @internal */
+  async finish(end: RunEnd): Promise<RunResult> {
+    const { status, error } = statusOf(end);
+    try {
+      this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: maskedError(this.#mask, error) }) });
+      await this.#log.durable();
+      return runResult(this.state, end);
+    } catch (broken) {
+      return runResult(this.state, { ...end, failure: end.failure ?? { error: broken } });
     }
   }
 
@@ -260,13 +279,18 @@ export class Environment {
     return createMessage(content, { id: `user#${this.state.outside + 1}`, timestamp: clock.now() });
   }
 
-  /** A listener's exception is its own affair: it is logged, and the run goes on. */
+  /** A listener's exception is its own affair: it is logged, and the run goes on, for the other listeners too. */
   readonly #tell = (observed: Observed): void => {
     if (this.#emitter.listenerCount(observed.type) === 0) return;
-    try {
-      this.#emitter.emit(observed.type, observed);
-    } catch (error) {
-      (this.#options.logger ?? silentLogger).error(`A listener of ${observed.type} failed: ${error instanceof Error ? error.message : "not an Error"}`);
+    const failed = (error: unknown): void =>
+      (this.#options.logger ?? silentLogger).error(`A listener of ${observed.type} failed: ${maskedError(this.#mask, error).message}`);
+    deepFreeze(observed);
+    for (const listener of this.#emitter.listeners(observed.type)) {
+      try {
+        void Promise.resolve(listener(observed) as unknown).catch(failed);
+      } catch (error) {
+        failed(error);
+      }
     }
   };
 }
@@ -293,9 +317,4 @@ function schedulerNamed(name: string): Scheduler {
   const scheduler = schedulers[name];
   if (scheduler !== undefined) return scheduler;
   throw new UsageError("SCHEDULER_UNKNOWN", `Expected a scheduler "rounds" or "eager", got ${JSON.stringify(name)}.`);
-}
-
-function positive(value: number, name: string): number {
-  if (Number.isInteger(value) && value >= 1) return value;
-  throw new UsageError("OPTION_INVALID", `Expected ${name} to be a whole number of 1 or more, got ${value}.`);
 }

@@ -19,7 +19,7 @@ export const rounds: Scheduler = {
 async function nextRound(host: SchedulerHost): Promise<SchedulerEnd | "done"> {
   await host.resumed();
   if (host.signal.aborted) return "interrupted";
-  const ready = host.ready();
+  const ready = [...host.ready()];
   if (ready.length === 0 && !host.midRound) return "idle";
   if (host.rounds >= host.roundLimit) return "rounds";
   const ends = await runAll(host, ready);
@@ -33,8 +33,10 @@ async function runAll(host: SchedulerHost, roles: readonly string[]): Promise<re
   const ends: TurnEnd[] = [];
   let next = 0;
   async function worker(): Promise<void> {
-    while (next < roles.length && !host.signal.aborted) {
-      const role = roles[next] as string;
+    for (;;) {
+      await host.resumed();
+      const role = roles[next];
+      if (role === undefined || host.signal.aborted) return;
       next += 1;
       ends.push(await host.turn(role));
     }

@@ -5,8 +5,10 @@ export type TurnEnd = "done" | "stopped" | "suspended";
 export interface SchedulerHost {
   /** Most activations at once. */
   readonly concurrency: number;
-  /** Roles with mail that may run now, in hire order. */
-  ready(): readonly string[];
+  /** Roles with mail that may run now: in hire order where there are rounds, else in the order in which they came to have it. */
+  ready(): Iterable<string>;
+  /** Calls `wake` whenever a message comes from outside. */
+  onMail(wake: () => void): void;
   /** Runs one activation, with its retries, to its end. Never rejects. */
   turn(role: string): Promise<TurnEnd>;
   /** Whether a round is under way: some role has ended an activation in it. */
@@ -17,7 +19,7 @@ export interface SchedulerHost {
   readonly rounds: number;
   /** The number of rounds at which the run stops. */
   readonly roundLimit: number;
-  /** Told after every round or, in regimes without rounds, every activation. True: stop here. */
+  /** Told after every round or, in regimes without rounds, every activation. True: stop here. Never throws. */
   checkpoint(): boolean;
   /** Resolves when activations may start (again): at once unless the run is paused. */
   resumed(): Promise<void>;

@@ -1,17 +1,18 @@
 import type { Clock } from "../kernel/clock.ts";
-import { ControlError, errorRecord, type ErrorRecord, TimeoutError } from "../kernel/errors.ts";
-import { canonicalJson } from "../kernel/json.ts";
+import { ControlError, TimeoutError } from "../kernel/errors.ts";
 import type { Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { BudgetGate } from "../run/budget-gate.ts";
 import type { ActEnded } from "../run/event.ts";
+import { maskedError } from "../run/masking.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { actName, type RoleState } from "../run/run-state.ts";
 import { ActivationSteps } from "../run/steps.ts";
 import { Activation, type ActivationHost } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** What every turn of an environment is made with. */
 export interface TurnTools {
@@ -32,7 +33,7 @@ export type TurnResult =
   | { readonly kind: "stopped"; readonly error: unknown }
   | { readonly kind: "suspended"; readonly control: ControlError };
 
-type Outcome = { readonly kind: "done" } | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "control"; readonly control: ControlError };
+type Outcome = { readonly kind: "done"; readonly event: ActEnded } | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "control"; readonly control: ControlError };
 
 /** One role's turn: an activation, and its retries as the failure policy says. Rejects only when the journal is broken. */
 export async function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Promise<TurnResult> {
@@ -45,6 +46,9 @@ export async function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState
 /**
  * One attempt at an activation. It owns the limit on its time; what the activation changed is the activation's until it is
  * recorded, and the run's after.
+ *
+ * TU1 what takes effect is what the body had done when it ended; what it started and did not await is only waited for, and the limit
+ * holds for that too. TU2 an attempt has the messages of the failed one before it.
  */
 class Attempt {
   readonly #tools: TurnTools;
@@ -54,6 +58,7 @@ class Attempt {
   readonly #attempt: number;
   readonly #take: number;
   readonly #lifetime: Lifetime;
+  readonly #limit: TimeLimit;
   readonly #steps: ActivationSteps;
   readonly #activation: Activation;
 
@@ -63,11 +68,13 @@ class Attempt {
     this.#role = role;
     this.#attempt = role.failures + 1;
     this.#act = role.open?.act ?? actName(role.name, role.n, this.#attempt);
-    this.#take = role.open?.take ?? role.mailbox.size;
+    this.#take = role.open?.take ?? role.retake ?? role.mailbox.size;
     const { log, clock, gate, mask } = tools;
     const startedAt = role.open?.at ?? clock.now();
     this.#lifetime = tools.lifetimes.begin();
     const lifetime = this.#lifetime;
+    const what = `the activation ${this.#act}`;
+    this.#limit = new TimeLimit(clock, spec.role.timeout, () => lifetime.end(this.#steps.control ?? new TimeoutError(what, spec.role.timeout)));
     this.#steps = new ActivationSteps({
       act: this.#act,
       log,
@@ -76,6 +83,7 @@ class Attempt {
       now: () => clock.now(),
       lifetime,
       begin: () => this.#begin(startedAt),
+      waitsForPerson: (isAsked) => this.#limit.hold(isAsked),
       recorded: role.open?.steps,
       carried: role.carry,
       startedAt,
@@ -88,10 +96,9 @@ class Attempt {
     const outcome = await this.#live();
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
-    const event = this.#changes();
-    if (event instanceof FailedCommit) return this.#fail(event.cause);
-    this.#tools.log.record(event);
-    return { kind: "ended", event };
+    this.#tools.log.record(outcome.event);
+    this.#activation.settle();
+    return { kind: "ended", event: outcome.event };
   }
 
   #begin(at: number): void {
@@ -102,47 +109,32 @@ class Attempt {
 
   /** Lives the activation, closes its context, and waits for what it started. */
   async #live(): Promise<Outcome> {
-    const cancel = this.#armTimeout();
     const lived = await this.#lifetime.until(this.#activation.live()).then(
-      (): Outcome => ({ kind: "done" }),
+      (): Outcome => this.#done(),
       (error: unknown): Outcome => (error instanceof ControlError ? { kind: "control", control: error } : { kind: "failed", error }),
     );
-    cancel();
     this.#activation.close();
     await this.#steps.close();
+    this.#limit.stop();
     this.#lifetime.close();
     const late = this.#lifetime.ended?.reason;
     if (late instanceof TimeoutError) return { kind: "failed", error: late };
     return this.#steps.control === undefined ? lived : { kind: "control", control: this.#steps.control };
   }
 
-  /** A person may take their time: while one is asked, the limit starts anew. */
-  #armTimeout(): () => void {
-    const { clock } = this.#tools;
-    const ms = this.#spec.role.timeout;
-    let cancel = clock.timer(ms, fire);
-    const lifetime = this.#lifetime;
-    const steps = this.#steps;
-    const what = `the activation ${this.#act}`;
-    function fire(): void {
-      if (steps.waitsForHuman) cancel = clock.timer(ms, fire);
-      else lifetime.end(new TimeoutError(what, ms));
-    }
-    return () => cancel();
-  }
-
-  #changes(): ActEnded | FailedCommit {
+  /** The body has ended. State that left its schema, or is no JSON, fails it even now. */
+  #done(): Outcome {
+    this.#activation.close();
     try {
-      return this.#activation.ended(this.#tools.log.state.round);
+      return { kind: "done", event: this.#activation.ended(this.#tools.log.state.round) };
     } catch (error) {
-      return new FailedCommit(error);
+      return { kind: "failed", error };
     }
   }
 
   #fail(error: unknown): TurnResult | "retry" {
     const { log, mask } = this.#tools;
     const then = afterFailure(this.#spec.role.onFailure ?? this.#tools.onFailure, this.#attempt);
-    const record = JSON.parse(mask(canonicalJson(errorRecord(error)))) as ErrorRecord;
     const { round } = log.state;
     log.record({
       type: "act.failed",
@@ -150,20 +142,11 @@ class Attempt {
       role: this.#role.name,
       round,
       take: this.#take,
-      error: record,
+      error: maskedError(mask, error),
       stepFailed: this.#steps.failed,
       then,
     });
     if (then === "retry") return "retry";
     return { kind: then === "dead" ? "skipped" : "stopped", error };
-  }
-}
-
-/** What an activation changed does not fit: its state left its schema or is no JSON. */
-class FailedCommit {
-  readonly cause: unknown;
-
-  constructor(cause: unknown) {
-    this.cause = cause;
   }
 }

@@ -30,7 +30,7 @@ export class Lifetime {
   readonly #leave: (lifetime: Lifetime) => void;
   #controller: AbortController | undefined;
   #ended: { readonly reason: Error } | undefined;
-  #onEnd: ((reason: Error) => void) | undefined;
+  #waiting: Set<(reason: Error) => void> | undefined;
 
   constructor(leave: (lifetime: Lifetime) => void) {
     this.#leave = leave;
@@ -55,15 +55,18 @@ export class Lifetime {
     if (this.#ended !== undefined) return;
     this.#ended = { reason };
     this.#controller?.abort(reason);
-    this.#onEnd?.(reason);
+    for (const reject of this.#waiting ?? []) reject(reason);
+    this.#waiting = undefined;
   }
 
-  /** Waits for the span's work, but not longer than the span. */
+  /** Waits for work of the span, but not longer than the span. Any number may wait at once. */
   until<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      work.then(resolve, reject);
-      if (this.#ended !== undefined) reject(this.#ended.reason);
-      else this.#onEnd = reject;
+      const waiting = (this.#waiting ??= new Set());
+      const settled = (): void => void waiting.delete(reject);
+      work.then(resolve, reject).finally(settled);
+      if (this.#ended === undefined) waiting.add(reject);
+      else reject(this.#ended.reason);
     });
   }
 

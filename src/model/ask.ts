@@ -16,7 +16,7 @@ export interface AskInput {
   /** How calls are made: clock, retries, limits, prices, timeouts. None of it is part of the step's address. */
   readonly policy: CallPolicy;
   readonly temperature?: number | undefined;
-  /** Most tokens of the reply. Default: none, and 8192 where a price is known. */
+  /** Most tokens of the reply. Default: none, and 16,384 where a price is known. */
   readonly maxTokens?: number | undefined;
   readonly seed?: number | undefined;
   readonly stop?: readonly string[] | undefined;

@@ -32,7 +32,7 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   try {
     const reply =
       model.streams === false
-        ? await watch.until(model.chat(request, { signal: stop.signal }))
+        ? await readWhole(model, request, watch, bounds.onText)
         : await readStream(model, request, builder, watch, bounds.onText);
     checkReply(model.id, request, reply);
     return reply;
@@ -42,6 +42,12 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
   } finally {
     watch.end();
   }
+}
+
+async function readWhole(model: ChatModel, request: ChatRequest, watch: Watch, onText: AttemptBounds["onText"]): Promise<ChatResponse> {
+  const reply = await watch.until(model.chat(request, { signal: watch.signal }));
+  if (reply.content !== "") onText?.(reply.content);
+  return reply;
 }
 
 async function readStream(
@@ -95,11 +101,9 @@ class Watch {
     this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => stop.abort(this.#late()));
   }
 
-  /** The value of `work`, unless the try is stopped first. Checks once more after: work may end normally because it was stopped. */
-  async until<T>(work: Promise<T>): Promise<T> {
-    const value = await Promise.race([work, this.#stopped]);
-    if (this.signal.aborted) throw this.signal.reason;
-    return value;
+  /** The value of `work`, unless the try was stopped before: work may end normally because it was stopped. */
+  until<T>(work: Promise<T>): Promise<T> {
+    return Promise.race([this.#stopped, work]);
   }
 
   /** Starts the wait for the next sign of life anew. */

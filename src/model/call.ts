@@ -70,7 +70,9 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   const price = priceOf(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
   const sent = boundedRequest(model, request, deps.prices);
-  const call: Call = { model, request: sent, deps, price, hold: price === undefined ? 0 : holdFor(sent, price) };
+  // A signal of its own: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
+  const own = { ...deps, signal: AbortSignal.any([deps.signal]) };
+  const call: Call = { model, request: sent, deps: own, price, hold: price === undefined ? 0 : holdFor(sent, price) };
   const policy = { ...defaultRetry, ...deps.retry };
   let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
   for (let n = 1; ; n++) {
@@ -81,7 +83,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
     deps.logger?.warn(`${model.id}: try ${n} of ${policy.tries} failed, next in ${delay} ms. ${tried.error.message}`);
     timeLeft -= delay;
-    await pause(deps.clock, delay, deps.signal);
+    await pause(deps.clock, delay, own.signal);
   }
 }
 
@@ -180,9 +182,14 @@ function estimateUsage(request: ChatRequest, reply: ChatResponse): Usage {
   return { inputTokens: estimateTokens(request), outputTokens: Math.ceil(said / 4), estimated: true };
 }
 
-/** About four characters make a token. Pictures count by their bytes, which is too much, but no text is. */
+/** About four characters make a token, and a picture of ordinary size a thousand tokens. */
 function estimateTokens(request: ChatRequest): number {
-  return Math.ceil(canonicalJson(request).length / 4);
+  let pictures = 0;
+  const messages = request.messages.map(({ images = [], ...text }) => {
+    pictures += images.length;
+    return text;
+  });
+  return Math.ceil(canonicalJson({ ...request, messages }).length / 4) + 1_000 * pictures;
 }
 
 /** A listener that throws loses the rest of the text; it must not cost the answer. */

@@ -22,7 +22,7 @@ export interface ModelPrice extends TokenPrice {
 export type PriceTable = Readonly<Record<string, ModelPrice>>;
 
 /** The most tokens a reply may have where a price is known and nobody said otherwise: without a bound no hold would be one. */
-export const DEFAULT_MAX_TOKENS = 8192;
+export const DEFAULT_MAX_TOKENS = 16_384;
 
 /**
  * Input tokens reserved for each picture on top of its bytes, for an address of a few bytes can name a large one. The dearest rule

@@ -20,6 +20,7 @@ export function act<S>(rc: RoleContext<S>, action: Action): Promise<Said> {
 export async function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Promise<Said> {
   const view = new ActionView(rc, action, work);
   const context = view as unknown as ActionContext;
+  rc.began?.(action.name);
   const result: unknown = await action.run(context as ActionContext<never>);
   const said = toMessages(action, context, result);
   for (const message of said) rc.memory.add(message);

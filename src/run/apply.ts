@@ -12,6 +12,7 @@ import {
   type ActStarted,
   EVENT_VERSION,
   type MessagePublished,
+  type RoundEnded,
   type RecordedMemoryOp,
   type RunEvent,
   type RunResumed,
@@ -20,7 +21,7 @@ import {
   type StepEnded,
   type StepStarted,
 } from "./event.ts";
-import { addRoleState, emptyRunState, nothingCarried, type OpenActivation, type RoleState, type RunState, type StepOutcome, type StepRecord } from "./run-state.ts";
+import { actName, addRoleState, emptyRunState, nothingCarried, type OpenActivation, type RoleState, type RunState, type StepOutcome, type StepRecord } from "./run-state.ts";
 
 /**
  * The state a list of events leads to.
@@ -41,7 +42,13 @@ export function apply(state: RunState, event: RunEvent): void {
   if (event.seq !== state.seq) {
     throw new JournalError("JOURNAL_GAP", `Expected event ${state.seq} of run ${event.runId} next, got ${event.seq}. Events are missing or doubled.`);
   }
-  change(state, event);
+  if (state.runId !== "" && event.runId !== state.runId) throw damaged(`run ${state.runId} has an event of run ${event.runId}`);
+  try {
+    change(state, event);
+  } catch (error) {
+    // Arithmetic and plans refuse in their own words; from a record it is all the same.
+    throw error instanceof JournalError ? error : damaged(`event ${event.seq}, ${event.type}, does not fit`, error);
+  }
   state.seq += 1;
 }
 
@@ -62,7 +69,7 @@ function change(state: RunState, event: RunEvent): void {
     case "act.failed":
       return failActivation(state, event);
     case "round.ended":
-      return endRound(state);
+      return endRound(state, event);
     case "run.resumed":
       return resume(state, event);
     case "run.ended":
@@ -72,6 +79,7 @@ function change(state: RunState, event: RunEvent): void {
 }
 
 function start(state: RunState, event: RunStarted, runId: string): void {
+  if (state.seq !== 0) throw damaged("it started twice");
   state.runId = runId;
   state.seed = event.seed;
   state.scheduler = event.scheduler;
@@ -101,12 +109,16 @@ export function isOutput(sent: Sent): boolean {
 
 function openActivation(state: RunState, event: ActStarted): void {
   const role = roleOf(state, event.role);
+  if (role.open !== undefined) throw damaged(`${event.role} began ${event.act} while ${role.open.act} was open`);
+  if (event.act !== actName(role.name, role.n, role.failures + 1)) throw damaged(`${event.act} is not the next activation of ${role.name}`);
   role.open = { act: event.act, attempt: event.attempt, take: event.take, at: event.at, steps: new Map() };
   state.open.add(event.role);
 }
 
 function openStep(state: RunState, event: StepStarted): void {
   const steps = openSteps(state, event.act);
+  const before = steps.get(event.key);
+  if (before?.inFlight === true) settleAtHold(state, before.started);
   steps.set(event.key, { started: event, inFlight: true, outcome: undefined });
   state.ledger.open(holdKey(event), event.hold as MicroUsd);
 }
@@ -115,11 +127,8 @@ function endStep(state: RunState, event: StepEnded): void {
   const steps = openSteps(state, event.act);
   const record = steps.get(event.key);
   if (record === undefined) throw damaged(`a step ended that had not started: ${event.act} ${event.key}`);
-  state.ledger.settle(holdKey(event), {
-    cost: event.cost === null ? undefined : (event.cost as MicroUsd),
-    basis: event.basis,
-    ...(event.usage === undefined ? {} : { usage: event.usage as unknown as Usage }),
-  });
+  // The answer of a step whose last try was settled when it failed closes no hold any more.
+  if (record.inFlight) settleTry(state, event);
   if (event.retry === true) {
     steps.set(event.key, { ...record, inFlight: false });
     return;
@@ -127,12 +136,20 @@ function endStep(state: RunState, event: StepEnded): void {
   steps.set(event.key, { ...record, inFlight: false, outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at } });
 }
 
+function settleTry(state: RunState, event: StepEnded): void {
+  state.ledger.settle(holdKey(event), {
+    cost: event.cost === null ? undefined : (event.cost as MicroUsd),
+    basis: event.basis,
+    ...(event.usage === undefined ? {} : { usage: event.usage as unknown as Usage }),
+  });
+}
+
 function holdKey(event: { readonly act: string; readonly key: string; readonly try: number }): string {
   return `${event.act} ${event.key} ${event.try}`;
 }
 
 function endActivation(state: RunState, event: ActEnded): void {
-  const role = roleOf(state, event.role);
+  const role = actingRole(state, event);
   const known = consume(state, role, event.take);
   for (const sent of event.said) known.set(sent.message.id, sent.message);
   applyMemoryOps(role.memory, resolved(event.memory, known));
@@ -140,28 +157,35 @@ function endActivation(state: RunState, event: ActEnded): void {
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
-  role.n += 1;
   closeActivation(state, role);
-  role.failures = 0;
-  role.carry = nothingCarried();
-  state.ran.add(role.name);
+  passOn(state, role);
   for (const sent of event.said) {
     if (state.scheduler === "rounds") state.pending.push({ order: role.index, sent });
     else deliver(state, sent, "role");
   }
 }
 
+/** The activation is over for good, and the next one is another. */
+function passOn(state: RunState, role: RoleState): void {
+  role.n += 1;
+  role.failures = 0;
+  role.carry = nothingCarried();
+  role.retake = undefined;
+  if (state.scheduler === "rounds") state.ran.add(role.name);
+  state.busiest = Math.max(state.busiest, role.n);
+}
+
+/** What failed is tried again, at once or when the run goes on: with the same messages, and with its good answers if a step was at fault. */
 function failActivation(state: RunState, event: ActFailed): void {
-  const role = roleOf(state, event.role);
-  role.carry = event.then === "retry" && event.stepFailed ? goodAnswers(role) : nothingCarried();
+  const role = actingRole(state, event);
+  role.carry = event.stepFailed ? goodAnswers(role) : nothingCarried();
+  role.retake = event.take;
   closeActivation(state, role);
   role.failures += 1;
   if (event.then !== "dead") return;
   const consumed = consume(state, role, event.take);
   for (const message of consumed.values()) state.dead.push({ message, reason: { kind: "failed", role: role.name, error: event.error } });
-  role.n += 1;
-  role.failures = 0;
-  state.ran.add(role.name);
+  passOn(state, role);
 }
 
 function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
@@ -184,7 +208,8 @@ function consume(state: RunState, role: RoleState, take: number): Map<string, Me
     if (message === undefined) throw damaged(`${role.name} consumed ${take} messages but had ${i}`);
     taken.set(message.id, message);
   }
-  if (role.mailbox.isEmpty) state.ready.delete(role.name);
+  state.ready.delete(role.name);
+  if (!role.mailbox.isEmpty) state.ready.add(role.name);
   return taken;
 }
 
@@ -203,7 +228,8 @@ function changedState(before: RoleState["custom"], change: NonNullable<ActEnded[
   return after;
 }
 
-function endRound(state: RunState): void {
+function endRound(state: RunState, event: RoundEnded): void {
+  if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
   const pending = state.pending.toSorted((a, b) => a.order - b.order);
   state.pending = [];
   for (const { order, sent } of pending) deliver(state, sent, order === Number.MAX_SAFE_INTEGER ? "outside" : "role");
@@ -214,12 +240,17 @@ function endRound(state: RunState): void {
 function resume(state: RunState, event: RunResumed): void {
   for (const { role, record } of stepsInFlight(state)) {
     const { started } = record;
-    state.ledger.settle(holdKey(started), { cost: started.hold as MicroUsd, basis: started.hold > 0 ? "hold" : "none" });
+    settleAtHold(state, started);
     role.open?.steps.set(started.key, { ...record, inFlight: false });
     state.uncertain += started.hold;
   }
   if (event.budget !== undefined) state.budget = event.budget;
   state.phase = { phase: "running" };
+}
+
+/** Nobody knows whether it happened, so it counts as paid. */
+function settleAtHold(state: RunState, started: StepStarted): void {
+  state.ledger.settle(holdKey(started), { cost: started.hold as MicroUsd, basis: started.hold > 0 ? "hold" : "none" });
 }
 
 /** Steps whose last try was never ended: nobody knows whether they happened. */
@@ -236,12 +267,19 @@ function roleOf(state: RunState, name: string): RoleState {
   return role;
 }
 
+/** The role an activation's end is about: the activation is its open one, or its next one when it took no step. */
+function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
+  const role = roleOf(state, event.role);
+  if (event.act !== (role.open?.act ?? actName(role.name, role.n, role.failures + 1))) throw damaged(`${event.act} ended, which is not open`);
+  return role;
+}
+
 function openSteps(state: RunState, act: string): OpenActivation["steps"] {
   const role = roleOf(state, act.slice(0, act.lastIndexOf("#")));
   if (role.open?.act !== act) throw damaged(`it names activation ${act}, which is not open`);
   return role.open.steps;
 }
 
-function damaged(what: string): JournalError {
-  return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`);
+function damaged(what: string, cause?: unknown): JournalError {
+  return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`, { cause });
 }

@@ -1,10 +1,11 @@
-import { abortReason, untilAborted } from "../kernel/abort.ts";
 import { BudgetError, type ControlError } from "../kernel/errors.ts";
+import type { Lifetime } from "../kernel/lifetime.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { RunState } from "./run-state.ts";
 
 interface Waiter {
   readonly hold: number;
+  readonly lifetime: Lifetime;
   readonly start: () => void;
   readonly resolve: () => void;
   readonly reject: (error: ControlError) => void;
@@ -31,17 +32,17 @@ export class BudgetGate {
    *
    * @throws BudgetError
    */
-  enter(hold: number, start: () => void, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(abortReason(signal));
+  enter(hold: number, start: () => void, lifetime: Lifetime): Promise<void> {
+    if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended.reason);
     if (this.#line.length === 0 && this.#fits(hold)) {
       start();
       return Promise.resolve();
     }
     const place = new Promise<void>((resolve, reject) => {
-      this.#line.push({ hold, start, resolve, reject });
+      this.#line.push({ hold, lifetime, start, resolve, reject });
       this.settled();
     });
-    return untilAborted(place, signal).catch((error: unknown) => {
+    return lifetime.until(place).catch((error: unknown) => {
       this.#line = this.#line.filter((waiter) => waiter.start !== start);
       throw error;
     });
@@ -52,6 +53,8 @@ export class BudgetGate {
     const waiting = this.#line;
     this.#line = [];
     for (const waiter of waiting) {
+      // Who was aborted has been refused already, and must not hold money for a call that never comes.
+      if (waiter.lifetime.ended !== undefined) continue;
       if (!this.#fits(waiter.hold)) {
         this.#line.push(waiter);
         continue;

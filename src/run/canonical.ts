@@ -4,8 +4,9 @@ import type { ActEnded, ActFailed, RunEvent, Sent, StepEnded, StepStarted } from
 
 /**
  * What a run did, as text that is equal for equal behaviour, one line an entry: steps in the order asked within their
- * activation, activations by round and hire order (by the order they ended when eager). Left out is what may differ between two
- * such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of messages from outside.
+ * activation, those inside a step by their key, activations by round and hire order (by the order they ended when eager). Left out
+ * is what may differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of
+ * messages from outside.
  */
 export function canonical(events: Iterable<RunEvent>): string {
   const log = new CanonicalLog();
@@ -97,7 +98,7 @@ class CanonicalLog {
   #stepLines(act: string): readonly object[] {
     const steps = [...(this.#steps.get(act)?.values() ?? [])];
     this.#steps.delete(act);
-    return inAskedOrder(steps, undefined).map(({ started, ended: end }) => ({
+    return inOrder(steps, undefined).map(({ started, ended: end }) => ({
       type: "step",
       act,
       kind: started.kind,
@@ -119,11 +120,13 @@ interface MutableStep {
 
 type Step = Readonly<MutableStep>;
 
-function inAskedOrder(steps: readonly Step[], parent: string | undefined): readonly Step[] {
+/** What runs side by side inside a step is asked in an order that latencies decide, so there the order is that of the keys. */
+function inOrder(steps: readonly Step[], parent: string | undefined): readonly Step[] {
+  const byKey = (a: Step, b: Step): number => (a.started.key < b.started.key ? -1 : 1);
   return steps
     .filter((step) => step.started.in === parent)
-    .toSorted((a, b) => a.started.asked - b.started.asked)
-    .flatMap((step) => [step, ...inAskedOrder(steps, step.started.key)]);
+    .toSorted(parent === undefined ? (a, b) => a.started.asked - b.started.asked : byKey)
+    .flatMap((step) => [step, ...inOrder(steps, step.started.key)]);
 }
 
 function sent(event: Sent): object {

@@ -1,4 +1,4 @@
-import { JournalError } from "../kernel/errors.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { RunEvent } from "./event.ts";
 import type { Journal, RunInfo } from "./journal.ts";
 
@@ -14,9 +14,12 @@ interface KeptRun {
  * A journal that lives as long as the process.
  *
  * @param limit most events kept in all runs, default 100,000; when it is reached, whole runs that have ended are forgotten, oldest first
+ * @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more.
  */
 export function memoryJournal(options: { readonly limit?: number } = {}): Journal {
-  return new MemoryJournal(options.limit ?? DEFAULT_LIMIT);
+  const { limit = DEFAULT_LIMIT } = options;
+  if (Number.isInteger(limit) && limit >= 1) return new MemoryJournal(limit);
+  throw new UsageError("LIMIT_INVALID", `Expected the limit of a memory journal to be a whole number of 1 or more, got ${limit}.`);
 }
 
 /**
@@ -52,7 +55,7 @@ class MemoryJournal implements Journal {
       throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
     }
     this.#makeRoom(events.length, runId);
-    run.events.push(...events);
+    for (const event of events) run.events.push(event);
     this.#count += events.length;
   }
 

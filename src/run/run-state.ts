@@ -62,6 +62,8 @@ export interface RoleState {
   open: OpenActivation | undefined;
   /** Good answers of the failed attempt, for the next one. */
   carry: ReadonlyMap<string, StepOutcome>;
+  /** How many messages the failed attempt had: the next one has the same. */
+  retake: number | undefined;
 }
 
 /** A message that reached nobody, or whose role failed on it. */
@@ -85,11 +87,14 @@ export interface RunState {
   budget: number | undefined;
   phase: RunPhase;
   readonly roles: Map<string, RoleState>;
+  /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: Set<string>;
   /** Roles that have ended an activation in the present round. */
   readonly ran: Set<string>;
   readonly open: Set<string>;
   round: number;
+  /** Most activations that one role has ended. */
+  busiest: number;
   readonly history: Memory;
   pending: Pending[];
   readonly outputs: Message[];
@@ -116,6 +121,7 @@ export function emptyRunState(runId: string): RunState {
     ran: new Set(),
     open: new Set(),
     round: 0,
+    busiest: 0,
     history: new Memory(),
     pending: [],
     outputs: [],
@@ -143,6 +149,7 @@ export function addRoleState(state: RunState, hired: HiredRole): RoleState {
     failures: 0,
     open: undefined,
     carry: noCarry,
+    retake: undefined,
   };
   state.roles.set(hired.name, role);
   return role;

@@ -1,10 +1,11 @@
-import { abortReason, untilAborted } from "../kernel/abort.ts";
+import { abortReason, throwIfAborted } from "../kernel/abort.ts";
 import { ContextClosedError, ControlError, errorRecord, stepErrorFrom } from "../kernel/errors.ts";
 import { canonicalJson, contentHash, type Json } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { BudgetGate } from "./budget-gate.ts";
+import { masked, maskedError } from "./masking.ts";
 import { Release } from "./release.ts";
 import type { RunLog } from "./run-log.ts";
 import type { StepOutcome, StepRecord } from "./run-state.ts";
@@ -23,6 +24,8 @@ export interface StepsParts {
   readonly lifetime: Lifetime;
   /** Records the start of the activation; called before its first step is recorded. */
   readonly begin: () => void;
+  /** Told when a person begins to be asked, and when nobody is any more. */
+  readonly waitsForPerson: (isAsked: boolean) => void;
   /** What the journal has of this activation. */
   readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
   /** Good answers of the failed attempt before. */
@@ -37,7 +40,8 @@ export interface StepsParts {
  * D1 an address is sha256 of kind, name, masked request and the path of enclosing steps; its occurrence is counted at the call,
  * before anything is awaited. D2 answers are released in the order asked, a macrotask apart, live and from the record alike; what
  * is asked inside a step is released by that step. D3 `step.started` is durable before the effect starts. D4 control errors are
- * sticky and never recorded. D5 after `close` nothing is asked any more, and what was in flight has been awaited.
+ * sticky and never recorded. D5 after `close` the activation asks nothing any more; what was in flight has been awaited to its end, with
+ * what it asks itself. D6 what is handed out is the caller's own: nobody can change the record.
  */
 export class ActivationSteps implements StepPort {
   readonly #parts: StepsParts;
@@ -45,7 +49,7 @@ export class ActivationSteps implements StepPort {
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #occurrences = new Map<string, number>();
   #asked = 0;
-  #closed = false;
+  #phase: "open" | "closing" | "closed" = "open";
   #control: ControlError | undefined;
   #failed = false;
   #humansAsked = 0;
@@ -65,36 +69,32 @@ export class ActivationSteps implements StepPort {
     return this.#control;
   }
 
-  /** Whether some step failed. */
+  /** Whether some step failed, or was cut off. */
   get failed(): boolean {
     return this.#failed;
   }
 
-  /** Whether a person is being asked. */
-  get waitsForHuman(): boolean {
-    return this.#humansAsked > 0;
-  }
-
   step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
-    const refusal = this.#refusal(spec);
-    if (refusal !== undefined) return Promise.reject(refusal);
+    const refusal = this.#phase === "open" ? this.#interruption() : this.#late(spec);
+    if (refusal !== undefined) return neverUnhandled(Promise.reject(refusal));
     const asked = this.#asked;
     this.#asked += 1;
     const answer = this.#answer(spec, effect, { path: "", parent: undefined, asked });
-    const released = this.#track(this.#release.inOrder(answer)).then((outcome) => this.#handOut<T>(outcome));
-    // A step nobody awaits is recorded all the same; its failure must not end the process.
-    released.catch(() => {});
-    return released;
+    return neverUnhandled(this.#track(this.#release.inOrder(answer)).then((outcome) => this.#handOut<T>(outcome)));
   }
 
   /** Refuses new steps and waits for those in flight. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#phase = "closing";
     while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
+    this.#phase = "closed";
   }
 
-  #refusal(spec: StepSpec): Error | undefined {
-    if (this.#closed) return new ContextClosedError(this.#parts.act, `step ${spec.name}`);
+  #late(spec: StepSpec): ContextClosedError {
+    return new ContextClosedError(this.#parts.act, `step ${spec.name}`);
+  }
+
+  #interruption(): ControlError | undefined {
     const { signal } = this.#parts.lifetime;
     if (this.#control === undefined && signal.aborted) this.#control = abortReason(signal);
     return this.#control;
@@ -108,18 +108,23 @@ export class ActivationSteps implements StepPort {
   }
 
   #handOut<T>(outcome: StepOutcome): T {
-    if (outcome.ok) return outcome.value as T;
+    if (outcome.ok) return structuredClone(outcome.value) as T;
     throw stepErrorFrom(outcome.error ?? errorRecord(undefined));
   }
 
   async #answer<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>, at: Place): Promise<StepOutcome> {
-    const request = JSON.parse(this.#parts.mask(canonicalJson(spec.request ?? null))) as Json;
+    const request = this.#asRecorded(spec.request);
     const key = this.#keyOf(spec, request, at.path);
     const known = this.#parts.recorded?.get(key)?.outcome ?? this.#parts.carried.get(key);
     if (known === undefined) return this.#live(spec, request, key, at, effect);
-    if (spec.again === true) await this.#runAgain(key, effect);
     if (!known.ok) this.#failed = true;
+    else if (spec.again === true) await this.#runAgain(key, at, effect);
     return known;
+  }
+
+  /** The JSON round trip without secrets: what is recorded, and what is handed out. */
+  #asRecorded(value: unknown): Json {
+    return masked(this.#parts.mask, JSON.parse(canonicalJson(value ?? null)) as Json);
   }
 
   #keyOf(spec: StepSpec, request: Json, path: string): string {
@@ -133,32 +138,49 @@ export class ActivationSteps implements StepPort {
     const { act, log, gate, lifetime, begin } = this.#parts;
     const { signal } = lifetime;
     begin();
-    const tries = new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, log, gate, signal, now: this.#parts.now });
-    const humans = spec.kind === "human" ? 1 : 0;
-    this.#humansAsked += humans;
+    const tried = this.#parts.recorded?.get(key)?.started.try ?? 0;
+    const { now, mask } = this.#parts;
+    const tries = new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, tried, log, gate, lifetime, now, mask });
+    const isQuestion = spec.kind === "human";
+    if (isQuestion) this.#countPersons(1);
     try {
       if (spec.metered !== true) await tries.open(0);
-      const value = await untilAborted(effect(this.#door(key, at, tries)), signal);
-      return tries.succeed(JSON.parse(this.#parts.mask(canonicalJson(value ?? null))) as Json);
+      throwIfAborted(signal);
+      const value = await lifetime.until(effect(this.#door(key, at, tries)));
+      return tries.succeed(this.#asRecorded(value));
     } catch (error) {
-      const control = error instanceof ControlError ? error : signal.aborted ? abortReason(signal) : this.#control;
-      if (control !== undefined) {
-        this.#control ??= control;
-        tries.interrupt();
-        throw control;
-      }
       this.#failed = true;
-      const record = JSON.parse(this.#parts.mask(canonicalJson(errorRecord(error)))) as ReturnType<typeof errorRecord>;
-      return tries.fail(record);
+      const control = this.#controlIn(error);
+      if (control === undefined) return tries.fail(maskedError(mask, error));
+      tries.interrupt();
+      throw control;
     } finally {
-      this.#humansAsked -= humans;
+      if (isQuestion) this.#countPersons(-1);
     }
   }
 
+  /** The interruption behind an error, if one is. Once one came, it stays (D4). */
+  #controlIn(error: unknown): ControlError | undefined {
+    this.#control ??= error instanceof ControlError ? error : this.#interruption();
+    return this.#control;
+  }
+
+  #countPersons(more: 1 | -1): void {
+    this.#humansAsked += more;
+    if (this.#humansAsked === Math.max(0, more)) this.#parts.waitsForPerson(more === 1);
+  }
+
   /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
-  async #runAgain<T>(key: string, effect: (door: StepDoor) => Promise<T>): Promise<void> {
+  async #runAgain<T>(key: string, at: Place, effect: (door: StepDoor) => Promise<T>): Promise<void> {
     const attempts = { open: () => Promise.resolve(), settle: () => {} };
-    await untilAborted(effect(this.#door(key, { path: key, parent: key, asked: 0 }, attempts)), this.#parts.lifetime.signal);
+    const { lifetime } = this.#parts;
+    try {
+      throwIfAborted(lifetime.signal);
+      await lifetime.until(effect(this.#door(key, at, attempts)));
+    } catch (error) {
+      this.#failed = true;
+      throw this.#controlIn(error) ?? stepErrorFrom(maskedError(this.#parts.mask, error));
+    }
   }
 
   #door(key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {
@@ -168,15 +190,21 @@ export class ActivationSteps implements StepPort {
       key,
       signal: this.#parts.lifetime.signal,
       attempts,
-      step: async (spec, effect) => {
-        const refusal = this.#refusal(spec);
-        if (refusal !== undefined) throw refusal;
+      step: (inner, innerEffect) => {
+        const refusal = this.#phase === "closed" ? this.#late(inner) : this.#interruption();
+        if (refusal !== undefined) return neverUnhandled(Promise.reject(refusal));
         const place: Place = { path, parent: key, asked };
         asked += 1;
-        return this.#handOut(await this.#track(this.#answer(spec, effect, place)));
+        return neverUnhandled(this.#track(this.#answer(inner, innerEffect, place)).then((outcome) => this.#handOut(outcome)));
       },
     };
   }
+}
+
+/** Whoever awaits it gets its error; when nobody does, that must not end the process. */
+function neverUnhandled<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
 }
 
 /** Where a step stands: the path of enclosing steps, the nearest of them, and its place among its siblings. */

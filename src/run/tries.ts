@@ -1,8 +1,11 @@
 import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Attempts, AttemptOutcome, StepSpec } from "../kernel/step.ts";
+import type { Lifetime } from "../kernel/lifetime.ts";
+import type { Mask } from "../kernel/mask.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import type { StepEnded } from "./event.ts";
+import { maskedError } from "./masking.ts";
 import type { RunLog } from "./run-log.ts";
 import type { StepOutcome } from "./run-state.ts";
 
@@ -13,10 +16,13 @@ interface TriesParts {
   readonly request: Json;
   readonly asked: number;
   readonly parent: string | undefined;
+  /** Tries that the record has of this step already. */
+  readonly tried: number;
   readonly log: RunLog;
   readonly gate: BudgetGate;
-  readonly signal: AbortSignal;
+  readonly lifetime: Lifetime;
   readonly now: () => number;
+  readonly mask: Mask;
 }
 
 type TryState =
@@ -28,28 +34,30 @@ type TryState =
  * The tries of one step, written down as pairs of `step.started` and `step.ended`. It owns which try is open.
  *
  * Y1 every started try is ended, also when the step is interrupted: then at its hold, because it may have been paid.
- * Y2 exactly the last `step.ended` of a step that was not interrupted is its answer; all before say `retry`.
+ * Y2 exactly the last `step.ended` of a step that was not interrupted is its answer; all before say `retry`. Y3 tries of one step are
+ * numbered on from what the record has of it.
  */
 export class Tries implements Attempts {
   readonly #parts: TriesParts;
-  #try = 0;
+  #try: number;
   #state: TryState = { kind: "none" };
 
   constructor(parts: TriesParts) {
     this.#parts = parts;
+    this.#try = parts.tried;
   }
 
   async open(hold: number): Promise<void> {
     if (this.#state.kind === "open") this.settle({ cost: this.#state.hold, basis: "hold" });
     if (this.#state.kind === "settled") this.#end(this.#state.outcome, { ok: false, retry: true });
-    await this.#parts.gate.enter(hold, () => this.#start(hold), this.#parts.signal);
+    await this.#parts.gate.enter(hold, () => this.#start(hold), this.#parts.lifetime);
     await this.#parts.log.durable();
   }
 
   settle(outcome: AttemptOutcome): void {
     if (this.#state.kind !== "open") return;
     if (outcome.error === undefined) this.#state = { kind: "settled", outcome };
-    else this.#end(outcome, { ok: false, retry: true });
+    else this.#end(outcome, { ok: false, retry: true, error: maskedError(this.#parts.mask, outcome.error) });
   }
 
   succeed(value: Json): StepOutcome {
@@ -71,7 +79,7 @@ export class Tries implements Attempts {
   }
 
   #answer(outcome: StepOutcome): StepOutcome {
-    if (this.#state.kind === "none") this.#start(0);
+    if (this.#try === this.#parts.tried) this.#start(0);
     const end = outcome.ok ? { ok: true, value: outcome.value } : { ok: false, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
     this.#end(this.#outcomeNow(), end);
     return outcome;

@@ -1,5 +1,6 @@
 import { EventEmitter } from "eventemitter3";
 import { AbortedError } from "../kernel/errors.ts";
+import { deepFreeze } from "../kernel/json.ts";
 import type { RunResult } from "../environment/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
@@ -31,6 +32,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #abort = new AbortController();
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
+  #growth = 0;
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
 
@@ -44,8 +46,9 @@ export class Run implements AsyncIterable<RunEvent> {
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
       started: () => this.#becomeRunning(),
-      resumed: () => this.#pause?.over ?? Promise.resolve(),
+      resumed: () => this.#resumed(),
     };
+    controls.signal.addEventListener("abort", () => this.proceed(), { once: true });
     this.result = drive(controls).finally(() => {
       this.#phase = "ended";
       this.#grew();
@@ -56,14 +59,16 @@ export class Run implements AsyncIterable<RunEvent> {
     let next = 0;
     for (;;) {
       const phase = this.#phase;
+      const growth = this.#growth;
       if (this.#isKnown) {
         for await (const event of this.#journal.read(this.id, next)) {
           next = event.seq + 1;
-          yield event;
+          yield deepFreeze(event);
         }
       }
       if (phase === "ended") return;
-      if (phase === this.#phase) await new Promise<void>((resolve) => void this.#wake.push(resolve));
+      // What came while it read wakes nobody: then it reads on.
+      if (growth === this.#growth) await new Promise<void>((resolve) => void this.#wake.push(resolve));
     }
   }
 
@@ -99,7 +104,12 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#grew();
   }
 
+  async #resumed(): Promise<void> {
+    while (this.#pause !== undefined) await this.#pause.over;
+  }
+
   #grew(): void {
+    this.#growth += 1;
     const waiting = this.#wake;
     this.#wake = [];
     for (const wake of waiting) wake();

@@ -1,20 +1,25 @@
 import { type Action, assertSameAction } from "../action/action.ts";
 import { Environment, type EnvironmentOptions, DEFAULT_ROUNDS, hiredRole } from "../environment/environment.ts";
-import { type RunResult, runResult, statusOf } from "../environment/run-result.ts";
+import { checkOptions, checkWhole } from "../environment/check-options.ts";
+import { roundsOf } from "../environment/engine.ts";
+import { type RunResult, runResult } from "../environment/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { JournalError, UsageError, errorRecord } from "../kernel/errors.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
+import { deepFreeze } from "../kernel/json.ts";
 import { freshSeed } from "../kernel/random.ts";
-import { createMessage, type Message } from "../message/message.ts";
+import { UserRequirement } from "../message/address.ts";
+import { createMessage, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import { apply, stepsInFlight } from "../run/apply.ts";
+import type { RunResumed, RunStarted } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
 import { memoryJournal } from "../run/memory-journal.ts";
 import { emptyRunState, type RunState } from "../run/run-state.ts";
 import { Run, type RunControls } from "./run.ts";
-import type { StopCondition } from "./stop-condition.ts";
+import type { RunProgress, StopCondition } from "./stop-condition.ts";
 
 /** What a team is made of. */
 export interface TeamOptions extends EnvironmentOptions {
@@ -48,8 +53,11 @@ export class Team {
   readonly #actions = new Map<string, Action>();
   #budget: MicroUsd | undefined;
 
+  /** @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, and what {@link Team.hire} throws */
   constructor(options: TeamOptions = {}) {
     const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
+    checkOptions(options);
+    if (budget !== undefined) checkWhole(budget, "budget in micro-dollars", 0);
     this.name = name;
     this.#options = options;
     this.#journal = journal;
@@ -72,8 +80,9 @@ export class Team {
     return this;
   }
 
-  /** Raises or lowers what a run may spend. */
+  /** Raises or lowers what a run may spend. @throws UsageError `OPTION_INVALID` */
   invest(budget: MicroUsd): this {
+    checkWhole(budget, "budget in micro-dollars", 0);
     this.#budget = budget;
     return this;
   }
@@ -87,18 +96,32 @@ export class Team {
     return this.#journal;
   }
 
-  /** Starts a run for an idea; with the id of a run that the journal has, that run goes on. */
+  /**
+   * Starts a run for an idea; with the id of a run that the journal has, that run goes on, or starts if it had not begun. Who is hired
+   * and what is invested later counts for later runs.
+   *
+   * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
+   */
   run(idea: string | Message, o: RunOptions = {}): Run {
+    const said = this.#idea(idea);
+    const crew = this.#crew(o);
     const id = o.id ?? freshRunId((this.#options.clock ?? systemClock).now());
-    return new Run(id, this.#journal, o.signal, async (controls) => {
-      const known = o.id !== undefined && (await this.#has(id));
-      return this.#guarded(controls, () => (known ? this.#resume(controls, o) : this.#start(controls, idea, o)));
+    if (id === "") throw new UsageError("OPTION_INVALID", "Expected the id of a run, got an empty one.");
+    return this.#launch(id, o, async (controls) => {
+      if (o.id === undefined || !(await this.#has(id))) await this.#journal.create(id);
+      const state = await this.#read(id);
+      return state.seq === 0 ? this.#start(controls, crew, state, said) : this.#goOn(controls, crew, state, said);
     });
   }
 
-  /** Goes on with a run of the journal: what has ended is not done again, and no recorded call is paid again. */
+  /**
+   * Goes on with a run of the journal: what has ended is not done again, and no recorded call is paid again.
+   *
+   * @throws UsageError `OPTION_INVALID`
+   */
   resume(runId: string, o: Omit<RunOptions, "id"> = {}): Run {
-    return new Run(runId, this.#journal, o.signal, (controls) => this.#guarded(controls, () => this.#resume(controls, o)));
+    const crew = this.#crew(o);
+    return this.#launch(runId, o, async (controls) => this.#goOn(controls, crew, await this.#read(runId), undefined));
   }
 
   #hire(role: Role, name: string): void {
@@ -112,29 +135,47 @@ export class Team {
     this.#roles.set(name, role);
   }
 
+  /** A run's result never rejects: what breaks before or besides the roles is told in it too. */
+  #launch(id: string, o: Omit<RunOptions, "id">, work: (controls: RunControls) => Promise<RunResult>): Run {
+    return new Run(id, this.#journal, o.signal, async (controls) => {
+      try {
+        return await work(controls);
+      } catch (error) {
+        return runResult(emptyRunState(id), { reason: "interrupted", failure: { error }, control: undefined });
+      }
+    });
+  }
+
   async #has(id: string): Promise<boolean> {
     return (await this.#journal.runs()).some((run) => run.runId === id);
   }
 
-  async #start(controls: RunControls, idea: string | Message, o: RunOptions): Promise<RunResult> {
-    await this.#journal.create(controls.id);
-    const state = emptyRunState(controls.id);
-    const environment = await this.#environment(controls, state, o, () => ({
-      type: "run.started",
-      team: this.name,
-      roles: [...this.#roles].map(([name, role]) => hiredRole(role, name)),
-      seed: String(this.#options.seed ?? freshSeed()),
-      scheduler: this.#options.scheduler ?? "rounds",
-      ...(this.#budget === undefined ? {} : { budget: this.#budget }),
-    }));
-    environment.publishMessage(this.#idea(idea));
-    return this.#drive(environment, o);
+  async #read(id: string): Promise<RunState> {
+    const state = emptyRunState(id);
+    for await (const event of this.#journal.read(id, 0)) apply(state, deepFreeze(event));
+    return state;
   }
 
-  async #resume(controls: RunControls, o: Omit<RunOptions, "id">): Promise<RunResult> {
-    const state = emptyRunState(controls.id);
-    for await (const event of this.#journal.read(controls.id, 0)) apply(state, event);
-    this.#assertSameTeam(state);
+  async #start(controls: RunControls, crew: Crew, state: RunState, idea: Message): Promise<RunResult> {
+    const { budget, roles } = crew;
+    const opening: RunStarted = {
+      type: "run.started",
+      team: this.name,
+      roles: roles.map(([name, role]) => hiredRole(role, name)),
+      seed: String(this.#options.seed ?? freshSeed()),
+      scheduler: this.#options.scheduler ?? "rounds",
+      ...(budget === undefined ? {} : { budget }),
+    };
+    state.scheduler = opening.scheduler;
+    state.seed = opening.seed;
+    return this.#drive(controls, crew, state, opening, idea);
+  }
+
+  async #goOn(controls: RunControls, crew: Crew, state: RunState, idea: Message | undefined): Promise<RunResult> {
+    if (state.outside === 0 && idea === undefined) {
+      throw new JournalError("RUN_NOT_STARTED", `Expected a run that has its idea, but ${state.runId} ended before it was told. Start it: run(idea, { id }).`);
+    }
+    assertSameTeam(state, crew);
     if (state.phase.phase === "ended" && state.phase.status === "finished") {
       controls.started();
       return runResult(state, { reason: "idle", failure: undefined, control: undefined });
@@ -142,79 +183,74 @@ export class Team {
     const uncertain = stepsInFlight(state)
       .filter(({ record }) => record.started.kind !== "human")
       .map(({ record: { started } }) => ({ act: started.act, key: started.key, hold: started.hold }));
-    const environment = await this.#environment(controls, state, o, () => ({
-      type: "run.resumed",
-      uncertain,
-      ...(this.#budget === undefined ? {} : { budget: this.#budget }),
-    }));
-    return this.#drive(environment, o);
+    const opening: RunResumed = { type: "run.resumed", uncertain, ...(crew.budget === undefined ? {} : { budget: crew.budget }) };
+    return this.#drive(controls, crew, state, opening, state.outside === 0 ? idea : undefined);
   }
 
-  async #environment(
-    controls: RunControls,
-    state: RunState,
-    o: Omit<RunOptions, "id">,
-    first: () => Parameters<Environment["log"]["record"]>[0],
-  ): Promise<Environment> {
+  /** The opening and the idea are written together, so that no run is found without one. */
+  async #drive(controls: RunControls, crew: Crew, state: RunState, opening: RunStarted | RunResumed, idea: Message | undefined): Promise<RunResult> {
     const epoch = await this.#journal.claim(controls.id);
-    const opening = first();
-    if (opening.type === "run.started") state.scheduler = opening.scheduler;
-    const environment = new Environment(
-      { ...this.#options, description: this.#options.description ?? "" },
-      {
-        state,
-        emitter: controls.emitter,
-        owned: { journal: this.#journal, epoch },
-        requirePrice: this.#budget !== undefined && this.#options.allowUnpriced !== true,
-        checkpoint: () => o.stopWhen?.(progressOf(state)) ?? false,
-        resumed: controls.resumed,
-        signal: controls.signal,
-        grew: controls.grew,
-      },
-    );
+    const environment = new Environment(this.#options, {
+      state,
+      emitter: controls.emitter,
+      owned: { journal: this.#journal, epoch },
+      requirePrice: crew.budget !== undefined && this.#options.allowUnpriced !== true,
+      checkpoint: () => crew.stopWhen?.(progressOf(state)) ?? false,
+      resumed: controls.resumed,
+      signal: controls.signal,
+      grew: controls.grew,
+    });
     environment.log.record(opening);
+    for (const [name, role] of crew.roles) environment.addRole(role, { name });
+    if (idea !== undefined) environment.publishMessage(idea);
     await environment.log.durable();
     controls.started();
-    for (const [name, role] of this.#roles) environment.addRole(role, { name });
-    return environment;
+    return environment.finish(await environment.drive(crew.rounds));
   }
 
-  async #drive(environment: Environment, o: Omit<RunOptions, "id">): Promise<RunResult> {
-    const end = await environment.drive(o.rounds ?? DEFAULT_ROUNDS);
-    const { status, error } = statusOf(end);
-    environment.log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: errorRecord(error) }) });
-    await environment.log.durable();
-    return runResult(environment.state, end);
-  }
-
-  /** A run's result never rejects: what breaks before or besides the roles is told in it too. */
-  async #guarded(controls: RunControls, work: () => Promise<RunResult>): Promise<RunResult> {
-    try {
-      return await work();
-    } catch (error) {
-      return runResult(emptyRunState(controls.id), { reason: "interrupted", failure: { error }, control: undefined });
-    }
-  }
-
-  #assertSameTeam(state: RunState): void {
-    const now = [...this.#roles].map(([name, role]) => hiredRole(role, name));
-    const changed = now.filter((role) => state.roles.get(role.name)?.fingerprint !== role.fingerprint).map((role) => role.name);
-    const missing = [...state.roles.keys()].filter((name) => !this.#roles.has(name));
-    if (changed.length === 0 && missing.length === 0) return;
-    throw new JournalError(
-      "TEAM_CHANGED",
-      `Expected the team of run ${state.runId}, got another: changed or new ${list(changed)}, missing ${list(missing)}. Resume it with the team it was started with.`,
-    );
+  #crew({ rounds = DEFAULT_ROUNDS, stopWhen }: Omit<RunOptions, "id">): Crew {
+    checkWhole(rounds, "rounds", 0);
+    return { roles: [...this.#roles], budget: this.#budget, rounds, stopWhen };
   }
 
   #idea(idea: string | Message): Message {
-    if (typeof idea !== "string") return idea;
-    return createMessage(idea, { id: "user#1", timestamp: (this.#options.clock ?? systemClock).now() });
+    if (typeof idea !== "string") return isMessage(idea) && Object.isFrozen(idea) ? idea : parseMessage(idea);
+    return createMessage(idea, { id: "user#1", causeBy: UserRequirement, timestamp: (this.#options.clock ?? systemClock).now() });
   }
 }
 
-function progressOf(state: RunState): Parameters<StopCondition>[0] {
-  return { rounds: state.round, spent: state.ledger.spent, messages: state.history.get(), outputs: state.outputs };
+/** Who is hired and what is allowed when a run starts. */
+interface Crew {
+  readonly roles: readonly (readonly [name: string, role: Role])[];
+  readonly budget: MicroUsd | undefined;
+  readonly rounds: number;
+  readonly stopWhen: StopCondition | undefined;
+}
+
+function assertSameTeam(state: RunState, crew: Crew): void {
+  const now = crew.roles.map(([name, role]) => hiredRole(role, name));
+  const hired = new Set(now.map((role) => role.name));
+  const changed = now.filter((role) => state.roles.get(role.name)?.fingerprint !== role.fingerprint).map((role) => role.name);
+  const missing = [...state.roles.keys()].filter((name) => !hired.has(name));
+  if (changed.length === 0 && missing.length === 0) return;
+  throw new JournalError(
+    "TEAM_CHANGED",
+    `Expected the team of run ${state.runId}, got another: changed or new ${list(changed)}, missing ${list(missing)}. Resume it with the team it was started with.`,
+  );
+}
+
+/** Looked at only where a condition looks. */
+function progressOf(state: RunState): RunProgress {
+  return {
+    rounds: roundsOf(state),
+    spent: state.ledger.spent,
+    get messages() {
+      return state.history.get();
+    },
+    get outputs() {
+      return [...state.outputs];
+    },
+  };
 }
 
 function list(names: readonly string[]): string {

@@ -20,4 +20,6 @@ export type { Pace, StubAnswer, StubFault, StubReply } from "./stub-reply.ts";
 
 // What every implementation of a port must do.
 export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";
+export { journalContract, type MakeJournal } from "./contracts/journal.ts";
+export { workspaceContract, type WorkspaceContract } from "./contracts/workspace.ts";
 export type { ContractExpectation, ContractKit } from "./contracts/contract-kit.ts";

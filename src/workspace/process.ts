@@ -82,6 +82,19 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
   });
 }
 
+/** What runs now. One listener kills it all when this process ends, however many there are. */
+const live = new Set<RunningProcess>();
+let heedsExit = false;
+
+function leaveNoGroup(running: RunningProcess): void {
+  live.add(running);
+  if (heedsExit) return;
+  heedsExit = true;
+  process.on("exit", () => {
+    for (const each of live) each.abandon();
+  });
+}
+
 type Ending =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "signalled"; readonly signal: string }
@@ -111,6 +124,8 @@ class RunningProcess {
   }
 
   watch(): void {
+    leaveNoGroup(this);
+    this.#cancels.push(() => live.delete(this));
     const { stdin, stdout, stderr } = this.#child;
     this.#child.on("error", (error) => this.#failToStart(error));
     this.#child.on("exit", (code, signal) => this.#exit(code, signal));
@@ -153,6 +168,11 @@ class RunningProcess {
         this.#child.stderr?.destroy();
       }),
     );
+  }
+
+  /** This process ends at once: nothing it started may outlive it. */
+  abandon(): void {
+    this.#killGroup("SIGKILL");
   }
 
   #killGroup(signal: NodeJS.Signals): void {

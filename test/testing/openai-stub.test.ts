@@ -111,6 +111,89 @@ describe("openaiStub", () => {
     expect((await reading).message).toBe("terminated");
   });
 
+  it.each<[StubFault, (events: readonly string[]) => void]>([
+    [{ fault: "no-usage", text: "x" }, (events) => expect(events.join()).not.toContain("usage")],
+    [{ fault: "length", text: "x" }, (events) => expect(events.join()).toContain('"finish_reason":"length"')],
+    [{ fault: "content-filter" }, (events) => expect(events.join()).toContain('"finish_reason":"content_filter"')],
+    [{ fault: "refusal", refusal: "No." }, (events) => expect(events.join()).toContain('"refusal":"No."')],
+    [{ fault: "empty" }, (events) => expect(events.join()).not.toContain('"content"')],
+    [{ fault: "bad-json", text: "x" }, (events) => expect(events.some((event) => event.includes("oops"))).toBe(true)],
+    [{ fault: "wrong-shape" }, (events) => expect(events).toContain('{"choices":"none"}')],
+    [{ fault: "empty-choices" }, (events) => expect(events.filter((event) => event.includes('"finish_reason":"stop"'))).toEqual([])],
+    [{ fault: "duplicate-chunk" }, (events) => expect(events.filter((event) => event.includes(" End."))).toHaveLength(2)],
+    [
+      { fault: "text-after-end" },
+      (events) =>
+        expect(events.findIndex((event) => event.includes("another"))).toBeGreaterThan(
+          events.findIndex((event) => event.includes('"stop"')),
+        ),
+    ],
+    [
+      { fault: "stream-error", after: 2, code: 429, message: "slow" },
+      (events) => expect(events.at(-2)).toContain('{"error":{"message":"slow","code":429'),
+    ],
+  ])("a stream that is told to lie, lies: %j", async (fault, check) => {
+    const response = await post(await started({ reply: fault }), streamed);
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    const events = await eventsOf(response);
+    expect(events.at(-1)).toBe("[DONE]");
+    check(events);
+  });
+
+  it.each<[StubFault, object]>([
+    [{ fault: "no-usage", text: "x" }, { choices: [{ message: { content: "x" } }] }],
+    [{ fault: "length", text: "x" }, { choices: [{ message: { content: "x" }, finish_reason: "length" }] }],
+    [{ fault: "content-filter" }, { choices: [{ finish_reason: "content_filter" }] }],
+    [{ fault: "refusal" }, { choices: [{ message: { content: "", refusal: "I cannot help with that." } }] }],
+    [{ fault: "empty" }, { choices: [{ message: { content: "" } }] }],
+    [{ fault: "empty-choices" }, { choices: [] }],
+    [{ fault: "wrong-shape" }, { hello: "world" }],
+    [{ fault: "stream-error" }, { error: { code: "server_error" } }],
+  ])("and so does a whole reply: %j", async (fault, expected) => {
+    const told = (await (await post(await started({ reply: fault }))).json()) as object;
+    expect(told).toMatchObject(expected);
+    if (fault.fault === "no-usage") expect(told).not.toHaveProperty("usage");
+  });
+
+  it("tool calls come in pieces, or whole", async () => {
+    const to = await started({ reply: { toolCalls: [{ name: "t", arguments: '{"a":1}' }] } });
+    const tools = [{ type: "function", function: { name: "t" } }];
+    const pieces = (await eventsOf(await post(to, { ...streamed, tools }))).filter(
+      (event) => event.includes("tool_calls") && event.includes("function"),
+    );
+    expect(pieces).toHaveLength(3);
+    expect(await (await post(to, { tools })).json()).toMatchObject({
+      choices: [
+        {
+          message: { tool_calls: [{ id: "call_0", type: "function", function: { name: "t", arguments: '{"a":1}' } }] },
+          finish_reason: "tool_calls",
+        },
+      ],
+    });
+  });
+
+  it("a handler that throws is a failed server, not a failed test", async () => {
+    const to = await started({
+      handler: () => {
+        throw new Error("in the handler");
+      },
+    });
+    const response = await post(to);
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain("in the handler");
+  });
+
+  it("can be closed twice, and by the end of a block", async () => {
+    let url = "";
+    {
+      await using inner = await openaiStub({ reply: "x" });
+      url = inner.url;
+      expect((await fetch(`${url}/models`)).status).toBe(200);
+      await inner.close();
+    }
+    expect((await errorOf(fetch(`${url}/models`))).message).toBe("fetch failed");
+  });
+
   it("a pace decides when each piece goes out", async () => {
     const seen: number[] = [];
     const to = await started({ reply: { chunks: ["a", "b"], comments: 2, pace: (n) => void seen.push(n) } });

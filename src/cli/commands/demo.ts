@@ -20,7 +20,11 @@ export function demoCommand(host: Host, id: string | undefined, flags: Flags): P
     const settings = companySettings(flags);
     const idea = chosenDemo(await demoIdeas(), id ?? DEFAULT_DEMO);
     const { screen, output, interruptions } = session;
-    screen.say(screen.style.strong(`Playing the bundled script for "${shown(idea.title)}". No model is asked; everything after the replies is real.`));
+    screen.say(
+      screen.style.strong(
+        `Playing the bundled script for "${shown(idea.title)}". No model is asked; everything after the replies is real.`,
+      ),
+    );
     const { model, text, budget } = await scriptModel(idea, settings, { isWatched: canDraw(host) && !output.isQuiet });
     const sandbox = await sandboxFor(session, settings, true);
     const folder = await outFolder({ cwd: host.cwd, out: settings.out, name: idea.id, force: settings.force, isTaken: isFolderTaken });

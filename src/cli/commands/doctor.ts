@@ -3,7 +3,9 @@ import { UsageError } from "../../kernel/errors.ts";
 import { type Check, checkGit, checkModel, checkNode, checkOut, checkSandbox, checkTerminal, pingModel } from "../doctor-checks.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
+import { DEFAULT_COLUMNS } from "../screen/live-region.ts";
 import { type Style, styleFor, wantsColor } from "../screen/style.ts";
+import { wrapped } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
 import { type Flags, modelChoice } from "../settings.ts";
 
@@ -26,24 +28,31 @@ export function exitCodeOfChecks(checks: readonly Check[]): ExitCode {
   return failed.length > 0 ? 7 : 0;
 }
 
-/** The checks for a person. */
-export function checkLines(checks: readonly Check[], style: Style): readonly string[] {
-  const width = Math.max(...checks.map(({ name }) => name.length));
+/** The checks for a person. @param width cells of a line; Infinity where nothing is broken into lines */
+export function checkLines(checks: readonly Check[], style: Style, width: number): readonly string[] {
+  const names = Math.max(...checks.map(({ name }) => name.length));
+  const indent = names + 8;
   const paint = { ok: style.good, warn: style.warn, fail: style.bad };
   return checks.flatMap(({ name, state, text, hint }) => [
-    `${paint[state](state.padEnd(4))}  ${name.padEnd(width)}  ${text}`,
-    ...(hint === undefined ? [] : [`      ${" ".repeat(width)}  ${style.faint(hint)}`]),
+    ...wrapped(`${paint[state](state.padEnd(4))}  ${name.padEnd(names)}  ${text}`, width, indent),
+    ...(hint === undefined ? [] : wrapped(" ".repeat(indent) + hint, width, indent).map(style.faint)),
   ]);
 }
 
 async function ping({ host, interruptions }: Session, flags: Flags): Promise<Check> {
   const choice = modelChoice(flags, host.env);
-  if (choice.kind === "none") throw new UsageError("OPTION_INVALID", "Expected a model for --ping, got neither a key nor a base URL. Set OPENAI_API_KEY or TROUPE_BASE_URL.");
+  if (choice.kind === "none")
+    throw new UsageError(
+      "OPTION_INVALID",
+      "Expected a model for --ping, got neither a key nor a base URL. Set OPENAI_API_KEY or TROUPE_BASE_URL.",
+    );
   return pingModel(host, choice.model, interruptions.signal);
 }
 
 async function tell({ host, output, json }: Session, checks: readonly Check[]): Promise<void> {
   if (json !== undefined) return json.write({ type: "doctor", exitCode: exitCodeOfChecks(checks), checks });
-  const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY: host.stdout.isTTY === true }));
-  host.stdout.write(`${checkLines(checks, style).join("\n")}\n`);
+  const isTTY = host.stdout.isTTY === true;
+  const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY }));
+  const width = isTTY ? (host.stdout.columns ?? DEFAULT_COLUMNS) - 1 : Infinity;
+  host.stdout.write(`${checkLines(checks, style, width).join("\n")}\n`);
 }

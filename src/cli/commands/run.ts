@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { throwIfAborted } from "../../kernel/abort.ts";
+import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { folderName } from "../company.ts";
 import { confirmPaidRun, refuseDoubtful } from "../confirm.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-ideas.ts";
@@ -19,8 +19,7 @@ import { type Flags, type RunSettings, runSettings } from "../settings.ts";
 export function runCommand(host: Host, words: readonly string[], flags: Flags, isNamed: boolean): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const settings = runSettings(ideaSource(words, flags.file, isNamed), flags, host.env);
-    const idea = await readIdea(settings.idea, readersOf(host));
-    throwIfAborted(session.interruptions.signal);
+    const idea = await untilAborted(readIdea(settings.idea, readersOf(host)), session.interruptions.signal);
     const bundled = await demoIdeas();
     const known = matchIdea(idea, bundled);
     const isDoubtful = settings.idea.kind === "words" && !isNamed && !settings.isConfirmed && isOneWord(idea) && known === undefined;
@@ -46,18 +45,33 @@ async function work(session: Session, settings: RunSettings, wish: Wish, chosen:
   if (chosen.isPaid && !settings.isConfirmed) {
     const tests = testsPlan(settings, sandbox);
     const place = folderName(host, folder);
-    await confirmPaidRun(session, { idea: wish.idea, isDoubtful: wish.isDoubtful, model: chosen.text, budget, rounds, folder: place, tests });
+    await confirmPaidRun(session, {
+      idea: wish.idea,
+      isDoubtful: wish.isDoubtful,
+      model: chosen.text,
+      budget,
+      rounds,
+      folder: place,
+      tests,
+    });
   }
   throwIfAborted(session.interruptions.signal);
   return produce(session, { idea: wish.idea, settings, model, modelText: chosen.text, isScripted, budget, sandbox, folder, secrets });
 }
 
-async function modelFor(session: Session, settings: RunSettings, known: DemoIdea | undefined, bundled: readonly DemoIdea[]): Promise<ChosenModel> {
+async function modelFor(
+  session: Session,
+  settings: RunSettings,
+  known: DemoIdea | undefined,
+  bundled: readonly DemoIdea[],
+): Promise<ChosenModel> {
   const { model } = settings;
   if (model.kind === "model") return realModel(model.model, settings);
   if (model.asked !== undefined || known === undefined) throw noModel(model.asked, bundled);
   const { screen } = session;
-  screen.say(screen.style.strong(`No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`));
+  screen.say(
+    screen.style.strong(`No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`),
+  );
   return scriptModel(known, settings, { isWatched: canDraw(session.host) && !session.output.isQuiet });
 }
 

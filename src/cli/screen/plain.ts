@@ -21,7 +21,7 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
     case "step.started":
       return stepChange(observed);
     case "step.ended":
-      return observed.retry === true ? [roleOfAct(observed.act), `try ${observed.try} failed, tries again`] : undefined;
+      return observed.retry === true ? [roleOfAct(observed.act), `try ${observed.try} failed`] : undefined;
     case "act.ended":
       return observed.said.length === 0 ? undefined : [observed.role, `said ${shown(saidText(observed))}${costText(progress)}`];
     case "act.failed":
@@ -32,10 +32,16 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
 }
 
 /** What takes long is told when it begins: a model, a person, the project's tests. */
-function stepChange({ act, kind, name, request, try: attempt }: Extract<Observed, { type: "step.started" }>): readonly [string, string] | undefined {
+function stepChange({
+  act,
+  kind,
+  name,
+  request,
+  try: attempt,
+}: Extract<Observed, { type: "step.started" }>): readonly [string, string] | undefined {
   const topic = topicOf(request);
-  const again = attempt > 1 ? ` (try ${attempt})` : "";
-  if (kind === "model") return [roleOfAct(act), `${topic === undefined ? "asks the model" : shown(topic, 120)}${again}`];
+  if (attempt > 1) return undefined;
+  if (kind === "model") return [roleOfAct(act), topic === undefined ? "asks the model" : shown(topic, 120)];
   if (kind === "human") return [roleOfAct(act), "asks a person"];
   return topic === undefined && !QUICK.has(name) ? [roleOfAct(act), shown(name, 60)] : undefined;
 }

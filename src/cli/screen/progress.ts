@@ -64,9 +64,16 @@ export const noProgress: Progress = { roles: [], rounds: 0, isMidRound: false, s
 export function progressAfter(progress: Progress, observed: Observed): Progress {
   switch (observed.type) {
     case "run.started":
-      return { ...progress, roles: observed.roles.map(({ name }) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 })) };
+      return {
+        ...progress,
+        roles: observed.roles.map(({ name }) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 })),
+      };
     case "role.active":
-      return withRole({ ...progress, isMidRound: true }, observed.role, (role) => ({ ...role, isOpen: true, work: { action: undefined, step: undefined } }));
+      return withRole({ ...progress, isMidRound: true }, observed.role, (role) => ({
+        ...role,
+        isOpen: true,
+        work: { action: undefined, step: undefined },
+      }));
     case "role.idle":
       return withRole(progress, observed.role, (role) => ({ ...role, work: undefined }));
     case "action.started":
@@ -74,7 +81,9 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
     case "step.started":
       return withWork(progress, roleOfAct(observed.act), (work) => ({ ...work, step: openStep(observed) }));
     case "model.delta":
-      return withWork(progress, observed.role, (work) => withStep(work, (step) => ({ ...step, streamed: step.streamed + observed.text.length })));
+      return withWork(progress, observed.role, (work) =>
+        withStep(work, (step) => ({ ...step, streamed: step.streamed + observed.text.length })),
+      );
     case "step.ended":
       return stepEnded(progress, observed);
     case "act.ended":
@@ -132,7 +141,9 @@ export function topicOf(request: unknown): string | undefined {
   if (typeof request !== "object" || request === null) return undefined;
   const { path, messages } = request as { readonly path?: unknown; readonly messages?: unknown };
   if (typeof path === "string") return path;
-  const questions: unknown[] = Array.isArray(messages) ? messages.map((message) => (message as { readonly content?: unknown } | null)?.content) : [];
+  const questions: unknown[] = Array.isArray(messages)
+    ? messages.map((message) => (message as { readonly content?: unknown } | null)?.content)
+    : [];
   const headed = questions.findLast((content) => typeof content === "string" && content.startsWith("# "));
   return typeof headed === "string" ? headed.slice(2).split("\n", 1)[0]?.trim() : undefined;
 }
@@ -141,7 +152,8 @@ export function topicOf(request: unknown): string | undefined {
 export function saidText({ said }: ActEnded): string {
   const parts = said.map(({ message }) => {
     const tests = testsOf([message]);
-    const verdict = tests === undefined ? "" : tests.tests === "failed" ? ` (${tests.failed} of ${tests.total} failed)` : ` (${tests.tests})`;
+    const verdict =
+      tests === undefined ? "" : tests.tests === "failed" ? ` (${tests.failed} of ${tests.total} failed)` : ` (${tests.tests})`;
     return `${message.causeBy}${verdict}`;
   });
   return [...new Set(parts)].join(", ");
@@ -149,7 +161,8 @@ export function saidText({ said }: ActEnded): string {
 
 function stepEnded(progress: Progress, { act, key, retry, cost, basis, usage }: StepEnded): Progress {
   const tokens = tokensOf(usage);
-  const after = (step: OpenStep): OpenStep | undefined => (step.key !== key ? step : retry === true ? { ...step, isRetrying: true } : undefined);
+  const after = (step: OpenStep): OpenStep | undefined =>
+    step.key !== key ? step : retry === true ? { ...step, isRetrying: true } : undefined;
   const name = roleOfAct(act);
   const worked = withWork(progress, name, (work) => withStep(work, after));
   return {

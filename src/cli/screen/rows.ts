@@ -40,7 +40,10 @@ const TOKEN_CHARACTERS = 4;
 /** The lines of a live screen: one for each role, then what the run has cost so far. None is wider than the frame. */
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {
   const room = Math.max(1, frame.height - 4);
-  const busyFirst = progress.roles.length <= room ? progress.roles : progress.roles.toSorted((a, b) => Number(b.work !== undefined) - Number(a.work !== undefined));
+  const busyFirst =
+    progress.roles.length <= room
+      ? progress.roles
+      : progress.roles.toSorted((a, b) => Number(b.work !== undefined) - Number(a.work !== undefined));
   const shownRoles = busyFirst.slice(0, room);
   const hidden = progress.roles.length - shownRoles.length;
   const more = hidden > 0 ? [frame.style.faint(fitted(`    and ${hidden} more`, frame.width))] : [];
@@ -58,7 +61,8 @@ function roleLines(roles: readonly RoleProgress[], frame: Frame): readonly strin
   return roles.map((role) => {
     const tokens = role.tokens === 0 || isNarrow ? "" : `${brief(role.tokens)} tok`;
     const cell: Cell = (text) => (tokens === "" ? fitted(text, doing) : column(text, doing));
-    const [glyph, text] = role.work === undefined ? restingText(role, cell, frame) : [style.active(spinner(frame)), cell(workText(role.work))];
+    const [glyph, text] =
+      role.work === undefined ? restingText(role, cell, frame) : [style.active(spinner(frame)), cell(workText(role.work))];
     const name = column(isNarrow ? shown(role.name, 60) : nameText(role.name, profiles), names);
     if (width < names + 6) return fitted(`  ${name}`, width);
     return `  ${glyph} ${name}  ${text}${tokens === "" ? "" : `  ${style.faint(tokens.padStart(TOKEN_CELLS))}`}`;
@@ -68,7 +72,11 @@ function roleLines(roles: readonly RoleProgress[], frame: Frame): readonly strin
 /** Makes a text as wide as its place. */
 type Cell = (text: string) => string;
 
-function restingText({ last, isOpen }: RoleProgress, cell: Cell, { style, isPlain, hasEnded }: Frame): readonly [glyph: string, text: string] {
+function restingText(
+  { last, isOpen }: RoleProgress,
+  cell: Cell,
+  { style, isPlain, hasEnded }: Frame,
+): readonly [glyph: string, text: string] {
   if (isOpen && hasEnded) return [style.warn(isPlain ? "!" : "■"), style.warn(cell("stopped"))];
   if (last === undefined) return [style.faint(isPlain ? "." : "·"), style.faint(cell("waits"))];
   if (last.kind === "failed") return [style.bad(isPlain ? "x" : "✗"), style.bad(cell(`failed: ${shown(last.message, LONGEST_CELL)}`))];
@@ -84,7 +92,7 @@ function workText({ action, step }: Work): string {
 /** What a side effect does, in a few words. */
 export function stepText({ kind, name, topic, try: attempt, streamed, isRetrying }: OpenStep): string {
   const about = topic === undefined ? "" : shown(topic, 120);
-  const again = isRetrying ? ", failed, tries again soon" : attempt > 1 ? `, try ${attempt}` : "";
+  const again = isRetrying ? `, try ${attempt} failed` : attempt > 1 ? `, try ${attempt}` : "";
   if (kind === "human") return `asks a person${again}`;
   if (kind !== "model") return `${shown(name, 60)}${about === "" ? "" : ` ${about}`}${again}`;
   const said = streamed === 0 || isRetrying ? "" : `, ~${brief(streamed / TOKEN_CHARACTERS)} tok`;

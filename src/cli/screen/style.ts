@@ -37,9 +37,18 @@ export function wantsColor({ isOff, env, isTTY }: ColorWish): boolean {
 
 /** The style for a stream. */
 export function styleFor(color: boolean): Style {
-  const paint = (name: keyof Style) => (text: string): string => {
-    const [on, off] = CODES[name];
-    return color && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  const paint =
+    (name: keyof Style) =>
+    (text: string): string => {
+      const [on, off] = CODES[name];
+      return color && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+    };
+  return {
+    strong: paint("strong"),
+    faint: paint("faint"),
+    good: paint("good"),
+    bad: paint("bad"),
+    warn: paint("warn"),
+    active: paint("active"),
   };
-  return { strong: paint("strong"), faint: paint("faint"), good: paint("good"), bad: paint("bad"), warn: paint("warn"), active: paint("active") };
 }

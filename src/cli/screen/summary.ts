@@ -1,8 +1,11 @@
 import { formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
-import type { ResultReport } from "../report.ts";
+import type { ResultReport, TestsReport } from "../report.ts";
 import type { Style } from "./style.ts";
 import { column, counted, elapsed, plural, shown, wrapped } from "./text.ts";
+
+/** Failing tests that are named. */
+const SHOWN_FAILURES = 3;
 
 /** What a summary tells besides the report. */
 export interface SummaryFacts {
@@ -30,12 +33,17 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
     ["Project", `${shown(facts.folder)}${report.files.length === 0 ? " (no files)" : ` (${plural(report.files.length, "file")})`}`],
     ["Tests", testsText(report, facts.style)],
     ["Cost", costText(report, facts)],
-    ["Tokens", `${counted(report.usage.inputTokens)} in, ${counted(report.usage.outputTokens)} out${report.usage.estimated ? " (some counted from characters)" : ""}`],
+    [
+      "Tokens",
+      `${counted(report.usage.inputTokens)} in, ${counted(report.usage.outputTokens)} out${report.usage.estimated ? " (some counted from characters)" : ""}`,
+    ],
     ["Rounds", `${report.rounds} of ${facts.roundLimit}, in ${elapsed(facts.age)}`],
     ...nextSteps(report, facts.folder),
   ];
   const labels = Math.max(...rows.map(([label]) => label.length));
-  const told = rows.flatMap(([label, text]) => wrapped(`  ${facts.style.faint(column(label, labels + 1))} ${text}`, facts.width, labels + 4));
+  const told = rows.flatMap(([label, text]) =>
+    wrapped(`  ${facts.style.faint(column(label, labels + 1))} ${text}`, facts.width, labels + 4),
+  );
   return [...wrapped(headline(report, facts), facts.width), "", ...told, ...closing(report, facts)];
 }
 
@@ -45,7 +53,9 @@ function headline({ status, tests, error, files }: ResultReport, { style, roundL
     case "finished":
       return tests?.tests === "failed" ? style.bad("The project is written, but its tests fail.") : style.good("Done.");
     case "rounds":
-      return style.warn(`Stopped after ${plural(roundLimit, "round")}, before the company was through. ${kept} Give it more with --rounds.`);
+      return style.warn(
+        `Stopped after ${plural(roundLimit, "round")}, before the company was through. ${kept} Give it more with --rounds.`,
+      );
     case "budget":
       return style.warn(`Stopped before the budget of ${formatUsd(budget ?? 0)} would be passed. ${kept} Raise it with --budget.`);
     case "waiting":
@@ -64,7 +74,7 @@ function testsText({ tests }: ResultReport, style: Style): string {
     case "passed":
       return style.good(`${counted(tests.passed)} passed`);
     case "failed":
-      return style.bad(`${counted(tests.failed)} of ${counted(tests.total)} failed`);
+      return style.bad(`${counted(tests.failed)} of ${counted(tests.total)} failed${failuresText(tests)}`);
     case "not run":
       return style.warn(`not run${hint}`);
     case "none":
@@ -72,11 +82,20 @@ function testsText({ tests }: ResultReport, style: Style): string {
   }
 }
 
+/** The first of those that failed, by name. */
+function failuresText({ failures = [] }: TestsReport): string {
+  if (failures.length === 0) return "";
+  const names = failures.slice(0, SHOWN_FAILURES).map(({ name }) => shown(name, 100));
+  return `: ${names.join("; ")}${failures.length > names.length ? " ..." : ""}`;
+}
+
 function costText({ cost, isScripted }: ResultReport, { modelId, price }: SummaryFacts): string {
   const rate = price === undefined ? "" : ` at $${price.input} in and $${price.output} out for a million tokens`;
   if (isScripted) return `nothing, for the replies are a script; a model${rate} would have cost ${cost.text}`;
-  const unsure = cost.worstCase === 0 ? "" : `, ${formatUsd(cost.worstCase)} of it the most that calls may have cost which did not end`;
-  return `${cost.text}${cost.unpriced === 0 ? "" : ` (the price of ${shown(modelId, 60)} is not known: --price in,out)`}${unsure}`;
+  const unknown = cost.unpriced === 0 ? "" : ` (the price of ${shown(modelId, 60)} is not known: --price in,out)`;
+  if (cost.worstCase === 0) return `${cost.text}${unknown}`;
+  const unsure = cost.worstCase === cost.known ? "all of it" : `${formatUsd(cost.worstCase)} of it`;
+  return `${cost.text}${unknown} at most: ${unsure} is for calls that did not end and are counted in full`;
 }
 
 /** How to look at the project and run its tests, as far as its files tell. */

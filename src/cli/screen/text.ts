@@ -8,7 +8,13 @@ const LONGEST = 2_000;
  * or hide becomes `\u{...}`.
  */
 export function shown(text: string, limit: number = LONGEST): string {
-  return visible(text.slice(0, 4 * limit).replace(/\s+/g, " ").trim(), limit);
+  return visible(
+    text
+      .slice(0, 4 * limit)
+      .replace(/\s+/g, " ")
+      .trim(),
+    limit,
+  );
 }
 
 /** Cells that a text takes on a terminal. East Asian wide characters and emoji take two, combining marks none. */
@@ -33,13 +39,12 @@ export function withoutCodes(text: string): string {
 export function wrapped(text: string, width: number, indent: number = 0): readonly string[] {
   const lines: string[] = [];
   let line = "";
-  for (const part of text.match(/^ +[^ ]*|[^ ]+|^$/g) ?? []) {
-    const longer = line === "" ? part : `${line} ${part}`;
-    if (line !== "" && widthOf(withoutCodes(longer)) > width) {
+  for (const [part] of text.matchAll(/ *[^ ]+/g)) {
+    if (line.trim() !== "" && widthOf(withoutCodes(line + part)) > width) {
       lines.push(line);
-      line = " ".repeat(indent) + part;
+      line = " ".repeat(indent) + part.trimStart();
     } else {
-      line = longer;
+      line += part;
     }
   }
   return [...lines, line];

@@ -1,0 +1,103 @@
+import { type ErrorRecord, errorRecord } from "../kernel/errors.ts";
+import { canonicalJson, deepFreeze } from "../kernel/json.ts";
+import { type Mask, maskSecrets } from "../kernel/mask.ts";
+import type { Message } from "../message/message.ts";
+import type { ActEnded, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
+
+/** What stands otherwise in JSON text than in the text itself. */
+const ESCAPED = /["\\\u0000-\u001f]/;
+
+/**
+ * A mask for texts as they are, not as JSON writes them: in JSON text a key after an escaped line break does not begin a word, and a
+ * secret of digits could be cut out of a number.
+ */
+export function textMask(secrets: readonly string[]): Mask {
+  // The longest first: of a secret that holds another nothing may be left.
+  const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
+  const asTheyAre = maskSecrets(longestFirst);
+  const escaped = longestFirst.filter((secret) => ESCAPED.test(secret) && asTheyAre(JSON.stringify(secret)) !== JSON.stringify(secret));
+  return (text) => asTheyAre(escaped.reduce((masked, secret) => masked.replaceAll(secret, "[secret]"), text));
+}
+
+/** A JSON value with every text in it masked, keys too. What holds no secret is given back as it is, not copied. */
+export function masked<T>(mask: Mask, value: T): T {
+  return walk(mask, value) as T;
+}
+
+/** An error as it may be written down. What is no JSON in it is left out. */
+export function maskedError(mask: Mask, error: unknown): ErrorRecord {
+  const { data, ...record } = errorRecord(error);
+  return masked(mask, data === undefined || !isJson(data) ? record : { ...record, data: JSON.parse(canonicalJson(data)) as unknown });
+}
+
+/** A message as it may be written down: the same object when it holds no secret. */
+export function maskedMessage(mask: Mask, message: Message): Message {
+  const content = mask(message.content);
+  const instructContent = masked(mask, message.instructContent);
+  const metadata = masked(mask, message.metadata);
+  if (content === message.content && instructContent === message.instructContent && metadata === message.metadata) return message;
+  return deepFreeze({ ...message, content, metadata, ...(instructContent === undefined ? {} : { instructContent }) });
+}
+
+/**
+ * An event as it may be written down. Steps and errors are masked where they are made, because what is handed out must be what is
+ * recorded; here it is the words and the state of roles.
+ */
+export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
+  if (body.type === "message") return { ...body, ...maskedSent(mask, body) };
+  return body.type === "act.ended" ? maskedActivation(mask, body) : body;
+}
+
+function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
+  return {
+    ...event,
+    said: event.said.map((sent) => maskedSent(mask, sent)),
+    memory: event.memory.map((op) => maskedOp(mask, op)),
+    working: event.working.map((op) => maskedOp(mask, op)),
+    ...(event.state === undefined ? {} : { state: masked(mask, event.state) }),
+    ...(event.plan === undefined ? {} : { plan: masked(mask, event.plan) }),
+  };
+}
+
+function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
+  const message = maskedMessage(mask, sent.message);
+  return message === sent.message ? sent : { ...sent, message };
+}
+
+function maskedOp(mask: Mask, op: RecordedMemoryOp): RecordedMemoryOp {
+  return op[0] === "+" && typeof op[1] !== "string" ? ["+", maskedMessage(mask, op[1])] : op;
+}
+
+function walk(mask: Mask, value: unknown): unknown {
+  if (typeof value === "string") return mask(value);
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value) ? walkList(mask, value) : walkRecord(mask, value as Record<string, unknown>);
+}
+
+function walkList(mask: Mask, list: readonly unknown[]): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (const [place, item] of list.entries()) {
+    const clean = walk(mask, item);
+    if (clean !== item) (copy ??= [...list])[place] = clean;
+  }
+  return copy ?? list;
+}
+
+function walkRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  let changed = false;
+  const entries = Object.entries(record).map(([key, member]): [string, unknown] => {
+    const clean: [string, unknown] = [mask(key), walk(mask, member)];
+    changed ||= clean[0] !== key || clean[1] !== member;
+    return clean;
+  });
+  return changed ? Object.fromEntries(entries) : record;
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    canonicalJson(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

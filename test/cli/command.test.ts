@@ -1,0 +1,327 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { EXIT_CODES } from "../../src/cli/exit-code.ts";
+import { fold, type RunEvent } from "../../src/index.ts";
+import { type OpenAIBody, openaiStub, type StubHandler } from "../../src/testing/index.ts";
+import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
+import { run, start, startInShell } from "./child.ts";
+import { scratchFolder } from "./fake-host.ts";
+
+const cwd = scratchFolder();
+const KEY = "sk-hidden-hidden-hidden-hidden";
+
+/** A new folder to be in. */
+function folder(name: string): string {
+  const path = join(cwd, name);
+  mkdirSync(path, { recursive: true });
+  return path;
+}
+
+/** Answers by the task that a question names in its first line, as the small project's script says. */
+function playing(given: Readonly<Record<string, string>>): StubHandler {
+  return (body) => {
+    const task = taskOf(body);
+    const reply = { ...replies, ...given }[task];
+    return typeof reply === "string"
+      ? reply
+      : { fault: "status", status: 400, body: JSON.stringify({ error: { message: `no reply for ${task}` } }) };
+  };
+}
+
+function taskOf({ messages }: OpenAIBody): string {
+  const questions = messages.filter(({ role }) => role === "user").map(({ content }) => (typeof content === "string" ? content : ""));
+  return (
+    questions
+      .find((question) => question.startsWith("# "))
+      ?.split("\n")[0]
+      ?.slice(2) ?? ""
+  );
+}
+
+describe("words without a run", () => {
+  it("prints its help, with every option and every exit code", async () => {
+    const { code, stdout, stderr } = await run(["--help"], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const word of [
+      "--budget",
+      "--investment",
+      "--rounds",
+      "--n-round",
+      "--out",
+      "--model",
+      "--base-url",
+      "--seed",
+      "--sandbox",
+      "--json",
+      "--quiet",
+      "--yes",
+    ]) {
+      expect(stdout).toContain(word);
+    }
+    for (const { code: known, meaning } of EXIT_CODES) expect(stdout).toContain(`${String(known).padEnd(4)} ${meaning}`);
+  });
+
+  it("prints its version", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
+    expect(await run(["--version"], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  it.each([
+    [["dmeo"], "Did you mean: troupe demo?"],
+    [["docter", "--json"], "Did you mean: troupe doctor"],
+    [["resume"], "may be a mistyped command"],
+    [["--outt", "x", "a game"], "Did you mean --out?"],
+    [["Create", "a", "game"], 'troupe "Create a game"'],
+    [[], "IDEA_MISSING"],
+    [["--budget", "abc", "a game"], "OPTION_INVALID"],
+    [["--rounds", "0", "a game"], "OPTION_INVALID"],
+    [["demo", "tetris"], "2048"],
+    [["-f", "missing.md"], "IDEA_UNREADABLE"],
+  ])("refuses %j with 2 and says why, key or not", async (words, reason) => {
+    const { code, stderr } = await run(words, {
+      cwd: folder("refused"),
+      env: { OPENAI_API_KEY: KEY, TROUPE_BASE_URL: "http://127.0.0.1:9/v1" },
+    });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) as string });
+    expect(readdirSync(folder("refused"))).toEqual([]);
+  });
+
+  it("tells an error to a program too", async () => {
+    const { stdout } = await run(["--json", "--rounds", "0", "a game"], { cwd });
+    expect(JSON.parse(stdout)).toMatchObject({ type: "error", code: "OPTION_INVALID" });
+    const parsed = await run(["--json", "--nonsense"], { cwd });
+    expect(JSON.parse(parsed.stdout)).toMatchObject({ type: "error", code: "COMMAND_INVALID" });
+  });
+
+  it("shows no stack, unless it is verbose", async () => {
+    expect((await run(["--rounds", "0", "a game"], { cwd })).stderr).not.toMatch(/^\s+at /m);
+    expect((await run(["--rounds", "0", "a game", "--verbose"], { cwd })).stderr).toMatch(/^\s+at /m);
+  });
+
+  it("ends with 7 where there is neither a model nor a script, and says how to get one", async () => {
+    const { code, stderr, stdout } = await run(["Write a poem about the sea"], { cwd: folder("keyless") });
+    expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
+    for (const word of ["OPENAI_API_KEY", "TROUPE_BASE_URL", "troupe demo 2048"]) expect(stderr).toContain(word);
+    expect(readdirSync(folder("keyless"))).toEqual([]);
+  });
+
+  it("checks the machine without a word of the key", async () => {
+    const { code, stdout, stderr } = await run(["doctor", "--json"], { cwd, env: { OPENAI_API_KEY: KEY } });
+    expect(code).toBe(0);
+    const { checks } = JSON.parse(stdout) as { checks: readonly { name: string }[] };
+    expect(checks.map(({ name }) => name)).toEqual(["node", "git", "sandbox", "model", "output", "terminal"]);
+    expect(stdout + stderr).not.toContain(KEY);
+  });
+});
+
+describe("a bundled idea", () => {
+  it("is played to a project whose tests pass", async () => {
+    const at = folder("demo");
+    const { code, stdout, stderr } = await run(["demo", "todo", "--out", "project", "--quiet"], { cwd: at });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^Done\.\n/);
+    expect(stdout).toMatch(/Project\s+project \(\d+ files\)/);
+    expect(stdout).toMatch(/Tests\s+\d+ passed/);
+    expect(stdout).toMatch(/Cost\s+nothing/);
+    expect(existsSync(join(at, "project/README.md"))).toBe(true);
+  });
+
+  it("is played without git and without bubblewrap, each told in one line", async () => {
+    const at = folder("bare");
+    const { code, stderr, stdout } = await run(["demo", "todo", "--out", "project"], { cwd: at, env: { PATH: at } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Tests\s+\d+ passed/);
+    expect(stderr.match(/^.*git is not on the PATH.*$/gm)).toHaveLength(1);
+    expect(stderr.match(/^Bubblewrap does not work here.*$/gm)).toHaveLength(1);
+    expect(readdirSync(join(at, "project"))).not.toContain(".git");
+  });
+
+  it("is played for the idea in words where no model is set, and says so", async () => {
+    const at = folder("words");
+    const { code, stderr } = await run(["Create a command line to-do list!", "--no-run-tests"], { cwd: at });
+    expect(code).toBe(0);
+    expect(stderr).toContain("No model is set: playing the bundled script");
+    expect(stderr).toContain("Edward, QA Engineer  said RunTests (not run)");
+    expect(readdirSync(join(at, "workspace"))).toEqual(["todo"]);
+  });
+
+  it("prints events that fold to the run, and the result last", async () => {
+    const { code, stdout } = await run(["demo", "todo", "--out", "project", "--json", "--no-run-tests", "--seed", "7"], {
+      cwd: folder("json"),
+    });
+    expect(code).toBe(0);
+    const lines = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as RunEvent | { type: "result" });
+    const result = lines.pop();
+    const state = fold(lines as RunEvent[]);
+    expect(state).toMatchObject({ seed: "7", phase: { phase: "ended", status: "finished" } });
+    expect(result).toMatchObject({
+      type: "result",
+      status: "finished",
+      exitCode: 0,
+      runId: state.runId,
+      rounds: state.round,
+      tests: { tests: "not run" },
+      cost: { known: state.ledger.spent, unpriced: 0 },
+      usage: state.ledger.usage,
+    });
+  });
+
+  it("takes the next free folder, and never one that was named and holds something", async () => {
+    const at = folder("taken");
+    mkdirSync(join(at, "workspace/todo"), { recursive: true });
+    writeFileSync(join(at, "workspace/todo/mine.txt"), "mine");
+    const quick = ["demo", "todo", "--quiet", "--rounds", "1"];
+    expect((await run(quick, { cwd: at })).code).toBe(4);
+    expect(readdirSync(join(at, "workspace"))).toEqual(["todo", "todo-2"]);
+    const refused = await run([...quick, "--out", "workspace/todo"], { cwd: at });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("WORKSPACE_NOT_EMPTY") as string });
+    expect((await run([...quick, "--out", "workspace/todo", "--force"], { cwd: at })).code).toBe(4);
+    expect(readFileSync(join(at, "workspace/todo/mine.txt"), "utf8")).toBe("mine");
+  });
+
+  it("stops before its budget would be passed, and keeps what is there", async () => {
+    const { code, stdout, stderr } = await run(["demo", "todo", "--budget", "0.03", "--out", "project"], { cwd: folder("budget") });
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Stopped before the budget of \$0\.03 would be passed\. What was written is kept\./);
+    expect(stderr).toContain("; so far $0.0");
+    expect(Number(/would have cost \$([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(0.03);
+  });
+
+  it("stops when its rounds are used up", async () => {
+    const { code, stdout } = await run(["demo", "todo", "--rounds", "1", "--out", "project", "--quiet"], { cwd: folder("rounds") });
+    expect(code).toBe(4);
+    expect(stdout).toMatch(/^Stopped after 1 round,/);
+  });
+
+  it("does not wait for an input that is closed", async () => {
+    const child = startInShell("troupe demo todo --rounds 1 --quiet <&-", { cwd: folder("closed") });
+    expect(await child.ended).toBe(4);
+  });
+
+  it("ends quietly when nobody reads its output any more", async () => {
+    const child = start(["demo", "todo", "--json", "--quiet", "--no-run-tests"], { cwd: folder("pipe") });
+    await child.until("stdout", /\n/);
+    child.process.stdout.destroy();
+    expect(await child.ended).toBe(0);
+    expect(child.said.stderr).toBe("");
+  });
+
+  it("sends no colour and no cursor code where nobody looks, unless it is told to", async () => {
+    const plain = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain") });
+    expect(plain.stdout + plain.stderr).not.toContain("\u001b");
+    const forced = await run(["demo", "todo", "--rounds", "1"], { cwd: folder("plain"), env: { FORCE_COLOR: "1" } });
+    expect(forced.stdout).toContain("\u001b[33m");
+    const off = await run(["demo", "todo", "--rounds", "1", "--no-color"], { cwd: folder("plain"), env: { FORCE_COLOR: "1" } });
+    expect(off.stdout + off.stderr).not.toContain("\u001b");
+  });
+
+  it("takes its idea from a file or from its input", async () => {
+    const at = folder("sources");
+    writeFileSync(join(at, "idea.md"), "Create a command line to-do list\n");
+    expect(await run(["-f", "idea.md", "--rounds", "1", "--quiet"], { cwd: at })).toMatchObject({ code: 4 });
+    expect(await run(["-", "--rounds", "1", "--quiet"], { cwd: at, stdin: "Create a command line to-do list\n" })).toMatchObject({
+      code: 4,
+    });
+    expect(await run(["-", "--quiet"], { cwd: at })).toMatchObject({ code: 2, stderr: expect.stringContaining("IDEA_MISSING") as string });
+  });
+});
+
+describe("a model", () => {
+  it("is asked by the same words that would play a script", async () => {
+    await using stub = await openaiStub({ reply: { fault: "unauthorized" } });
+    const env = { TROUPE_BASE_URL: stub.url, OPENAI_API_KEY: KEY };
+    const { code, stdout, stderr } = await run(["Create a 2048 game"], { cwd: folder("unauthorized"), env });
+    expect(code).toBe(7);
+    expect(stub.requests).toHaveLength(1);
+    expect(stub.authorizations).toEqual([`Bearer ${KEY}`]);
+    expect(stderr).toContain("MODEL_AUTH");
+    expect(stdout + stderr).not.toContain(KEY);
+  });
+
+  it("whose project is right takes it to the end", async () => {
+    await using stub = await openaiStub({ handler: playing({}) });
+    const at = folder("greeter");
+    const { code, stdout } = await run(["Greet me on a page", "--base-url", stub.url, "--sandbox", "none", "--out", "project"], {
+      cwd: at,
+    });
+    expect(stub.rejected).toEqual([]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Tests\s+\d+ passed/) as string });
+    expect(readFileSync(join(at, "project/src/greet.js"), "utf8")).toBe(greetJs);
+  });
+
+  it("whose project fails its own tests to the end is told with 6", async () => {
+    const rounds = [1, 2, 3].flatMap((round) => [
+      [`DebugError (round ${round})`, JSON.stringify({ analysis: "It is wrong.", files: ["src/greet.js"] })],
+      [`FixCode: src/greet.js (round ${round})`, fence(`${brokenGreetJs}// ${round}\n`)],
+    ]);
+    const broken = { "WriteCode: src/greet.js": fence(brokenGreetJs), ...(Object.fromEntries(rounds) as Record<string, string>) };
+    await using stub = await openaiStub({ handler: playing(broken) });
+    const words = ["Greet me on a page", "--base-url", stub.url, "--sandbox", "none", "--out", "project", "--json"];
+    const { code, stdout, stderr } = await run(words, { cwd: folder("broken") });
+    expect({ code, stderr }).toEqual({ code: 6, stderr: expect.stringContaining("without isolation") as string });
+    expect(JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+      exitCode: 6,
+      status: "finished",
+      tests: { tests: "failed" },
+    });
+  });
+
+  it("is left in good order at the first Ctrl-C, and what is there is kept", async () => {
+    await using stub = await openaiStub({ handler: (body, n) => (n < 2 ? playing({})(body, n) : { fault: "stall" }) });
+    const at = folder("interrupted");
+    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project"], { cwd: at });
+    await child.until("stderr", /Eve, Project Manager {2}WriteTasks/);
+    child.process.kill("SIGINT");
+    expect(await child.ended).toBe(130);
+    expect(child.said.stderr).toContain("Stopping, and keeping what is there.");
+    expect(child.said.stdout).toMatch(/^Stopped: Ctrl-C was pressed\. What was written is kept\./);
+    expect(readdirSync(join(at, "project/docs"))).toEqual(expect.arrayContaining(["prd", "system_design"]));
+  });
+
+  it("is left at once at the second signal", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall" } });
+    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project"], { cwd: folder("twice") });
+    await child.until("stderr", /WritePrd/);
+    child.process.kill("SIGINT");
+    child.process.kill("SIGTERM");
+    // Which of two signals that are both there is told first is the system's to say.
+    expect([130, 143]).toContain(await child.ended);
+    expect(child.said.stdout).toBe("");
+  });
+
+  it("is left in good order when the process is asked to end", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall" } });
+    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: folder("terminated") });
+    await child.until("stdout", /step\.started/);
+    child.process.kill("SIGTERM");
+    expect(await child.ended).toBe(143);
+    const lines = child.said.stdout.trimEnd().split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { type: string }).type).slice(-2)).toEqual(["run.ended", "result"]);
+  });
+
+  it("without a known price is not bound by a budget: that is refused, and told how", async () => {
+    const words = ["Greet me on a page", "--base-url", "http://127.0.0.1:9/v1", "--model", "my-own", "--budget", "1"];
+    expect(await run(words, { cwd: folder("unpriced") })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--allow-unpriced") as string,
+    });
+  });
+});
+
+describe("a folder that cannot be used", () => {
+  it.each([
+    ["a file", "file", "WORKSPACE_NOT_A_FOLDER"],
+    ["a folder below a file", "file/below", "WORKSPACE_"],
+    ["a name no folder can have", "", "OPTION_INVALID"],
+  ])("such as %s is refused with 2", async (_what, out, reason) => {
+    const at = folder("unusable");
+    writeFileSync(join(at, "file"), "mine");
+    const { code, stderr } = await run(["demo", "todo", "--out", out], { cwd: at });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(reason) as string });
+    expect(readFileSync(join(at, "file"), "utf8")).toBe("mine");
+  });
+});

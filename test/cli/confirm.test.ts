@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { type Bargain, confirmPaidRun, isYes, refuseDoubtful } from "../../src/cli/confirm.ts";
+import { inSession } from "../../src/cli/session.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
+
+const bargain: Bargain = {
+  idea: "Create a \u001b[31mgame",
+  isDoubtful: false,
+  model: "gpt-5-mini, key from OPENAI_API_KEY",
+  budget: 3_000_000,
+  rounds: 20,
+  folder: "workspace/game",
+  tests: "run in bubblewrap",
+};
+
+/** Runs the question in a session; 0 means it was agreed to. */
+function confirming(o: Partial<Bargain> = {}, options: FakeOptions = { isTTY: true }): { host: FakeHost; code: Promise<number> } {
+  const host = fakeHost(options);
+  const code = inSession(host, {}, async (session) => {
+    await confirmPaidRun(session, { ...bargain, ...o });
+    return 0;
+  });
+  return { host, code };
+}
+
+async function answered(text: string, o: Partial<Bargain> = {}): Promise<number> {
+  const { host, code } = confirming(o);
+  await nextMacrotask();
+  host.stdin.write(text);
+  return code;
+}
+
+describe("confirmPaidRun", () => {
+  it("says what is at stake before it asks", async () => {
+    const { host, code } = confirming();
+    await nextMacrotask();
+    host.stdin.write("y\n");
+    expect(await code).toBe(0);
+    for (const fact of ["Create a \\u{1b}[31mgame", "gpt-5-mini", "$3.00, 20 rounds", "workspace/game", "run in bubblewrap"]) {
+      expect(host.stderr.text).toContain(fact);
+    }
+    expect(host.stdout.text).toBe("");
+  });
+
+  it("says where no cap binds", async () => {
+    const { host, code } = confirming({ budget: undefined });
+    host.stdin.write("y\n");
+    await code;
+    expect(host.stderr.text).toContain("none: the price is not known");
+  });
+
+  it.each(["\n", "y\n", "YES\n"])("goes on with %j", async (text) => {
+    expect(await answered(text)).toBe(0);
+  });
+
+  it.each(["n\n", "no\n", "what?\n", "\u0004", "\u0003"])("stops with %j", async (text) => {
+    expect(await answered(text)).toBe(130);
+  });
+
+  it("takes no answer for a no where the idea may be a slip", async () => {
+    expect(await answered("\n", { isDoubtful: true })).toBe(130);
+    expect(await answered("y\n", { isDoubtful: true })).toBe(0);
+  });
+
+  it.each<[string, FakeOptions]>([
+    ["nobody is there", { isTTY: false }],
+    ["it is a CI system", { isTTY: true, env: { CI: "true" } }],
+  ])("asks nothing where %s", async (_where, options) => {
+    const { host, code } = confirming({}, options);
+    expect(await code).toBe(0);
+    expect(host.stderr.text).toBe("");
+  });
+});
+
+describe("refuseDoubtful", () => {
+  it("says how to say it", () => {
+    expect(() => refuseDoubtful("resume")).toThrowError(expect.objectContaining({ code: "IDEA_DOUBTFUL" }));
+    expect(() => refuseDoubtful("resume")).toThrow("troupe run resume");
+  });
+});
+
+describe("isYes", () => {
+  it("takes the end of the input for a no, also where yes is the default", () => {
+    expect(isYes(undefined, true)).toBe(false);
+  });
+});

@@ -1,0 +1,152 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { TaskPlanSchema, type TestReport } from "../../actions/index.ts";
+import { readCodeReply } from "../../actions/code-reply.ts";
+import { softwareCompany } from "../../roles/index.ts";
+import { demoIdeas, type DemoIdea } from "../../src/cli/demo-ideas.ts";
+import { demoModel } from "../../src/cli/demo-model.ts";
+import { AbortedError, type ChatRequest, ModelError, Team, usd } from "../../src/index.ts";
+import { simulatedClock } from "../../src/testing/index.ts";
+import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
+import { scratchFolder } from "../workspace/scratch.ts";
+
+const ideas = await demoIdeas();
+const game = ideas.find(({ id }) => id === "2048") as DemoIdea;
+const { signal } = new AbortController();
+
+function asking(...questions: readonly string[]): ChatRequest {
+  return { messages: [{ role: "system", content: "# WriteTasks" }, ...questions.map((content) => ({ role: "user" as const, content }))] };
+}
+
+function file(idea: DemoIdea, path: string): string {
+  return readFileSync(join(idea.folder, path), "utf8");
+}
+
+async function ask(question: string, idea = game): Promise<string> {
+  return (await demoModel(idea).chat(asking(question), { signal })).content;
+}
+
+describe("answers", () => {
+  test.each([
+    ["WritePrd", "prd.json"],
+    ["WriteDesign", "design.json"],
+    ["WriteTasks", "tasks.json"],
+    ["WriteCodeReview: src/storage.js (round 1)", "review/src/storage.js.json"],
+    ["WriteCodeReview: src/storage.js (round 2)", "review-2/src/storage.js.json"],
+    ["DebugError (round 1)", "debug/1.json"],
+  ])("%s is answered by %s as it is", async (task, path) => {
+    expect(await ask(`# ${task}\n\nand more`)).toBe(file(game, path));
+  });
+
+  test.each([
+    ["WriteCode: src/board.js", "code/src/board.js", "src/board.js"],
+    ["WriteCode: README.md", "code/README.md", "README.md"],
+    ["RewriteCode: src/storage.js (round 1)", "code-2/src/storage.js", "src/storage.js"],
+    ["WriteTest: tests/board.test.mjs", "tests/board.test.mjs", "tests/board.test.mjs"],
+    ["FixCode: src/board.js (round 1)", "debug-1/src/board.js", "src/board.js"],
+  ])("%s is answered by %s in a fence", async (task, path, name) => {
+    expect(readCodeReply(await ask(`# ${task}`), name)).toEqual({ kind: "code", code: file(game, path) });
+  });
+
+  test("the newest question that names a task counts, not what stands in it or in the system prompt", async () => {
+    const request = asking("# WritePrd\n# WriteDesign", "That reply cannot be used:\n# WriteTasks");
+    expect((await demoModel(game).chat(request, { signal })).content).toBe(file(game, "prd.json"));
+  });
+
+  test.each([
+    "WriteCode: src/unknown.js",
+    "WriteCode: ../../package.json",
+    "WriteCode: /etc/passwd",
+    "WriteTest: idea.json\u0000",
+    "DebugError (round 9)",
+    "Dance",
+    "",
+  ])("%j has no reply in the script, and the error says what to do", async (task) => {
+    const error = await ask(`# ${task}`).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ModelError);
+    expect(error).toMatchObject({ code: "MODEL_SCRIPT", retryable: false, message: expect.stringContaining("OPENAI_API_KEY") });
+  });
+
+  test("usage is counted from characters, as told and not as an estimate, so that it is what is paid", async () => {
+    const { usage, content } = await demoModel(game).chat(asking("# WritePrd"), { signal });
+    expect(usage?.outputTokens).toBe(Math.ceil(content.length / 4));
+    expect(usage?.inputTokens).toBeGreaterThan(0);
+    expect(usage?.estimated).toBeUndefined();
+  });
+});
+
+describe("streaming", () => {
+  test("gives the same text in pieces, and then the end", async () => {
+    const chunks = [];
+    for await (const chunk of demoModel(game).stream(asking("# WriteDesign"), { signal })) chunks.push(chunk);
+    expect(chunks.map((chunk) => chunk.content ?? "").join("")).toBe(file(game, "design.json"));
+    expect(chunks.length).toBeGreaterThan(20);
+    expect(chunks.at(-1)).toMatchObject({ finishReason: "stop", usage: { outputTokens: expect.any(Number) } });
+  });
+
+  test("takes its time on the clock it is given", async () => {
+    const clock = simulatedClock();
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const chunk of demoModel(game, { latency: 5, clock }).stream(asking("# WritePrd"), { signal }))
+        if (chunk.content !== undefined) seen.push(clock.now());
+    })();
+    while (clock.pending > 0 || seen.length === 0) await clock.advance(5);
+    await reading;
+    expect(seen.length).toBeGreaterThan(20);
+    expect(new Set(seen.slice(1).map((at, index) => at - (seen[index] as number)))).toEqual(new Set([5]));
+  });
+
+  test("ends at once when it is stopped", async () => {
+    const stop = new AbortController();
+    const clock = simulatedClock();
+    const reading = (async () => {
+      for await (const _chunk of demoModel(game, { latency: 5, clock }).stream(asking("# WritePrd"), { signal: stop.signal })) stop.abort();
+    })().catch((error: unknown) => error);
+    while (!stop.signal.aborted) await clock.advance(5);
+    expect(await reading).toBeInstanceOf(AbortedError);
+  });
+});
+
+describe.each(ideas)("$id", (idea) => {
+  test("has a reply for every file of its plan, and no file that the plan does not name", () => {
+    const plan = TaskPlanSchema.parse(JSON.parse(file(idea, "tasks.json")));
+    const under = (folder: string): string[] => (existsSync(join(idea.folder, folder)) ? filesIn(join(idea.folder, folder)) : []);
+    expect(under("code").sort()).toEqual([...plan.taskList].sort());
+    expect(under("review").sort()).toEqual(plan.taskList.map((path) => `${path}.json`).sort());
+    expect(
+      under("tests")
+        .map((path) => `tests/${path}`)
+        .sort(),
+    ).toEqual([...plan.testList].sort());
+    for (const path of under("code-2")) expect(plan.taskList).toContain(path);
+  });
+
+  test("plays from the idea to a project whose tests pass", async () => {
+    const workspace = fileWorkspace({ root: scratchFolder(), git: true });
+    const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("none") });
+    const { result: ending } = new Team({ roles, model: demoModel(idea), budget: usd(3), seed: 1 }).run(idea.idea, { rounds: 20 });
+    const result = await ending;
+    expect(result.error).toBeUndefined();
+    expect(result.status).toBe("finished");
+    const report = result.output?.instructContent as TestReport;
+    expect(report).toMatchObject({ tests: "passed", failed: 0, round: existsSync(join(idea.folder, "debug/1.json")) ? 1 : 0 });
+    expect(report.passed).toBeGreaterThan(0);
+    expect(result.cost.known).toBeGreaterThan(0);
+    const plan = TaskPlanSchema.parse(JSON.parse(file(idea, "tasks.json")));
+    for (const path of plan.taskList) expect(await workspace.read(path)).toBe(newest(idea, path));
+  });
+});
+
+/** What the script says last of a file. */
+function newest(idea: DemoIdea, path: string): string {
+  const place = ["debug-1", "code-2", "code"].find((folder) => existsSync(join(idea.folder, folder, path)));
+  return file(idea, `${place}/${path}`);
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}

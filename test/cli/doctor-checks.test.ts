@@ -1,0 +1,181 @@
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { checkLines, exitCodeOfChecks } from "../../src/cli/commands/doctor.ts";
+import {
+  type Check,
+  checkGit,
+  checkModel,
+  checkNode,
+  checkOut,
+  checkSandbox,
+  checkTerminal,
+  pingModel,
+} from "../../src/cli/doctor-checks.ts";
+import { styleFor } from "../../src/cli/screen/style.ts";
+import { type Flags, modelChoice } from "../../src/cli/settings.ts";
+import { openaiStub, type StubReply } from "../../src/testing/index.ts";
+import { fakeHost, scratchFolder } from "./fake-host.ts";
+
+const scratch = scratchFolder();
+
+describe("checkNode", () => {
+  it.each([
+    ["20.19.0", "ok"],
+    ["24.1.0", "ok"],
+    ["20.18.9", "fail"],
+    ["18.20.0", "fail"],
+    ["", "fail"],
+  ])("calls %j %s", (version, state) => {
+    expect(checkNode(version).state).toBe(state);
+  });
+});
+
+describe("the machine's own checks", () => {
+  it("look at git and at the sandbox without failing: projects are written without them", async () => {
+    for (const check of [await checkGit(), await checkSandbox()]) {
+      expect(["ok", "warn"]).toContain(check.state);
+      expect(check.state === "ok" || check.hint !== undefined).toBe(true);
+    }
+  });
+});
+
+describe("checkModel", () => {
+  function check(env: Record<string, string>, flags: Flags = {}): Check {
+    return checkModel(fakeHost({ env }), flags);
+  }
+
+  it("says how to set one where there is none", () => {
+    expect(check({})).toMatchObject({ state: "warn", hint: expect.stringContaining("OPENAI_API_KEY") as string });
+  });
+
+  it("says that a key is there and never what it is", () => {
+    const found = check({ OPENAI_API_KEY: "sk-hidden-hidden-hidden" });
+    expect(found).toMatchObject({ state: "ok", text: expect.stringContaining("key from OPENAI_API_KEY") as string });
+    expect(JSON.stringify(found)).not.toContain("hidden");
+  });
+
+  it("shows a base URL without what may be secret in it", () => {
+    const found = check({ TROUPE_BASE_URL: "http://user:hidden@host:8080/v1?key=hidden" });
+    expect(found.text).toContain("http://host:8080/v1");
+    expect(JSON.stringify(found)).not.toContain("hidden");
+  });
+
+  it("warns where no budget can bind", () => {
+    expect(check({ TROUPE_BASE_URL: "http://host/v1", TROUPE_MODEL: "my-own" })).toMatchObject({
+      state: "warn",
+      hint: expect.stringContaining("--price") as string,
+    });
+    expect(check({ TROUPE_BASE_URL: "http://host/v1", TROUPE_MODEL: "my-own" }, { price: "0,0" })).toMatchObject({ state: "ok" });
+  });
+});
+
+describe("pingModel", () => {
+  async function ping(reply: StubReply): Promise<Check & { readonly code?: string }> {
+    await using stub = await openaiStub({ reply });
+    const env = { TROUPE_BASE_URL: stub.url, OPENAI_API_KEY: "sk-hidden-hidden-hidden" };
+    const choice = modelChoice({}, env);
+    if (choice.kind === "none") throw new Error("expected a model");
+    return await pingModel(fakeHost({ env }), choice.model, new AbortController().signal);
+  }
+
+  it.each<[string, StubReply]>([
+    ["answers", "ready"],
+    ["answers with nothing", { fault: "empty" }],
+    ["stops at its length", { fault: "length" }],
+  ])("reaches a model that %s", async (_what, reply) => {
+    expect(await ping(reply)).toMatchObject({ state: "ok" });
+  });
+
+  it.each<[StubReply, string]>([
+    [{ fault: "unauthorized" }, "MODEL_AUTH"],
+    [{ fault: "not-found" }, "MODEL_NOT_FOUND"],
+    [{ fault: "server-error" }, "MODEL_SERVER"],
+  ])("tells what %j means, without the key", async (reply, code) => {
+    const check = await ping(reply);
+    expect(check).toMatchObject({ state: "fail", code });
+    expect(JSON.stringify(check)).not.toContain("hidden");
+  });
+
+  it("is stopped by an interruption", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
+    const choice = modelChoice({ baseUrl: stub.url }, {});
+    if (choice.kind === "none") throw new Error("expected a model");
+    const abort = new AbortController();
+    const pinged = pingModel(fakeHost(), choice.model, abort.signal);
+    abort.abort();
+    await expect(pinged).rejects.toMatchObject({ code: "ABORTED" });
+  });
+});
+
+describe("checkOut", () => {
+  it("tries the folder, or the nearest there is, and leaves nothing behind", async () => {
+    expect(await checkOut(fakeHost({ cwd: scratch }), undefined)).toMatchObject({ state: "ok" });
+    expect(await checkOut(fakeHost({ cwd: scratch }), "not/there/yet")).toMatchObject({ state: "ok" });
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it("fails below a file", async () => {
+    const folder = join(scratch, "holds-a-file");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "file"), "");
+    expect(await checkOut(fakeHost({ cwd: folder }), "file")).toMatchObject({
+      state: "fail",
+      hint: expect.stringContaining("--out") as string,
+    });
+  });
+
+  it("fails in a folder that may not be written", async () => {
+    const folder = join(scratch, "locked");
+    mkdirSync(folder, { mode: 0o500 });
+    const check = await checkOut(fakeHost({ cwd: folder }), undefined);
+    chmodSync(folder, 0o700);
+    // Nothing is locked to root.
+    expect(check.state).toBe(process.getuid?.() === 0 ? "ok" : "fail");
+  });
+});
+
+describe("checkTerminal", () => {
+  it("says what the terminal can do", () => {
+    expect(checkTerminal(fakeHost({ isTTY: true }), {}).text).toBe("80 columns, colour, live progress, can be asked");
+    expect(checkTerminal(fakeHost({ isTTY: true, env: { CI: "1" } }), { color: false }).text).toBe(
+      "80 columns, no colour, progress line by line, cannot be asked",
+    );
+    expect(checkTerminal(fakeHost(), {}).text).toBe("no terminal, no colour, progress line by line, cannot be asked");
+  });
+});
+
+describe("the doctor's verdict", () => {
+  const ok: Check = { name: "node", state: "ok", text: "20.19.0" };
+  const warn: Check = { name: "git", state: "warn", text: "not found", hint: "Install it." };
+
+  it.each<[readonly Check[], number]>([
+    [[ok, warn], 0],
+    [[ok, { ...warn, name: "ping", state: "fail" }], 7],
+    [
+      [
+        { ...ok, state: "fail" },
+        { ...warn, name: "ping", state: "fail" },
+      ],
+      1,
+    ],
+    [[{ ...warn, name: "output", state: "fail" }], 1],
+  ])("of %j is %i", (checks, code) => {
+    expect(exitCodeOfChecks(checks)).toBe(code);
+  });
+
+  it("is told in columns, with what to do below", () => {
+    expect(checkLines([ok, warn], styleFor(false), 19)).toEqual([
+      "ok    node  20.19.0",
+      "warn  git   not",
+      "            found",
+      "            Install",
+      "            it.",
+    ]);
+    expect(checkLines([ok, warn], styleFor(false), Infinity)).toEqual([
+      "ok    node  20.19.0",
+      "warn  git   not found",
+      "            Install it.",
+    ]);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { errorLines, exitCodeOfError, toldError } from "../../src/cli/errors.ts";
+import { styleFor } from "../../src/cli/screen/style.ts";
+import { AbortedError, BudgetError, ModelError, OutputError, UsageError, WorkspaceError } from "../../src/kernel/errors.ts";
+
+const plain = { style: styleFor(false), isVerbose: false };
+
+describe("toldError", () => {
+  it("tells an error of ours in its own words, with its code", () => {
+    const told = toldError(new UsageError("OPTION_INVALID", "Expected a number, got none."), {});
+    expect(errorLines(told, plain)).toEqual(["error: Expected a number, got none. (OPTION_INVALID)"]);
+  });
+
+  it("tells what it has no plan for as such, without a stack", () => {
+    const told = toldError(new TypeError("x is not a function"), {});
+    expect(told).toMatchObject({ code: "UNEXPECTED", isControl: false });
+    expect(errorLines(told, plain)).toHaveLength(1);
+    expect(errorLines(told, plain).join()).toContain("TypeError: x is not a function");
+    expect(errorLines(told, plain).join()).not.toContain("errors.test");
+  });
+
+  it("copes with things that are no errors", () => {
+    for (const thrown of [undefined, null, "text", 3, {}]) expect(toldError(thrown, {}).code).toBe("UNEXPECTED");
+  });
+
+  it("shows stacks and causes when verbose, every line safe for a terminal", () => {
+    const cause = new Error("the disk\u001b[31m is full");
+    const told = toldError(new WorkspaceError("WORKSPACE_FULL", "Expected room.", { cause }), {});
+    const lines = errorLines(told, { ...plain, isVerbose: true });
+    expect(lines[0]).toBe("error: Expected room. (WORKSPACE_FULL)");
+    expect(lines.join("\n")).toContain("caused by Error: the disk\\u{1b}[31m is full");
+    expect(lines.join("\n")).toContain("errors.test");
+    expect(lines.join("")).not.toMatch(/\p{Cc}/u);
+  });
+
+  it("ends with a chain of causes that is a ring", () => {
+    const ring = new Error("a");
+    ring.cause = ring;
+    expect(toldError(ring, {}).trace.length).toBeLessThan(200);
+  });
+
+  it("hides keys: those of the environment, and what looks like one", () => {
+    const env = { OPENAI_API_KEY: " hidden-value-1 ", MY_TOKEN: "hidden-value-2", HOME: "/home/somebody" };
+    const error = new UsageError("X", "got hidden-value-1, hidden-value-2 and sk-abcdefghijklmnopqrst in /home/somebody", {
+      cause: new Error("hidden-value-1"),
+    });
+    const told = toldError(error, env);
+    const all = errorLines(told, { ...plain, isVerbose: true }).join("\n");
+    expect(all).not.toMatch(/hidden-value|sk-abcdef/);
+    expect(all).toContain("/home/somebody");
+  });
+
+  it("tells an interruption as none of an error's", () => {
+    const lines = errorLines(toldError(new AbortedError("Ctrl-C was pressed"), {}), plain);
+    expect(lines).toEqual(["Stopped: Ctrl-C was pressed."]);
+  });
+
+  it("is one paragraph, whatever its text", () => {
+    const told = toldError(new UsageError("X", `one\ntwo\r\n${"long ".repeat(10_000)}`), {});
+    expect(told.message).not.toContain("\n");
+    expect(told.message.length).toBeLessThan(3_000);
+  });
+});
+
+describe("exitCodeOfError", () => {
+  it.each([
+    [new UsageError("X", "x"), 2],
+    [new WorkspaceError("WORKSPACE_NOT_EMPTY", "x"), 2],
+    [new ModelError("MODEL_AUTH", "x"), 7],
+    [new ModelError("MODEL_REFUSED", "x"), 1],
+    [new OutputError("OUTPUT_INVALID", "x"), 1],
+    [new AbortedError(), 130],
+    [new BudgetError({ needed: 1, left: 0, budget: 0 }), 130],
+    [new TypeError("x"), 1],
+    ["text", 1],
+  ])("of %s is %i", (error, code) => {
+    expect(exitCodeOfError(error)).toBe(code);
+  });
+});

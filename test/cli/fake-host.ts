@@ -1,0 +1,93 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterAll } from "vitest";
+import type { ExitCode } from "../../src/cli/exit-code.ts";
+import type { Host, HostSignal } from "../../src/cli/host.ts";
+import type { Variables } from "../../src/cli/settings.ts";
+import type { Clock } from "../../src/kernel/clock.ts";
+import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
+
+/** A stream that keeps what is written to it, and says of itself what it is told to. */
+export class FakeStream extends PassThrough {
+  readonly isTTY: boolean;
+  columns = 80;
+  rows = 24;
+  text = "";
+
+  constructor(isTTY: boolean) {
+    super();
+    this.isTTY = isTTY;
+    this.setEncoding("utf8");
+    this.on("data", (chunk: string) => (this.text += chunk));
+  }
+}
+
+/** Input that a test types. */
+export class FakeInput extends PassThrough {
+  readonly isTTY: boolean;
+
+  constructor(isTTY: boolean) {
+    super();
+    this.isTTY = isTTY;
+  }
+
+  setRawMode(): this {
+    return this;
+  }
+}
+
+/** A process for commands to run in. */
+export interface FakeHost extends Host {
+  readonly clock: Clock;
+  readonly stdin: FakeInput;
+  readonly stdout: FakeStream;
+  readonly stderr: FakeStream;
+  /** Codes that the process was ended with at once. */
+  readonly exits: readonly ExitCode[];
+  /** As if the system sent a signal. */
+  signal(signal: HostSignal): void;
+  /** As if the process ended. */
+  end(): void;
+}
+
+/** What a fake host is like; the rest is a plain pipe in an empty folder. */
+export interface FakeOptions {
+  readonly isTTY?: boolean;
+  readonly env?: Variables;
+  readonly cwd?: string;
+  readonly clock?: Clock;
+}
+
+/** A process that is none. */
+export function fakeHost({ isTTY = false, env = {}, cwd = "/nowhere", clock = new SimulatedClock(1_000) }: FakeOptions = {}): FakeHost {
+  const [onSignal, onExit] = [new Set<(signal: HostSignal) => void>(), new Set<() => void>()];
+  const exits: ExitCode[] = [];
+  const listen = <T>(set: Set<T>, listener: T): (() => void) => {
+    set.add(listener);
+    return () => set.delete(listener);
+  };
+  return {
+    version: "1.2.3",
+    env,
+    cwd,
+    clock,
+    stdin: new FakeInput(isTTY),
+    stdout: new FakeStream(isTTY),
+    stderr: new FakeStream(isTTY),
+    exits,
+    onSignal: (listener) => listen(onSignal, listener),
+    onExit: (listener) => listen(onExit, listener),
+    exit: (code) => void exits.push(code),
+    signal: (signal) => onSignal.forEach((listener) => listener(signal)),
+    end: () => onExit.forEach((listener) => listener()),
+  };
+}
+
+/** A new folder that is gone after the file's tests. */
+export function scratchFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "troupe-cli-")));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

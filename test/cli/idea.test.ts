@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, readIdea } from "../../src/cli/idea.ts";
+
+const nothing: IdeaReaders = {
+  file: () => Promise.reject(new Error("no file was to be read")),
+  stdin: () => Promise.reject(new Error("no input was to be read")),
+};
+
+function reading(bytes: Uint8Array | string): IdeaReaders {
+  const all = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes;
+  const first = (limit: number): Promise<Uint8Array> => Promise.resolve(all.slice(0, limit));
+  return { file: (_path, limit) => first(limit), stdin: first };
+}
+
+function failing(code: string): IdeaReaders {
+  return { ...nothing, file: () => Promise.reject(Object.assign(new Error("no"), { code })) };
+}
+
+describe("ideaSource", () => {
+  it("takes quoted words as the idea", () => {
+    expect(ideaSource(["Create a 2048 game"], undefined, false)).toEqual({
+      kind: "words",
+      text: "Create a 2048 game",
+      isCommandNamed: false,
+    });
+  });
+
+  it("takes - for standard input, and a file where one is named", () => {
+    expect(ideaSource(["-"], undefined, false)).toEqual({ kind: "stdin" });
+    expect(ideaSource([], "-", false)).toEqual({ kind: "stdin" });
+    expect(ideaSource([], "idea.md", true)).toEqual({ kind: "file", path: "idea.md" });
+  });
+
+  it.each([[["dmeo"]], [["demo"]], [["docter", "--json"]]])("refuses %j, which looks like a command", (words) => {
+    expect(() => ideaSource(words, undefined, false)).toThrowError(expect.objectContaining({ code: "COMMAND_MISTYPED" }));
+  });
+
+  it("says what was meant, with the words that follow", () => {
+    expect(() => ideaSource(["dmeo", "todo"], undefined, false)).toThrow("Did you mean: troupe demo todo?");
+    expect(() => ideaSource(["dmeo"], undefined, false)).toThrow("troupe run dmeo");
+    expect(() => ideaSource(["demo"], undefined, false)).toThrow('"demo" is a command and stands first');
+  });
+
+  it("takes any word after run: it was meant", () => {
+    expect(ideaSource(["dmeo"], undefined, true)).toMatchObject({ kind: "words", text: "dmeo" });
+  });
+
+  it("asks for quotes around words that lost theirs", () => {
+    expect(() => ideaSource(["Create", "a", "game"], undefined, true)).toThrow('troupe "Create a game"');
+  });
+
+  it.each([
+    ["IDEA_MISSING", [], undefined],
+    ["IDEA_MISSING", ["  \n "], undefined],
+    ["IDEA_TWICE", ["a game"], "idea.md"],
+    ["IDEA_UNQUOTED", ["a", "game"], undefined],
+    ["IDEA_TOO_LONG", ["x".repeat(IDEA_BYTES + 1)], undefined],
+  ])("throws %s for %.40j and file %j", (code, words, file) => {
+    expect(() => ideaSource(words, file, true)).toThrowError(expect.objectContaining({ code }));
+  });
+
+  it("shows control characters of a mistyped word, and sends none to the terminal", () => {
+    expect(() => ideaSource(["\u001b[2Jdmeo x", "y"], undefined, false)).toThrow("\\u{1b}");
+  });
+});
+
+describe("readIdea", () => {
+  it("gives words as they are and reads nothing", async () => {
+    expect(await readIdea({ kind: "words", text: "a game", isCommandNamed: false }, nothing)).toBe("a game");
+  });
+
+  it("reads a file or standard input, without the white space around", async () => {
+    expect(await readIdea({ kind: "file", path: "idea.md" }, reading("\ufeff# A game\n\nwith tiles\n"))).toBe("# A game\n\nwith tiles");
+    expect(await readIdea({ kind: "stdin" }, reading(" a game\n"))).toBe("a game");
+  });
+
+  it("takes an idea of exactly the limit and none above", async () => {
+    expect(await readIdea({ kind: "stdin" }, reading("x".repeat(IDEA_BYTES)))).toHaveLength(IDEA_BYTES);
+    await expect(readIdea({ kind: "stdin" }, reading("x".repeat(IDEA_BYTES + 1)))).rejects.toMatchObject({ code: "IDEA_TOO_LONG" });
+  });
+
+  it.each([
+    ["zeros", new Uint8Array([65, 0, 66])],
+    ["bytes that are not UTF-8", new Uint8Array([0xff, 0xfe, 0x41, 0x00])],
+    ["half a character", new TextEncoder().encode("é").slice(0, 1)],
+  ])("refuses %s", async (_what, bytes) => {
+    await expect(readIdea({ kind: "file", path: "idea.md" }, reading(bytes))).rejects.toMatchObject({ code: "IDEA_BINARY" });
+  });
+
+  it.each(["", " \n\t "])("refuses the empty text %j", async (text) => {
+    await expect(readIdea({ kind: "stdin" }, reading(text))).rejects.toMatchObject({ code: "IDEA_MISSING" });
+  });
+
+  it.each([
+    ["ENOENT", "does not exist"],
+    ["EISDIR", "is a folder"],
+    ["EACCES", "may not be read"],
+  ])("says of %s that the file %s", async (code, words) => {
+    const failed = readIdea({ kind: "file", path: "idea.md" }, failing(code));
+    await expect(failed).rejects.toMatchObject({ code: "IDEA_UNREADABLE" });
+    await expect(failed).rejects.toThrow(words);
+  });
+});
+
+describe("isOneWord", () => {
+  it("counts words by white space", () => {
+    expect(isOneWord(" 2048 ")).toBe(true);
+    expect(isOneWord("a game")).toBe(false);
+  });
+});

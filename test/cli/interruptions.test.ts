@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { Interruptions } from "../../src/cli/interruptions.ts";
+import { fakeHost } from "./fake-host.ts";
+
+function closedPipe(): Error {
+  return Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+}
+
+describe("Interruptions", () => {
+  it("I1 aborts with the first and ends nothing", () => {
+    const host = fakeHost();
+    const interruptions = new Interruptions(host);
+    expect(interruptions.signal.aborted).toBe(false);
+    host.signal("SIGINT");
+    expect(interruptions).toMatchObject({
+      first: "SIGINT",
+      signal: { aborted: true, reason: { code: "ABORTED", message: "Stopped: Ctrl-C was pressed." } },
+    });
+    expect(host.exits).toEqual([]);
+  });
+
+  it("I2 ends at once with the second, with the code of the first", () => {
+    const host = fakeHost();
+    const interruptions = new Interruptions(host);
+    host.signal("SIGTERM");
+    host.signal("SIGINT");
+    expect(host.exits).toEqual([143]);
+    expect(interruptions.first).toBe("SIGTERM");
+  });
+
+  it("I3 takes a closed pipe for an interruption and never ends at once for one", () => {
+    const host = fakeHost();
+    const interruptions = new Interruptions(host);
+    host.stdout.emit("error", closedPipe());
+    host.stdout.emit("error", closedPipe());
+    expect(interruptions.first).toBe("pipe");
+    host.signal("SIGINT");
+    expect(host.exits).toEqual([0]);
+  });
+
+  it("a pipe that closes after Ctrl-C changes nothing", () => {
+    const host = fakeHost();
+    const interruptions = new Interruptions(host);
+    host.signal("SIGINT");
+    host.stdout.emit("error", closedPipe());
+    expect(interruptions.first).toBe("SIGINT");
+    expect(host.exits).toEqual([]);
+  });
+
+  it("leaves other errors of the output alone", () => {
+    const host = fakeHost();
+    const interruptions = new Interruptions(host);
+    host.stdout.emit("error", Object.assign(new Error("no space"), { code: "ENOSPC" }));
+    expect(interruptions.first).toBeUndefined();
+  });
+
+  it("listens no more once closed", () => {
+    const host = fakeHost();
+    const interruptions = new Interruptions(host);
+    interruptions.close();
+    host.signal("SIGINT");
+    expect(interruptions.first).toBeUndefined();
+    expect(host.stdout.listenerCount("error")).toBe(0);
+  });
+});

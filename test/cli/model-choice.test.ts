@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { demoIdeas } from "../../src/cli/demo-ideas.ts";
+import { modelText, noModel, realModel, scriptModel } from "../../src/cli/model-choice.ts";
+import { companySettings, type ModelSettings } from "../../src/cli/settings.ts";
+
+const company = companySettings({});
+const priced: ModelSettings = {
+  id: "gpt-5-mini",
+  apiKey: "sk-hidden-hidden-hidden",
+  keyFrom: "OPENAI_API_KEY",
+  baseURL: undefined,
+  price: undefined,
+};
+const unpriced: ModelSettings = {
+  ...priced,
+  id: "my-own-model",
+  apiKey: undefined,
+  keyFrom: undefined,
+  baseURL: "http://127.0.0.1:11434/v1",
+};
+
+describe("realModel", () => {
+  it("is bound by the default budget when its price is known", async () => {
+    expect(await realModel(priced, company)).toMatchObject({
+      budget: 3_000_000,
+      isPaid: true,
+      isScripted: false,
+      secrets: ["sk-hidden-hidden-hidden"],
+    });
+  });
+
+  it("is not bound by the default budget when its price is not known", async () => {
+    expect(await realModel(unpriced, company)).toMatchObject({ budget: undefined, isPaid: true, secrets: [] });
+  });
+
+  it("refuses a budget that cannot bind, and says how to say otherwise", async () => {
+    const refused = realModel(unpriced, companySettings({ budget: "1" }));
+    await expect(refused).rejects.toMatchObject({ code: "BUDGET_UNPRICED", name: "UsageError" });
+    await expect(refused).rejects.toThrow("--allow-unpriced");
+    expect(await realModel(unpriced, companySettings({ budget: "1", allowUnpriced: true }))).toMatchObject({ budget: 1_000_000 });
+  });
+
+  it("takes the user's price", async () => {
+    const told = { ...unpriced, price: { input: 1, output: 2 } };
+    expect(await realModel(told, companySettings({ budget: "1" }))).toMatchObject({
+      budget: 1_000_000,
+      model: { price: { input: 1, output: 2 } },
+    });
+  });
+
+  it("calls a model that costs nothing unpaid", async () => {
+    expect(await realModel({ ...unpriced, price: { input: 0, output: 0 } }, company)).toMatchObject({ isPaid: false });
+  });
+
+  it.each([
+    [{ ...priced, apiKey: "two words" }, "MODEL_AUTH"],
+    [{ ...priced, baseURL: "not a url" }, "BASE_URL_INVALID"],
+    [{ ...priced, baseURL: "http://me:pw@host/v1" }, "BASE_URL_INVALID"],
+  ])("refuses %o", async (settings, code) => {
+    await expect(realModel(settings, company)).rejects.toMatchObject({ code });
+  });
+});
+
+describe("scriptModel", () => {
+  it("is bound by the budget at its stated prices, and bills nothing", async () => {
+    const [idea] = await demoIdeas();
+    expect(idea).toBeDefined();
+    if (idea === undefined) return;
+    const chosen = await scriptModel(idea, company, { isWatched: false });
+    expect(chosen).toMatchObject({ budget: 3_000_000, isPaid: false, isScripted: true, model: { price: idea.price } });
+    expect(chosen.text).toContain(idea.title);
+  });
+});
+
+describe("noModel", () => {
+  it("says how to set a model, and which ideas play without one", async () => {
+    const ideas = await demoIdeas();
+    const error = noModel(undefined, ideas);
+    expect(error.code).toBe("MODEL_AUTH");
+    for (const words of [
+      "OPENAI_API_KEY",
+      "TROUPE_BASE_URL",
+      ...ideas.map(({ idea }) => idea),
+      ...ideas.map(({ id }) => `troupe demo ${id}`),
+    ]) {
+      expect(error.message).toContain(words);
+    }
+  });
+
+  it("names a model that was asked for without a way to it", () => {
+    expect(noModel("gpt-9", []).message).toContain("neither a key nor a base URL for gpt-9");
+  });
+});
+
+describe("modelText", () => {
+  it("names the model, the place and where the key comes from, never the key", () => {
+    expect(modelText(priced)).toBe("gpt-5-mini, key from OPENAI_API_KEY");
+    expect(modelText(unpriced)).toBe("my-own-model at 127.0.0.1:11434, no key");
+    expect(modelText({ ...unpriced, baseURL: "no url" })).toBe("my-own-model, no key");
+  });
+});

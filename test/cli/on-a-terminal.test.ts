@@ -1,0 +1,219 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { humanPort } from "../../src/cli/company.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { withoutCodes } from "../../src/cli/screen/text.ts";
+import { inSession } from "../../src/cli/session.ts";
+import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
+import { UsageError } from "../../src/kernel/errors.ts";
+import { openaiStub } from "../../src/testing/index.ts";
+import { type FakeHost, fakeHost, type FakeOptions, scratchFolder } from "./fake-host.ts";
+import { Terminal } from "./terminal.ts";
+
+const scratch = scratchFolder();
+let folders = 0;
+
+interface Seat {
+  readonly host: FakeHost;
+  readonly terminal: Terminal;
+  /** Resolves when the terminal has shown something that matches. */
+  shows(pattern: RegExp): Promise<void>;
+}
+
+/** A person's seat at a terminal, in a folder that is not there yet. */
+function seat(options: FakeOptions = {}): Seat {
+  folders += 1;
+  const host = fakeHost({ isTTY: true, cwd: join(scratch, String(folders)), clock: systemClock, ...options });
+  const terminal = new Terminal();
+  host.stderr.on("data", (text: string) => terminal.write(text));
+  const shows = (pattern: RegExp): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (pattern.test(host.stderr.text)) resolve();
+      };
+      host.stderr.on("data", look);
+      look();
+    });
+  return { host, terminal, shows };
+}
+
+describe("a paid run on a terminal", () => {
+  it("is agreed to, drawn in place, and can be left by Ctrl-C", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall", after: 2 } });
+    const { host, terminal, shows } = seat();
+    const code = runProgram(host, ["Write a word counter", "--base-url", stub.url]);
+    await shows(/Start\? \[Y\/n\]/);
+    expect(stub.requests).toEqual([]);
+    host.stdin.write("y\n");
+    await shows(/WritePrd, ~\d+ tok/);
+    expect(terminal.isCursorHidden).toBe(true);
+    host.signal("SIGINT");
+    expect(await code).toBe(130);
+    expect(terminal.isCursorHidden).toBe(false);
+    expect(terminal.screen.join("\n")).toMatch(/■ Alice, Product Manager {2}stopped\n {2}· Bob/);
+    expect(host.stdout.text).toContain("Stopped: Ctrl-C was pressed. Nothing was written yet.");
+    expect(withoutCodes(host.stdout.text)).toMatch(/Project\s+workspace\/word-counter \(no files\)/);
+  });
+
+  it("gives the cursor back when a second Ctrl-C ends the process", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall" } });
+    const { host, terminal, shows } = seat();
+    const code = runProgram(host, ["Write a word counter", "--yes", "--base-url", stub.url]);
+    await shows(/WritePrd, ~\d+ tok/);
+    host.signal("SIGINT");
+    host.signal("SIGINT");
+    expect(host.exits).toEqual([130]);
+    host.end();
+    await shows(/\?25h/);
+    expect(terminal.isCursorHidden).toBe(false);
+    expect(await code).toBe(130);
+  });
+
+  it.each(["n\n", "\u0003", "\u0004"])("is not begun after the answer %j, and leaves nothing behind", async (answer) => {
+    await using stub = await openaiStub({ reply: "unused" });
+    const { host, shows } = seat();
+    const code = runProgram(host, ["Write a word counter", "--base-url", stub.url]);
+    await shows(/Start\?/);
+    host.stdin.write(answer);
+    expect(await code).toBe(130);
+    expect(stub.requests).toEqual([]);
+    expect(existsSync(host.cwd)).toBe(false);
+    expect(host.stdout.text).toBe("");
+  });
+
+  it("of a single word is begun only by a yes", async () => {
+    await using stub = await openaiStub({ reply: "unused" });
+    const { host, shows } = seat();
+    const code = runProgram(host, ["resume", "--base-url", stub.url]);
+    await shows(/One word only\. Is that your idea\? \[y\/N\]/);
+    host.stdin.write("\n");
+    expect(await code).toBe(130);
+    expect(stub.requests).toEqual([]);
+  });
+
+  it.each([
+    ["--yes", ["Write a word counter", "--yes"]],
+    ["a model that costs nothing", ["Write a word counter", "--price", "0,0"]],
+  ])("is not asked about with %s", async (_what, words) => {
+    await using stub = await openaiStub({ reply: { fault: "unauthorized" } });
+    const { host } = seat();
+    expect(await runProgram(host, [...words, "--base-url", stub.url])).toBe(7);
+    expect(host.stderr.text).not.toContain("[Y/n]");
+    expect(stub.requests).toHaveLength(1);
+  });
+
+  it("shows the model's words as text and never sends them to the terminal", async () => {
+    const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m";
+    await using stub = await openaiStub({
+      reply: { fault: "status", status: 400, body: JSON.stringify({ error: { message: `no ${hostile}` } }) },
+    });
+    const { host } = seat();
+    expect(await runProgram(host, ["Write a word counter", "--yes", "--base-url", stub.url, "--no-color"])).toBe(7);
+    const all = host.stderr.text + host.stdout.text;
+    expect(all.replace(/\u001b\[(\?25[lh]|\d*[AJK])/g, "")).not.toMatch(/[^\P{Cc}\n\r]/u);
+  });
+});
+
+describe("an idea that is typed", () => {
+  it("is waited for no longer than until Ctrl-C", async () => {
+    const { host } = seat();
+    const code = runProgram(host, ["-"]);
+    while (host.stdin.listenerCount("readable") === 0) await nextMacrotask();
+    host.signal("SIGINT");
+    expect(await code).toBe(130);
+  });
+
+  it("ends with the input", async () => {
+    const { host } = seat({ isTTY: false });
+    host.stdin.end("Write a word counter\n");
+    expect(await runProgram(host, ["-"])).toBe(7);
+    expect(host.stderr.text).toContain("no model is set and no bundled script fits this idea");
+  });
+});
+
+describe("a run where nobody can be asked", () => {
+  it("of a single word is refused, and begun with --yes or by the word run", async () => {
+    await using stub = await openaiStub({ reply: { fault: "unauthorized" } });
+    const url = ["--base-url", stub.url];
+    const { host } = seat({ isTTY: false });
+    expect(await runProgram(host, ["pacman", ...url])).toBe(2);
+    expect(stub.requests).toEqual([]);
+    expect(await runProgram(host, ["pacman", "--yes", ...url])).toBe(7);
+    expect(await runProgram(host, ["run", "pacman", ...url])).toBe(7);
+    expect(stub.requests).toHaveLength(2);
+    expect(readdirSync(join(host.cwd, "workspace"))).toEqual(["pacman"]);
+  });
+
+  it("of a bundled idea's own name is no slip", async () => {
+    await using stub = await openaiStub({ reply: { fault: "unauthorized" } });
+    const { host } = seat({ isTTY: false });
+    expect(await runProgram(host, ["2048", "--base-url", stub.url])).toBe(7);
+    expect(stub.requests).toHaveLength(1);
+  });
+});
+
+describe("a command line that is none", () => {
+  it("is thrown as one error, and nothing is printed by the way", async () => {
+    const { host } = seat();
+    const failed = runProgram(host, ["run", "--nonsense"]);
+    await expect(failed).rejects.toBeInstanceOf(UsageError);
+    await expect(failed).rejects.toMatchObject({
+      code: "COMMAND_INVALID",
+      message: expect.stringContaining("See: troupe --help") as string,
+    });
+    expect(host.stdout.text + host.stderr.text).toBe("");
+  });
+
+  it("prints the help of a command", async () => {
+    const { host } = seat();
+    expect(await runProgram(host, ["help", "demo"])).toBe(0);
+    for (const idea of readdirSync(new URL("../../demo", import.meta.url))) expect(host.stdout.text).toContain(idea);
+  });
+});
+
+describe("a question of a role", () => {
+  const signal = new AbortController().signal;
+
+  async function asking(host: FakeHost, work: (ask: (text: string) => Promise<string>) => Promise<void>): Promise<number> {
+    return inSession(host, {}, async (session) => {
+      const port = humanPort(session);
+      if (port === undefined) return 5;
+      await work(async (text) => port({ id: text, text, role: "Bob" }, { signal }));
+      return 0;
+    });
+  }
+
+  it("is asked on the terminal, one at a time", async () => {
+    const { host, shows } = seat();
+    const answers: string[] = [];
+    const code = asking(host, async (ask) => {
+      answers.push(...(await Promise.all([ask("Which\u001b[2J colour?"), ask("Which size?")])));
+    });
+    await shows(/colour\?/);
+    expect(host.stderr.text).toContain("Bob asks you:\u001b[22m\n  Which\\u{1b}[2J colour?\n");
+    expect(host.stderr.text).not.toContain("Which size?");
+    host.stdin.write("red\n");
+    await shows(/Which size\?/);
+    host.stdin.write("large\n");
+    expect(await code).toBe(0);
+    expect(answers).toEqual(["red", "large"]);
+  });
+
+  it("waits for another time when the input ends", async () => {
+    const { host, shows } = seat();
+    let thrown: unknown;
+    const code = asking(host, async (ask) => {
+      thrown = await ask("Which colour?").catch((error: unknown) => error);
+    });
+    await shows(/colour\?/);
+    host.stdin.end();
+    expect(await code).toBe(0);
+    expect(thrown).toMatchObject({ code: "WAITING", data: { question: "Which colour?", questionId: "Which colour?" } });
+  });
+
+  it("has nobody to be asked where there is no terminal", async () => {
+    expect(await asking(seat({ isTTY: false }).host, () => Promise.resolve())).toBe(5);
+    expect(await asking(seat({ env: { CI: "1" } }).host, () => Promise.resolve())).toBe(5);
+  });
+});

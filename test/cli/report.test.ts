@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { type ReportFacts, resultReport, testsOf } from "../../src/cli/report.ts";
+import type { RunResult } from "../../src/environment/run-result.ts";
+import { BudgetError, ModelError, WaitingError } from "../../src/kernel/errors.ts";
+import type { MicroUsd } from "../../src/model/money.ts";
+import { word } from "./recorded-run.ts";
+
+const result: RunResult = {
+  runId: "run",
+  status: "finished",
+  rounds: 7,
+  messages: [],
+  output: undefined,
+  outputs: [],
+  deadLetters: [],
+  usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 0, estimated: false },
+  cost: { known: 1_234 as MicroUsd, unpriced: 0 },
+  uncertain: 0,
+};
+const facts: ReportFacts = {
+  out: "/project",
+  files: ["a.js"],
+  isScripted: false,
+  worstCase: 0,
+  interruption: undefined,
+  told: (error) => ({ code: (error as ModelError).code, message: "told" }),
+};
+const verdict = { tests: "passed", round: 0, total: 3, passed: 3, failed: 0, failures: [] };
+
+describe("resultReport", () => {
+  it("is plain JSON that says what came of the run", () => {
+    const report = resultReport({ ...result, messages: [word("RunTests", verdict)] }, facts);
+    expect(JSON.parse(JSON.stringify(report))).toEqual({
+      type: "result",
+      status: "finished",
+      exitCode: 0,
+      runId: "run",
+      rounds: 7,
+      out: "/project",
+      files: ["a.js"],
+      tests: verdict,
+      usage: result.usage,
+      cost: { known: 1_234, unpriced: 0, worstCase: 0, text: "$0.0012" },
+      isScripted: false,
+      deadLetters: 0,
+    });
+  });
+
+  it("says null for tests the company did not come to", () => {
+    expect(resultReport(result, facts).tests).toBeNull();
+  });
+
+  it("never says $0 for a price nobody knows", () => {
+    expect(resultReport({ ...result, cost: { known: 0 as MicroUsd, unpriced: 4 } }, facts).cost.text).toBe("$?");
+  });
+
+  it("carries the error in safe words, and facts a program needs", () => {
+    const error = new WaitingError({ questionId: "q", question: "Which colour?", role: "Bob" });
+    expect(resultReport({ ...result, status: "waiting", error }, facts)).toMatchObject({
+      exitCode: 5,
+      error: { code: "WAITING", message: "told", data: { questionId: "q", question: "Which colour?" } },
+    });
+    const budget = new BudgetError({ needed: 3, left: 1, budget: 2 });
+    expect(resultReport({ ...result, status: "budget", error: budget }, facts)).toMatchObject({
+      exitCode: 3,
+      error: { data: { needed: 3 } },
+    });
+  });
+
+  it("keeps what an error was made of to itself otherwise: it may hold a whole reply", () => {
+    const error = new ModelError("MODEL_AUTH", "x", { data: { text: "secret reply" } });
+    expect(resultReport({ ...result, status: "failed", error }, facts)).toMatchObject({
+      exitCode: 7,
+      error: { code: "MODEL_AUTH", message: "told" },
+    });
+    expect(JSON.stringify(resultReport({ ...result, status: "failed", error }, facts))).not.toContain("secret reply");
+  });
+
+  it("takes the code of what interrupted", () => {
+    expect(resultReport({ ...result, status: "stopped" }, { ...facts, interruption: "SIGINT" }).exitCode).toBe(130);
+  });
+});
+
+describe("testsOf", () => {
+  it("finds the newest report, whoever wrote it", () => {
+    const failed = { ...verdict, tests: "failed", passed: 2, failed: 1 };
+    expect(testsOf([word("RunTests", failed), word("DebugError"), word("CheckAll", verdict), word("Goodbye")])).toEqual(verdict);
+  });
+
+  it.each([
+    undefined,
+    null,
+    "passed",
+    { tests: "passed" },
+    { ...verdict, tests: "great" },
+    { ...verdict, total: "3" },
+    { ...verdict, failures: [null] },
+    [verdict],
+  ])("finds none in %j", (payload) => {
+    expect(testsOf([word("RunTests", payload)])).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { sandboxFor } from "../../src/cli/sandbox-choice.ts";
+import { inSession } from "../../src/cli/session.ts";
+import { refusedSandbox, type Sandbox, type SandboxMode } from "../../src/workspace/sandbox.ts";
+import { fakeHost } from "./fake-host.ts";
+
+const machine = vi.hoisted(() => ({ hasBubblewrap: true, asked: [] as string[] }));
+
+vi.mock("../../src/workspace/choose-sandbox.ts", () => ({
+  chooseSandbox: (mode: SandboxMode): Promise<Sandbox> => {
+    machine.asked.push(mode);
+    if (mode === "none") return Promise.resolve({ ...refusedSandbox("", ""), kind: "none" });
+    if (machine.hasBubblewrap) return Promise.resolve({ ...refusedSandbox("", ""), kind: "bubblewrap" });
+    return Promise.resolve(refusedSandbox("bubblewrap is not installed", "Install it. Or: --sandbox none."));
+  },
+}));
+
+beforeEach(() => {
+  machine.hasBubblewrap = true;
+  machine.asked = [];
+});
+
+async function chosen(sandbox: SandboxMode, isScripted: boolean, runTests = true): Promise<{ kind: string; said: string }> {
+  const host = fakeHost();
+  let kind = "";
+  await inSession(host, {}, async (session) => {
+    kind = (await sandboxFor(session, { sandbox, runTests }, isScripted)).kind;
+    return 0;
+  });
+  return { kind, said: host.stderr.text };
+}
+
+describe("sandboxFor", () => {
+  it.each([true, false])("is bubblewrap where it works, without a word (script: %s)", async (isScripted) => {
+    expect(await chosen("auto", isScripted)).toEqual({ kind: "bubblewrap", said: "" });
+  });
+
+  it("runs nothing of a model where bubblewrap does not work, and says how to allow it", async () => {
+    machine.hasBubblewrap = false;
+    const { kind, said } = await chosen("auto", false);
+    expect(kind).toBe("refused");
+    expect(said).toContain("The project's tests will not run: bubblewrap is not installed. Install it. Or: --sandbox none.");
+  });
+
+  it("runs a bundled script's tests without it, told in one line", async () => {
+    machine.hasBubblewrap = false;
+    const { kind, said } = await chosen("auto", true);
+    expect(kind).toBe("none");
+    expect(said.trimEnd().split("\n")).toHaveLength(1);
+    expect(said).toContain("run without it");
+  });
+
+  it("runs nothing where bubblewrap was demanded and does not work, scripts included", async () => {
+    machine.hasBubblewrap = false;
+    expect(await chosen("bubblewrap", true)).toMatchObject({ kind: "refused" });
+  });
+
+  it("warns where a model's code runs without isolation, on purpose", async () => {
+    const { kind, said } = await chosen("none", false);
+    expect(kind).toBe("none");
+    expect(said).toContain("without isolation");
+    expect((await chosen("none", true)).said).toBe("");
+  });
+
+  it("tries nothing where no tests are to run", async () => {
+    expect(await chosen("auto", false, false)).toMatchObject({ said: "" });
+    expect(machine.asked).toEqual(["none"]);
+  });
+});

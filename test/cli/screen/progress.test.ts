@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import {
+  nameText,
+  noProgress,
+  type Progress,
+  progressAfter,
+  roleOfAct,
+  saidText,
+  tokensOf,
+  topicOf,
+} from "../../../src/cli/screen/progress.ts";
+import type { ActEnded, Observed, RunEventBody, RunNotice } from "../../../src/run/event.ts";
+import { answered, asks, does, fails, middleOfARun, recorded, says, started, word } from "../recorded-run.ts";
+
+function after(observed: readonly Observed[]): Progress {
+  return observed.reduce(progressAfter, noProgress);
+}
+
+function afterBodies(...bodies: readonly (RunEventBody | RunNotice)[]): Progress {
+  return after(recorded([started(), ...bodies]));
+}
+
+const alexWorks: RunNotice = { type: "role.active", role: "Alex", news: 1 };
+
+describe("progressAfter", () => {
+  it("sums what calls cost and used, tries that failed included", () => {
+    expect(after(middleOfARun)).toMatchObject({ rounds: 1, isMidRound: true, spent: 1_700, unpriced: 0, tokens: 1_200 });
+  });
+
+  it("shows who works on what", () => {
+    expect(after(middleOfARun).roles).toEqual([
+      { name: "Alice", work: undefined, isOpen: false, last: { kind: "said", text: "WritePrd" }, tokens: 1_200 },
+      {
+        name: "Alex",
+        work: {
+          action: undefined,
+          step: {
+            key: "k",
+            kind: "model",
+            name: "gpt-5-mini",
+            topic: "WriteCode: src/game.js",
+            try: 2,
+            streamed: 5_000,
+            isRetrying: false,
+          },
+        },
+        isOpen: true,
+        last: undefined,
+        tokens: 0,
+      },
+      { name: "Edward", work: undefined, isOpen: false, last: undefined, tokens: 0 },
+    ]);
+  });
+
+  it("does not change what it was given", () => {
+    const before = after(middleOfARun);
+    const copy = structuredClone(before);
+    progressAfter(before, recorded([answered("Alex")])[0] as Observed);
+    expect(before).toEqual(copy);
+  });
+
+  it("shows a try that failed until the next one begins", () => {
+    const failed = afterBodies(alexWorks, asks("Alex", "X"), answered("Alex", { retry: true }));
+    expect(failed.roles[1]?.work?.step).toMatchObject({ isRetrying: true });
+    expect(progressAfter(failed, recorded([asks("Alex", "X", { try: 2 })])[0] as Observed).roles[1]?.work?.step).toMatchObject({
+      isRetrying: false,
+      try: 2,
+    });
+  });
+
+  it("keeps showing the newer of two steps when the older one ends", () => {
+    const progress = afterBodies(
+      alexWorks,
+      asks("Alex", "one", { key: "1" }),
+      asks("Alex", "two", { key: "2" }),
+      answered("Alex", { key: "1" }),
+    );
+    expect(progress.roles[1]?.work?.step).toMatchObject({ topic: "two" });
+  });
+
+  it("leaves a role at work whose last activation is told late", () => {
+    const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, alexWorks, says("Alex", word("WriteCode")));
+    expect(progress.roles[1]).toMatchObject({ work: {}, last: { text: "WriteCode" } });
+  });
+
+  it("never shows a role at work for a step that is told after it went to rest", () => {
+    const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, asks("Alex", "X"), {
+      type: "model.delta",
+      role: "Alex",
+      text: "x",
+    });
+    expect(progress.roles[1]?.work).toBeUndefined();
+  });
+
+  it("keeps what a role said last when it has nothing to say", () => {
+    expect(afterBodies(says("Alex", word("WriteCode")), says("Alex")).roles[1]?.last).toEqual({ kind: "said", text: "WriteCode" });
+  });
+
+  it("shows how a role failed", () => {
+    expect(afterBodies(alexWorks, fails("Alex", "no disk")).roles[1]).toMatchObject({
+      isOpen: false,
+      last: { kind: "failed", message: "no disk" },
+    });
+  });
+
+  it("keeps an activation open that was cut short", () => {
+    expect(afterBodies(alexWorks, { type: "role.idle", role: "Alex" }).roles[1]).toMatchObject({ isOpen: true, work: undefined });
+  });
+
+  it("names the action where it is told", () => {
+    const progress = afterBodies(alexWorks, { type: "action.started", role: "Alex", action: "WriteCode" }, does("Alex", "commit", null));
+    expect(progress.roles[1]?.work).toMatchObject({ action: "WriteCode", step: { name: "commit" } });
+  });
+
+  it("counts calls without a price, unless they never ran", () => {
+    expect(afterBodies(answered("Alex", { cost: null }), answered("Alex", { cost: null, basis: "none" }))).toMatchObject({
+      spent: 0,
+      unpriced: 1,
+    });
+  });
+
+  it("ignores roles it does not know and events that change nothing", () => {
+    const before = afterBodies();
+    for (const observed of recorded([
+      says("Nobody", word("X")),
+      { type: "run.ended", status: "finished" },
+      { type: "warning", text: "x" },
+    ])) {
+      expect(progressAfter(before, observed)).toEqual(before);
+    }
+  });
+});
+
+describe("roleOfAct", () => {
+  it("takes a name that holds a # apart at the last one", () => {
+    expect(roleOfAct("Alex#3~1")).toBe("Alex");
+    expect(roleOfAct("C# expert#0~2")).toBe("C# expert");
+  });
+});
+
+describe("topicOf", () => {
+  it.each<[unknown, string | undefined]>([
+    [{ path: "a.js" }, "a.js"],
+    [{ messages: [{ content: "# WriteCode: a.js\nmore" }] }, "WriteCode: a.js"],
+    [{ messages: [{ content: "# one" }, { content: "two" }] }, "one"],
+    [{ messages: [{ content: "no heading" }, null, {}] }, undefined],
+    [{ path: 3 }, undefined],
+    [["a"], undefined],
+    ["text", undefined],
+    [null, undefined],
+  ])("of %j is %j", (request, topic) => {
+    expect(topicOf(request)).toBe(topic);
+  });
+});
+
+describe("tokensOf", () => {
+  it.each<[unknown, number]>([
+    [{ inputTokens: 3, outputTokens: 4 }, 7],
+    [{ inputTokens: 3 }, 3],
+    [{ inputTokens: "3" }, 0],
+    [undefined, 0],
+    [null, 0],
+  ])("of %j is %i", (usage, tokens) => {
+    expect(tokensOf(usage)).toBe(tokens);
+  });
+});
+
+describe("saidText", () => {
+  it("names each cause once, and how tests went", () => {
+    const failed = { tests: "failed", total: 12, passed: 10, failed: 2, failures: [] };
+    const ended = says("Edward", word("WriteTest"), word("WriteTest"), word("RunTests", failed)) as ActEnded;
+    expect(saidText(ended)).toBe("WriteTest, RunTests (2 of 12 failed)");
+    expect(saidText(says("Edward", word("RunTests", { ...failed, tests: "not run" })) as ActEnded)).toBe("RunTests (not run)");
+  });
+});
+
+describe("nameText", () => {
+  it("adds the profile where it says more than the name", () => {
+    const profiles = new Map([
+      ["Alice", "Product Manager"],
+      ["Writer", "Writer"],
+      ["Silent", ""],
+    ]);
+    expect(["Alice", "Writer", "Silent", "Other"].map((name) => nameText(name, profiles))).toEqual([
+      "Alice, Product Manager",
+      "Writer",
+      "Silent",
+      "Other",
+    ]);
+  });
+
+  it("shows control characters instead of sending them", () => {
+    expect(nameText("A\u001b[2J", new Map())).toBe("A\\u{1b}[2J");
+  });
+});

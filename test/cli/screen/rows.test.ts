@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
+import { type Frame, progressLines, stepText } from "../../../src/cli/screen/rows.ts";
+import { styleFor } from "../../../src/cli/screen/style.ts";
+import { widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
+import type { Observed } from "../../../src/run/event.ts";
+import { fails, middleOfARun, PROFILES, recorded, started } from "../recorded-run.ts";
+
+const frame: Frame = {
+  width: 79,
+  height: 23,
+  style: styleFor(false),
+  age: 42_000,
+  tick: 0,
+  isPlain: false,
+  rounds: 20,
+  budget: 3_000_000,
+  hasEnded: false,
+  profiles: PROFILES,
+};
+
+function after(observed: readonly Observed[]): Progress {
+  return observed.reduce(progressAfter, noProgress);
+}
+
+function drawn(observed: readonly Observed[], o: Partial<Frame> = {}): string {
+  return progressLines(after(observed), { ...frame, ...o }).join("\n");
+}
+
+describe("progressLines", () => {
+  it("draws a row for each role and what it cost so far, at 80 columns", () => {
+    expect(drawn(middleOfARun)).toMatchInlineSnapshot(`
+      "
+        ✓ Alice, Product Manager  WritePrd                                   1.2k tok
+        ⠋ Alex, Engineer          WriteCode: src/game.js, try 2, ~1.3k tok
+        · Edward, QA Engineer     waits
+        $0.0017 of $3.00 · round 2 of 20 · 1.2k tokens · 0:42"
+    `);
+  });
+
+  it("gives the room of a wide terminal to what roles do", () => {
+    expect(drawn(middleOfARun, { width: 119 })).toMatchInlineSnapshot(`
+      "
+        ✓ Alice, Product Manager  WritePrd                                                                           1.2k tok
+        ⠋ Alex, Engineer          WriteCode: src/game.js, try 2, ~1.3k tok
+        · Edward, QA Engineer     waits
+        $0.0017 of $3.00 · round 2 of 20 · 1.2k tokens · 0:42 · Ctrl-C stops and keeps what is there"
+    `);
+  });
+
+  it("leaves out profiles and tokens where it is narrow", () => {
+    expect(drawn(middleOfARun, { width: 39 })).toMatchInlineSnapshot(`
+      "
+        ✓ Alice   WritePrd
+        ⠋ Alex    WriteCode: src/game.js, tr…
+        · Edward  waits
+        $0.0017 of $3.00 · round 2 of 20"
+    `);
+  });
+
+  it("uses the oldest characters where the terminal has no others", () => {
+    expect(drawn(middleOfARun, { isPlain: true })).toMatchInlineSnapshot(`
+      "
+        + Alice, Product Manager  WritePrd                                   1.2k tok
+        | Alex, Engineer          WriteCode: src/game.js, try 2, ~1.3k tok
+        . Edward, QA Engineer     waits
+        $0.0017 of $3.00 | round 2 of 20 | 1.2k tokens | 0:42"
+    `);
+  });
+
+  it("tells who was stopped once the run has ended", () => {
+    const idle = recorded([{ type: "role.idle", role: "Alex" }]);
+    expect(drawn([...middleOfARun, ...idle], { hasEnded: true })).toMatchInlineSnapshot(`
+      "
+        ✓ Alice, Product Manager  WritePrd                                   1.2k tok
+        ■ Alex, Engineer          stopped
+        · Edward, QA Engineer     waits
+        $0.0017 of $3.00 · round 2 of 20 · 1.2k tokens · 0:42
+      "
+    `);
+  });
+
+  it("shows a failure in its row, as one line without codes for the terminal", () => {
+    const failed = recorded([started(), fails("Alex", "no\ndisk \u001b[31mleft")]);
+    expect(drawn(failed).split("\n")[2]).toMatchInlineSnapshot(`"  ✗ Alex, Engineer          failed: no disk \\u{1b}[31mleft"`);
+  });
+
+  it("says $? for a price nobody knows, and no cap where none binds", () => {
+    expect(progressLines({ ...after(middleOfARun), spent: 0, unpriced: 2 }, { ...frame, budget: undefined }).at(-1)).toContain(
+      "  $? · round 2",
+    );
+  });
+
+  it("moves with each redraw while somebody works", () => {
+    expect(drawn(middleOfARun, { tick: 1 })).not.toBe(drawn(middleOfARun, { tick: 2 }));
+  });
+
+  it("shows those at work first where there are more roles than lines", () => {
+    const text = drawn(middleOfARun, { height: 5 });
+    expect(text).toContain("Alex");
+    expect(text).toContain("and 2 more");
+    expect(text).not.toContain("Alice");
+  });
+
+  it("draws no line wider than its frame, whatever names and texts are", () => {
+    const wild = fc.string({ unit: "grapheme", maxLength: 60 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 200 }),
+        fc.array(fc.tuple(wild, wild), { maxLength: 6 }),
+        fc.boolean(),
+        (width, roles, isColored) => {
+          const names = roles.map(([name], n) => ({ name: `${name}${n}`, text: roles[n]?.[1] ?? "" }));
+          const events = recorded([
+            {
+              type: "run.started",
+              team: "t",
+              roles: names.map(({ name }) => ({ name, fingerprint: "f", state: {} })),
+              seed: "s",
+              scheduler: "rounds",
+            },
+            ...names.map(({ name, text }) => fails(name, text)),
+          ]);
+          const lines = progressLines(after(events), { ...frame, width, style: styleFor(isColored), profiles: new Map() });
+          for (const line of lines) expect(widthOf(withoutCodes(line))).toBeLessThanOrEqual(width);
+        },
+      ),
+    );
+  });
+});
+
+describe("stepText", () => {
+  const step = { key: "k", kind: "model", name: "gpt-5-mini", topic: undefined, try: 1, streamed: 0, isRetrying: false };
+
+  it.each([
+    [step, "asks the model"],
+    [{ ...step, topic: "WritePrd" }, "WritePrd"],
+    [{ ...step, topic: "WritePrd", streamed: 4_000 }, "WritePrd, ~1.0k tok"],
+    [{ ...step, try: 3 }, "asks the model, try 3"],
+    [{ ...step, isRetrying: true, streamed: 9 }, "asks the model, try 1 failed"],
+    [{ ...step, kind: "human", name: "ask" }, "asks a person"],
+    [{ ...step, kind: "step", name: "run tests" }, "run tests"],
+    [{ ...step, kind: "step", name: "write file", topic: "src/a.js" }, "write file src/a.js"],
+  ])("of %j is %j", (given, text) => {
+    expect(stepText(given)).toBe(text);
+  });
+});

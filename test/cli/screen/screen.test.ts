@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { Screen } from "../../../src/cli/screen/screen.ts";
+import { type Flags, outputSettings } from "../../../src/cli/settings.ts";
+import type { Observed } from "../../../src/run/event.ts";
+import type { Run } from "../../../src/index.ts";
+import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";
+import { type FakeHost, fakeHost, type FakeOptions } from "../fake-host.ts";
+import { middleOfARun, PROFILES } from "../recorded-run.ts";
+import { Terminal } from "../terminal.ts";
+
+interface Watching {
+  readonly host: FakeHost;
+  readonly clock: SimulatedClock;
+  readonly screen: Screen;
+  readonly terminal: Terminal;
+  /** Shows observers of the run what happened. */
+  tell(observed: readonly Observed[]): void;
+}
+
+/** A screen that watches a run of which a test tells what happens. */
+function watching(flags: Flags, options: FakeOptions = {}): Watching {
+  const clock = new SimulatedClock(5_000);
+  const host = fakeHost({ clock, ...options });
+  const terminal = new Terminal();
+  host.stderr.on("data", (text: string) => terminal.write(text));
+  const screen = new Screen(host, outputSettings(flags));
+  const listeners = new Map<string, (observed: Observed) => void>();
+  const run = { on: (type: string, listener: (observed: Observed) => void) => listeners.set(type, listener) } as unknown as Run;
+  screen.watch(run, { rounds: 20, budget: 3_000_000, profiles: PROFILES });
+  const tell = (all: readonly Observed[]): void => all.forEach((observed) => listeners.get(observed.type)?.(observed));
+  return { host, clock, screen, terminal, tell };
+}
+
+describe("a screen that is no terminal", () => {
+  it("tells one line for each change, with the time since the run began", async () => {
+    const { host, clock, tell } = watching({});
+    await clock.advance(61_000);
+    tell(middleOfARun);
+    await clock.advance(0);
+    expect(host.stderr.text.split("\n").slice(0, 2)).toEqual([
+      "[1:01] Alice, Product Manager  WritePrd",
+      "[1:01] Alice, Product Manager  said WritePrd; so far $0.0012, 1.2k tokens",
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("breaks no line and writes no codes", async () => {
+    const { host, clock, screen } = watching({});
+    screen.say("word ".repeat(100).trim());
+    await clock.advance(0);
+    expect(host.stderr.text).toBe(`${"word ".repeat(100).trim()}\n`);
+  });
+});
+
+describe("a screen on a terminal", () => {
+  it("draws what happens in place, and keeps lines above it", async () => {
+    const { clock, screen, terminal, tell } = watching({}, { isTTY: true });
+    tell(middleOfARun);
+    screen.say("something to keep");
+    await clock.advance(2_000);
+    expect(terminal.screen[0]).toBe("something to keep");
+    expect(terminal.screen[3]).toMatch(/^ {2}\S Alex, Engineer {2}/);
+    expect(terminal.screen.at(-1)).toContain("round 2 of 20");
+    expect(terminal.screen.at(-1)).toContain("0:02");
+    screen.end();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("breaks long lines between words", async () => {
+    const { clock, screen, terminal } = watching({}, { isTTY: true });
+    screen.say("word ".repeat(20).trim());
+    await clock.advance(0);
+    expect(terminal.screen.slice(0, 2)).toEqual(["word ".repeat(16).trim(), "word ".repeat(4).trim()]);
+    screen.end();
+  });
+
+  it("makes room for a prompt and draws again after it, also when that fails", async () => {
+    const { clock, screen, terminal } = watching({}, { isTTY: true });
+    await clock.advance(100);
+    await expect(screen.aside(() => Promise.reject(new Error("no answer")))).rejects.toThrow("no answer");
+    await screen.aside(async () => {
+      await clock.advance(0);
+      expect(terminal.isCursorHidden).toBe(false);
+      expect(clock.pending).toBe(0);
+    });
+    await clock.advance(0);
+    expect(terminal.isCursorHidden).toBe(true);
+    screen.end();
+  });
+
+  it.each([{ CI: "true" }, { TERM: "dumb" }])("is not drawn on with %j", async (env) => {
+    const { host, clock, tell } = watching({}, { isTTY: true, env });
+    tell(middleOfARun);
+    await clock.advance(1_000);
+    expect(host.stderr.text).not.toMatch(/\u001b\[(\?25l|\d*A)/);
+    expect(host.stderr.text).toContain("[0:00] Alice, Product Manager  WritePrd");
+  });
+});
+
+describe("a quiet screen", () => {
+  it("says nothing but what must be said", async () => {
+    const { host, clock, screen, tell } = watching({ quiet: true }, { isTTY: true });
+    tell(middleOfARun);
+    screen.say("by the way");
+    screen.insist(["an error"]);
+    await clock.advance(1_000);
+    expect(host.stderr.text).toBe("an error\n");
+  });
+});
+
+describe("a warning", () => {
+  it("is counted, and shown when verbose", async () => {
+    const counting = watching({});
+    counting.screen.warn("a dead letter");
+    const showing = watching({ verbose: true });
+    showing.screen.warn("a dead\u001b[2J letter");
+    await showing.clock.advance(0);
+    expect([counting.host.stderr.text, counting.screen.unseenWarnings]).toEqual(["", 1]);
+    expect([showing.host.stderr.text, showing.screen.unseenWarnings]).toEqual(["warning: a dead\\u{1b}[2J letter\n", 0]);
+  });
+});

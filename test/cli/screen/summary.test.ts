@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import type { ResultReport } from "../../../src/cli/report.ts";
+import { styleFor } from "../../../src/cli/screen/style.ts";
+import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary.ts";
+
+const report: ResultReport = {
+  type: "result",
+  status: "finished",
+  exitCode: 0,
+  runId: "run",
+  rounds: 9,
+  out: "/home/me/workspace/2048",
+  files: ["README.md", "docs/prd/game.md", "index.html", "src/game.js", "tests/game.test.mjs"],
+  tests: { tests: "passed", total: 12, passed: 12, failed: 0 },
+  usage: { inputTokens: 12_345, outputTokens: 6_789, cachedTokens: 0, estimated: false },
+  cost: { known: 12_300, unpriced: 0, worstCase: 0, text: "$0.0123" },
+  isScripted: false,
+  deadLetters: 0,
+};
+const facts: SummaryFacts = {
+  style: styleFor(false),
+  width: Infinity,
+  folder: "workspace/2048",
+  roundLimit: 20,
+  budget: 3_000_000,
+  modelId: "gpt-5-mini",
+  price: { input: 0.25, output: 2 },
+  age: 42_000,
+  warnings: 0,
+};
+
+function told(o: Partial<ResultReport> = {}, f: Partial<SummaryFacts> = {}): string {
+  return summaryLines({ ...report, ...o }, { ...facts, ...f }).join("\n");
+}
+
+function row(label: string, o: Partial<ResultReport> = {}, f: Partial<SummaryFacts> = {}): string | undefined {
+  return told(o, f)
+    .split("\n")
+    .find((line) => line.trimStart().startsWith(label))
+    ?.trim();
+}
+
+describe("summaryLines", () => {
+  it("says where the project is, how its tests went, what it cost, and what to do next", () => {
+    expect(told()).toMatchInlineSnapshot(`
+      "Done.
+
+        Project  workspace/2048 (5 files)
+        Tests    12 passed
+        Cost     $0.0123
+        Tokens   12,345 in, 6,789 out
+        Rounds   9 of 20, in 0:42
+        Open     workspace/2048/index.html
+        Read     workspace/2048/README.md
+        Test     cd workspace/2048 && node --test"
+    `);
+  });
+
+  it("breaks long rows below themselves on a terminal", () => {
+    expect(told({ isScripted: true }, { width: 50 })).toMatchInlineSnapshot(`
+      "Done.
+
+        Project  workspace/2048 (5 files)
+        Tests    12 passed
+        Cost     nothing, for the replies are a script;
+                 a model at $0.25 in and $2 out for a
+                 million tokens would have cost $0.0123
+        Tokens   12,345 in, 6,789 out
+        Rounds   9 of 20, in 0:42
+        Open     workspace/2048/index.html
+        Read     workspace/2048/README.md
+        Test     cd workspace/2048 && node --test"
+    `);
+  });
+
+  it("says of a script that nothing is billed", () => {
+    expect(row("Cost", { isScripted: true })).toBe(
+      "Cost     nothing, for the replies are a script; a model at $0.25 in and $2 out for a million tokens would have cost $0.0123",
+    );
+  });
+
+  it.each<[string, Partial<ResultReport>, string]>([
+    ["known", {}, "Cost     $0.0123"],
+    [
+      "unknown",
+      { cost: { known: 0, unpriced: 3, worstCase: 0, text: "$?" } },
+      "Cost     $? (the price of gpt-5-mini is not known: --price in,out)",
+    ],
+    [
+      "partly of calls that were cut short",
+      { cost: { known: 12_300, unpriced: 0, worstCase: 300, text: "$0.0123" } },
+      "Cost     $0.0123 at most: $0.0003 of it is for calls that did not end and are counted in full",
+    ],
+    [
+      "only of calls that were cut short",
+      { cost: { known: 12_300, unpriced: 0, worstCase: 12_300, text: "$0.0123" } },
+      "Cost     $0.0123 at most: all of it is for calls that did not end and are counted in full",
+    ],
+  ])("tells a cost that is %s", (_what, o, line) => {
+    expect(row("Cost", o)).toBe(line);
+  });
+
+  it.each<[Partial<ResultReport>, string]>([
+    [{ tests: null }, "Tests    not run: the company did not come that far"],
+    [{ tests: { tests: "failed", total: 12, passed: 10, failed: 2 } }, "Tests    2 of 12 failed"],
+    [
+      { tests: { tests: "failed", total: 12, passed: 8, failed: 4, failures: ["a", "b\u001b[2J", "c", "d"].map((name) => ({ name })) } },
+      "Tests    4 of 12 failed: a; b\\u{1b}[2J; c ...",
+    ],
+    [{ tests: { tests: "none", total: 0, passed: 0, failed: 0 } }, "Tests    there are none"],
+    [
+      { tests: { tests: "not run", total: 0, passed: 0, failed: 0, hint: "bubblewrap is not installed. Install it.\u001b[2J" } },
+      "Tests    not run. bubblewrap is not installed. Install it.\\u{1b}[2J",
+    ],
+  ])("tells the tests of %j", (o, line) => {
+    expect(row("Tests", o)).toBe(line);
+  });
+
+  it.each<[Partial<ResultReport>, string]>([
+    [{}, "Done."],
+    [{ tests: { tests: "failed", total: 2, passed: 1, failed: 1 } }, "The project is written, but its tests fail."],
+    [
+      { status: "rounds" },
+      "Stopped after 20 rounds, before the company was through. What was written is kept. Give it more with --rounds.",
+    ],
+    [{ status: "budget" }, "Stopped before the budget of $3.00 would be passed. What was written is kept. Raise it with --budget."],
+    [{ status: "waiting" }, "A person must answer first. What was written is kept. Run it on a terminal to be asked."],
+    [
+      { status: "stopped", error: { code: "ABORTED", message: "Stopped: Ctrl-C was pressed." } },
+      "Stopped: Ctrl-C was pressed. What was written is kept.",
+    ],
+    [{ status: "stopped", files: [] }, "Stopped. Nothing was written yet."],
+    [{ status: "failed" }, "Failed. What was written is kept."],
+  ])("begins for %j with %j", (o, line) => {
+    expect(told(o).split("\n")[0]).toBe(line);
+  });
+
+  it("tells how to open and test only what is there", () => {
+    expect(row("Open", { files: ["app.mjs"] })).toBeUndefined();
+    expect(row("Read", { files: ["app.mjs"] })).toBeUndefined();
+    expect(row("Test ", { files: ["app.mjs"] })).toBeUndefined();
+    expect(row("Open", { files: ["public/index.html"] })).toBe("Open     workspace/2048/public/index.html");
+  });
+
+  it("quotes a folder that a shell would take apart", () => {
+    expect(row("Test ", {}, { folder: "my game's" })).toBe(String.raw`Test     cd 'my game'\''s' && node --test`);
+  });
+
+  it("tells of dead letters and of warnings nobody saw", () => {
+    expect(told({ deadLetters: 1 }, { warnings: 2 })).toMatch(
+      /\n {2}1 message reached nobody; 2 warnings not shown; see them with --verbose\.$/,
+    );
+  });
+
+  it("says where tokens are counted from characters", () => {
+    expect(row("Tokens", { usage: { ...report.usage, estimated: true } })).toBe(
+      "Tokens   12,345 in, 6,789 out (some counted from characters)",
+    );
+  });
+});

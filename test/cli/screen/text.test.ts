@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { brief, column, counted, elapsed, fitted, plural, shown, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/text.ts";
+import { styleFor } from "../../../src/cli/screen/style.ts";
+
+const anything = fc.string({ unit: "grapheme", maxLength: 80 });
+
+describe("shown", () => {
+  it.each([
+    ["\u001b[31mred", "\\u{1b}[31mred"],
+    ["a\r\nb\tc", "a b c"],
+    ["right\u202eleft", "right\\u{202e}left"],
+    ["zero\u200bwidth", "zero\\u{200b}width"],
+    ["bell\u0007", "bell\\u{7}"],
+    ["c1\u009b31m", "c1\\u{9b}31m"],
+    ["  around  ", "around"],
+  ])("of %j is %j", (text, safe) => {
+    expect(shown(text)).toBe(safe);
+  });
+
+  it("never lets through what a terminal obeys", () => {
+    const character = fc.oneof(fc.nat({ max: 0x9f }), fc.nat({ max: 0xffff })).map((code) => String.fromCharCode(code));
+    const hostile = fc.array(character, { maxLength: 40 }).map((characters) => characters.join(""));
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(shown(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      }),
+    );
+  });
+
+  it("keeps to its limit, also for an endless text", () => {
+    expect(shown("x".repeat(1_000_000), 10)).toBe(`${"x".repeat(10)}...`);
+  });
+});
+
+describe("widthOf", () => {
+  it.each([
+    ["abc", 3],
+    ["é", 1],
+    ["e\u0301", 1],
+    ["日本", 4],
+    ["한", 2],
+    ["🎉", 2],
+    ["✓ · …", 5],
+    ["", 0],
+  ])("of %j is %i", (text, cells) => {
+    expect(widthOf(text)).toBe(cells);
+  });
+});
+
+describe("fitted", () => {
+  it.each([
+    ["abcdef", 6, "abcdef"],
+    ["abcdef", 5, "abcd…"],
+    ["ab cdef", 4, "ab…"],
+    ["日本語", 5, "日本…"],
+    ["日本語", 4, "日…"],
+    ["abc", 1, "…"],
+    ["abc", 0, ""],
+    ["", 0, ""],
+  ])("of %j at %i is %j", (text, width, cut) => {
+    expect(fitted(text, width)).toBe(cut);
+  });
+
+  it("never takes more cells than there are", () => {
+    fc.assert(
+      fc.property(anything, fc.nat({ max: 100 }), (text, width) => {
+        expect(widthOf(fitted(text, width))).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});
+
+describe("column", () => {
+  it("takes exactly its cells", () => {
+    fc.assert(
+      fc.property(anything, fc.nat({ max: 100 }), (text, width) => {
+        expect(widthOf(column(text, width))).toBe(width);
+      }),
+    );
+  });
+});
+
+describe("wrapped", () => {
+  it("breaks between words and indents what follows", () => {
+    expect(wrapped("  label one two three", 12, 8)).toEqual(["  label one", "        two", "        three"]);
+  });
+
+  it("lets a word that is too long stand alone", () => {
+    expect(wrapped("a veryverylongword b", 6)).toEqual(["a", "veryverylongword", "b"]);
+  });
+
+  it("keeps the spaces that make columns", () => {
+    expect(wrapped("  label   text   more", 17, 2)).toEqual(["  label   text", "  more"]);
+  });
+
+  it("does not count the codes of colours", () => {
+    const { bad } = styleFor(true);
+    expect(wrapped(`${bad("error:")} it broke`, 9).map(withoutCodes)).toEqual(["error: it", "broke"]);
+  });
+
+  it("keeps an empty line and one without an end", () => {
+    expect(wrapped("", 10)).toEqual([""]);
+    expect(wrapped("x ".repeat(100).trim(), Infinity)).toHaveLength(1);
+  });
+
+  it("loses no word and keeps lines within the width where words allow", () => {
+    const words = fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(words, fc.integer({ min: 12, max: 60 }), (list, width) => {
+        const lines = wrapped(list.join(" "), width, 2);
+        expect(lines.map((line) => line.trim()).join(" ")).toBe(list.join(" "));
+        for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});
+
+describe("numbers", () => {
+  it.each([
+    [0, "0"],
+    [999, "999"],
+    [1_234, "1,234"],
+    [1_234_567, "1,234,567"],
+  ])("counted(%i) is %s", (n, text) => {
+    expect(counted(n)).toBe(text);
+  });
+
+  it.each([
+    [0, "0"],
+    [999, "999"],
+    [1_000, "1.0k"],
+    [9_949, "9.9k"],
+    [9_950, "10k"],
+    [999_499, "999k"],
+    [999_500, "1.0M"],
+    [12_300_000, "12M"],
+  ])("brief(%i) is %s", (n, text) => {
+    expect(brief(n)).toBe(text);
+  });
+
+  it.each([
+    [-5, "0:00"],
+    [999, "0:00"],
+    [61_000, "1:01"],
+    [3_723_000, "1:02:03"],
+  ])("elapsed(%i) is %s", (ms, text) => {
+    expect(elapsed(ms)).toBe(text);
+  });
+
+  it("plural tells one from many", () => {
+    expect([plural(1, "file"), plural(0, "file"), plural(1_000, "reply", "replies")]).toEqual(["1 file", "0 files", "1,000 replies"]);
+  });
+});

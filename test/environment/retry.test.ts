@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest";
+import { StepError } from "../../src/kernel/errors.ts";
+import { afterFailure, type FailurePolicy, retry } from "../../src/role/failure-policy.ts";
+import type { Role } from "../../src/role/role.ts";
+import { answering, town } from "./town.ts";
+
+/** Fails `times` times, then says how often it was tried. */
+function failing(name: string, times: number): Role {
+  let tries = 0;
+  return answering(name, (rc) => {
+    tries += 1;
+    if (tries <= times) throw new Error(`failure ${tries} of ${name}`);
+    return rc.message(`tried ${tries} times`);
+  });
+}
+
+/** Asks three things in a row; `bad` says which effect fails at which attempt, and whether the body fails after the first. */
+async function calls(bad: { step?: string; body?: boolean }, policy: FailurePolicy): Promise<{ called: string[]; status: string }> {
+  const called: string[] = [];
+  let attempt = 0;
+  const ann = answering(
+    "Ann",
+    async (rc) => {
+      attempt += 1;
+      const mine = attempt;
+      for (const name of ["a", "b", "c"]) {
+        await rc.step(name, {}, async () => {
+          called.push(`${name}${mine}`);
+          if (bad.step === `${name}${mine}`) throw new Error("flaky");
+          return name;
+        });
+      }
+      if (bad.body === true && mine === 1) throw new Error("the answers make no sense");
+      return rc.message("done");
+    },
+    { onFailure: policy },
+  );
+  const environment = town([ann]);
+  environment.publishMessage("go");
+  return { status: (await environment.run()).status, called };
+}
+
+describe("retry(n)", () => {
+  test("tries again up to n times, in the same round", async () => {
+    const environment = town([failing("Ann", 2)], { onFailure: retry(2) });
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect([result.status, result.rounds, result.output?.content]).toEqual(["finished", 1, "tried 3 times"]);
+  });
+
+  test("then stops, or skips", async () => {
+    const stops = town([failing("Ann", 9)], { onFailure: retry(2) });
+    stops.publishMessage("go");
+    expect((await stops.run()).error?.message).toContain("failure 3");
+    const skips = town([failing("Ann", 9)], { onFailure: retry(2, "skip") });
+    skips.publishMessage("go");
+    const result = await skips.run();
+    expect(result.status).toBe("finished");
+    expect(result.deadLetters).toMatchObject([{ reason: { error: { message: "failure 3 of Ann" } } }]);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Infinity])("retry(%s) is refused", (times) => {
+    expect(() => retry(times)).toThrow(expect.objectContaining({ code: "RETRY_INVALID" }));
+  });
+
+  test("what each policy says after each attempt", () => {
+    const said = (policy: FailurePolicy): string[] => [1, 2, 3].map((attempt) => afterFailure(policy, attempt));
+    expect(said("stop")).toEqual(["stop", "stop", "stop"]);
+    expect(said("skip")).toEqual(["dead", "dead", "dead"]);
+    expect(said(retry(2))).toEqual(["retry", "retry", "stop"]);
+    expect(said(retry(1, "skip"))).toEqual(["retry", "dead", "dead"]);
+  });
+});
+
+describe("what a new attempt asks again", () => {
+  test("only what failed and what follows, when a step had failed", async () => {
+    expect(await calls({ step: "b1" }, retry(1))).toEqual({ called: ["a1", "b1", "b2", "c2"], status: "finished" });
+  });
+
+  test("everything, when none had failed: the answers themselves were at fault", async () => {
+    expect(await calls({ body: true }, retry(1))).toEqual({ called: ["a1", "b1", "c1", "a2", "b2", "c2"], status: "finished" });
+  });
+
+  test("a step that failed and was caught is a failed step too", async () => {
+    const called: string[] = [];
+    let attempt = 0;
+    const ann = answering(
+      "Ann",
+      async (rc) => {
+        attempt += 1;
+        await rc.step("good", {}, async () => called.push(`good${attempt}`));
+        await rc.step("bad", {}, () => Promise.reject(new Error("down"))).catch(() => {});
+        if (attempt === 1) throw new Error("gave up");
+      },
+      { onFailure: retry(1) },
+    );
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("finished");
+    expect(called).toEqual(["good1"]);
+  });
+
+  test("what one attempt reused, the one after it reuses as well", async () => {
+    const called: string[] = [];
+    let attempt = 0;
+    const ann = answering(
+      "Ann",
+      async (rc) => {
+        attempt += 1;
+        const mine = attempt;
+        for (const [place, name] of ["a", "b", "c"].entries()) {
+          await rc.step(name, {}, async () => {
+            called.push(`${name}${mine}`);
+            if (mine === place) throw new Error("flaky");
+            return name;
+          });
+        }
+      },
+      { onFailure: retry(3) },
+    );
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("finished");
+    expect(called).toEqual(["a1", "b1", "b2", "c2", "c3"]);
+  });
+
+  test("after a stop and another run it is the same", async () => {
+    const called: string[] = [];
+    let isDown = true;
+    const ann = answering("Ann", async (rc) => {
+      await rc.step("paid", {}, async () => called.push("paid"));
+      await rc.step("flaky", {}, async () => {
+        called.push("flaky");
+        if (isDown) throw new Error("down");
+      });
+      return rc.message("done");
+    });
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("failed");
+    isDown = false;
+    expect((await environment.run()).output?.content).toBe("done");
+    expect(called).toEqual(["paid", "flaky", "flaky"]);
+  });
+
+  test("what a failed step throws is the same live as from the record: a StepError without its cause", async () => {
+    const caught: unknown[] = [];
+    const ann = answering("Ann", async (rc) => {
+      const effect = (): Promise<never> => Promise.reject(Object.assign(new RangeError("too far", { cause: "secret" }), { code: "E_FAR" }));
+      caught.push(await rc.step("bad", {}, effect).catch((error: unknown) => error));
+    });
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("finished");
+    expect(caught[0]).toBeInstanceOf(StepError);
+    expect(caught[0]).toMatchObject({ code: "E_FAR", message: "too far" });
+    expect((caught[0] as Error).cause).toBeUndefined();
+  });
+
+  test("eager: a new attempt has the messages of the failed one, though more has come", async () => {
+    const inboxes: number[] = [];
+    const called: string[] = [];
+    const ann = answering(
+      "Ann",
+      async (rc) => {
+        inboxes.push(rc.inbox.length);
+        await rc.step("ask", rc.inbox.map((message) => message.content), async () => called.push("ask"));
+        await rc.step("flaky", inboxes.length, () => (inboxes.length === 1 ? Promise.reject(new Error("down")) : Promise.resolve()));
+        if (inboxes.length === 1) environment.publishMessage("two");
+      },
+      { onFailure: retry(1) },
+    );
+    const environment = town([ann], { scheduler: "eager" });
+    environment.on("step.started", ({ name }) => {
+      if (name === "flaky" && inboxes.length === 1) environment.publishMessage("two");
+    });
+    environment.publishMessage("one");
+    expect((await environment.run()).status).toBe("finished");
+    expect(inboxes).toEqual([1, 1, 1]);
+    expect(called).toEqual(["ask", "ask"]);
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
+import { AbortedError, OutputError, UsageError } from "../../src/kernel/errors.ts";
+import { jsonRoundTrip } from "../../src/kernel/json.ts";
+import { randomStream } from "../../src/kernel/random.ts";
+import { directSteps, type StepDoor, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
+import { type AskInput, askModel, chatStep } from "../../src/model/ask.ts";
+import type { ChatModel } from "../../src/model/chat-model.ts";
+import { modelError } from "../../src/model/failure.ts";
+import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { errorOf, RecordedAttempts, until } from "./call-setup.ts";
+
+/** A door that records: what it has seen once under a request it answers without the effect. */
+class Recorder implements StepPort {
+  readonly specs: StepSpec[] = [];
+  readonly attempts = new RecordedAttempts();
+  readonly record = new Map<string, unknown>();
+  readonly abort = new AbortController();
+
+  async step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
+    this.specs.push(spec);
+    const key = JSON.stringify(jsonRoundTrip(spec.request));
+    if (this.record.has(key)) return this.record.get(key) as T;
+    const door: StepDoor = { key: "k", signal: this.abort.signal, attempts: this.attempts, step: (inner, work) => this.step(inner, work) };
+    const value = jsonRoundTrip(await effect(door));
+    this.record.set(key, value);
+    return value;
+  }
+}
+
+const policy = { clock: simulatedClock(), random: randomStream("ask") };
+const messages = [{ role: "user", content: "Say something." }] as const;
+
+function setup(model: ChatModel, more: Partial<AskInput> = {}): { readonly recorder: Recorder; readonly input: AskInput } {
+  const recorder = new Recorder();
+  return { recorder, input: { steps: recorder, model, messages, policy, ...more } };
+}
+
+const Plan = z.object({ title: z.string(), hours: z.number().optional() });
+
+describe("askModel for text", () => {
+  it("is the text of the answer, through a door of no record too", async () => {
+    const answer = await askModel({ ...setup(scriptedModel(["Hello."])).input, steps: directSteps(new AbortController().signal) });
+    expectTypeOf(answer).toEqualTypeOf<string>();
+    expect(answer).toBe("Hello.");
+  });
+
+  it("is one metered step under what decides the answer, and nothing else", async () => {
+    const model: ChatModel = { ...scripted(["Hello."]), extra: { reasoning_effort: "low" } };
+    const { input, recorder } = setup(model, {
+      temperature: 0.5,
+      maxTokens: 10,
+      seed: 3,
+      stop: ["END"],
+      extra: { top_k: 2 },
+      onDelta: () => {},
+    });
+    await askModel(input);
+    expect(recorder.specs).toEqual([
+      {
+        kind: "model",
+        name: "scripted",
+        metered: true,
+        request: {
+          model: "scripted",
+          messages,
+          temperature: 0.5,
+          maxTokens: 10,
+          seed: 3,
+          stop: ["END"],
+          extra: { reasoning_effort: "low", top_k: 2 },
+        },
+      },
+    ]);
+  });
+
+  it("records the raw answer", async () => {
+    const { input, recorder } = setup(scriptedModel([{ content: "Hi", usage: { inputTokens: 1, outputTokens: 2 } }]));
+    await askModel(input);
+    expect([...recorder.record.values()]).toEqual([
+      { content: "Hi", toolCalls: [], finishReason: "stop", usage: { inputTokens: 1, outputTokens: 2 } },
+    ]);
+  });
+
+  it("has a limit where the price is known, as part of the address", async () => {
+    const { input, recorder } = setup(scriptedModel(["a", "b"]));
+    await askModel(input);
+    expect(recorder.specs[0]?.request).toMatchObject({ maxTokens: 16_384 });
+    const unpriced = setup({ ...scripted(["a"]), price: undefined } as unknown as ChatModel);
+    await askModel(unpriced.input);
+    expect(unpriced.recorder.specs[0]?.request).not.toHaveProperty("maxTokens");
+  });
+
+  it("tells text as it comes; from the record all of it at once", async () => {
+    const heard: string[] = [];
+    const { input } = setup(scriptedModel(["A reply longer than one piece."]), { onDelta: (text) => void heard.push(text) });
+    await askModel(input);
+    expect(heard.length).toBeGreaterThan(1);
+    expect(heard.join("")).toBe("A reply longer than one piece.");
+    heard.length = 0;
+    expect(await askModel(input)).toBe("A reply longer than one piece.");
+    expect(heard).toEqual(["A reply longer than one piece."]);
+  });
+
+  it("needs something to say", async () => {
+    await expect(askModel({ ...setup(scriptedModel([])).input, messages: [] })).rejects.toBeInstanceOf(UsageError);
+  });
+
+  it("stops by its own signal and by the step's", async () => {
+    for (const which of ["own", "step"] as const) {
+      const own = new AbortController();
+      const model = scriptedModel([() => new Promise(() => {})]);
+      const { input, recorder } = setup(model, { signal: own.signal });
+      const work = errorOf(askModel(input));
+      await until(() => model.calls.length === 1, "the call");
+      (which === "own" ? own : recorder.abort).abort(new AbortedError(which));
+      expect((await work).message).toContain(which);
+      expect(recorder.record.size).toBe(0);
+    }
+  });
+});
+
+/** A scripted model as a plain object, whose members can be changed. */
+function scripted(replies: Parameters<typeof scriptedModel>[0]): { -readonly [K in keyof ChatModel]: ChatModel[K] } {
+  const model = scriptedModel(replies);
+  return { id: model.id, price: { input: 1, output: 1 }, chat: (r, o) => model.chat(r, o), stream: (r, o) => model.stream(r, o) };
+}
+
+describe("askModel for a value", () => {
+  it("gives the value, typed, and asks for it by schema", async () => {
+    const model = scriptedModel(['{"title": "T", "hours": null}']);
+    const { input, recorder } = setup(model);
+    const plan = await askModel({ ...input, schema: Plan });
+    expectTypeOf(plan).toEqualTypeOf<{ title: string; hours?: number | undefined }>();
+    expect(plan).toEqual({ title: "T" });
+    expect(model.calls[0]?.schema).toMatchObject({
+      type: "schema",
+      name: "reply",
+      schema: { required: ["title", "hours"], additionalProperties: false },
+    });
+    expect(recorder.specs[0]?.request).toMatchObject({ schema: { type: "object", required: ["title"] } });
+  });
+
+  it("how the format travels is no part of the address", async () => {
+    const refusing: ScriptedModel = scriptedModel((request) =>
+      request.schema?.type === "text"
+        ? '```json\n{"title": "T"}\n```'
+        : modelError("MODEL_FORMAT_UNSUPPORTED", "no", { data: { mayHaveRun: false } }),
+    );
+    const other = setup(refusing);
+    expect(await askModel({ ...other.input, schema: Plan })).toEqual({ title: "T" });
+    const enforced = setup(scriptedModel(['{"title": "T"}']));
+    await askModel({ ...enforced.input, schema: Plan });
+    expect(other.recorder.specs.map((spec) => spec.request)).toEqual(enforced.recorder.specs.map((spec) => spec.request));
+    // One step, three tries, of which two never ran.
+    expect(other.recorder.specs).toHaveLength(1);
+    expect(other.recorder.attempts.line).toBe("none:0! none:0! usage:0");
+    expect(refusing.calls.map((call) => call.schema?.type)).toEqual(["schema", "json", "text"]);
+    expect(refusing.calls[0]?.messages).toEqual(messages);
+    expect(refusing.calls[2]?.messages[0]?.content).toContain("JSON Schema");
+  });
+
+  it("asks once more, as a second step that shows what is wrong", async () => {
+    const model = scriptedModel(['{"title": 3}', '{"title": "mended"}']);
+    const { input, recorder } = setup(model);
+    expect(await askModel({ ...input, schema: Plan })).toEqual({ title: "mended" });
+    expect(recorder.specs).toHaveLength(2);
+    expect(model.calls[1]?.messages.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
+    expect(model.calls[1]?.messages[1]?.content).toBe('{"title": 3}');
+    expect(model.calls[1]?.messages[2]?.content).toContain("title: Invalid input: expected string, received number (got 3)");
+  });
+
+  it("reads old records anew: both steps are answered, nothing is sent", async () => {
+    const model = scriptedModel(['{"title": 3}', '{"title": "mended"}']);
+    const { input } = setup(model);
+    await askModel({ ...input, schema: Plan });
+    expect(await askModel({ ...input, schema: Plan })).toEqual({ title: "mended" });
+    expect(model.calls).toHaveLength(2);
+  });
+
+  it("gives up after the second reply, and keeps text, issues and usage", async () => {
+    const model = scriptedModel([
+      { content: "no", usage: { inputTokens: 10, outputTokens: 1 } },
+      { content: '{"title": []}', usage: { inputTokens: 20, outputTokens: 2, cachedTokens: 5 } },
+      "never asked",
+    ]);
+    const error = await errorOf(askModel({ ...setup(model).input, schema: Plan }));
+    expect(error).toBeInstanceOf(OutputError);
+    expect(error).toMatchObject({
+      code: "OUTPUT_INVALID",
+      data: {
+        text: '{"title": []}',
+        issues: [{ path: "title", got: "an array of 0" }],
+        usage: { inputTokens: 30, outputTokens: 3, cachedTokens: 5 },
+      },
+    });
+    expect(model.calls).toHaveLength(2);
+  });
+
+  it("a reply cut by its limit is no bad reply: it is not asked again", async () => {
+    const model = scriptedModel([{ content: '{"title": "T', finishReason: "length" }, "never asked"]);
+    expect(await errorOf(askModel({ ...setup(model).input, schema: Plan }))).toMatchObject({ code: "MODEL_TRUNCATED" });
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it("a schema that JSON cannot carry is refused before anything is asked", async () => {
+    const model = scriptedModel(["never asked"]);
+    await expect(askModel({ ...setup(model).input, schema: z.object({ at: z.date() }) })).rejects.toBeInstanceOf(UsageError);
+    expect(model.calls).toHaveLength(0);
+  });
+});
+
+describe("chatStep", () => {
+  const tools = [{ name: "clock", description: "Tells the time.", parameters: { type: "object" } }];
+  const call = { id: "c1", type: "function", function: { name: "clock", arguments: "{}" } } as const;
+
+  it("gives the whole answer, calls of tools included, and has the tools in its address", async () => {
+    const { input, recorder } = setup(scriptedModel([{ toolCalls: [call] }]));
+    const answer = await chatStep({ ...input, tools, toolChoice: "required" });
+    expect(answer).toMatchObject({ finishReason: "tool_calls", toolCalls: [call] });
+    expect(recorder.specs[0]?.request).toMatchObject({ tools, toolChoice: "required" });
+  });
+
+  it("no tools are none", async () => {
+    const { input, recorder } = setup(scriptedModel(["text"]));
+    await chatStep({ ...input, tools: [] });
+    expect(recorder.specs[0]?.request).not.toHaveProperty("tools");
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { ChatMessage } from "../../src/model/chat-message.ts";
+import { modelError } from "../../src/model/failure.ts";
+import { outputSchema } from "../../src/model/json-schema.ts";
+import { askAgain, issueLine, promptFor, readReply, type Rung, rungsFor, withLadder } from "../../src/model/structured-output.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { errorOf } from "./call-setup.ts";
+
+const Plan = z.object({
+  title: z.string(),
+  steps: z.array(z.object({ do: z.string(), hours: z.number().optional() })).min(1),
+  note: z.string().optional(),
+});
+const read = <S extends z.ZodType>(schema: S, text: string): ReturnType<typeof readReply<S>> =>
+  readReply(text, schema, outputSchema(schema));
+
+describe("readReply", () => {
+  it("reads what fits, and absent is absent again", () => {
+    const text = '{"title": "T", "steps": [{"do": "x", "hours": null}], "note": null}';
+    expect(read(Plan, text)).toEqual({ ok: true, value: { title: "T", steps: [{ do: "x" }] } });
+  });
+
+  it("mends first", () => {
+    const text = "Sure! Here is the plan:\n```json\n{'title': 'T', steps: [{\"do\": \"x\",},], // done\n}\n```\nHope it helps.";
+    expect(read(Plan, text)).toEqual({ ok: true, value: { title: "T", steps: [{ do: "x" }] } });
+  });
+
+  it("applies defaults and transforms", () => {
+    const schema = z.object({ n: z.number().default(7), s: z.string().transform((text) => text.length) });
+    expect(read(schema, '{"n": null, "s": "four"}')).toEqual({ ok: true, value: { n: 7, s: 4 } });
+  });
+
+  it("of several values takes the longest that fits", () => {
+    const schema = z.object({ a: z.number() });
+    expect(read(schema, 'The schema is {"type": "object", "properties": {"a": {"type": "number"}}}. Answer: {"a": 1}')).toEqual({
+      ok: true,
+      value: { a: 1 },
+    });
+  });
+
+  it("never takes an empty object from the prose for a bad answer", () => {
+    const lax = z.object({ files: z.array(z.string()).optional() });
+    expect(read(lax, '{"files": "none"} (or just {})')).toMatchObject({ ok: false, issues: [{ path: "files" }] });
+    expect(read(lax, "{}")).toEqual({ ok: true, value: {} });
+  });
+
+  it("a longer part that cannot be read was the answer: what stands beside it is not", () => {
+    const lax = z.object({ files: z.array(z.string()).optional() });
+    expect(read(lax, '{"files": ["a", "b", oops, "c"]} instead of {"files": []}').ok).toBe(false);
+    expect(read(lax, '{"files": []} and {"files": ["a", "b"').ok).toBe(false);
+  });
+
+  it.each<[string, z.ZodType, string, unknown]>([
+    ["an array, wrapped", z.array(z.number()), '{"value": [1, 2]}', [1, 2]],
+    ["an array, bare", z.array(z.number()), "[1, 2]", [1, 2]],
+    ["a string, wrapped", z.string(), '{"value": "x"}', "x"],
+    ["a string, bare", z.string(), '"x"', "x"],
+    ["a number, bare", z.number(), "42", 42],
+    ["an enum", z.enum(["yes", "no"]), '{"value": "yes"}', "yes"],
+    [
+      "a union of objects, wrapped",
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      '{"value": {"b": "x"}}',
+      { b: "x" },
+    ],
+    ["a union of objects, bare", z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]), '{"b": "x"}', { b: "x" }],
+    [
+      "a union member that is itself called value",
+      z.union([z.object({ value: z.string() }), z.number()]),
+      '{"value": "x"}',
+      { value: "x" },
+    ],
+    ["an object, as JSON in a string", z.object({ a: z.number() }), '"{\\"a\\": 1}"', { a: 1 }],
+  ])("%s", (_what, schema, text, expected) => {
+    expect(read(schema, text)).toEqual({ ok: true, value: expected });
+  });
+
+  it("drops __proto__ before the schema sees it", () => {
+    const loose = read(z.looseObject({ a: z.number() }), '{"a": 1, "__proto__": {"admin": true}}');
+    expect(loose).toEqual({ ok: true, value: { a: 1 } });
+    expect((loose as unknown as { value: { admin?: boolean } }).value.admin).toBeUndefined();
+  });
+
+  it("says of each bad field where it stands, what is wrong and what stood there", () => {
+    const result = read(Plan, '{"steps": [{"do": 3}, {"do": "y", "hours": "two"}], "note": "n"}');
+    expect(result.ok ? [] : result.issues.map(issueLine)).toEqual([
+      "title: is missing",
+      "steps[0].do: Invalid input: expected string, received number (got 3)",
+      'steps[1].hours: Invalid input: expected number, received string (got "two")',
+    ]);
+  });
+
+  it("of a union tells the branch that came closest", () => {
+    const shape = z.object({
+      e: z.union([z.object({ t: z.literal("a"), x: z.string() }), z.object({ t: z.literal("b"), y: z.number(), z: z.number() })]),
+    });
+    const result = read(shape, '{"e": {"t": "a", "x": 1}}');
+    expect(result.ok ? [] : result.issues.map((issue) => issue.path)).toEqual(["e.x"]);
+  });
+
+  it.each([
+    ["", "holds no JSON"],
+    ["I would rather not.", "holds no JSON"],
+    ['{"title": "T", "steps": [{"do": "x"', "ends before it is complete"],
+    ['{"title": "T", "steps": [x]}', "is not JSON at character"],
+    [`{"title": ${"[".repeat(400)}${"]".repeat(400)}}`, "nested too deep"],
+  ])("%j: %s", (text, what) => {
+    const result = read(Plan, text);
+    expect(result.ok ? [] : result.issues.map((issue) => issue.message).join()).toContain(what);
+  });
+
+  it("a reply of ten megabytes and a hundred thousand mistakes is told in bounded words", () => {
+    const text = JSON.stringify({ title: "T", steps: Array.from({ length: 100_000 }, (_, n) => ({ do: n, hours: "x".repeat(80) })) });
+    const result = read(Plan, text);
+    expect(result.ok ? 0 : result.issues.length).toBe(100);
+    expect(JSON.stringify(result).length).toBeLessThan(50_000);
+  });
+});
+
+describe("withLadder", () => {
+  const output = outputSchema(Plan);
+  const refusal = (schemaOnly = false): Error => modelError("MODEL_FORMAT_UNSUPPORTED", "no", { data: { schemaOnly } });
+  const recorder = (refused: readonly string[], schemaOnly = false): { calls: string[]; call: (rung: Rung) => Promise<string> } => {
+    const calls: string[] = [];
+    const call = (rung: Rung): Promise<string> => {
+      calls.push(rung.format.type);
+      return refused.includes(rung.format.type) ? Promise.reject(refusal(schemaOnly)) : Promise.resolve(rung.format.type);
+    };
+    return { calls, call };
+  };
+
+  it("goes down until the server takes it, and starts there next time", async () => {
+    const model = scriptedModel([]);
+    const first = recorder(["schema", "json"]);
+    expect(await withLadder(model, output, first.call)).toBe("text");
+    expect(first.calls).toEqual(["schema", "json", "text"]);
+    const second = recorder([]);
+    expect(await withLadder(model, output, second.call)).toBe("text");
+    expect(second.calls).toEqual(["text"]);
+    const other = recorder([]);
+    expect(await withLadder(scriptedModel([]), output, other.call)).toBe("schema");
+  });
+
+  it("a refusal of one schema is not held against others", async () => {
+    const model = scriptedModel([]);
+    expect(await withLadder(model, output, recorder(["schema"], true).call)).toBe("json");
+    expect(await withLadder(model, output, recorder([]).call)).toBe("schema");
+  });
+
+  it("a schema nobody enforces starts in JSON mode", () => {
+    const open = outputSchema(z.object({ env: z.record(z.string(), z.string()) }));
+    expect(rungsFor(open).map((rung) => rung.format.type)).toEqual(["json", "text"]);
+    expect(rungsFor(output).map((rung) => rung.format.type)).toEqual(["schema", "json", "text"]);
+  });
+
+  it("any other error ends it, and so does a refusal of the last rung", async () => {
+    const model = scriptedModel([]);
+    const cut = modelError("MODEL_CUT", "cut");
+    expect(await errorOf(withLadder(model, output, () => Promise.reject(cut)))).toBe(cut);
+    expect(await errorOf(withLadder(model, output, recorder(["schema", "json", "text"]).call))).toMatchObject({
+      code: "MODEL_FORMAT_UNSUPPORTED",
+    });
+    expect(await withLadder(model, output, recorder([]).call)).toBe("schema");
+  });
+});
+
+describe("what the model is told", () => {
+  const output = outputSchema(Plan);
+  const [strict, json, text] = rungsFor(output) as [Rung, Rung, Rung];
+  const messages: ChatMessage[] = [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "Plan it." },
+  ];
+
+  it("nothing more where the provider enforces the schema", () => {
+    expect(promptFor(messages, output, strict)).toBe(messages);
+  });
+
+  it("the schema, in what the user said last", () => {
+    const told = promptFor(messages, output, json);
+    expect(told).toHaveLength(2);
+    expect(told[1]?.content).toMatch(/^Plan it\.\n\nAnswer with one JSON object and nothing else/);
+    expect(told[1]?.content).toContain(JSON.stringify(output.json));
+    expect(promptFor(messages, output, text)[1]?.content).toContain("```json fenced block");
+    expect(messages[1]?.content).toBe("Plan it.");
+  });
+
+  it("as a message of its own where the user did not speak last, and pictures stay", () => {
+    const after: ChatMessage[] = [...messages, { role: "assistant", content: "Sure." }];
+    expect(promptFor(after, output, json)).toHaveLength(4);
+    const picture: ChatMessage[] = [{ role: "user", images: [{ url: "https://example.com/a.png" }] }];
+    expect(promptFor(picture, output, json)[0]).toMatchObject({
+      images: picture[0]?.images,
+      content: expect.stringContaining("JSON Schema"),
+    });
+  });
+
+  it("of a bad reply the bad fields only, and no more than a bounded part of it", () => {
+    const issues = Array.from({ length: 50 }, (_, n) => ({ path: `steps[${n}].do`, message: "is missing" }));
+    const again = askAgain(messages, output, `START${"x".repeat(1_000_000)}END`, issues);
+    expect(again.slice(0, 2)).toEqual(messages);
+    expect(again[2]?.content?.length).toBeLessThan(8_100);
+    expect(again[2]?.content).toMatch(/^START[\s\S]*END$/);
+    expect(again[3]?.content).toContain("- steps[0].do: is missing\n");
+    expect(again[3]?.content).toContain("- and 30 more like these");
+    expect(again[3]?.content).not.toContain("steps[49]");
+    expect(again[3]?.content).toContain(JSON.stringify(output.json));
+  });
+});

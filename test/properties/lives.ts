@@ -1,0 +1,92 @@
+import { expect } from "vitest";
+import type { RunResult } from "../../src/environment/run-result.ts";
+import { fold } from "../../src/run/apply.ts";
+import { canonical } from "../../src/run/canonical.ts";
+import type { RunEvent, RunResumed, StepStarted } from "../../src/run/event.ts";
+import type { Role } from "../../src/role/role.ts";
+import type { TeamOptions } from "../../src/team/team.ts";
+import { eventsOf, journalWith } from "../team/recorded.ts";
+import { idea, teamOf } from "./six-roles.ts";
+import { endedLabels, type Latency, steady, World } from "./world.ts";
+
+/** What a run is made of, the same in every life. */
+export interface Company {
+  readonly roles: (world: World) => Iterable<Role>;
+  readonly options?: TeamOptions;
+}
+
+/** A run as one life, or several, left it. */
+export interface Lived {
+  readonly events: readonly RunEvent[];
+  readonly result: RunResult;
+  readonly canonical: string;
+  readonly begun: ReadonlyMap<string, number>;
+}
+
+const runId = "run";
+
+/** Lives a run from where its events end: a fresh process with a fresh team, and a journal that has nothing else. */
+export async function live({ roles, options }: Company, kept: readonly RunEvent[] = [], latency: Latency = steady): Promise<Lived> {
+  const world = new World(latency, kept);
+  const journal = await journalWith(runId, kept);
+  const team = teamOf(world, roles(world), { ...options, journal });
+  const run = kept.length < 2 ? team.run(idea, { id: runId }) : team.resume(runId);
+  const result = await run.result;
+  const events = await eventsOf(journal, runId);
+  return { events, result, canonical: canonical(events), begun: world.begun };
+}
+
+/** What does not depend on the order in which roles had their turns. */
+export function unordered({ events, result }: Lived): unknown {
+  const { roles, dead, history, outputs, ready, open } = fold(events);
+  const contents = (messages: Iterable<{ readonly content: string }>): string[] => [...messages].map((message) => message.content).toSorted();
+  return {
+    status: result.status,
+    roles: [...roles.values()].map((role) => ({ name: role.name, memory: contents(role.memory), state: role.custom })),
+    dead: contents(dead.map((letter) => letter.message)),
+    history: contents(history),
+    outputs: contents(outputs),
+    left: [ready.size, open.size],
+  };
+}
+
+/** What a result tells besides its money. */
+export function told({ status, rounds, messages, output, outputs, deadLetters }: RunResult): unknown {
+  return { status, rounds, messages, output, outputs, deadLetters };
+}
+
+/**
+ * J1 of a life that went on from a record: an effect happens as often as the whole run needs it, less what the record has of it; what
+ * was in flight is told, and paid a second time.
+ *
+ * @param isRepeated effects that may happen again although they are recorded
+ */
+export function expectPaidOnce(uncut: Lived, kept: readonly RunEvent[], life: Lived, isRepeated: (label: string) => boolean): void {
+  const recorded = endedLabels(kept);
+  const wanted = [...endedLabels(uncut.events)].map(([label, times]): [string, number] => [label, times - (recorded.get(label) ?? 0)]);
+  const counted = (counts: Iterable<readonly [string, number]>): (readonly [string, number])[] =>
+    [...counts].filter(([label, times]) => times !== 0 && !isRepeated(label)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  expect(counted(life.begun)).toEqual(counted(wanted));
+
+  const resumed = life.events.findLast((event): event is RunEvent & RunResumed => event.type === "run.resumed");
+  const flying = kept.length < 2 ? [] : inFlight(kept).filter((step) => step.kind !== "human");
+  expect(resumed?.uncertain ?? []).toEqual(expect.arrayContaining(flying.map(({ act, key, hold }) => ({ act, key, hold }))));
+  expect(resumed?.uncertain ?? []).toHaveLength(flying.length);
+  expect(life.result.cost.known).toBe(uncut.result.cost.known + life.result.uncertain);
+}
+
+/** Micro-dollars of the steps that were in flight when the record ended. */
+export function heldBy(kept: readonly RunEvent[]): number {
+  return inFlight(kept).reduce((sum, step) => sum + step.hold, 0);
+}
+
+/** Steps that began in the record and did not end in it. */
+function inFlight(kept: readonly RunEvent[]): readonly StepStarted[] {
+  const open = new Map<string, StepStarted>();
+  for (const event of kept) {
+    if (event.type === "run.resumed") open.clear();
+    if (event.type === "step.started") open.set(`${event.act} ${event.key}`, event);
+    if (event.type === "step.ended") open.delete(`${event.act} ${event.key}`);
+  }
+  return [...open.values()];
+}

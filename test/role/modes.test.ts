@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { type Action, defineAction } from "../../src/action/action.ts";
+import { defineRole, type RoleOptions } from "../../src/role/role.ts";
+import { parseChoice } from "../../src/role/think.ts";
+import type { Environment } from "../../src/environment/environment.ts";
+import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
+import { contents, remembered, town } from "../environment/town.ts";
+
+function naming(count: number): Action[] {
+  return Array.from({ length: count }, (_, i) => defineAction({ name: `A${i}`, description: `does ${i}`, run: () => `said ${i}` }));
+}
+
+function alone(options: Omit<RoleOptions, "name">, model?: ScriptedModel, warn: (text: string) => void = () => {}): Environment {
+  const logger = { debug() {}, info() {}, error() {}, warn };
+  return town([defineRole({ ...options, name: "Ann" })], { logger, ...(model === undefined ? {} : { model }) });
+}
+
+async function onGo(environment: Environment): Promise<{ said: string[]; status: string; error: string | undefined }> {
+  environment.publishMessage("go");
+  const { messages, status, error } = await environment.run();
+  return { said: contents(messages).slice(1), status, error: error?.code };
+}
+
+describe("one action, or none", () => {
+  test("one action alone is run once, in every mode, and no model is asked", async () => {
+    for (const reactMode of ["react", "by_order", "by_cause"] as const) {
+      expect(await onGo(alone({ reactMode, actions: naming(1) }))).toEqual({ said: ["said 0"], status: "finished", error: undefined });
+    }
+  });
+
+  test("a role without actions hears, and says nothing, in every mode", async () => {
+    for (const reactMode of [undefined, "react", "by_order", "by_cause"] as const) {
+      const environment = alone(reactMode === undefined ? {} : { reactMode });
+      expect(await onGo(environment)).toEqual({ said: [], status: "finished", error: undefined });
+      expect(remembered(environment, "Ann")).toEqual(["go"]);
+    }
+  });
+
+  test("by_cause with several actions and no reactions is refused: nothing says which leads to which", () => {
+    expect(() => alone({ reactMode: "by_cause", actions: naming(2) })).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
+  });
+});
+
+describe("by_order", () => {
+  test("runs all actions in their order, remembers each message, publishes the last", async () => {
+    const environment = alone({ reactMode: "by_order", actions: naming(3) });
+    expect((await onGo(environment)).said).toEqual(["said 2"]);
+    expect(remembered(environment, "Ann")).toEqual(["go", "said 0", "said 1", "said 2"]);
+  });
+
+  test("starts at the first again with the next news", async () => {
+    const environment = alone({ reactMode: "by_order", actions: naming(2) });
+    await onGo(environment);
+    expect((await onGo(environment)).said).toEqual(["said 1", "go", "said 1"]);
+  });
+
+  test("the last that says something counts", async () => {
+    const silent = defineAction({ name: "Silent", run: () => undefined });
+    expect((await onGo(alone({ reactMode: "by_order", actions: [...naming(2), silent] }))).said).toEqual(["said 1"]);
+  });
+
+  test("stops at maxReactLoop", async () => {
+    expect((await onGo(alone({ reactMode: "by_order", maxReactLoop: 2, actions: naming(3) }))).said).toEqual(["said 1"]);
+  });
+
+  test("what an action publishes itself is published besides", async () => {
+    const loud = defineAction({ name: "Loud", run: (ctx) => void ctx.publish(ctx.message("aside")) });
+    expect((await onGo(alone({ reactMode: "by_order", actions: [loud, ...naming(1)] }))).said).toEqual(["aside", "said 0"]);
+  });
+});
+
+describe("react: the model chooses", () => {
+  test("by number, until it says -1; each message is remembered and the last published", async () => {
+    const model = scriptedModel(["1", "0", "-1"]);
+    const environment = alone({ actions: naming(2) }, model);
+    expect(await onGo(environment)).toEqual({ said: ["said 0"], status: "finished", error: undefined });
+    expect(remembered(environment, "Ann")).toEqual(["go", "said 1", "said 0"]);
+    expect(model.calls).toHaveLength(3);
+  });
+
+  test("the question shows the conversation with its speakers, the actions with their numbers, and the last action", async () => {
+    const model = scriptedModel(["1", "-1"]);
+    await onGo(alone({ actions: naming(2) }, model));
+    const [first, second] = model.calls.map((call) => call.messages.at(-1)?.content ?? "");
+    expect(first).toContain("0. A0: does 0\n1. A1: does 1");
+    expect(first).toContain("none yet");
+    expect(second).toContain("Ann: said 1");
+    expect(second).toContain("1. A1");
+    expect(`${first}${second}`).not.toMatch(/user#|Ann#/);
+  });
+
+  test("-1 at once: nothing is done, and nothing is wrong", async () => {
+    expect(await onGo(alone({ actions: naming(2) }, scriptedModel(["-1"])))).toEqual({ said: [], status: "finished", error: undefined });
+  });
+
+  test("numbers of several digits", async () => {
+    expect((await onGo(alone({ actions: naming(13), maxReactLoop: 1 }, scriptedModel(["12"])))).said).toEqual(["said 12"]);
+  });
+
+  test("garbage is asked again once", async () => {
+    const model = scriptedModel(["I would rather not", "1", "-1"]);
+    expect((await onGo(alone({ actions: naming(2) }, model))).said).toEqual(["said 1"]);
+    expect(model.calls[1]?.messages.at(-1)?.content).toContain("no such number");
+  });
+
+  test("garbage twice ends the activation with a warning that listeners get, and the run goes on", async () => {
+    const logged: string[] = [];
+    const environment = alone({ actions: naming(2) }, scriptedModel(["what?", "99"]), (text) => logged.push(text));
+    const warned: { role?: string; text: string }[] = [];
+    environment.on("warning", ({ role, text }) => warned.push({ text, ...(role === undefined ? {} : { role }) }));
+    expect(await onGo(environment)).toEqual({ said: [], status: "finished", error: undefined });
+    expect(warned).toHaveLength(1);
+    expect(warned[0]).toMatchObject({ role: "Ann" });
+    expect(warned[0]?.text).toContain("Ann");
+    expect(logged.join()).toContain("Ann");
+  });
+
+  test("ends after maxReactLoop actions, 10 unless said otherwise", async () => {
+    const three = scriptedModel(() => "0");
+    await onGo(alone({ actions: naming(2), maxReactLoop: 3 }, three));
+    expect(three.calls).toHaveLength(3);
+    const ten = scriptedModel(() => "0");
+    await onGo(alone({ actions: naming(2) }, ten));
+    expect(ten.calls).toHaveLength(10);
+  });
+
+  test("without a model the activation fails and says where to give one", async () => {
+    expect(await onGo(alone({ actions: naming(2) }))).toEqual({ said: [], status: "failed", error: "MODEL_MISSING" });
+  });
+});
+
+describe("parseChoice", () => {
+  test.each([
+    ["0", { kind: "action", index: 0 }],
+    [" 2\n", { kind: "action", index: 2 }],
+    ["11", { kind: "action", index: 11 }],
+    ["I choose 3.", { kind: "action", index: 3 }],
+    ["-1", { kind: "end" }],
+    ["done: -1", { kind: "end" }],
+    ["12", { kind: "garbled" }],
+    ["-2", { kind: "garbled" }],
+    ["", { kind: "garbled" }],
+    ["none of them", { kind: "garbled" }],
+    ["99999999999999999999999", { kind: "garbled" }],
+  ])("%j of twelve", (reply, choice) => {
+    expect(parseChoice(reply, 12)).toEqual(choice);
+  });
+});
+
+describe("what a definition must say", () => {
+  test.each<[string, Omit<RoleOptions, "name">]>([
+    ["maxReactLoop 0", { maxReactLoop: 0 }],
+    ["maxReactLoop NaN", { maxReactLoop: Number.NaN }],
+    ["a timeout of nothing", { timeout: 0 }],
+    ["a timeout that is no number", { timeout: Number.NaN }],
+    ["a memory of no messages", { memoryLimit: 0 }],
+    ["an unknown mode", { reactMode: "by_magic" as "react" }],
+    ["an unknown failure policy", { onFailure: "shrug" as "skip" }],
+    ["retries that are no number", { onFailure: { retry: Number.NaN, then: "stop" } }],
+  ])("%s is refused when it is hired", (_what, options) => {
+    expect(() => alone({ ...options, actions: naming(2) })).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
+  });
+});

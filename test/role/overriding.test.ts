@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { type Action, defineAction } from "../../src/action/action.ts";
+import type { RoleContext } from "../../src/action/context.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
+import { UserRequirement } from "../../src/message/address.ts";
+import { defineRole, Role, type Said } from "../../src/role/role.ts";
+import type { RunResult } from "../../src/environment/run-result.ts";
+import { contents, remembered, town } from "../environment/town.ts";
+
+const Speak = defineAction({ name: "Speak", run: (ctx) => `spoke of ${ctx.text}` });
+const Sing = defineAction({ name: "Sing", run: (ctx) => `sang of ${ctx.text}` });
+
+async function onGo(role: Role, ...texts: readonly string[]): Promise<RunResult> {
+  const environment = town([role]);
+  for (const text of texts.length === 0 ? ["go"] : texts) environment.publishMessage(text);
+  return environment.run();
+}
+
+describe("observe", () => {
+  test("overridden by a subclass: what it leaves out is consumed and not remembered", async () => {
+    class Picky extends Role {
+      override readonly actions = [Speak];
+      override observe(rc: RoleContext): readonly Message[] {
+        return rc.inbox.filter((message) => message.content !== "noise");
+      }
+    }
+    const environment = town([new Picky()]);
+    environment.publishMessage("noise");
+    environment.publishMessage("signal");
+    expect(contents((await environment.run()).outputs)).toEqual(["spoke of signal"]);
+    expect(remembered(environment, "Picky")).toEqual(["signal", "spoke of signal"]);
+    expect(environment.isIdle).toBe(true);
+  });
+
+  test("no news: the role does not react", async () => {
+    let reacted = 0;
+    const result = await onGo(defineRole({ name: "Deaf", observe: () => [], react: () => void (reacted += 1) }));
+    expect([result.status, reacted]).toEqual(["finished", 0]);
+  });
+
+  test("what it remembers already is no news, unless the role says so", async () => {
+    const known = createMessage("again", { id: "known", sendTo: ["Ann"] });
+    for (const [options, times] of [[{}, 1], [{ observe: (rc: RoleContext) => rc.inbox }, 2]] as const) {
+      const environment = town([defineRole({ ...options, name: "Ann", actions: [Speak] })]);
+      environment.publishMessage(known);
+      await environment.run();
+      environment.publishMessage(known);
+      expect((await environment.run()).outputs).toHaveLength(times);
+    }
+  });
+});
+
+describe("think", () => {
+  test("overridden by a subclass", async () => {
+    class Chooser extends Role {
+      override readonly actions: readonly Action[] = [Speak, Sing];
+      override think(rc: RoleContext): Action | undefined {
+        return rc.memory.getByAction(Sing).length === 0 ? Sing : undefined;
+      }
+    }
+    expect(contents((await onGo(new Chooser())).outputs)).toEqual(["sang of go"]);
+  });
+
+  test("overridden by defineRole, also beside reactions", async () => {
+    const role = defineRole({
+      name: "Ann",
+      reactions: [{ on: UserRequirement, do: Speak }],
+      think: (rc) => (rc.memory.getByAction(Sing).length < 2 ? Sing : undefined),
+    });
+    const environment = town([role]);
+    environment.publishMessage("go");
+    expect(contents((await environment.run()).outputs)).toEqual(["sang of go"]);
+    expect(remembered(environment, "Ann")).toEqual(["go", "sang of go", "sang of go"]);
+  });
+
+  test("one that never has enough is stopped", async () => {
+    let turns = 0;
+    const count = defineAction({ name: "Count", run: () => String((turns += 1)) });
+    await onGo(defineRole({ name: "Ann", actions: [count], think: () => count }));
+    expect(turns).toBe(10);
+  });
+
+  test("the default is there for the one who overrides", async () => {
+    class Wordy extends Role {
+      override readonly actions = [Speak];
+      override async think(rc: RoleContext): Promise<Action | undefined> {
+        return super.think(rc);
+      }
+    }
+    expect(contents((await onGo(new Wordy())).outputs)).toEqual(["spoke of go"]);
+  });
+});
+
+describe("act", () => {
+  class Loud extends Role {
+    override async act(rc: RoleContext, action: Action): Promise<Said> {
+      const said = await super.act(rc, action);
+      return said !== undefined && "content" in said ? rc.message(said.content.toUpperCase(), { causeBy: action }) : said;
+    }
+  }
+
+  test("overridden by a subclass, in every mode that acts", async () => {
+    class Simple extends Loud {
+      override readonly actions = [Speak];
+    }
+    class Ordered extends Loud {
+      override readonly actions = [Sing, Speak];
+      override readonly reactMode = "by_order";
+    }
+    class ByCause extends Loud {
+      override readonly reactions = [{ on: UserRequirement, do: Speak }];
+    }
+    for (const role of [new Simple(), new Ordered(), new ByCause()]) {
+      const { outputs } = await onGo(role);
+      expect(outputs.map(({ content, causeBy }) => [content, causeBy])).toEqual([["SPOKE OF GO", "Speak"]]);
+    }
+  });
+
+  test("overridden in a plan, where the task at hand is the plan's current one", async () => {
+    const done: string[] = [];
+    const role = defineRole({
+      name: "Ann",
+      reactMode: "plan_and_act",
+      actions: [Speak],
+      planTasks: () => [
+        { id: "1", instruction: "first" },
+        { id: "2", instruction: "second" },
+      ],
+      act: (rc, action) => {
+        done.push(`${action.name} ${rc.plan.currentTask?.id}`);
+        return rc.message(`did ${rc.plan.currentTask?.instruction}`);
+      },
+    });
+    expect((await onGo(role)).output?.content).toBe("did first\n\ndid second");
+    expect(done).toEqual(["Speak 1", "Speak 2"]);
+  });
+});
+
+describe("react", () => {
+  test("overridden: what it returns is published, one or many or nothing", async () => {
+    expect(contents((await onGo(defineRole({ name: "Ann", react: (rc) => rc.message("one") }))).outputs)).toEqual(["one"]);
+    expect(contents((await onGo(defineRole({ name: "Ann", react: (rc) => [rc.message("one"), rc.message("two")] }))).outputs)).toEqual(["one", "two"]);
+    expect((await onGo(defineRole({ name: "Ann", react: () => undefined }))).outputs).toEqual([]);
+    expect((await onGo(defineRole({ name: "Ann", react: () => null as unknown as undefined }))).status).toBe("finished");
+  });
+
+  test("what it says is caused by the role's own name, and sent by it", async () => {
+    const { output } = await onGo(defineRole({ name: "Ann", react: (rc) => rc.message("one") }));
+    expect(output).toMatchObject({ causeBy: "Ann", sentFrom: "Ann", parents: ["user#1"] });
+  });
+
+  test.each<[string, unknown]>([
+    ["a text", "just a text"],
+    ["a number", 3],
+    ["a list of texts", ["a"]],
+  ])("%s is refused with a word of what is expected", async (_what, said) => {
+    const { status, error } = await onGo(defineRole({ name: "Ann", react: () => said as Said }));
+    expect(status).toBe("failed");
+    expect(error).toMatchObject({ code: "ACTION_RESULT" });
+    expect(error?.message).toContain("Ann");
+  });
+
+  test("functions of a definition see the definition as `this`", async () => {
+    const options = {
+      name: "Ann",
+      goal: "be found",
+      react(rc: RoleContext): Message {
+        return rc.message(this.goal);
+      },
+    };
+    expect((await onGo(defineRole(options))).output?.content).toBe("be found");
+  });
+
+  test("a definition is frozen: it holds nothing of a run", () => {
+    const role = defineRole({ name: "Ann", actions: [Speak] });
+    expect(Object.isFrozen(role)).toBe(true);
+    expect(Object.isFrozen(Speak)).toBe(true);
+  });
+
+  test("a name is needed", () => {
+    expect(() => defineRole({ name: "" })).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { type Action, defineAction } from "../../src/action/action.ts";
+import { defineRole, type RoleOptions } from "../../src/role/role.ts";
+import type { Environment } from "../../src/environment/environment.ts";
+import { scriptedModel, type ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { contents, remembered, town } from "../environment/town.ts";
+
+const Dig = defineAction({ name: "Dig", description: "makes a hole", run: (ctx) => `dug ${ctx.text}` });
+const Fill = defineAction({ name: "Fill", run: (ctx) => `filled ${ctx.task?.id}: ${ctx.text}` });
+
+function planner(options: Omit<RoleOptions, "name" | "reactMode"> = {}, model?: ScriptedModel): Environment {
+  const logger = { debug() {}, info() {}, error() {}, warn() {} };
+  const role = defineRole({ actions: [Dig, Fill], ...options, name: "Ann", reactMode: "plan_and_act" });
+  return town([role], { logger, ...(model === undefined ? {} : { model }) });
+}
+
+function planOf(...tasks: readonly (readonly [id: string, dependsOn: readonly string[], type?: string])[]): string {
+  return JSON.stringify({ tasks: tasks.map(([id, dependsOn, type]) => ({ id, dependsOn, instruction: `do ${id}`, ...(type === undefined ? {} : { type }) })) });
+}
+
+describe("plan_and_act with tasks of its own", () => {
+  test("takes them in the order of their dependencies, each by the action its type names, else the first", async () => {
+    const environment = planner({
+      planTasks: () => [
+        { id: "c", dependsOn: ["b", "a"], instruction: "the end", type: "Fill" },
+        { id: "a", instruction: "the start", type: "Fill" },
+        { id: "b", dependsOn: ["a"], instruction: "the middle", type: "NoSuchAction" },
+      ],
+    });
+    environment.publishMessage("a garden");
+    const { output } = await environment.run();
+    expect(output?.content).toBe("filled a: the start\n\ndug the middle\n\nfilled c: the end");
+    expect(output?.causeBy).toBe("Fill");
+    expect(environment.getRole("Ann")?.plan).toMatchObject({ goal: "a garden", isFinished: true });
+    expect(environment.getRole("Ann")?.plan.tasks.map(({ id, status }) => [id, status])).toEqual([
+      ["a", "done"],
+      ["b", "done"],
+      ["c", "done"],
+    ]);
+  });
+
+  test("remembers each task's message and the last word, and empties its working memory", async () => {
+    const environment = planner({ planTasks: () => [{ id: "a", instruction: "one" }] });
+    environment.publishMessage("go");
+    await environment.run();
+    expect(remembered(environment, "Ann")).toEqual(["go", "dug one", "dug one"]);
+    expect(environment.getRole("Ann")?.workingMemory.size).toBe(0);
+  });
+
+  test("later tasks see the results of earlier ones in plan and working memory", async () => {
+    const look = defineAction({ name: "Look", run: (ctx) => `${ctx.plan.finishedTasks.length}/${ctx.workingMemory.size}` });
+    const environment = planner({ actions: [look], planTasks: () => ["a", "b", "c"].map((id) => ({ id, instruction: id })) });
+    environment.publishMessage("go");
+    expect((await environment.run()).output?.content).toBe("0/0\n\n1/1\n\n2/2");
+  });
+
+  test.each([
+    ["a cycle", [{ id: "a", dependsOn: ["b"], instruction: "" }, { id: "b", dependsOn: ["a"], instruction: "" }], "PLAN_CYCLE"],
+    ["an unknown dependency", [{ id: "a", dependsOn: ["z"], instruction: "" }], "PLAN_UNKNOWN_DEPENDENCY"],
+    ["two of one id", [{ id: "a", instruction: "" }, { id: "a", instruction: "" }], "PLAN_DUPLICATE_ID"],
+  ])("%s fails the activation, and the role has no plan", async (_what, tasks, code) => {
+    const environment = planner({ planTasks: () => tasks });
+    environment.publishMessage("go");
+    const { status, error } = await environment.run();
+    expect([status, error?.code]).toEqual(["failed", code]);
+    expect(environment.getRole("Ann")?.plan.tasks).toEqual([]);
+  });
+
+  test("a plan without tasks says nothing", async () => {
+    const environment = planner({ planTasks: () => [] });
+    environment.publishMessage("go");
+    expect(contents((await environment.run()).messages)).toEqual(["go"]);
+  });
+
+  test("a second goal gets a plan of its own", async () => {
+    const environment = planner({ planTasks: (rc) => [{ id: "t", instruction: rc.news[0]?.content ?? "" }] });
+    environment.publishMessage("first");
+    await environment.run();
+    environment.publishMessage("second");
+    const { outputs } = await environment.run();
+    expect(contents(outputs)).toEqual(["dug first", "dug second"]);
+    expect(environment.getRole("Ann")?.plan.goal).toBe("second");
+  });
+
+  test("tasks that an action adds are taken too, up to the bound", async () => {
+    let taken = 0;
+    const endless: Action = defineAction({
+      name: "Endless",
+      run: (ctx) => {
+        taken += 1;
+        ctx.plan.appendTask({ id: `more${taken}`, instruction: "again" });
+        return String(taken);
+      },
+    });
+    const environment = planner({ actions: [endless], planTasks: () => [{ id: "a", instruction: "" }, { id: "b", instruction: "" }] });
+    const warned: string[] = [];
+    environment.on("warning", ({ text }) => warned.push(text));
+    environment.publishMessage("go");
+    const { status } = await environment.run();
+    expect([status, taken]).toEqual(["finished", 6]);
+    expect(warned.join()).toContain("tasks left");
+    expect(environment.getRole("Ann")?.plan.isFinished).toBe(false);
+  });
+
+  test("an activation that fails half way leaves the plan as it was", async () => {
+    const fails = defineAction({ name: "Fails", run: () => Promise.reject(new Error("rain")) });
+    const environment = planner({ actions: [Dig, fails], planTasks: () => [{ id: "a", instruction: "" }, { id: "b", instruction: "", type: "Fails" }] });
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("failed");
+    expect(environment.getRole("Ann")?.plan.toJSON()).toEqual({ goal: "", tasks: [] });
+    expect(remembered(environment, "Ann")).toEqual([]);
+  });
+
+  test("without any action for its tasks it fails and says so", async () => {
+    const environment = planner({ actions: [], planTasks: () => [{ id: "a", instruction: "" }] });
+    environment.publishMessage("go");
+    expect((await environment.run()).error?.code).toBe("ROLE_INVALID");
+  });
+});
+
+describe("plan_and_act with a model", () => {
+  test("asks it for a plan once, naming goal and actions", async () => {
+    const model = scriptedModel([planOf(["a", []], ["b", ["a"], "Fill"])]);
+    const environment = planner({}, model);
+    environment.publishMessage("a pond");
+    expect((await environment.run()).output?.content).toBe("dug do a\n\nfilled b: do b");
+    const prompt = model.calls[0]?.messages.at(-1)?.content ?? "";
+    expect(prompt).toContain("a pond");
+    expect(prompt).toContain("- Dig: makes a hole\n- Fill");
+    expect(model.calls).toHaveLength(1);
+  });
+
+  test("a bad graph is asked again with what was wrong with it", async () => {
+    const model = scriptedModel([planOf(["a", ["b"]], ["b", ["a"]]), planOf(["a", []], ["a", []]), planOf(["a", []])]);
+    const environment = planner({}, model);
+    environment.publishMessage("go");
+    expect((await environment.run()).output?.content).toBe("dug do a");
+    const [, second, third] = model.calls.map((call) => call.messages.at(-1)?.content ?? "");
+    expect(second).toContain("a -> b -> a");
+    expect(third).toContain("came twice");
+  });
+
+  test("a model that plans nothing but bad graphs fails the activation after three", async () => {
+    const model = scriptedModel(() => planOf(["a", ["nowhere"]]));
+    const environment = planner({}, model);
+    environment.publishMessage("go");
+    const { status, error } = await environment.run();
+    expect([status, error?.code, model.calls.length]).toEqual(["failed", "PLAN_UNKNOWN_DEPENDENCY", 3]);
+  });
+
+  test("a bound of the role's own", async () => {
+    const environment = planner({ maxReactLoop: 2 }, scriptedModel([planOf(["a", []], ["b", []], ["c", []])]));
+    environment.publishMessage("go");
+    expect((await environment.run()).output?.content).toBe("dug do a\n\ndug do b");
+  });
+
+  test("a plan that was not finished goes on with the next news", async () => {
+    const environment = planner({ maxReactLoop: 2 }, scriptedModel([planOf(["a", []], ["b", []], ["c", []])]));
+    environment.publishMessage("go");
+    await environment.run();
+    environment.publishMessage("go on");
+    expect((await environment.run()).output?.content).toBe("dug do a\n\ndug do b\n\ndug do c");
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { type Action, defineAction } from "../../src/action/action.ts";
+import { createMessage } from "../../src/message/message.ts";
+import { UserRequirement } from "../../src/message/address.ts";
+import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
+import type { Environment } from "../../src/environment/environment.ts";
+import { contents, listener, town } from "../environment/town.ts";
+
+const Draft = defineAction({ name: "Draft" });
+const Critique = defineAction({ name: "Critique" });
+const Photo = defineAction({ name: "Photo" });
+
+/** Says what it was given: the contents of its inputs in brackets, then the news. */
+function telling(name: string, needs: readonly Action[] = []): Action {
+  return defineAction({ name, needs, run: (ctx) => `${name}(${contents(ctx.inputs).join("+")}) on ${ctx.text.replaceAll("\n\n", "+")}` });
+}
+
+function desk(options: Omit<RoleOptions, "name">, ...others: Role[]): Environment {
+  return town([defineRole({ ...options, name: "Editor" }), ...others]);
+}
+
+/** Publishes messages by cause in one round each, and gives what the editor said. */
+async function after(environment: Environment, ...roundsOf: readonly (readonly [Action, string][])[]): Promise<string[]> {
+  for (const messages of roundsOf) {
+    for (const [cause, content] of messages) environment.publishMessage(createMessage(content, { causeBy: cause, sendTo: "Editor" }));
+    await environment.run();
+  }
+  return [...environment.history].filter((message) => message.sentFrom === "Editor").map((message) => message.content);
+}
+
+describe("by_cause: the action index", () => {
+  test("a reaction runs for its cause, once, with all the news of that cause and no other", async () => {
+    const environment = desk({
+      reactions: [
+        { on: Draft, do: telling("Edit") },
+        { on: Photo, do: telling("Crop") },
+      ],
+    });
+    expect(await after(environment, [[Draft, "d1"], [Photo, "p1"], [Draft, "d2"]])).toEqual(["Edit() on d1+d2", "Crop() on p1"]);
+  });
+
+  test("the parents of what it says are the news that triggered it", async () => {
+    const environment = desk({
+      reactions: [
+        { on: Draft, do: telling("Edit") },
+        { on: Photo, do: telling("Crop") },
+      ],
+    });
+    environment.publishMessage(createMessage("d", { causeBy: Draft, sendTo: "Editor", id: "the-draft" }));
+    environment.publishMessage(createMessage("p", { causeBy: Photo, sendTo: "Editor", id: "the-photo" }));
+    const { messages } = await environment.run();
+    expect(messages.slice(2).map(({ causeBy, parents }) => [causeBy, parents])).toEqual([
+      ["Edit", ["the-draft"]],
+      ["Crop", ["the-photo"]],
+    ]);
+  });
+
+  test("several that are ready run in the order written", async () => {
+    const environment = desk({
+      reactions: [
+        { on: [Draft, Photo], do: telling("Second") },
+        { on: Draft, do: telling("First") },
+      ],
+    });
+    expect(await after(environment, [[Draft, "d"]])).toEqual(["Second() on d", "First() on d"]);
+  });
+
+  test("one action may stand in several reactions", async () => {
+    const edit = telling("Edit");
+    const environment = desk({
+      reactions: [
+        { on: Draft, do: edit },
+        { on: Photo, do: edit },
+      ],
+    });
+    expect(await after(environment, [[Photo, "p"], [Draft, "d"]])).toEqual(["Edit() on d", "Edit() on p"]);
+  });
+
+  test("watch and actions follow from the reactions", () => {
+    const environment = desk({ reactions: [{ on: Draft, do: telling("Edit", [Draft, Critique]) }] });
+    for (const cause of [Draft, Critique]) {
+      expect(environment.publishMessage(createMessage("x", { causeBy: cause })).recipients).toEqual(["Editor"]);
+    }
+    expect(environment.publishMessage(createMessage("x", { causeBy: Photo })).recipients).toEqual([]);
+    expect(environment.publishMessage("x").recipients).toEqual([]);
+  });
+
+  test("what a reaction returns is published, all of it", async () => {
+    const both = defineAction({ name: "Both", run: (ctx) => [ctx.message("one"), ctx.message("two")] });
+    expect(await after(desk({ reactions: [{ on: Draft, do: both }] }), [[Draft, "d"]])).toEqual(["one", "two"]);
+  });
+
+  test("news that no reaction is for is remembered, and nothing is said", async () => {
+    const environment = desk({ reactions: [{ on: Draft, do: telling("Edit") }] });
+    expect(await after(environment, [[Photo, "p"]])).toEqual([]);
+    expect(contents(environment.getRole("Editor")?.memory ?? [])).toEqual(["p"]);
+  });
+});
+
+describe("joins", () => {
+  const join = { on: [Draft, Critique], do: telling("Edit", [Draft, Critique]) };
+
+  test("in one round: once, with both", async () => {
+    expect(await after(desk({ reactions: [join] }), [[Draft, "d"], [Critique, "c"]])).toEqual(["Edit(d+c) on d+c"]);
+  });
+
+  test("across rounds: when the last part comes, whichever that is", async () => {
+    expect(await after(desk({ reactions: [join] }), [[Draft, "d"]], [[Critique, "c"]])).toEqual(["Edit(d+c) on c"]);
+    expect(await after(desk({ reactions: [join] }), [[Critique, "c"]], [[Draft, "d"]])).toEqual(["Edit(d+c) on d"]);
+  });
+
+  test("a part alone does nothing, however often it comes", async () => {
+    expect(await after(desk({ reactions: [join] }), [[Draft, "d1"]], [[Draft, "d2"]], [[Draft, "d3"]])).toEqual([]);
+  });
+
+  test("each part is consumed once: the next needs both anew, and takes the newest", async () => {
+    const said = await after(
+      desk({ reactions: [join] }),
+      [[Draft, "d1"], [Critique, "c1"]],
+      [[Draft, "d2"]],
+      [[Draft, "d3"]],
+      [[Critique, "c2"]],
+      [[Critique, "c3"]],
+    );
+    expect(said).toEqual(["Edit(d1+c1) on d1+c1", "Edit(d3+c2) on c2"]);
+  });
+
+  test("it is not ready without a trigger: a need that is no cause is only looked up", async () => {
+    const lookup = { on: Draft, needs: [Draft, Critique], do: telling("Edit", [Draft, Critique]) };
+    expect(await after(desk({ reactions: [lookup] }), [[Draft, "d1"]], [[Critique, "c"]])).toEqual([]);
+    expect(await after(desk({ reactions: [lookup] }), [[Draft, "d1"]], [[Critique, "c"]], [[Draft, "d2"]])).toEqual(["Edit(d2+c) on d2"]);
+  });
+
+  test("every reaction keeps its own account of what it consumed", async () => {
+    const environment = desk({
+      reactions: [
+        { on: [Draft, Critique], do: telling("Edit", [Draft, Critique]) },
+        { on: [Draft, Photo], do: telling("Lay", [Draft, Photo]) },
+      ],
+    });
+    expect(await after(environment, [[Draft, "d"], [Critique, "c"]], [[Photo, "p"]])).toEqual(["Edit(d+c) on d+c", "Lay(d+p) on p"]);
+  });
+
+  test("needs of the reaction win over those of the action", async () => {
+    const eager = { on: [Draft, Critique], needs: [Draft], do: defineAction({ name: "Edit", needs: [Draft, Critique], run: () => "early" }) };
+    expect(await after(desk({ reactions: [eager] }), [[Draft, "d"]], [[Critique, "c"]])).toEqual(["early"]);
+  });
+
+  test("a reaction may need what an earlier one of the same activation has said", async () => {
+    const outline = telling("Outline");
+    const environment = desk({
+      reactions: [
+        { on: UserRequirement, do: outline },
+        { on: UserRequirement, do: telling("Write", [outline]) },
+      ],
+    });
+    environment.publishMessage("go");
+    await environment.run();
+    expect([...environment.history].map((message) => message.content)).toEqual(["go", "Outline() on go", "Write(Outline() on go) on go"]);
+  });
+
+  test("an activation that fails consumes nothing: a retry has its parts again", async () => {
+    let attempts = 0;
+    const flaky = defineAction({
+      name: "Edit",
+      needs: [Draft, Critique],
+      run: (ctx) => {
+        attempts += 1;
+        if (attempts === 1) throw new Error("not today");
+        return contents(ctx.inputs).join("+");
+      },
+    });
+    const environment = town([defineRole({ name: "Editor", reactions: [{ on: [Draft, Critique], do: flaky }], onFailure: { retry: 1, then: "stop" } })]);
+    expect(await after(environment, [[Draft, "d"], [Critique, "c"]])).toEqual(["d+c"]);
+    expect(attempts).toBe(2);
+  });
+});
+
+describe("what roles say to each other joins too", () => {
+  test("a diamond: one asks, two answer, one joins, however they are hired", async () => {
+    const roles = [
+      defineRole({ name: "Joiner", reactions: [{ on: [Draft, Critique], do: telling("Join", [Draft, Critique]) }] }),
+      defineRole({ name: "Left", reactions: [{ on: UserRequirement, do: defineAction({ name: "Draft", run: () => "left" }) }] }),
+      defineRole({ name: "Right", reactions: [{ on: UserRequirement, do: defineAction({ name: "Critique", run: () => "right" }) }] }),
+      listener("Idle", { watch: [Photo] }),
+    ];
+    for (const order of [roles, roles.toReversed()]) {
+      const environment = town(order);
+      environment.publishMessage("go");
+      const { outputs, rounds } = await environment.run();
+      expect(outputs).toHaveLength(1);
+      expect(outputs[0]?.content).toContain("Join(left+right)");
+      expect(rounds).toBe(2);
+    }
+  });
+});

@@ -1,0 +1,393 @@
+import { describe, expect, test } from "vitest";
+import type { RoleContext } from "../../src/action/context.ts";
+import { ContextClosedError, ModelError, NotJsonError, StepError } from "../../src/kernel/errors.ts";
+import type { StepDoor } from "../../src/kernel/step.ts";
+import { retry } from "../../src/role/failure-policy.ts";
+import type { Said } from "../../src/role/role.ts";
+import type { RunEvent, StepEnded, StepStarted } from "../../src/run/event.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { Team, type TeamOptions } from "../../src/team/team.ts";
+import type { RunResult } from "../../src/environment/run-result.ts";
+import { answering } from "../environment/town.ts";
+import { eventsOf, journalWith } from "../team/recorded.ts";
+
+interface Recorded {
+  readonly result: RunResult;
+  readonly events: RunEvent[];
+  readonly steps: (StepStarted | StepEnded)[];
+}
+
+/** One role that lives like this, in a team whose events are kept. */
+async function lived(react: (rc: RoleContext) => Said | Promise<Said>, options: TeamOptions = {}): Promise<Recorded> {
+  const journal = memoryJournal();
+  const team = new Team({ seed: "s", ...options, journal, roles: [answering("Ann", react)] });
+  const result = await team.run("go", { id: "r" }).result;
+  const events = await eventsOf(journal, "r");
+  return { result, events, steps: events.filter((event) => event.type === "step.started" || event.type === "step.ended") };
+}
+
+/** The same role goes on from a part of a record. */
+async function goneOn(react: (rc: RoleContext) => Said | Promise<Said>, events: readonly RunEvent[]): Promise<RunResult> {
+  return new Team({ seed: "s", journal: await journalWith("r", events), roles: [answering("Ann", react)] }).resume("r").result;
+}
+
+const value = <T>(result: T) => (): Promise<T> => Promise.resolve(result);
+
+describe("what a step hands out", () => {
+  test("is the JSON round trip, live too", async () => {
+    let got: unknown;
+    const { result } = await lived(async (rc) => {
+      got = await rc.step("a", {}, value({ when: new Date(0), gone: undefined, list: [undefined, 1], deep: { b: 1, a: 2 } }));
+    });
+    expect(result.status).toBe("finished");
+    expect(got).toEqual({ when: "1970-01-01T00:00:00.000Z", list: [null, 1], deep: { a: 2, b: 1 } });
+    expect(Object.keys(got as object)).not.toContain("gone");
+  });
+
+  test.each<[string, unknown]>([
+    ["a map", new Map([[1, 2]])],
+    ["a function", () => 1],
+    ["not a number", Number.NaN],
+    ["an error as a value", new Error("x")],
+  ])("what is no JSON is a failed step at once: %s", async (_what, wrong) => {
+    let caught: unknown;
+    const { steps } = await lived(async (rc) => {
+      caught = await rc.step("a", {}, value(wrong)).catch((error: unknown) => error);
+    });
+    expect(caught).toMatchObject({ code: "NOT_JSON" });
+    expect(caught).toBeInstanceOf(StepError);
+    expect(steps).toMatchObject([{ type: "step.started" }, { type: "step.ended", ok: false, error: { code: "NOT_JSON" } }]);
+  });
+
+  test("D6 is the caller's own: changing it changes no record", async () => {
+    const react = async (rc: RoleContext): Promise<Said> => {
+      const list = await rc.step("list", {}, value([1, { a: 1 }] as unknown[]));
+      list.push(2);
+      (list[1] as { a: number }).a = 9;
+      await rc.step("other", {}, value(0));
+      return rc.message(JSON.stringify(list));
+    };
+    const { events, result } = await lived(react);
+    expect(events.find((event) => event.type === "step.ended" && event.ok)).toMatchObject({ value: [1, { a: 1 }] });
+    const resumed = await goneOn(react, events.slice(0, events.findIndex((event) => event.type === "act.ended")));
+    expect(resumed.output?.content).toBe(result.output?.content);
+  });
+
+  test("a request that is no JSON is refused before anything happens", async () => {
+    let called = 0;
+    const { result, steps } = await lived(async (rc) => {
+      await rc.step("a", { f: () => 1 }, async () => (called += 1));
+    });
+    expect(result.error).toBeInstanceOf(NotJsonError);
+    expect([called, steps.length]).toEqual([0, 0]);
+  });
+
+  test("an effect that throws at once fails like one that rejects", async () => {
+    const { steps } = await lived(async (rc) => {
+      const throwing = (): never => {
+        throw new Error("at once");
+      };
+      await rc.step("a", {}, throwing).catch(() => {});
+    });
+    expect(steps.at(-1)).toMatchObject({ ok: false, error: { message: "at once" } });
+  });
+
+  test("a model's error stays a model's error", async () => {
+    let caught: unknown;
+    await lived(async (rc) => {
+      const failing = (): Promise<never> => Promise.reject(new ModelError("MODEL_RATE_LIMIT", "slow down", { retryable: true, data: { status: 429 } }));
+      caught = await rc.step("a", {}, failing).catch((error: unknown) => error);
+    });
+    expect(caught).toBeInstanceOf(ModelError);
+    expect(caught).toMatchObject({ code: "MODEL_RATE_LIMIT", data: { status: 429 } });
+  });
+});
+
+describe("D1 the address of a step", () => {
+  async function keys(react: (rc: RoleContext) => Promise<void>): Promise<string[]> {
+    return (await lived(react)).steps.filter((event) => event.type === "step.started").map((event) => event.key);
+  }
+
+  test("is its kind, name and request, in any order of their keys; and how often that was asked before", async () => {
+    const [a, b, c, d, e] = await keys(async (rc) => {
+      await rc.step("x", { p: 1, q: 2 }, value(1));
+      await rc.step("x", { q: 2, p: 1 }, value(1));
+      await rc.step("y", { p: 1, q: 2 }, value(1));
+      await rc.step("x", { p: 2, q: 2 }, value(1));
+      await rc.human.ask("x").catch(() => {});
+    });
+    expect(a).toMatch(/^[0-9a-f]{32}\.0$/);
+    expect(b).toBe(a?.replace(".0", ".1"));
+    expect(new Set([a, c, d, e]).size).toBe(4);
+  });
+
+  test("is the same in another activation, another run, and under another seed", async () => {
+    const react = async (rc: RoleContext): Promise<void> => void (await rc.step("x", {}, value(1)));
+    const one = (await lived(react)).steps[0]?.key;
+    const other = (await lived(react, { seed: "another", name: "other team" })).steps[0]?.key;
+    expect(one).toBe(other);
+  });
+
+  test("occurrences are counted at the call, not when an answer comes", async () => {
+    const { steps } = await lived(async (rc) => {
+      const gates: (() => void)[] = [];
+      const waiting = [0, 1, 2].map((i) => rc.step("same", {}, () => new Promise<number>((resolve) => void (gates[i] = () => resolve(i)))));
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const open of gates.toReversed()) open();
+      expect(await Promise.all(waiting)).toEqual([0, 1, 2]);
+    });
+    const ended = steps.filter((event) => event.type === "step.ended").map((event) => [event.key.split(".")[1], event.value]);
+    expect(ended).toEqual([
+      ["2", 2],
+      ["1", 1],
+      ["0", 0],
+    ]);
+  });
+});
+
+describe("D2 release", () => {
+  test("answers are handed out in the order asked, whichever is there first", async () => {
+    const order: string[] = [];
+    await lived(async (rc) => {
+      let openSlow = (): void => {};
+      const slow = rc.step("slow", {}, () => new Promise<void>((resolve) => (openSlow = resolve))).then(() => order.push("slow"));
+      const fast = rc.step("fast", {}, value(1)).then(() => order.push("fast"));
+      for (let i = 0; i < 5; i += 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(order).toEqual([]);
+      openSlow();
+      await Promise.all([slow, fast]);
+    });
+    expect(order).toEqual(["slow", "fast"]);
+  });
+
+  test("what follows from one answer is asked before the next answer is handed out", async () => {
+    const order: string[] = [];
+    await lived(async (rc) => {
+      const branch = async (name: string): Promise<void> => {
+        for (let i = 0; i < 3; i += 1) {
+          order.push(`${name}${i} asked`);
+          await rc.step(name, i, value(i));
+          order.push(`${name}${i} got`);
+        }
+      };
+      await Promise.all([branch("a"), branch("b")]);
+    });
+    expect(order).toEqual([
+      ..."a0 asked,b0 asked,a0 got,a1 asked,b0 got,b1 asked,a1 got,a2 asked,b1 got,b2 asked,a2 got,b2 got".split(","),
+    ]);
+  });
+
+  test("a failure is handed out in its turn too", async () => {
+    const order: string[] = [];
+    await lived(async (rc) => {
+      const first = rc.step("first", {}, value(1)).then(() => order.push("first"));
+      const bad = rc.step("bad", {}, () => Promise.reject(new Error("no"))).catch(() => order.push("bad"));
+      const last = rc.step("last", {}, value(1)).then(() => order.push("last"));
+      await Promise.all([last, bad, first]);
+    });
+    expect(order).toEqual(["first", "bad", "last"]);
+  });
+
+  test("races belong into one step: between steps the first asked wins", async () => {
+    const { result } = await lived(async (rc) => {
+      const between = await Promise.race([rc.step("slow", {}, () => new Promise((resolve) => setImmediate(resolve, "slow"))), rc.step("fast", {}, value("fast"))]);
+      const inside = await rc.step("race", {}, () => Promise.race([new Promise((resolve) => setImmediate(resolve, "slow")), Promise.resolve("fast")]));
+      return rc.message(`${between} ${inside}`);
+    });
+    expect(result.output?.content).toBe("slow fast");
+  });
+});
+
+describe("D3 D5 the life of a step", () => {
+  test("its start is durable before the effect begins", async () => {
+    const journal = memoryJournal();
+    const seen: string[] = [];
+    const ann = answering("Ann", async (rc) => {
+      await rc.step("effect", {}, async () => {
+        for await (const event of journal.read("r", 0)) seen.push(event.type);
+      });
+    });
+    await new Team({ journal, roles: [ann] }).run("go", { id: "r" }).result;
+    expect(seen.slice(-2)).toEqual(["act.started", "step.started"]);
+  });
+
+  test("steps that nobody awaits are awaited and recorded before the activation ends, and their failure ends nothing", async () => {
+    const { events, result } = await lived((rc) => {
+      void rc.step("floating", {}, () => new Promise((resolve) => setImmediate(resolve, 1)));
+      void rc.step("failing", {}, () => Promise.reject(new Error("nobody cares")));
+      return rc.message("done");
+    });
+    expect(result.status).toBe("finished");
+    const types = events.map((event) => event.type);
+    expect(types.filter((type) => type === "step.ended")).toHaveLength(2);
+    expect(types.lastIndexOf("step.ended")).toBeLessThan(types.indexOf("act.ended"));
+  });
+
+  test("a fail-fast Promise.all starts nothing new: its other branches are cut at their next step", async () => {
+    const called: string[] = [];
+    const { result, steps } = await lived(async (rc) => {
+      const branch = async (): Promise<void> => {
+        for (let i = 0; i < 20; i += 1) await rc.step("branch", i, async () => called.push(`b${i}`));
+      };
+      await Promise.all([branch(), rc.step("bad", {}, () => Promise.reject(new Error("no")))]);
+    });
+    expect(result.status).toBe("failed");
+    expect(called).toEqual(["b0", "b1"]);
+    expect(steps.filter((event) => event.type === "step.ended")).toHaveLength(3);
+  });
+
+  test("a control error is sticky: once one came, nothing new is asked, and the activation stays open", async () => {
+    let called = 0;
+    const { events } = await lived(async (rc) => {
+      await rc.human.ask("anybody?").catch(() => {});
+      await rc.step("after", {}, async () => (called += 1)).catch(() => {});
+      return rc.message("never said");
+    });
+    expect(called).toBe(0);
+    expect(events.map((event) => event.type).filter((type) => type.startsWith("act."))).toEqual(["act.started"]);
+  });
+});
+
+describe("nested steps", () => {
+  const twice = async (rc: RoleContext, called: string[]): Promise<number> =>
+    rc.step("outer", {}, async (door: StepDoor) => {
+      called.push("outer");
+      const [a, b] = await Promise.all(["a", "b"].map((name) => door.step({ kind: "step", name, request: {} }, async () => called.push(name))));
+      return (a ?? 0) + (b ?? 0);
+    });
+
+  test("do not wait for the outer answer, are recorded inside it, in the order asked there", async () => {
+    const called: string[] = [];
+    const { steps, result } = await lived(async (rc) => rc.message(String(await twice(rc, called))));
+    expect(result.status).toBe("finished");
+    const [outer, a, b] = steps.filter((event) => event.type === "step.started");
+    expect([a, b]).toMatchObject([
+      { name: "a", in: outer?.key, asked: 0 },
+      { name: "b", in: outer?.key, asked: 1 },
+    ]);
+    expect(called).toEqual(["outer", "a", "b"]);
+  });
+
+  test("are skipped when the outer answer is recorded, and answered when only they are", async () => {
+    const react = (called: string[]) => async (rc: RoleContext) => rc.message(String(await twice(rc, called)));
+    const { events, result } = await lived(react([]));
+    const place = (test_: (event: RunEvent) => boolean): number => events.findIndex(test_) + 1;
+    const all = place((event) => event.type === "act.ended") - 1;
+    const inner = all - 1;
+    const afterAll: string[] = [];
+    expect((await goneOn(react(afterAll), events.slice(0, all))).output?.content).toBe(result.output?.content);
+    expect(afterAll).toEqual([]);
+    const afterInner: string[] = [];
+    expect((await goneOn(react(afterInner), events.slice(0, inner))).output?.content).toBe(result.output?.content);
+    expect(afterInner).toEqual(["outer"]);
+  });
+
+  test("the same request inside and outside are different steps", async () => {
+    const { steps } = await lived(async (rc) => {
+      await rc.step("outer", {}, (door) => door.step({ kind: "step", name: "x", request: {} }, value(1)));
+      await rc.step("x", {}, value(1));
+    });
+    const keys = steps.filter((event) => event.type === "step.started" && event.name === "x").map((event) => event.key);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test("an outer step that was begun runs to its end with what it asks, although the body has ended", async () => {
+    const called: string[] = [];
+    const { steps } = await lived((rc) => {
+      void twice(rc, called);
+      return rc.message("done");
+    });
+    expect(called).toEqual(["outer", "a", "b"]);
+    expect(steps.filter((event) => event.type === "step.ended").every((event) => event.ok)).toBe(true);
+  });
+
+  test("a door that is kept is closed with its activation", async () => {
+    let kept: StepDoor | undefined;
+    await lived(async (rc) => void (await rc.step("outer", {}, async (door) => void (kept = door))));
+    await expect(kept?.step({ kind: "step", name: "late", request: {} }, value(1))).rejects.toThrow(ContextClosedError);
+  });
+
+  test("an inner failure that the outer handles is recorded, and is no failure of the outer", async () => {
+    const { steps, result } = await lived(async (rc) => {
+      const answer = await rc.step("outer", {}, (door) =>
+        door.step({ kind: "step", name: "bad", request: {} }, () => Promise.reject(new Error("no"))).catch((error: unknown) => (error as Error).name),
+      );
+      return rc.message(answer as string);
+    });
+    expect(result.output?.content).toBe("StepError");
+    expect(steps.filter((event) => event.type === "step.ended").map((event) => event.ok)).toEqual([false, true]);
+  });
+});
+
+describe("`again`: recorded, and run again", () => {
+  const writing = (called: string[], nested: string[]) => async (rc: RoleContext) => {
+    const written = await rc.step(
+      "write",
+      {},
+      async (door) => {
+        called.push("write");
+        return door.step({ kind: "step", name: "inner", request: {} }, async () => nested.push("inner"));
+      },
+      { again: true },
+    );
+    await rc.step("test", {}, value(written));
+    return rc.message(`wrote ${written}`);
+  };
+
+  test("on resume the write happens again, what it asked is answered, and its answer is the recorded one", async () => {
+    const { events } = await lived(writing([], []));
+    const called: string[] = [];
+    const nested = ["already one"];
+    const result = await goneOn(writing(called, nested), events.slice(0, events.findIndex((event) => event.type === "act.ended")));
+    expect(result.output?.content).toBe("wrote 1");
+    expect([called, nested]).toEqual([["write"], ["already one"]]);
+  });
+
+  test("a write that fails when it is repeated fails the activation, and no good answer is paid for again", async () => {
+    const paid: string[] = [];
+    let disk = "ok";
+    const react = async (rc: RoleContext): Promise<Said> => {
+      await rc.step("paid", {}, async () => paid.push("paid"));
+      await rc.step("write", {}, () => (disk === "full" ? Promise.reject(new Error("disk full")) : Promise.resolve()), { again: true });
+      await rc.step("more", {}, async () => paid.push("more"));
+      return rc.message("done");
+    };
+    const { events } = await lived(react);
+    const cut = events.slice(0, events.findIndex((event) => event.type === "act.ended"));
+    disk = "full";
+    const journal = await journalWith("r", cut);
+    const team = new Team({ seed: "s", journal, roles: [answering("Ann", react)] });
+    expect(await team.resume("r").result).toMatchObject({ status: "failed", error: { message: "disk full" } });
+    disk = "ok";
+    expect((await team.resume("r").result).output?.content).toBe("done");
+    expect(paid).toEqual(["paid", "more"]);
+  });
+
+  test("a write that failed is not repeated: its record says it failed", async () => {
+    let called = 0;
+    const react = async (rc: RoleContext): Promise<Said> => {
+      const failed = await rc.step("write", {}, () => ((called += 1), Promise.reject(new Error("no"))), { again: true }).catch(() => "failed");
+      await rc.step("more", {}, value(1));
+      return rc.message(String(failed));
+    };
+    const { events } = await lived(react);
+    await goneOn(react, events.slice(0, events.findIndex((event) => event.type === "act.ended")));
+    expect(called).toBe(1);
+  });
+
+  test("a retry repeats the write too", async () => {
+    const called: string[] = [];
+    let attempt = 0;
+    const ann = answering(
+      "Ann",
+      async (rc) => {
+        attempt += 1;
+        await rc.step("write", {}, async () => called.push("write"), { again: true });
+        await rc.step("flaky", {}, () => (attempt === 1 ? Promise.reject(new Error("no")) : Promise.resolve()));
+      },
+      { onFailure: retry(1) },
+    );
+    await new Team({ roles: [ann] }).run("go").result;
+    expect(called).toEqual(["write", "write"]);
+  });
+});

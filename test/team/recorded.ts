@@ -1,0 +1,24 @@
+import type { RunEvent } from "../../src/run/event.ts";
+import type { Journal } from "../../src/run/journal.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+
+/** The events of a run, as a store on disk would give them back: fresh objects, nothing shared with the run. */
+export async function eventsOf(journal: Journal, runId: string): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of journal.read(runId, 0)) events.push(fresh(event));
+  return events;
+}
+
+/** A journal that has these events of one run and nothing else. */
+export async function journalWith(runId: string, events: readonly RunEvent[]): Promise<Journal> {
+  const journal = memoryJournal();
+  await journal.create(runId);
+  const epoch = await journal.claim(runId);
+  if (events.length > 0) await journal.append(runId, epoch, 0, events.map(fresh));
+  return journal;
+}
+
+/** The same event as it comes out of a store. */
+export function fresh(event: RunEvent): RunEvent {
+  return JSON.parse(JSON.stringify(event)) as RunEvent;
+}
