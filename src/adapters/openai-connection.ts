@@ -175,7 +175,7 @@ export class Connection {
     return this.#vendor;
   }
 
-  /** Keys and headers of other accounts that the client would pick up from the environment stay here: only OpenAI's own servers get them. */
+  /** Admin keys, organizations and projects that the client would pick up from the environment stay here: only OpenAI's own servers get them. */
   async #open(): Promise<Vendor> {
     const [{ OpenAI: Client, APIError }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
     const { organization, headers, fetch: send = fetch } = this.#server;

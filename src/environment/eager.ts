@@ -25,6 +25,7 @@ class EagerRun {
 
   async run(): Promise<SchedulerEnd> {
     this.#host.onMail(() => this.#wake());
+    if (this.#host.rounds > 0 && this.#host.checkpoint()) return "checkpoint";
     for (;;) {
       await this.#host.resumed();
       if (this.#host.signal.aborted) this.#end ??= "interrupted";

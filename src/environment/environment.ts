@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
 import { contentHash, deepFreeze, type Json } from "../kernel/json.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
@@ -16,7 +16,7 @@ import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
 import { assertRoleName, roleSpec } from "../role/role-spec.ts";
 import type { HiredRole, Observed, ObservedOf, RunEvent, RunNotice } from "../run/event.ts";
-import { maskedError, textMask } from "../run/masking.ts";
+import { maskedError } from "../run/masking.ts";
 import { type OwnedRun, RunLog } from "../run/run-log.ts";
 import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
 import { Answerer } from "./answerer.ts";
@@ -113,7 +113,7 @@ export class Environment {
     const state = backing.state ?? freshState(options);
     const scheduler = schedulerNamed(state.scheduler);
     const logger = options.logger ?? silentLogger;
-    const mask = textMask(options.secrets ?? []);
+    const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
     const observe = (event: RunEvent): void => {
       this.#tell(event);

@@ -19,13 +19,15 @@ export const rounds: Scheduler = {
 async function nextRound(host: SchedulerHost): Promise<SchedulerEnd | "done"> {
   await host.resumed();
   if (host.signal.aborted) return "interrupted";
+  // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
+  if (host.rounds > 0 && !host.midRound && host.checkpoint()) return "checkpoint";
   const ready = [...host.ready()];
   if (ready.length === 0 && !host.midRound) return "idle";
   if (host.rounds >= host.roundLimit) return "rounds";
   const ends = await runAll(host, ready);
   if (ends.some((end) => end !== "done")) return "interrupted";
   host.endRound();
-  return host.checkpoint() ? "checkpoint" : "done";
+  return "done";
 }
 
 /** Turns of all the roles, at most `concurrency` at once, begun in their order. */

@@ -19,7 +19,7 @@ export interface SchedulerHost {
   readonly rounds: number;
   /** The number of rounds at which the run stops. */
   readonly roundLimit: number;
-  /** Told after every round or, in regimes without rounds, every activation. True: stop here. Never throws. */
+  /** Asked after every round or, in regimes without rounds, every activation, and when a run goes on. True: stop here. Never throws. */
   checkpoint(): boolean;
   /** Resolves when activations may start (again): at once unless the run is paused. */
   resumed(): Promise<void>;

@@ -2,13 +2,16 @@
 export type Mask = (text: string) => string;
 
 /** What common providers' keys look like; generous on purpose. */
-const KEY_SHAPES = /\b(?:sk|pk|rk|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}\b/g;
+const KEY_SHAPES = /\b(?:(?:sk|pk|rk|gsk|xai|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,})/g;
 
 /** Secrets shorter than this are not masked: they would tear holes into ordinary text. */
 const SHORTEST_SECRET = 6;
 
-/** A mask for the given secrets and for everything that looks like a provider's key. */
+/** A mask for the given secrets, as they are and as JSON writes them, and for everything that looks like a provider's key. */
 export function maskSecrets(secrets: readonly string[]): Mask {
-  const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET).map((secret) => JSON.stringify(secret).slice(1, -1));
-  return (text) => known.reduce((masked, secret) => masked.replaceAll(secret, "[secret]"), text.replace(KEY_SHAPES, "[secret]"));
+  const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+  const forms = new Set(known.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
+  // The longest first: of a secret that holds another nothing may be left.
+  const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
+  return (text) => longestFirst.reduce((masked, secret) => masked.replaceAll(secret, "[secret]"), text).replace(KEY_SHAPES, "[secret]");
 }

@@ -52,8 +52,10 @@ export interface CallDeps extends CallPolicy {
 
 /** The request as it may be sent: where a price is known, its reply has a bound, or no hold would be one. */
 export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: PriceTable): ChatRequest {
-  if (request.maxTokens !== undefined || priceOf(model, prices) === undefined) return request;
-  return { ...request, maxTokens: Math.min(DEFAULT_MAX_TOKENS, model.maxOutputTokens ?? DEFAULT_MAX_TOKENS) };
+  const price = priceOf(model, prices);
+  if (request.maxTokens !== undefined || price === undefined) return request;
+  const most = model.maxOutputTokens ?? price.maxOutput ?? DEFAULT_MAX_TOKENS;
+  return { ...request, maxTokens: Math.min(DEFAULT_MAX_TOKENS, most) };
 }
 
 /**

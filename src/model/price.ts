@@ -16,6 +16,8 @@ export interface TokenPrice {
 export interface ModelPrice extends TokenPrice {
   /** Prices of requests with more than `over` input tokens. */
   readonly longPrompt?: TokenPrice & { readonly over: number };
+  /** The most tokens of a reply the provider takes a request for, where that is less than {@link DEFAULT_MAX_TOKENS}. */
+  readonly maxOutput?: number;
 }
 
 /** Prices by model id, over and above what a model or the built-in table says. */

@@ -111,6 +111,7 @@ function openActivation(state: RunState, event: ActStarted): void {
   const role = roleOf(state, event.role);
   if (role.open !== undefined) throw damaged(`${event.role} began ${event.act} while ${role.open.act} was open`);
   if (event.act !== actName(role.name, role.n, role.failures + 1)) throw damaged(`${event.act} is not the next activation of ${role.name}`);
+  if (event.take > role.mailbox.size) throw damaged(`${event.act} takes ${event.take} messages of ${role.mailbox.size}`);
   role.open = { act: event.act, attempt: event.attempt, take: event.take, at: event.at, steps: new Map() };
   state.open.add(event.role);
 }
@@ -118,6 +119,7 @@ function openActivation(state: RunState, event: ActStarted): void {
 function openStep(state: RunState, event: StepStarted): void {
   const steps = openSteps(state, event.act);
   const before = steps.get(event.key);
+  if (before?.outcome !== undefined) throw damaged(`a step was tried again after its answer: ${event.act} ${event.key}`);
   if (before?.inFlight === true) settleAtHold(state, before.started);
   steps.set(event.key, { started: event, inFlight: true, outcome: undefined });
   state.ledger.open(holdKey(event), event.hold as MicroUsd);
@@ -127,6 +129,7 @@ function endStep(state: RunState, event: StepEnded): void {
   const steps = openSteps(state, event.act);
   const record = steps.get(event.key);
   if (record === undefined) throw damaged(`a step ended that had not started: ${event.act} ${event.key}`);
+  if (record.outcome !== undefined || (event.retry === true && !record.inFlight)) throw damaged(`a step ended twice: ${event.act} ${event.key}`);
   // The answer of a step whose last try was settled when it failed closes no hold any more.
   if (record.inFlight) settleTry(state, event);
   if (event.retry === true) {

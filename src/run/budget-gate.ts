@@ -16,12 +16,15 @@ interface Waiter {
  * holds are the ledger's.
  *
  * B1 spent + held never exceeds the budget: a hold is recorded in the same turn in which it was found to fit. B2 a try that does
- * not fit waits while another is open. B3 only when none is open and none fits is the budget reached. The line is bounded by the
- * calls that roles can have in flight.
+ * not fit waits while another is open. B3 only when none is open and none fits is the budget reached; from then on nothing that may
+ * cost is let in, for the run is about to end and would pay for a call that it cuts off. The line is bounded by the calls that roles can
+ * have in flight.
  */
 export class BudgetGate {
   readonly #state: RunState;
   #line: Waiter[] = [];
+  /** What the first that found it reached was told, and what all later ones are told: they might have fitted. */
+  #reached: BudgetError | undefined;
 
   constructor(state: RunState) {
     this.#state = state;
@@ -34,6 +37,7 @@ export class BudgetGate {
    */
   enter(hold: number, start: () => void, lifetime: Lifetime): Promise<void> {
     if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended.reason);
+    if (this.#reached !== undefined && hold > 0) return Promise.reject(this.#reached);
     if (this.#line.length === 0 && this.#fits(hold)) {
       start();
       return Promise.resolve();
@@ -48,7 +52,7 @@ export class BudgetGate {
     });
   }
 
-  /** To be called when a hold was settled or the budget raised: lets in, in their order, those who fit now. */
+  /** To be called when a hold was settled: lets in, in their order, those who fit now. */
   settled(): void {
     const waiting = this.#line;
     this.#line = [];
@@ -65,7 +69,11 @@ export class BudgetGate {
     if (this.#line.length === 0 || this.#state.ledger.held > 0) return;
     const refused = this.#line;
     this.#line = [];
-    for (const waiter of refused) waiter.reject(this.#refusal(waiter.hold));
+    for (const waiter of refused) {
+      const refusal = this.#refusal(waiter.hold);
+      this.#reached ??= refusal;
+      waiter.reject(refusal);
+    }
   }
 
   #fits(hold: number): boolean {

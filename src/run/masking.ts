@@ -1,33 +1,17 @@
 import { type ErrorRecord, errorRecord } from "../kernel/errors.ts";
-import { canonicalJson, deepFreeze } from "../kernel/json.ts";
-import { type Mask, maskSecrets } from "../kernel/mask.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { ActEnded, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
-
-/** What stands otherwise in JSON text than in the text itself. */
-const ESCAPED = /["\\\u0000-\u001f]/;
-
-/**
- * A mask for texts as they are, not as JSON writes them: in JSON text a key after an escaped line break does not begin a word, and a
- * secret of digits could be cut out of a number.
- */
-export function textMask(secrets: readonly string[]): Mask {
-  // The longest first: of a secret that holds another nothing may be left.
-  const longestFirst = secrets.toSorted((a, b) => b.length - a.length);
-  const asTheyAre = maskSecrets(longestFirst);
-  const escaped = longestFirst.filter((secret) => ESCAPED.test(secret) && asTheyAre(JSON.stringify(secret)) !== JSON.stringify(secret));
-  return (text) => asTheyAre(escaped.reduce((masked, secret) => masked.replaceAll(secret, "[secret]"), text));
-}
 
 /** A JSON value with every text in it masked, keys too. What holds no secret is given back as it is, not copied. */
 export function masked<T>(mask: Mask, value: T): T {
   return walk(mask, value) as T;
 }
 
-/** An error as it may be written down. What is no JSON in it is left out. */
+/** An error as it may be written down. */
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
-  const { data, ...record } = errorRecord(error);
-  return masked(mask, data === undefined || !isJson(data) ? record : { ...record, data: JSON.parse(canonicalJson(data)) as unknown });
+  return masked(mask, errorRecord(error));
 }
 
 /** A message as it may be written down: the same object when it holds no secret. */
@@ -91,13 +75,4 @@ function walkRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Read
     return clean;
   });
   return changed ? Object.fromEntries(entries) : record;
-}
-
-function isJson(value: unknown): boolean {
-  try {
-    canonicalJson(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

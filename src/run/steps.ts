@@ -69,7 +69,7 @@ export class ActivationSteps implements StepPort {
     return this.#control;
   }
 
-  /** Whether some step failed, or was cut off. */
+  /** Whether a step of the activation failed, or was cut off. What fails inside a step is for that step to answer. */
   get failed(): boolean {
     return this.#failed;
   }
@@ -117,7 +117,7 @@ export class ActivationSteps implements StepPort {
     const key = this.#keyOf(spec, request, at.path);
     const known = this.#parts.recorded?.get(key)?.outcome ?? this.#parts.carried.get(key);
     if (known === undefined) return this.#live(spec, request, key, at, effect);
-    if (!known.ok) this.#failed = true;
+    if (!known.ok) this.#fails(at);
     else if (spec.again === true) await this.#runAgain(key, at, effect);
     return known;
   }
@@ -149,7 +149,7 @@ export class ActivationSteps implements StepPort {
       const value = await lifetime.until(effect(this.#door(key, at, tries)));
       return tries.succeed(this.#asRecorded(value));
     } catch (error) {
-      this.#failed = true;
+      this.#fails(at);
       const control = this.#controlIn(error);
       if (control === undefined) return tries.fail(maskedError(mask, error));
       tries.interrupt();
@@ -157,6 +157,11 @@ export class ActivationSteps implements StepPort {
     } finally {
       if (isQuestion) this.#countPersons(-1);
     }
+  }
+
+  /** A step inside another is not asked again when that one is answered from the record, so it must not count there either. */
+  #fails(at: Place): void {
+    if (at.parent === undefined) this.#failed = true;
   }
 
   /** The interruption behind an error, if one is. Once one came, it stays (D4). */
@@ -178,7 +183,7 @@ export class ActivationSteps implements StepPort {
       throwIfAborted(lifetime.signal);
       await lifetime.until(effect(this.#door(key, at, attempts)));
     } catch (error) {
-      this.#failed = true;
+      this.#fails(at);
       throw this.#controlIn(error) ?? stepErrorFrom(maskedError(this.#parts.mask, error));
     }
   }

@@ -81,7 +81,7 @@ export class Tries implements Attempts {
   #answer(outcome: StepOutcome): StepOutcome {
     if (this.#try === this.#parts.tried) this.#start(0);
     const end = outcome.ok ? { ok: true, value: outcome.value } : { ok: false, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
-    this.#end(this.#outcomeNow(), end);
+    this.#end(this.#outcomeNow(), end, outcome.at);
     return outcome;
   }
 
@@ -98,11 +98,11 @@ export class Tries implements Attempts {
     log.record({ type: "step.started", act, key, kind: spec.kind, name: spec.name, ...place, try: this.#try, hold, request });
   }
 
-  #end(outcome: AttemptOutcome, end: Pick<StepEnded, "ok" | "retry" | "value" | "error">): void {
-    const { act, key, log, gate, now } = this.#parts;
+  #end(outcome: AttemptOutcome, end: Pick<StepEnded, "ok" | "retry" | "value" | "error">, at: number = this.#parts.now()): void {
+    const { act, key, log, gate } = this.#parts;
     this.#state = { kind: "none" };
     const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
-    log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: outcome.cost ?? null, basis: outcome.basis, ...usage, at: now() });
+    log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: outcome.cost ?? null, basis: outcome.basis, ...usage, at });
     gate.settled();
   }
 }

@@ -2,7 +2,7 @@ import { addressOf, type Address } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 
-/** What a stop condition may look at, after every round (or, when eager, after every activation). */
+/** What a stop condition may look at, after every round (or, when eager, after every activation) and when a run goes on. */
 export interface RunProgress {
   readonly rounds: number;
   /** Micro-dollars. */

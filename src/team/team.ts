@@ -184,7 +184,7 @@ export class Team {
       .filter(({ record }) => record.started.kind !== "human")
       .map(({ record: { started } }) => ({ act: started.act, key: started.key, hold: started.hold }));
     const opening: RunResumed = { type: "run.resumed", uncertain, ...(crew.budget === undefined ? {} : { budget: crew.budget }) };
-    return this.#drive(controls, crew, state, opening, state.outside === 0 ? idea : undefined);
+    return this.#drive(controls, { ...crew, roles: inOrderOf(state, crew) }, state, opening, state.outside === 0 ? idea : undefined);
   }
 
   /** The opening and the idea are written together, so that no run is found without one. */
@@ -237,6 +237,12 @@ function assertSameTeam(state: RunState, crew: Crew): void {
     "TEAM_CHANGED",
     `Expected the team of run ${state.runId}, got another: changed or new ${list(changed)}, missing ${list(missing)}. Resume it with the team it was started with.`,
   );
+}
+
+/** The roles as the run hired them: who hears what is told in that order, whatever order they are hired in now. */
+function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
+  const place = (name: string): number => state.roles.get(name)?.index ?? 0;
+  return crew.roles.toSorted(([a], [b]) => place(a) - place(b));
 }
 
 /** Looked at only where a condition looks. */

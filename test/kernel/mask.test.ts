@@ -14,6 +14,11 @@ describe("masking", () => {
     );
   });
 
+  it("hides a secret as it is, and the whole of one that begins like another", () => {
+    expect(maskSecrets(['pa"ss\\word1'])('x pa"ss\\word1')).toBe("x [secret]");
+    expect(maskSecrets(["abcdef", "abcdef-123-tail"])("abcdef-123-tail")).toBe("[secret]");
+  });
+
   it("hides what looks like a provider's key without being told", () => {
     const masked = maskSecrets([])("key sk-proj-abcdefghijklmnop1234 and ghp_abcdefghijklmnop1234");
     expect(masked).toBe("key [secret] and [secret]");

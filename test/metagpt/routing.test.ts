@@ -80,12 +80,15 @@ describe("what a role hears", () => {
     ["profile", "Clerk"],
     ["further address", "night-shift"],
     ["name", "Ann"],
-  ])("[MetaGPT: mail to an address that is not the name was delivered, then dropped unless its cause was watched] mail to its %s is news", async (_what, sendTo) => {
-    const environment = town([listener("Ann", { profile: "Clerk", addresses: ["night-shift"], watch: [Report] }), listener("Bob")]);
-    expect(environment.publishMessage(createMessage("for you", { causeBy: Gossip, sendTo })).recipients).toEqual(["Ann"]);
-    await environment.run();
-    expect(remembered(environment, "Ann")).toEqual(["for you"]);
-  });
+  ])(
+    "[MetaGPT: mail to an address that is not the name was delivered, then dropped unless its cause was watched] mail to its %s is news",
+    async (_what, sendTo) => {
+      const environment = town([listener("Ann", { profile: "Clerk", addresses: ["night-shift"], watch: [Report] }), listener("Bob")]);
+      expect(environment.publishMessage(createMessage("for you", { causeBy: Gossip, sendTo })).recipients).toEqual(["Ann"]);
+      await environment.run();
+      expect(remembered(environment, "Ann")).toEqual(["for you"]);
+    },
+  );
 
   test("[MetaGPT: a message to <self> was dropped in the same way] the sender acts on it", async () => {
     const heard: string[] = [];

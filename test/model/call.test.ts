@@ -466,6 +466,7 @@ describe("callModel and its neighbours", () => {
     expect(boundedRequest({ ...model, id: "x", maxOutputTokens: 4096 } as ChatModel, unlimited, { x: price }).maxTokens).toBe(4096);
     const { price: _price, ...unpriced } = { ...streaming(async function* () {}), id: "x" };
     expect(boundedRequest(unpriced, unlimited)).toBe(unlimited);
+    expect(boundedRequest({ ...unpriced, id: "gpt-4-turbo" }, unlimited).maxTokens).toBe(4096);
   });
 
   it("a picture is estimated by its kind, not by its bytes", async () => {

@@ -14,7 +14,7 @@ import { listener } from "../environment/town.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
-import { type Latency, shuffled, steady, World } from "./world.ts";
+import { type Latency, shuffled, steady, Outside } from "./outside.ts";
 
 interface Ran {
   readonly result: RunResult;
@@ -24,17 +24,17 @@ interface Ran {
   readonly raw: string;
 }
 
-async function ran(roles: (world: World) => Iterable<Role>, latency: Latency, options: TeamOptions = {}): Promise<Ran> {
-  const world = new World(latency);
+async function ran(roles: (outside: Outside) => Iterable<Role>, latency: Latency, options: TeamOptions = {}): Promise<Ran> {
+  const outside = new Outside(latency);
   const journal = memoryJournal();
-  const run = teamOf(world, roles(world), { ...options, journal }).run(idea);
+  const run = teamOf(outside, roles(outside), { ...options, journal }).run(idea);
   const result = await run.result;
   const events = await eventsOf(journal, run.id);
   const raw = events.map((event) => `${event.type} ${"key" in event ? event.key : ""}${"role" in event ? event.role : ""}`).join("\n");
   return { result, events, canonical: canonical(events), raw };
 }
 
-const company = (world: World): Role[] => sixRoles(world, { pipelines: 8, steps: 3, laps: 2 });
+const company = (outside: Outside): Role[] => sixRoles(outside, { pipelines: 8, steps: 3, laps: 2 });
 const ten = Array.from({ length: 10 }, (_, nth) => nth);
 
 describe("T3 the same seed, roles and answers give the same canonical events, whatever the latencies", () => {
@@ -49,7 +49,7 @@ describe("T3 the same seed, roles and answers give the same canonical events, wh
   test("random small teams", async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {
-        const roles = (world: World): Role[] => rolesOf(sketch, world, true);
+        const roles = (outside: Outside): Role[] => rolesOf(sketch, outside, true);
         const [one, two] = [await ran(roles, steady), await ran(roles, shuffled(seed, 9))];
         expect(two.canonical).toBe(one.canonical);
         expect(one.result.status).toBe("finished");
@@ -72,9 +72,9 @@ describe("T3 the same seed, roles and answers give the same canonical events, wh
   });
 
   test("steps side by side inside a step: only what they are counts, not which was faster", async () => {
-    const dig = (world: World): Role => {
-      const pipeline = (names: readonly string[], door: Parameters<World["inner"]>[0]): Promise<string> =>
-        names.reduce(async (before, name) => world.inner(door, name, { before: await before }, () => name), Promise.resolve(""));
+    const dig = (outside: Outside): Role => {
+      const pipeline = (names: readonly string[], door: Parameters<Outside["inner"]>[0]): Promise<string> =>
+        names.reduce(async (before, name) => outside.inner(door, name, { before: await before }, () => name), Promise.resolve(""));
       return defineRole({
         name: "Digger",
         react: async (rc) => {
@@ -83,7 +83,7 @@ describe("T3 the same seed, roles and answers give the same canonical events, wh
         },
       });
     };
-    const runs = await Promise.all(ten.map((nth) => ran((world) => [dig(world)], shuffled(nth, 12))));
+    const runs = await Promise.all(ten.map((nth) => ran((outside) => [dig(outside)], shuffled(nth, 12))));
     expect(new Set(runs.map((run) => run.raw)).size).toBeGreaterThan(1);
     expect(new Set(runs.map((run) => run.canonical)).size).toBe(1);
   });
@@ -92,7 +92,7 @@ describe("T3 the same seed, roles and answers give the same canonical events, wh
 describe("a role that hears nothing", () => {
   test.each(["first", "last"] as const)("hired %s changes no random number, id, message or step of the others", async (place) => {
     const mute = listener("Mute", { watch: ["Nothing"] });
-    const more = (world: World): Role[] => (place === "first" ? [mute, ...company(world)] : [...company(world), mute]);
+    const more = (outside: Outside): Role[] => (place === "first" ? [mute, ...company(outside)] : [...company(outside), mute]);
     const [before, after] = [await ran(company, shuffled("b")), await ran(more, shuffled("a"))];
     expect(after.result.messages).toEqual(before.result.messages);
     const withoutHeader = (text: string): string[] => text.split("\n").slice(1);
@@ -103,14 +103,14 @@ describe("a role that hears nothing", () => {
 
 describe("T3 eager", () => {
   /** Each hears the one before, three times around; each does some work side by side. */
-  function chain(world: World): Role[] {
+  function chain(outside: Outside): Role[] {
     const names = ["A", "B", "C", "D"];
     return names.map((name, index) => {
       const pass = defineAction({
         name,
         run: async (ctx) => {
           const lap = Number(ctx.news[0]?.metadata["lap"] ?? 0) + (index === 0 ? 1 : 0);
-          const found = await Promise.all([0, 1, 2].map((nth) => world.step(ctx, "look", { nth, chance: ctx.random() }, () => `${nth}`)));
+          const found = await Promise.all([0, 1, 2].map((nth) => outside.step(ctx, "look", { nth, chance: ctx.random() }, () => `${nth}`)));
           const thought = await ctx.ask(`${ctx.text} ${found.join()}`);
           return lap > 3 ? undefined : ctx.message(`${thought} ${ctx.id()}`, { metadata: { lap } });
         },
@@ -130,7 +130,7 @@ describe("T3 eager", () => {
   test("E3 a run ends when nothing is left to hear and nobody acts, and not before", async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), fc.constantFrom(1, 2, 16), async (sketch, seed, concurrency) => {
-        const { result, events } = await ran((world) => rolesOf(sketch, world, false), shuffled(seed), { scheduler: "eager", concurrency });
+        const { result, events } = await ran((outside) => rolesOf(sketch, outside, false), shuffled(seed), { scheduler: "eager", concurrency });
         expect(result.status).toBe("finished");
         const state = fold(events);
         expect([state.ready.size, state.open.size, state.pending.length, state.ledger.openHolds]).toEqual([0, 0, 0, 0]);

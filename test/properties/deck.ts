@@ -10,10 +10,13 @@ const QUIET = 4;
  */
 export class Deck {
   readonly #random: Random;
+  readonly #whenEmpty: () => Promise<unknown> | void;
   #waiting: (() => void)[] = [];
 
-  constructor(random: Random) {
+  /** @param whenEmpty done when nobody waits for a card: for those who wait for time to pass */
+  constructor(random: Random, whenEmpty: () => Promise<unknown> | void = () => {}) {
     this.#random = random;
+    this.#whenEmpty = whenEmpty;
   }
 
   /** Resolves when the card is dealt. */
@@ -29,7 +32,8 @@ export class Deck {
     while (!isDone) {
       const patience = Math.floor(this.#random() * QUIET);
       for (let i = 0; i <= patience; i += 1) await nextMacrotask();
-      this.#deal();
+      if (this.#waiting.length === 0) await this.#whenEmpty();
+      else this.#deal();
     }
     return work;
   }

@@ -7,11 +7,11 @@ import type { Role } from "../../src/role/role.ts";
 import type { TeamOptions } from "../../src/team/team.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { idea, teamOf } from "./six-roles.ts";
-import { endedLabels, type Latency, steady, World } from "./world.ts";
+import { endedLabels, type Latency, Outside, shuffled, steady } from "./outside.ts";
 
 /** What a run is made of, the same in every life. */
 export interface Company {
-  readonly roles: (world: World) => Iterable<Role>;
+  readonly roles: (outside: Outside) => Iterable<Role>;
   readonly options?: TeamOptions;
 }
 
@@ -27,13 +27,13 @@ const runId = "run";
 
 /** Lives a run from where its events end: a fresh process with a fresh team, and a journal that has nothing else. */
 export async function live({ roles, options }: Company, kept: readonly RunEvent[] = [], latency: Latency = steady): Promise<Lived> {
-  const world = new World(latency, kept);
+  const outside = new Outside(latency, kept);
   const journal = await journalWith(runId, kept);
-  const team = teamOf(world, roles(world), { ...options, journal });
+  const team = teamOf(outside, roles(outside), { ...options, journal });
   const run = kept.length < 2 ? team.run(idea, { id: runId }) : team.resume(runId);
   const result = await run.result;
   const events = await eventsOf(journal, runId);
-  return { events, result, canonical: canonical(events), begun: world.begun };
+  return { events, result, canonical: canonical(events), begun: outside.begun };
 }
 
 /** What does not depend on the order in which roles had their turns. */
@@ -50,8 +50,22 @@ export function unordered({ events, result }: Lived): unknown {
   };
 }
 
+/** Effects of the steps that are marked `again`. */
+export function isRepeated(label: string): boolean {
+  return label.startsWith("again ") || label.startsWith("write ");
+}
+
+/** A killed run that goes on ends as the uncut one did, event by event. */
+export async function expectSameEnd(company: Company, uncut: Lived, kept: readonly RunEvent[], latency: Latency = shuffled(kept.length)): Promise<Lived> {
+  const life = await live(company, kept, latency);
+  expect(life.canonical).toBe(uncut.canonical);
+  expect(told(life.result)).toEqual(told(uncut.result));
+  expectPaidOnce(uncut, kept, life);
+  return life;
+}
+
 /** What a result tells besides its money. */
-export function told({ status, rounds, messages, output, outputs, deadLetters }: RunResult): unknown {
+function told({ status, rounds, messages, output, outputs, deadLetters }: RunResult): unknown {
   return { status, rounds, messages, output, outputs, deadLetters };
 }
 
@@ -59,13 +73,13 @@ export function told({ status, rounds, messages, output, outputs, deadLetters }:
  * J1 of a life that went on from a record: an effect happens as often as the whole run needs it, less what the record has of it; what
  * was in flight is told, and paid a second time.
  *
- * @param isRepeated effects that may happen again although they are recorded
+ * @param isFree effects that may happen again although they are recorded
  */
-export function expectPaidOnce(uncut: Lived, kept: readonly RunEvent[], life: Lived, isRepeated: (label: string) => boolean): void {
+export function expectPaidOnce(uncut: Lived, kept: readonly RunEvent[], life: Lived, isFree: (label: string) => boolean = isRepeated): void {
   const recorded = endedLabels(kept);
   const wanted = [...endedLabels(uncut.events)].map(([label, times]): [string, number] => [label, times - (recorded.get(label) ?? 0)]);
   const counted = (counts: Iterable<readonly [string, number]>): (readonly [string, number])[] =>
-    [...counts].filter(([label, times]) => times !== 0 && !isRepeated(label)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    [...counts].filter(([label, times]) => times !== 0 && !isFree(label)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   expect(counted(life.begun)).toEqual(counted(wanted));
 
   const resumed = life.events.findLast((event): event is RunEvent & RunResumed => event.type === "run.resumed");

@@ -4,10 +4,10 @@ import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../
 import type { Message } from "../../src/message/message.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { brief, label, type World } from "./world.ts";
+import { brief, stepLabel, type Outside } from "./outside.ts";
 
 /** What a role does for a message. */
-type Work = "step" | "model" | "parallel" | "nested" | "flaky" | "left alone" | "repeated" | "handled";
+type Work = "step" | "model" | "parallel" | "nested" | "flaky" | "left alone" | "repeated" | "handled" | "handled inside" | "doubted";
 
 interface RoleSketch {
   readonly hearsIdea: boolean;
@@ -23,7 +23,23 @@ export interface TeamSketch {
   readonly depth: number;
 }
 
-const work: fc.Arbitrary<Work> = fc.constantFrom("step", "model", "parallel", "nested", "flaky", "left alone", "repeated", "handled");
+const work: fc.Arbitrary<Work> = fc.constantFrom(
+  "step",
+  "model",
+  "parallel",
+  "nested",
+  "flaky",
+  "left alone",
+  "repeated",
+  "handled",
+  "handled inside",
+  "doubted",
+);
+/** Mostly one, so that few teams grow large. */
+function few<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
+  return fc.oneof({ weight: 3, arbitrary: of.map((one) => [one]) }, { weight: 1, arbitrary: fc.uniqueArray(of, { minLength: 2, maxLength: 2 }) });
+}
+
 const address: fc.Arbitrary<string> = fc.constantFrom("R0", "R1", "R2", "R3", ROUTE_TO_ALL, ROUTE_TO_SELF, ROUTE_TO_NONE);
 
 /** Teams of two to four roles, with random routes among them and random work. A role that is not there is a dead letter. */
@@ -32,7 +48,7 @@ export const teamSketch: fc.Arbitrary<TeamSketch> = fc.record({
     fc.record({
       hearsIdea: fc.boolean(),
       work: fc.array(work, { maxLength: 2 }),
-      tells: fc.uniqueArray(address, { minLength: 1, maxLength: 2 }),
+      tells: few(address),
     }),
     { minLength: 2, maxLength: 4 },
   ),
@@ -44,7 +60,7 @@ export const teamSketch: fc.Arbitrary<TeamSketch> = fc.record({
  *
  * @param salted what it says and asks depends on its random numbers and ids too, and so on what it heard together
  */
-export function rolesOf({ roles, depth }: TeamSketch, world: World, salted: boolean): Role[] {
+export function rolesOf({ roles, depth }: TeamSketch, outside: Outside, salted: boolean): Role[] {
   const names = roles.map((_, index) => `R${index}`);
   return roles.map((sketch, index) => {
     const name = `R${index}`;
@@ -55,7 +71,7 @@ export function rolesOf({ roles, depth }: TeamSketch, world: World, salted: bool
       onFailure: retry(20),
       react: async (rc) => {
         const said: Message[] = [];
-        for (const news of rc.news) said.push(...(await answers(rc, news, { ...sketch, depth, world, salted })));
+        for (const news of rc.news) said.push(...(await answers(rc, news, { ...sketch, work: possible(sketch.work, salted), depth, outside, salted })));
         rc.state["heard"] = Number(rc.state["heard"] ?? 0) + rc.news.length;
         return said;
       },
@@ -63,52 +79,75 @@ export function rolesOf({ roles, depth }: TeamSketch, world: World, salted: bool
   });
 }
 
+/**
+ * A step that fails in every attempt keeps the answers of the attempt, so that a doubted one comes again and again. And which answers
+ * are asked for again with a doubted one depends on what was heard together.
+ */
+function possible(wanted: readonly Work[], salted: boolean): readonly Work[] {
+  const isDoubted = salted && wanted.includes("doubted") && !wanted.includes("handled");
+  return isDoubted ? wanted : wanted.filter((kind) => kind !== "doubted");
+}
+
 interface Way extends RoleSketch {
   readonly depth: number;
-  readonly world: World;
+  readonly outside: Outside;
   readonly salted: boolean;
 }
 
 async function answers(rc: RoleContext, news: Message, way: Way): Promise<readonly Message[]> {
   const salt = way.salted ? `${rc.random()} ${rc.id()}` : "";
   const found: string[] = [];
-  for (const [nth, kind] of way.work.entries()) found.push(await working[kind](rc, way.world, `${rc.name} ${nth} ${brief(news.content)} ${salt}`));
+  for (const [nth, kind] of way.work.entries()) found.push(await working[kind](rc, way.outside, `${rc.name} ${nth} ${brief(news.content)} ${salt}`));
   const left = Number(news.metadata["left"] ?? way.depth);
   if (left === 0) return [];
   const content = `${rc.name} heard ${brief(news.content)} ${salt} and found ${found.join(", ")}`;
   return way.tells.map((sendTo) => rc.message(`${content} for ${sendTo}`, { sendTo, metadata: { left: left - 1 } }));
 }
 
-const working: Readonly<Record<Work, (rc: RoleContext, world: World, what: string) => Promise<string>>> = {
-  step: (rc, world, what) => world.step(rc, "do", { what }, () => `did ${brief(what)}`),
+const working: Readonly<Record<Work, (rc: RoleContext, outside: Outside, what: string) => Promise<string>>> = {
+  step: (rc, outside, what) => outside.step(rc, "do", { what }, () => `did ${brief(what)}`),
   model: (rc, _world, what) => rc.ask(what),
-  async parallel(rc, world, what) {
+  async parallel(rc, outside, what) {
     const pipeline = async (nth: number): Promise<string> => {
-      const first = await world.step(rc, "start", { what, nth }, () => nth);
-      return world.step(rc, "go on", { what, first }, () => `part ${first}`);
+      const first = await outside.step(rc, "start", { what, nth }, () => nth);
+      return outside.step(rc, "go on", { what, first }, () => `part ${first}`);
     };
     return (await Promise.all([pipeline(0), pipeline(1)])).join("+");
   },
-  nested: (rc, world, what) =>
+  nested: (rc, outside, what) =>
     rc.step("outer", { what }, async (door) => {
-      const inner = (part: string): Promise<string> => world.inner(door, "inner", { what, part }, () => `${part}'`);
+      const inner = (part: string): Promise<string> => outside.inner(door, "inner", { what, part }, () => `${part}'`);
       const [left, right] = await Promise.all([inner("left").then(inner), inner("right")]);
-      return world.happen(label("outer", { what }), () => `${left} in ${right}`);
+      return outside.happen(stepLabel("outer", { what }), () => `${left} in ${right}`);
     }),
-  flaky: (rc, world, what) =>
-    world.step(rc, "dare", { what }, (before) => {
+  flaky: (rc, outside, what) =>
+    outside.step(rc, "dare", { what }, (before) => {
       if (before === 0) throw new Error("not today");
       return "dared";
     }),
-  async "left alone"(rc, world, what) {
-    void world.step(rc, "leave", { what }, () => null);
+  async "left alone"(rc, outside, what) {
+    void outside.step(rc, "leave", { what }, () => null);
     return "left";
   },
-  repeated: (rc, world, what) => world.step(rc, "again", { what }, () => "written", { again: true }),
-  async handled(rc, world, what) {
-    const refused = world.step(rc, "refuse", { what }, (): string => {
-      throw new RangeError("never");
-    });
-    return refused.catch((error: Error) => `${error.name}: ${error.message}`);
+  repeated: (rc, outside, what) => outside.step(rc, "again", { what }, () => "written", { again: true }),
+  handled: (rc, outside, what) => told(outside.step(rc, "refuse", { what }, refusal)),
+  "handled inside": (rc, outside, what) =>
+    rc.step("brave", { what }, async (door) => {
+      const inside = await told(outside.inner(door, "refuse", { what }, refusal));
+      return outside.happen(stepLabel("brave", { what }), () => inside);
+    }),
+  /** Its first answer is at fault: the activation must pay for another. */
+  async doubted(rc, outside, what) {
+    const answer = await outside.step(rc, "doubt", { what }, (before) => before);
+    if (answer === 0) throw new Error("that cannot be");
+    return `answer ${answer}`;
   },
 };
+
+function refusal(): string {
+  throw new RangeError("never");
+}
+
+function told(refused: Promise<string>): Promise<string> {
+  return refused.catch((error: Error) => `${error.name}: ${error.message}`);
+}

@@ -5,7 +5,7 @@ import { ROUTE_TO_ALL, UserRequirement } from "../../src/message/address.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { Team, type TeamOptions } from "../../src/team/team.ts";
-import { brief, label, stillClock, type World } from "./world.ts";
+import { brief, stepLabel, stillClock, type Outside } from "./outside.ts";
 
 /** How much the roles do. */
 export interface Size {
@@ -23,17 +23,17 @@ export const idea = "a bridge";
  * A company in which everything happens that a run can record: actions by order, a plan, a join with typed state, parallel model calls,
  * parallel pipelines of steps, steps inside steps, a step that fails, answers at fault, a person who is asked, effects that are repeated.
  */
-export function sixRoles(world: World, size: Size): Role[] {
-  const digging = dig(world);
-  const forging = forge(world, size);
-  const weighing = weigh(world, size);
-  return [scout(), smith(forging), miner(digging), planner(world), judge(weighing, [sketch, forging, digging], size), clerk(world, size)];
+export function sixRoles(outside: Outside, size: Size): Role[] {
+  const digging = dig(outside);
+  const forging = forge(outside, size);
+  const weighing = weigh(outside, size);
+  return [scout(), smith(forging), miner(digging), planner(outside), judge(weighing, [sketch, forging, digging], size), clerk(outside, size)];
 }
 
 /** A team of these roles that is the same in every life. */
-export function teamOf(world: World, roles: Iterable<Role>, options: TeamOptions = {}): Team {
-  const human: TeamOptions["human"] = ({ role, text }) => world.happen(label("ask", { role, question: text }), () => "yes");
-  return new Team({ seed: "seven", clock: stillClock, model: world.model(), human, roles, ...options });
+export function teamOf(outside: Outside, roles: Iterable<Role>, options: TeamOptions = {}): Team {
+  const human: TeamOptions["human"] = ({ role, text }) => outside.happen(stepLabel("ask", { role, question: text }), () => "yes");
+  return new Team({ seed: "seven", clock: stillClock, model: outside.model(), human, roles, ...options });
 }
 
 const look = defineAction({ name: "Look", run: (ctx) => ctx.ask(`look at ${ctx.text} from ${ctx.random()}`) });
@@ -51,11 +51,11 @@ function scout(): Role {
 }
 
 /** Pipelines of steps side by side, each step named by what the one before gave. */
-function forge(world: World, size: Size): Action {
+function forge(outside: Outside, size: Size): Action {
   const pipeline = async (ctx: ActionContext, nth: number): Promise<string> => {
     let part = `${nth} of ${ctx.news.length}`;
     for (let i = 0; i < size.steps; i += 1) {
-      part = await world.step(ctx, "hammer", { part, chance: ctx.random() }, () => `${part}.${i}`);
+      part = await outside.step(ctx, "hammer", { part, chance: ctx.random() }, () => `${part}.${i}`);
     }
     return part;
   };
@@ -70,19 +70,20 @@ function smith(forging: Action): Role {
 }
 
 /** Steps inside a step, one of them inside another; and one that fails at first. */
-function dig(world: World): Action {
+function dig(outside: Outside): Action {
   return defineAction({
     name: "Dig",
     run: async (ctx) => {
       const depth = ctx.memory.size;
       const seam = await ctx.step("shaft", { depth }, async (door) => {
         const found = await door.step({ kind: "step", name: "gallery", request: { depth } }, async (below) => {
-          return `${await world.inner(below, "pick", { depth }, () => "coal")} and ${await world.inner(below, "pan", { depth }, () => "gold")}`;
+          const both = `${await outside.inner(below, "pick", { depth }, () => "coal")} and ${await outside.inner(below, "pan", { depth }, () => "gold")}`;
+          return outside.happen(stepLabel("gallery", { depth }), () => both);
         });
-        return world.happen(label("shaft", { depth }), () => found);
+        return outside.happen(stepLabel("shaft", { depth }), () => found);
       });
-      const light = world.step(ctx, "lamp", { depth }, () => "light");
-      const air = await world.step(ctx, "pump", { depth }, (before) => {
+      const light = outside.step(ctx, "lamp", { depth }, () => "light");
+      const air = await outside.step(ctx, "pump", { depth }, (before) => {
         if (before === 0) throw new Error("the pump broke");
         return "air";
       });
@@ -96,11 +97,11 @@ function miner(digging: Action): Role {
 }
 
 /** A plan whose tasks need each other and are done by different actions. */
-function planner(world: World): Role {
+function planner(outside: Outside): Role {
   const measure = defineAction({ name: "Measure", run: (ctx) => ctx.ask(`measure ${ctx.text}`) });
   const cut = defineAction({
     name: "Cut",
-    run: (ctx) => world.step(ctx, "saw", { task: ctx.text, done: ctx.plan.finishedTasks.length }, () => `cut ${ctx.text} ${ctx.workingMemory.size}`),
+    run: (ctx) => outside.step(ctx, "saw", { task: ctx.text, done: ctx.plan.finishedTasks.length }, () => `cut ${ctx.text} ${ctx.workingMemory.size}`),
   });
   return defineRole({
     name: "Planner",
@@ -108,21 +109,21 @@ function planner(world: World): Role {
     reactMode: "plan_and_act",
     planTasks: async (rc) => [
       { id: "end", dependsOn: ["one", "two"], instruction: "the end", type: "Measure" },
-      { id: "one", instruction: await world.step(rc, "first", {}, () => "the beam"), type: "Cut" },
+      { id: "one", instruction: await outside.step(rc, "first", {}, () => "the beam"), type: "Cut" },
       { id: "two", dependsOn: ["one"], instruction: "the plank", type: "Cut" },
     ],
   });
 }
 
 /** Waits for all three, and finds its first answer at fault. */
-function weigh(world: World, { laps }: Size): Action {
+function weigh(outside: Outside, { laps }: Size): Action {
   return defineAction({
     name: "Weigh",
     needs: [sketch],
     sendTo: (ctx) => (Number(ctx.state["laps"]) < laps ? [ROUTE_TO_ALL] : ["Clerk"]),
     run: async (ctx) => {
       ctx.state["laps"] = Number(ctx.state["laps"]) + 1;
-      const weight = await world.step(ctx, "scale", { laps: Number(ctx.state["laps"]) }, (before) => before);
+      const weight = await outside.step(ctx, "scale", { laps: Number(ctx.state["laps"]) }, (before) => before);
       if (weight === 0) throw new Error("nothing weighs nothing");
       return `${weight} after ${brief(ctx.inputs[0].content)} and ${await ctx.ask(`judge ${ctx.text}`)}`;
     },
@@ -135,14 +136,14 @@ function judge(weighing: Action, needs: readonly Action[], { laps }: Size): Role
 }
 
 /** Hears everything, keeps count of it, writes it down, and at the end asks a person. */
-function clerk(world: World, { laps }: Size): Role {
+function clerk(outside: Outside, { laps }: Size): Role {
   return defineRole({
     name: "Clerk",
     observeAll: true,
     react: async (rc) => {
       const heard = Number(rc.state["heard"] ?? 0) + rc.news.length;
       rc.state["heard"] = heard;
-      await world.step(rc, "write", { heard }, () => null, { again: true });
+      await outside.step(rc, "write", { heard }, () => null, { again: true });
       if (!rc.news.some((message) => message.sendTo.includes("Clerk"))) return undefined;
       const answer = await rc.human.ask(`Is it good after ${laps} laps?`);
       return rc.message(`the person says ${answer} to ${heard}`, { causeBy: "File" });

@@ -1,0 +1,268 @@
+import { describe, expect, test } from "vitest";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { createMessage } from "../../src/message/message.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import { canonical } from "../../src/run/canonical.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { Team } from "../../src/team/team.ts";
+import { answering, contents, listener } from "../environment/town.ts";
+import { eventsOf, journalWith } from "./recorded.ts";
+
+const relay = (): Role[] => [answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })), answering("Bob", (rc) => rc.message("out"), { watch: [] })];
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 10; i += 1) await nextMacrotask();
+}
+
+describe("J0 the same program is the recovery program", () => {
+  test("run(idea, { id }) starts a run that the journal does not have, and goes on with one it has", async () => {
+    const journal = memoryJournal();
+    const program = () => new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 });
+    expect(await program().result).toMatchObject({ runId: "r", status: "rounds", rounds: 1 });
+    const whole = new Team({ seed: "s", journal, roles: relay() });
+    expect(await whole.run("go", { id: "r" }).result).toMatchObject({ runId: "r", status: "finished", rounds: 2 });
+    expect((await eventsOf(journal, "r")).filter((event) => event.type === "message")).toHaveLength(1);
+  });
+
+  test("a run that has finished is not lived again: its result is read", async () => {
+    const journal = memoryJournal();
+    const first = await new Team({ journal, roles: relay() }).run("go", { id: "r" }).result;
+    const events = await eventsOf(journal, "r");
+    const again = new Team({ journal, roles: relay() }).run("go", { id: "r" });
+    const result = await again.result;
+    expect(result).toMatchObject({ status: "finished", rounds: first.rounds });
+    expect(contents(result.messages)).toEqual(contents(first.messages));
+    expect(await eventsOf(journal, "r")).toEqual(events);
+    const seen: number[] = [];
+    for await (const event of again) seen.push(event.seq);
+    expect(seen).toHaveLength(events.length);
+  });
+
+  test("a run whose idea was never written starts over, and is the same run", async () => {
+    const whole = memoryJournal();
+    await new Team({ seed: "s", journal: whole, roles: relay() }).run("go", { id: "r" }).result;
+    const events = await eventsOf(whole, "r");
+    for (const length of [0, 1]) {
+      const journal = await journalWith("r", events.slice(0, length));
+      const team = new Team({ seed: "s", journal, roles: relay() });
+      const alone = await team.resume("r").result;
+      expect([alone.status, alone.error?.code]).toEqual(["failed", "RUN_NOT_STARTED"]);
+      expect((await team.run("go", { id: "r" }).result).status).toBe("finished");
+      expect(canonical(await eventsOf(journal, "r"))).toBe(canonical(events));
+    }
+  });
+
+  test("a run is never found without its idea: they are written together", async () => {
+    const inner = memoryJournal();
+    const batches: string[][] = [];
+    const journal = { ...bound(inner), append: (...args: Parameters<typeof inner.append>) => (batches.push(args[3].map((event) => event.type)), inner.append(...args)) };
+    await new Team({ journal, roles: relay() }).run("go").result;
+    expect(batches[0]?.slice(0, 2)).toEqual(["run.started", "message"]);
+  });
+
+  test("without an id each run has one of its own", async () => {
+    const team = new Team({ roles: relay() });
+    const ids = [team.run("a").id, team.run("b").id];
+    expect(new Set(ids).size).toBe(2);
+    expect(ids[0]).toMatch(/^[0-9a-z]+-[0-9a-f]{8}$/);
+  });
+
+  test.each<[string, () => unknown]>([
+    ["an empty id", () => new Team().run("go", { id: "" })],
+    ["rounds that are no number", () => new Team().run("go", { rounds: Number.NaN })],
+    ["rounds of less than none", () => new Team().resume("r", { rounds: -1 })],
+    ["an idea that is none", () => new Team().run(42 as unknown as string)],
+    ["an idea that is half a message", () => new Team().run({ content: 5 } as never)],
+  ])("%s is refused at once", (_what, call) => {
+    expect(call).toThrow(expect.objectContaining({ name: "UsageError" }));
+  });
+});
+
+function bound(journal: ReturnType<typeof memoryJournal>): ReturnType<typeof memoryJournal> {
+  return {
+    create: (id) => journal.create(id),
+    claim: (id) => journal.claim(id),
+    append: (...args) => journal.append(...args),
+    read: (id, from) => journal.read(id, from),
+    runs: () => journal.runs(),
+    remove: (id) => journal.remove(id),
+    close: () => journal.close(),
+  };
+}
+
+describe("who may go on with a run", () => {
+  async function afterOneRound(): Promise<RunEvent[]> {
+    const journal = memoryJournal();
+    await new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 }).result;
+    return eventsOf(journal, "r");
+  }
+
+  test("the same team, in whatever order it is hired now: the run keeps its own", async () => {
+    const crowd = (): Role[] => [answering("Ann", (rc) => rc.message("to all", { sendTo: ["Cid", "Bob"] })), listener("Bob", { watch: [] }), listener("Cid", { watch: [] })];
+    const whole = memoryJournal();
+    await new Team({ seed: "s", journal: whole, roles: crowd() }).run("go", { id: "r" }).result;
+    const events = await eventsOf(whole, "r");
+    const journal = await journalWith("r", events.slice(0, 2));
+    expect((await new Team({ seed: "s", journal, roles: crowd().toReversed() }).resume("r").result).status).toBe("finished");
+    expect(canonical(await eventsOf(journal, "r"))).toBe(canonical(events));
+  });
+
+  test.each<[string, () => Role[], string]>([
+    ["a role less", () => relay().slice(0, 1), "missing Bob"],
+    ["a role more", () => [...relay(), listener("Zoe")], "changed or new Zoe"],
+    ["a role that hears otherwise", () => [relay()[0] as Role, listener("Bob")], "changed or new Bob"],
+    ["another goal", () => [relay()[0] as Role, answering("Bob", () => undefined, { watch: [], goal: "more" })], "changed or new Bob"],
+  ])("%s is another team, and is refused by name", async (_what, roles, named) => {
+    const journal = await journalWith("r", await afterOneRound());
+    const before = await eventsOf(journal, "r");
+    const result = await new Team({ journal, roles: roles() }).resume("r").result;
+    expect([result.status, result.error?.code]).toEqual(["failed", "TEAM_CHANGED"]);
+    expect(result.error?.message).toContain(named);
+    expect(await eventsOf(journal, "r")).toEqual(before);
+  });
+
+  test("a run that the journal does not have cannot go on", async () => {
+    expect(await new Team({ roles: relay() }).resume("nobody's").result).toMatchObject({ runId: "nobody's", status: "failed", error: { code: "RUN_UNKNOWN" } });
+  });
+
+  test("a damaged record is refused, and not written to", async () => {
+    const events = await afterOneRound();
+    const twisted = events.map((event) => (event.type === "round.ended" ? { ...event, round: 7 } : event));
+    const journal = await journalWith("r", twisted);
+    const result = await new Team({ journal, roles: relay() }).resume("r").result;
+    expect(result.error?.code).toBe("JOURNAL_DAMAGED");
+    expect(await eventsOf(journal, "r")).toHaveLength(events.length);
+  });
+
+  test("who takes a run over fences its former owner", async () => {
+    const journal = memoryJournal();
+    let letGo = (): void => {};
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    const ann = answering("Ann", async (rc) => rc.message(await rc.step("s", {}, () => gate.then(() => "done"))));
+    const former = new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" });
+    await settled();
+    const latter = new Team({ seed: "s", journal, roles: [ann] }).resume("r");
+    await settled();
+    letGo();
+    expect(await former.result).toMatchObject({ status: "failed", error: { code: "EPOCH_STALE" } });
+    expect(await latter.result).toMatchObject({ status: "finished", output: { content: "done" } });
+    const events = await eventsOf(journal, "r");
+    expect(events.map((event) => event.seq)).toEqual(events.map((_, place) => place));
+    expect(events.filter((event) => event.type === "act.ended")).toHaveLength(1);
+  });
+});
+
+describe("what going on keeps", () => {
+  test("a question that waited is asked again by the same id, and nothing before it", async () => {
+    const journal = memoryJournal();
+    const drafted: string[] = [];
+    const ann = answering("Ann", async (rc) => {
+      await rc.step("draft", {}, async () => drafted.push("draft"));
+      return rc.message(await rc.human.ask("Ship it?"));
+    });
+    const alone = await new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" }).result;
+    expect(alone.status).toBe("waiting");
+    const { questionId } = alone.error?.data as { questionId: string };
+    const asked: string[] = [];
+    const human = ({ id, text }: { id: string; text: string }): string => (asked.push(id, text), "yes");
+    const result = await new Team({ seed: "s", journal, roles: [ann], human }).resume("r").result;
+    expect(result).toMatchObject({ status: "finished", uncertain: 0, output: { content: "yes" } });
+    expect(asked).toEqual([questionId, "Ship it?"]);
+    expect(drafted).toEqual(["draft"]);
+  });
+
+  test("state, memory, plan and joins of every role", async () => {
+    const remember = (rc: { state: Record<string, unknown>; memory: { size: number } }): void => {
+      rc.state["seen"] = [...((rc.state["seen"] as number[] | undefined) ?? []), rc.memory.size];
+    };
+    const self = (): Role => answering("Ann", (rc) => (remember(rc), rc.message("again", { sendTo: "<self>" })));
+    const step = memoryJournal();
+    for (let rounds = 1; rounds <= 4; rounds += 1) await new Team({ seed: "s", journal: step, roles: [self()] }).run("go", { id: "r", rounds }).result;
+    const once = memoryJournal();
+    await new Team({ seed: "s", journal: once, roles: [self()] }).run("go", { id: "r", rounds: 4 }).result;
+    const [steps, whole] = [await eventsOf(step, "r"), await eventsOf(once, "r")];
+    expect(steps.filter((event) => event.type === "run.resumed")).toHaveLength(3);
+    expect(canonical(steps)).toBe(canonical(whole));
+  });
+
+  test("what a message says of its cause, whoever passes it on: the idea is the user's before a cut and after", async () => {
+    const pass = answering("Pass", (rc) => rc.news[0], { watch: ["UserRequirement"] });
+    const roles = (): Role[] => [pass, listener("Ear", { watch: ["UserRequirement", "Pass"] })];
+    for (const idea of ["go", createMessage("go", { id: "idea" })]) {
+      const journal = memoryJournal();
+      const team = new Team({ seed: "s", journal, roles: roles() });
+      const { messages } = await team.run(idea, { id: "r" }).result;
+      expect(messages.map(({ causeBy }) => causeBy)).toEqual(["UserRequirement", "UserRequirement"]);
+      const events = await eventsOf(journal, "r");
+      const cut = await journalWith("r", events.slice(0, 2));
+      await new Team({ seed: "s", journal: cut, roles: roles() }).resume("r").result;
+      expect(canonical(await eventsOf(cut, "r"))).toBe(canonical(events));
+    }
+  });
+
+  test("messages that come from a record are as frozen as they were", async () => {
+    const journal = memoryJournal();
+    await new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 }).result;
+    const twisting = answering("Bob", (rc) => {
+      expect(() => ((rc.news[0] as { content: string }).content = "twisted")).toThrow(TypeError);
+      return rc.message("fine");
+    }, { watch: [] });
+    const cut = await journalWith("r", await eventsOf(journal, "r"));
+    const result = await new Team({ seed: "s", journal: cut, roles: [relay()[0] as Role, twisting] }).resume("r").result;
+    expect(result.output?.content).toBe("fine");
+  });
+
+  test("what was in flight is told with its hold", async () => {
+    const journal = memoryJournal();
+    let calls = 0;
+    const ann = answering("Ann", async (rc) => rc.message(await rc.step("slow", {}, () => ((calls += 1), calls === 1 ? new Promise<string>(() => {}) : Promise.resolve("late")))));
+    const run = new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" });
+    await settled();
+    const cut = await journalWith("r", await eventsOf(journal, "r"));
+    run.stop();
+    await run.result;
+    const result = await new Team({ seed: "s", journal: cut, roles: [ann] }).resume("r").result;
+    expect(result.output?.content).toBe("late");
+    const resumed = (await eventsOf(cut, "r")).find((event) => event.type === "run.resumed");
+    expect(resumed).toMatchObject({ uncertain: [{ act: "Ann#0~1", hold: 0 }] });
+  });
+});
+
+describe("several runs of one team", () => {
+  test("know nothing of each other, at the same time too", async () => {
+    const counter = defineRole({
+      name: "Ann",
+      react: async (rc) => {
+        rc.state["n"] = Number(rc.state["n"] ?? 0) + 1;
+        await rc.step("wait", {}, () => Promise.resolve());
+        return rc.message(`${rc.news[0]?.content} ${String(rc.state["n"])}`);
+      },
+    });
+    const team = new Team({ roles: [counter] });
+    const results = await Promise.all(["a", "b", "c"].map((idea) => team.run(idea).result));
+    expect(results.map((result) => result.output?.content)).toEqual(["a 1", "b 1", "c 1"]);
+  });
+
+  test("who is hired after a run has begun is not in it", async () => {
+    const team = new Team({ roles: [listener("Ann")] });
+    const run = team.run("go");
+    team.hire(answering("Late", (rc) => rc.message("me too")));
+    expect((await run.result).outputs).toEqual([]);
+    expect((await team.run("go").result).output?.content).toBe("me too");
+  });
+
+  test("an idea may be a message, to one role alone", async () => {
+    const team = new Team({ roles: [listener("Ann"), answering("Bob", (rc) => rc.message("for me"))] });
+    const result = await team.run(createMessage("psst", { sendTo: "Bob", metadata: { m: 1 } })).result;
+    expect(result.messages[0]).toMatchObject({ content: "psst", metadata: { m: 1 } });
+    expect(result.output?.content).toBe("for me");
+  });
+
+  test("a team without anybody finishes at once, and says that nobody heard", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    expect(await new Team({ logger }).run("hello?").result).toMatchObject({ status: "finished", rounds: 0, outputs: [] });
+    expect(warnings.join()).toContain("Nobody hears");
+  });
+});

@@ -1,0 +1,311 @@
+import { describe, expect, test } from "vitest";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import type { Journal } from "../../src/run/journal.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { Role } from "../../src/role/role.ts";
+import type { Run } from "../../src/team/run.ts";
+import { Team, type TeamOptions } from "../../src/team/team.ts";
+import { answering, contents, listener } from "../environment/town.ts";
+import { eventsOf } from "./recorded.ts";
+
+/** A role that waits in a step until the test lets it go. */
+function held(name: string): { role: Role; letGo: () => void; begun: () => boolean } {
+  let letGo = (): void => {};
+  let begun = false;
+  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  const role = answering(name, async (rc) => {
+    begun = true;
+    await rc.step("wait", {}, () => gate);
+    return rc.message(`${name} is done`);
+  });
+  return { role, letGo: () => letGo(), begun: () => begun };
+}
+
+function team(roles: Role[], options: TeamOptions = {}): Team {
+  return new Team({ seed: "s", ...options, roles });
+}
+
+async function seqs(run: AsyncIterable<RunEvent>): Promise<number[]> {
+  const seen: number[] = [];
+  for await (const event of run) seen.push(event.seq);
+  return seen;
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 10; i += 1) await nextMacrotask();
+}
+
+const chain = (): Role[] => [answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })), listener("Bob", { watch: [] })];
+
+describe("H1 iterating a run", () => {
+  test("every iterator gets every event from 0, in order, and ends with the run: at once, late, two together", async () => {
+    const run = team(chain()).run("go");
+    const [one, two] = [seqs(run), seqs(run)];
+    await run.result;
+    const dense = (await one).map((_, place) => place);
+    expect(await one).toEqual(dense);
+    expect(await two).toEqual(dense);
+    expect(await seqs(run)).toEqual(dense);
+    expect(dense.length).toBeGreaterThan(5);
+  });
+
+  test("the first event is the start, the last the end, told once the result is", async () => {
+    const run = team(chain()).run("go");
+    const types: string[] = [];
+    for await (const event of run) types.push(event.type);
+    expect([types[0], types[1], types.at(-1)]).toEqual(["run.started", "message", "run.ended"]);
+    expect((await run.result).status).toBe("finished");
+  });
+
+  test("one that begins in the middle gets the beginning too", async () => {
+    const { role, letGo } = held("Ann");
+    const run = team([role]).run("go");
+    await settled();
+    const late = seqs(run);
+    await settled();
+    letGo();
+    expect((await late)[0]).toBe(0);
+  });
+
+  test("one that leaves early disturbs nobody", async () => {
+    const run = team(chain()).run("go");
+    for await (const event of run) if (event.seq === 1) break;
+    expect((await run.result).status).toBe("finished");
+    expect((await seqs(run)).length).toBeGreaterThan(2);
+  });
+
+  test("a slow reader holds nothing up, and misses nothing", async () => {
+    const run = team(chain()).run("go");
+    const seen: number[] = [];
+    const reading = (async () => {
+      for await (const event of run) {
+        seen.push(event.seq);
+        for (let i = 0; i < 5; i += 1) await nextMacrotask();
+      }
+    })();
+    await run.result;
+    expect(seen.length).toBeLessThan(4);
+    await reading;
+    expect(seen).toEqual(seen.map((_, place) => place));
+  });
+
+  test("an event that became durable while the iterator was reading is told at once, not with the next one", async () => {
+    const { role, letGo } = held("Ann");
+    const run = team([role]).run("go");
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const event of run) {
+        seen.push(event.type);
+        // What the reading of one event costs decides whether the next comes while the journal is read.
+        for (let i = 0; i < seen.length % 4; i += 1) await Promise.resolve();
+      }
+    })();
+    await settled();
+    expect(seen.at(-1)).toBe("step.started");
+    letGo();
+    await reading;
+  });
+
+  test("what an iterator gives cannot be changed, and so neither can the record", async () => {
+    const journal = memoryJournal();
+    const run = team(chain(), { journal }).run("go", { id: "r" });
+    const before = JSON.stringify(await (async () => (await run.result, eventsOf(journal, "r")))());
+    for await (const event of run) expect(() => ((event as { type: string }).type = "twisted")).toThrow(TypeError);
+    expect(JSON.stringify(await eventsOf(journal, "r"))).toBe(before);
+  });
+});
+
+describe("a run's result", () => {
+  test("is there although nobody iterates, and is the same for all who await it", async () => {
+    const run = team(chain()).run("go");
+    expect(await run.result).toBe(await run.result);
+    expect(await run.result).toMatchObject({ runId: run.id, status: "finished", rounds: 2, uncertain: 0, cost: { known: 0, unpriced: 0 } });
+    expect(contents((await run.result).messages)).toEqual(["go", "x"]);
+  });
+
+  test("has the idea first", async () => {
+    const { messages } = await team(chain()).run("the idea").result;
+    expect(messages[0]).toMatchObject({ content: "the idea", id: "user#1", causeBy: "UserRequirement", sentFrom: "", sendTo: ["<all>"] });
+  });
+
+  test.each(["create", "claim", "append", "runs", "read"] as const)("never rejects, also when the journal's %s breaks", async (broken) => {
+    const inner = memoryJournal();
+    const journal = new Proxy<Journal>(inner, {
+      get: (target, name) => (name === broken ? () => Promise.reject(new Error(`${broken} broke`)) : (Reflect.get(target, name) as () => unknown).bind(target)),
+    });
+    if (broken === "read") Object.defineProperty(journal, "read", { value: () => failingRead() });
+    const run = team(chain(), { journal }).run("go", { id: "r" });
+    const result = await run.result;
+    if (broken === "read") expect(result.status).toBe("failed");
+    else expect(result).toMatchObject({ runId: "r", status: "failed", error: { cause: { message: `${broken} broke` } } });
+  });
+
+  test("keeps what was done and paid when the journal breaks on the way", async () => {
+    const inner = memoryJournal();
+    let appends = 0;
+    const append: Journal["append"] = (...args) => ((appends += 1) > 4 ? Promise.reject(new Error("disk full")) : inner.append(...args));
+    const journal = new Proxy<Journal>(inner, { get: (target, name) => (name === "append" ? append : (Reflect.get(target, name) as () => unknown).bind(target)) });
+    const roles = Array.from({ length: 5 }, (_, i) => answering(`r${i}`, async (rc) => rc.message(await rc.step("s", {}, () => Promise.resolve(`${i}`)), { sendTo: `r${i + 1}` })));
+    const result = await team(roles, { journal, scheduler: "eager" }).run("go").result;
+    expect(result).toMatchObject({ status: "failed", error: { cause: { message: "disk full" } } });
+    expect(contents(result.messages)).toContain("go");
+  });
+});
+
+async function* failingRead(): AsyncGenerator<RunEvent> {
+  await Promise.resolve();
+  throw new Error("read broke");
+}
+
+describe("H2 stopping", () => {
+  test("stop ends the run with status stopped; what was under way stays open, and goes on later", async () => {
+    const journal = memoryJournal();
+    const { role, letGo } = held("Ann");
+    const company = team([role], { journal });
+    const run = company.run("go", { id: "r" });
+    await settled();
+    run.stop("lunch");
+    const result = await run.result;
+    expect(result).toMatchObject({ status: "stopped", error: { code: "ABORTED" } });
+    expect(result.error?.message).toContain("lunch");
+    expect((await eventsOf(journal, "r")).filter((event) => event.type.startsWith("act.")).map((event) => event.type)).toEqual(["act.started"]);
+    letGo();
+    expect((await company.resume("r").result).output?.content).toBe("Ann is done");
+  });
+
+  test("stopping twice, or a run that has ended, does nothing more", async () => {
+    const run = team(chain()).run("go");
+    run.stop();
+    run.stop();
+    expect((await run.result).status).toBe("stopped");
+    const ended = team(chain()).run("go");
+    await ended.result;
+    ended.stop();
+    expect((await ended.result).status).toBe("finished");
+  });
+
+  test("an aborted signal stops it: before it begins nobody runs, and the idea is kept", async () => {
+    const journal = memoryJournal();
+    const company = team(chain(), { journal });
+    const result = await company.run("go", { id: "r", signal: AbortSignal.abort() }).result;
+    expect(result.status).toBe("stopped");
+    expect(contents(result.messages)).toEqual(["go"]);
+    expect(result.rounds).toBe(0);
+    expect((await company.resume("r").result).status).toBe("finished");
+  });
+
+  test("a signal that aborts on the way stops it, with its reason as cause", async () => {
+    const { role } = held("Ann");
+    const abort = new AbortController();
+    const run = team([role]).run("go", { signal: abort.signal });
+    await settled();
+    abort.abort(new Error("the user left"));
+    expect(await run.result).toMatchObject({ status: "stopped", error: { cause: { message: "the user left" } } });
+  });
+
+  test("an effect is not begun any more when the stop came while its start was written", async () => {
+    let called = 0;
+    const ann = answering("Ann", async (rc) => void (await rc.step("effect", {}, async () => (called += 1))));
+    const run: Run = team([ann]).run("go");
+    run.on("step.started", () => run.stop());
+    expect((await run.result).status).toBe("stopped");
+    expect(called).toBe(0);
+  });
+});
+
+describe("pausing", () => {
+  test("lets nobody new start, within a round too; those under way go on; proceed ends it", async () => {
+    const first = held("First");
+    const others = Array.from({ length: 3 }, (_, i) => held(`o${i}`));
+    const run = team([first.role, ...others.map((other) => other.role)], { concurrency: 1 }).run("go");
+    await settled();
+    run.pause();
+    run.pause();
+    first.letGo();
+    for (const other of others) other.letGo();
+    await settled();
+    expect(others.map((other) => other.begun())).toEqual([false, false, false]);
+    run.proceed();
+    const result = await run.result;
+    expect(result.status).toBe("finished");
+    expect(result.outputs).toHaveLength(4);
+  });
+
+  test("paused before it begins nobody starts", async () => {
+    const { role, letGo, begun } = held("Ann");
+    const run = team([role]).run("go");
+    run.pause();
+    await settled();
+    expect(begun()).toBe(false);
+    letGo();
+    run.proceed();
+    expect((await run.result).status).toBe("finished");
+  });
+
+  test.each(["stop", "signal"] as const)("a paused run can be ended by %s", async (how) => {
+    const abort = new AbortController();
+    const run = team([held("Ann").role]).run("go", { signal: abort.signal });
+    run.pause();
+    await settled();
+    if (how === "stop") run.stop();
+    else abort.abort();
+    expect((await run.result).status).toBe("stopped");
+  });
+
+  test("proceed and pause again in one turn: still paused", async () => {
+    const { role, begun } = held("Ann");
+    const run = team([role]).run("go");
+    run.pause();
+    await settled();
+    run.proceed();
+    run.pause();
+    await settled();
+    expect(begun()).toBe(false);
+    run.stop();
+    await run.result;
+  });
+});
+
+describe("listening", () => {
+  test("to events and notices of a type, as they come, until one leaves", async () => {
+    const run = team(chain()).run("go");
+    const heard: string[] = [];
+    run.on("run.started", ({ team: name }) => heard.push(`started ${name}`));
+    run.on("role.active", ({ role }) => heard.push(role));
+    const leave = run.on("act.ended", ({ act }) => {
+      heard.push(act);
+      leave();
+    });
+    run.on("run.ended", ({ status }) => heard.push(status));
+    await run.result;
+    expect(heard).toEqual(["started team", "Ann", "Ann#0~1", "Bob", "finished"]);
+  });
+
+  test("an event is told when it can be read from the journal, not sooner", async () => {
+    const journal = memoryJournal();
+    const run = team(chain(), { journal }).run("go", { id: "r" });
+    const unread: number[] = [];
+    const checks: Promise<void>[] = [];
+    run.on("act.ended", (event) => {
+      checks.push(
+        (async () => {
+          const known = (await journal.runs()).find(({ runId }) => runId === "r")?.events ?? 0;
+          if (known <= event.seq) unread.push(event.seq);
+        })(),
+      );
+    });
+    await run.result;
+    await Promise.all(checks);
+    expect(checks).toHaveLength(2);
+    expect(unread).toEqual([]);
+  });
+
+  test("one that throws costs the run nothing", async () => {
+    const run = team(chain()).run("go");
+    run.on("act.ended", () => {
+      throw new Error("bad listener");
+    });
+    expect((await run.result).status).toBe("finished");
+  });
+});
