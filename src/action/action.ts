@@ -43,6 +43,9 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   sendTo?(ctx: ActionContext<InputsOf<N>>, output: O | undefined): readonly Address[];
 }
 
+/** What a defined action gives back: with an `output` schema its payload or a message of it, else text or a message; nothing says nothing. */
+export type Produced<O> = (unknown extends O ? string | Message : O | Message<O>) | readonly Message[] | void | undefined;
+
 /** What {@link defineAction} takes. */
 export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]> {
   readonly name: string;
@@ -50,7 +53,7 @@ export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]
   readonly needs?: N;
   readonly output?: S;
   prompt?(ctx: ActionContext<InputsOf<N>>): string;
-  run?(ctx: ActionContext<InputsOf<N>>): Awaitable<ActionResult<z.infer<S>>>;
+  run?(ctx: ActionContext<InputsOf<N>>): Awaitable<Produced<z.infer<S>>>;
   render?(output: z.infer<S>): string;
   sendTo?(ctx: ActionContext<InputsOf<N>>, output: z.infer<S> | undefined): readonly Address[];
 }
@@ -82,7 +85,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
     this.needs = options.needs ?? ([] as readonly Address[] as N);
     this.output = options.output as z.ZodType<z.infer<S>> | undefined;
     if (options.prompt !== undefined) this.prompt = options.prompt.bind(options);
-    if (options.run !== undefined) this.run = options.run.bind(options);
+    if (options.run !== undefined) this.run = options.run.bind(options) as Action<z.infer<S>, N>["run"];
     if (options.render !== undefined) this.render = options.render.bind(options);
     if (options.sendTo !== undefined) this.sendTo = options.sendTo.bind(options);
   }

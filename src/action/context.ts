@@ -119,7 +119,11 @@ export interface ActionContext<Inputs = readonly Message[], S = CustomState> ext
   readonly action: string;
   /** The newest message of each of the action's `needs`, in their order. */
   readonly inputs: Inputs;
-  /** The contents of the news, joined by blank lines. In a plan: the task's instruction. */
+  /**
+   * What to work on, as a prompt can say it: the contents of the news, joined by blank lines. In a plan: its goal, the results of the
+   * tasks this one depends on, the news that came since the plan was made, and the task's instruction, each under a title. The
+   * instruction alone is `task.instruction`.
+   */
   readonly text: string;
   /** The task of the plan this action works on, in mode `plan_and_act`. */
   readonly task?: Task;

@@ -9,7 +9,7 @@ import type { StepDoor } from "../kernel/step.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import { Plan } from "../memory/plan.ts";
-import { createMessage, isCauseLeftOpen, type Message, type MessageFields } from "../message/message.ts";
+import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import { messagesOf } from "../role/said.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
@@ -68,7 +68,8 @@ export class Activation implements RoleContext {
   #working: MemoryDraft | undefined;
   #plan: Plan | undefined;
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
-  #issued: Set<Message> | undefined;
+  /** What was issued, by what it was made from: itself, or a message made elsewhere. */
+  #issued: Map<Message, Message> | undefined;
   #sent: Map<string, Sent> | undefined;
   #messages = 0;
   #ids = 0;
@@ -93,7 +94,7 @@ export class Activation implements RoleContext {
   /** The life of an activation: observe, remember the news, react, publish what came. */
   async live(): Promise<void> {
     const { role } = this.#parts.spec;
-    this.news = Object.freeze([...(await role.observe(this))]);
+    this.news = Object.freeze([...messagesOf(await role.observe(this), this.name)]);
     this.#memory.addBatch(this.news);
     if (this.news.length === 0) return;
     for (const message of messagesOf(await role.react(this), this.name)) this.publish(message);
@@ -116,8 +117,8 @@ export class Activation implements RoleContext {
   /** Everything this activation changed. */
   ended(round: number): ActEnded {
     const { act, take, spec, state } = this.#parts;
-    const known = new Set(this.inbox.map((message) => message.id));
-    for (const id of this.#sent?.keys() ?? []) known.add(id);
+    const known = new Map(this.inbox.map((message) => [message.id, message]));
+    for (const [id, sent] of this.#sent ?? []) known.set(id, sent.message);
     const custom = this.#custom.changes(this.name, spec.role.state);
     const plan = this.#plan === undefined ? undefined : (this.#plan.toJSON() as unknown as Json);
     const planChanged = plan !== undefined && contentHash(plan) !== contentHash(state.plan.toJSON());
@@ -214,19 +215,22 @@ export class Activation implements RoleContext {
       timestamp: this.now(),
     });
     this.#messages += 1;
-    (this.#issued ??= new Set()).add(message);
+    (this.#issued ??= new Map()).set(message, message);
     return message;
   }
 
   issue(message: Message, cause: string = this.#parts.spec.card.name): Message {
-    if (this.#issued?.has(message) === true) return message;
+    const known = this.#issued?.get(message);
+    if (known !== undefined) return known;
     const { id: _id, timestamp: _timestamp, content, ...fields } = message;
-    return this.message(content, {
+    const issued = this.message(content, {
       ...fields,
       causeBy: isCauseLeftOpen(message) ? cause : message.causeBy,
       sentFrom: message.sentFrom === "" ? this.name : message.sentFrom,
       parents: message.parents.length === 0 ? this.news.map((news) => news.id) : message.parents,
     });
+    this.#issued?.set(message, issued);
+    return issued;
   }
 
   publish(given: Message, cause?: string): Receipt {
@@ -268,6 +272,9 @@ export class Activation implements RoleContext {
   }
 }
 
-function recorded(op: MemoryDraft["ops"][number], known: ReadonlySet<string>): RecordedMemoryOp {
-  return op[0] === "+" && known.has(op[1].id) ? ["+", op[1].id] : op;
+/** @throws UsageError `MESSAGE_INVALID` when what was remembered is no message. */
+function recorded(op: MemoryDraft["ops"][number], known: ReadonlyMap<string, Message>): RecordedMemoryOp {
+  if (op[0] === "+" && !isMessage(op[1]))
+    throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof op[1]}.`);
+  return op[0] === "+" && known.get(op[1].id) === op[1] ? ["+", op[1].id] : op;
 }

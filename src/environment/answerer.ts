@@ -99,7 +99,7 @@ export class Answerer {
 
   #messages({ card, prompt, options }: Question): readonly ChatMessage[] {
     const { description, colleagues } = this.#parts.company;
-    const others = colleagues().filter((name) => name !== card.name);
+    const others = description === "" ? [] : colleagues().filter((name) => name !== card.name);
     const intro = introduction(card, { description, colleagues: others });
     const system = options.system === undefined ? intro : `${intro}\n\n${options.system}`;
     const user: ChatMessage = { role: "user", content: prompt, ...(options.images === undefined ? {} : { images: options.images }) };

@@ -17,7 +17,8 @@ export function checkOptions(options: EnvironmentOptions): void {
   if (onFailure !== undefined && !isFailurePolicy(onFailure)) {
     throw new UsageError("OPTION_INVALID", `Expected onFailure to be "stop", "skip" or retry(n), got ${JSON.stringify(onFailure)}.`);
   }
-  if (typeof seed === "number" && Number.isNaN(seed)) throw new UsageError("OPTION_INVALID", "Expected seed to be a string or a number, got NaN.");
+  if (typeof seed === "number" && Number.isNaN(seed))
+    throw new UsageError("OPTION_INVALID", "Expected seed to be a string or a number, got NaN.");
 }
 
 /** @throws UsageError `OPTION_INVALID` unless the value is a whole number that is large enough. */

@@ -1,4 +1,4 @@
-import type { Scheduler, SchedulerEnd, SchedulerHost } from "./scheduler.ts";
+import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost } from "./scheduler.ts";
 
 /**
  * A role runs as soon as it has mail, one activation at a time per role, and what it says is delivered when the activation ends.
@@ -14,6 +14,7 @@ export const eager: Scheduler = {
 class EagerRun {
   readonly #host: SchedulerHost;
   readonly #running = new Set<string>();
+  readonly #breathe = breather();
   /** Roles that cannot go on in this run: they failed or wait for somebody. */
   readonly #blocked = new Set<string>();
   #wake: () => void = () => {};
@@ -50,6 +51,7 @@ class EagerRun {
 
   async #turn(role: string): Promise<void> {
     const end = await this.#host.turn(role);
+    await this.#breathe();
     this.#running.delete(role);
     if (end === "stopped") this.#end ??= "interrupted";
     if (end !== "done") this.#blocked.add(role);

@@ -1,4 +1,5 @@
 import { type Action, assertSameAction } from "../action/action.ts";
+import { abortReason } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -17,6 +18,7 @@ import type { RunLog } from "../run/run-log.ts";
 import type { RoleState, RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
+import type { RunFailure } from "./run-result.ts";
 import { Directory, type Route } from "./router.ts";
 import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 import { takeTurn, type TurnResult, type TurnTools } from "./turn.ts";
@@ -54,17 +56,27 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly #actions = new Map<string, Action>();
   readonly #running = new Set<string>();
   readonly #interrupt = new AbortController();
-  readonly #tools: TurnTools;
+  #tools: TurnTools;
   #roundLimit = 0;
   #wake: () => void = () => {};
-  #failure: { readonly error: unknown } | undefined;
+  #failure: RunFailure | undefined;
   #control: ControlError | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
     const { log, clock, mask, answerer, onFailure } = parts;
-    this.#tools = { log, clock, gate: new BudgetGate(log.state), mask, answerer, onFailure, host: this, lifetimes: new Lifetimes(this.signal) };
+    this.#tools = {
+      log,
+      clock,
+      gate: new BudgetGate(log.state),
+      mask,
+      answerer,
+      onFailure,
+      host: this,
+      lifetimes: new Lifetimes(this.signal),
+    };
+    this.#tools.lifetimes.close();
   }
 
   get state(): RunState {
@@ -101,7 +113,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   /** What stopped the run, if a role's failure or a broken journal did. */
-  get failure(): { readonly error: unknown } | undefined {
+  get failure(): RunFailure | undefined {
     return this.#failure;
   }
 
@@ -147,11 +159,20 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
-  run(roundLimit: number): Promise<SchedulerEnd> {
+  async run(roundLimit: number): Promise<SchedulerEnd> {
     this.#failure = undefined;
     this.#control = undefined;
     this.#roundLimit = roundLimit;
-    return this.#parts.scheduler.run(this);
+    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.signal) };
+    try {
+      return await this.#parts.scheduler.run(this);
+    } catch (error) {
+      this.#failure ??= { error };
+      return "interrupted";
+    } finally {
+      this.#tools.lifetimes.close();
+      if (this.signal.aborted) this.#control ??= abortReason(this.signal);
+    }
   }
 
   ready(): Iterable<string> {
@@ -218,7 +239,7 @@ export class Engine implements SchedulerHost, ActivationHost {
         this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, result.error).message}`);
         return "done";
       case "stopped":
-        this.#failure ??= { error: result.error };
+        this.#failure ??= { error: result.error, role: name };
         return "stopped";
       case "suspended":
         this.#control ??= result.control;
@@ -239,7 +260,6 @@ export class Engine implements SchedulerHost, ActivationHost {
       this.#parts.tell()?.({ type: "message.dead", message: sent.message, address });
     }
   }
-
 }
 
 /**

@@ -1,12 +1,12 @@
 import { EventEmitter } from "eventemitter3";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { errorRecord, UsageError } from "../kernel/errors.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
 import { contentHash, deepFreeze, type Json } from "../kernel/json.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import type { Plan } from "../memory/plan.ts";
+import { Plan } from "../memory/plan.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -86,6 +86,7 @@ export interface RoleView {
   readonly memory: ReadableMemory;
   readonly workingMemory: ReadableMemory;
   readonly state: { readonly [key: string]: Json };
+  /** A copy: changing it changes nothing. */
   readonly plan: Plan;
   readonly isIdle: boolean;
 }
@@ -155,7 +156,10 @@ export class Environment {
     const name = o.name ?? role.name;
     assertRoleName(name);
     if (this.#roles.has(name)) {
-      throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`);
+      throw new UsageError(
+        "ROLE_DUPLICATE",
+        `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`,
+      );
     }
     this.#engine.enlist(role, name);
     if (!this.state.roles.has(name)) addRoleState(this.state, hiredRole(role, name));
@@ -183,12 +187,13 @@ export class Environment {
   async run(o: { readonly rounds?: number } = {}): Promise<RunResult> {
     checkWhole(o.rounds ?? DEFAULT_ROUNDS, "rounds", 0);
     const end = await this.drive(this.#engine.rounds + (o.rounds ?? DEFAULT_ROUNDS));
-    return runResult(this.state, end);
+    return runResult(this.state, end, this.#mask);
   }
 
   /** Runs to an absolute number of rounds and says why it stopped. @internal */
   async drive(roundLimit: number): Promise<RunEnd> {
-    if (this.#runs !== undefined) throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
+    if (this.#runs !== undefined)
+      throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
     try {
       this.#runs = this.#engine.run(roundLimit);
       const reason = (await this.#runs) as SchedulerEnd;
@@ -200,13 +205,13 @@ export class Environment {
 
   /** Records how the run ended, as far as its journal still takes it, and says what came of it. @internal */
   async finish(end: RunEnd): Promise<RunResult> {
-    const { status, error } = statusOf(end);
+    const { status, error } = statusOf(end, this.#mask);
     try {
-      this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: maskedError(this.#mask, error) }) });
+      this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: errorRecord(error) }) });
       await this.#log.durable();
-      return runResult(this.state, end);
+      return runResult(this.state, end, this.#mask);
     } catch (broken) {
-      return runResult(this.state, { ...end, failure: end.failure ?? { error: broken } });
+      return runResult(this.state, { ...end, failure: end.failure ?? { error: broken } }, this.#mask);
     }
   }
 
@@ -245,7 +250,18 @@ export class Environment {
     if (role === undefined || state === undefined) return undefined;
     const { mailbox, memory, workingMemory, custom, plan } = state;
     const isIdle = mailbox.isEmpty && state.open === undefined;
-    return { role, name, inbox: mailbox.peek(mailbox.size), memory, workingMemory, state: custom, plan, isIdle };
+    return {
+      role,
+      name,
+      inbox: mailbox.peek(mailbox.size),
+      memory,
+      workingMemory,
+      state: custom,
+      isIdle,
+      get plan() {
+        return Plan.fromJSON(plan.toJSON());
+      },
+    };
   }
 
   /** Calls `listener` for every event or notice of a type; the returned function stops that. */

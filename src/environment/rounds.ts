@@ -1,4 +1,4 @@
-import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
+import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
 
 /**
  * Bulk-synchronous rounds. Every role with mail runs once per round, concurrently up to the limit; what they say is delivered at
@@ -9,14 +9,17 @@ import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./schedule
 export const rounds: Scheduler = {
   name: "rounds",
   async run(host) {
+    const breathe = breather();
     for (;;) {
-      const end = await nextRound(host);
+      const end = await nextRound(host, breathe);
       if (end !== "done") return end;
     }
   },
 };
 
-async function nextRound(host: SchedulerHost): Promise<SchedulerEnd | "done"> {
+type Breathe = ReturnType<typeof breather>;
+
+async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<SchedulerEnd | "done"> {
   await host.resumed();
   if (host.signal.aborted) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
@@ -24,14 +27,14 @@ async function nextRound(host: SchedulerHost): Promise<SchedulerEnd | "done"> {
   const ready = [...host.ready()];
   if (ready.length === 0 && !host.midRound) return "idle";
   if (host.rounds >= host.roundLimit) return "rounds";
-  const ends = await runAll(host, ready);
+  const ends = await runAll(host, ready, breathe);
   if (ends.some((end) => end !== "done")) return "interrupted";
   host.endRound();
   return "done";
 }
 
 /** Turns of all the roles, at most `concurrency` at once, begun in their order. */
-async function runAll(host: SchedulerHost, roles: readonly string[]): Promise<readonly TurnEnd[]> {
+async function runAll(host: SchedulerHost, roles: readonly string[], breathe: Breathe): Promise<readonly TurnEnd[]> {
   const ends: TurnEnd[] = [];
   let next = 0;
   async function worker(): Promise<void> {
@@ -41,6 +44,7 @@ async function runAll(host: SchedulerHost, roles: readonly string[]): Promise<re
       if (role === undefined || host.signal.aborted) return;
       next += 1;
       ends.push(await host.turn(role));
+      await breathe();
     }
   }
   await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));

@@ -1,16 +1,24 @@
-import { AbortedError, BudgetError, type ControlError, TroupeError, UsageError, WaitingError } from "../kernel/errors.ts";
+import { AbortedError, BudgetError, type ControlError, errorRecord, type ErrorRecord, stepErrorFrom, TroupeError, UsageError, WaitingError } from "../kernel/errors.ts";
+import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
+import { masked } from "../run/masking.ts";
 import type { RunStatus } from "../run/event.ts";
 import type { DeadLetter, RunState } from "../run/run-state.ts";
 import { roundsOf } from "./engine.ts";
 import type { SchedulerEnd } from "./scheduler.ts";
 
+/** What broke a run, and whose activation it was, if it was one's. */
+export interface RunFailure {
+  readonly error: unknown;
+  readonly role?: string;
+}
+
 /** Why a run stopped. */
 export interface RunEnd {
   readonly reason: SchedulerEnd;
-  readonly failure: { readonly error: unknown } | undefined;
+  readonly failure: RunFailure | undefined;
   readonly control: ControlError | undefined;
 }
 
@@ -33,9 +41,9 @@ export interface RunResult {
   readonly error?: TroupeError;
 }
 
-/** The result of a run as it stands. */
-export function runResult(state: RunState, end: RunEnd): RunResult {
-  const { status, error } = statusOf(end);
+/** The result of a run as it stands, without secrets. */
+export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
+  const { status, error } = statusOf(end, mask);
   const pending = state.pending.toSorted((a, b) => a.order - b.order).map((waiting) => waiting.sent.message);
   return {
     runId: state.runId,
@@ -53,8 +61,8 @@ export function runResult(state: RunState, end: RunEnd): RunResult {
 }
 
 /** The status an end stands for, and the error that explains it. */
-export function statusOf(end: RunEnd): { readonly status: RunStatus; readonly error?: TroupeError } {
-  if (end.failure !== undefined) return { status: "failed", error: asTroupeError(end.failure.error) };
+export function statusOf(end: RunEnd, mask: Mask): { readonly status: RunStatus; readonly error?: TroupeError } {
+  if (end.failure !== undefined) return { status: "failed", error: withoutSecrets(asTroupeError(end.failure), mask) };
   if (end.control !== undefined) return { status: statusOfControl(end.control), error: end.control };
   switch (end.reason) {
     case "idle":
@@ -74,8 +82,22 @@ function statusOfControl(control: ControlError): RunStatus {
   return control.code === "DIFFERENCE" ? "failed" : "stopped";
 }
 
-function asTroupeError(error: unknown): TroupeError {
+function asTroupeError({ error, role }: RunFailure): TroupeError {
   if (TroupeError.isInstance(error)) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new UsageError("ACTION_FAILED", `An action failed: ${message}`, { cause: error });
+  const who = role === undefined ? "Something" : `An action of ${role}`;
+  const advice = "Mend it and resume the run, or say with onFailure what shall happen when an action fails.";
+  return new UsageError("ACTION_FAILED", `${who} failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ${advice}`, { cause: error, ...(role === undefined ? {} : { data: { role } }) });
+}
+
+/** The same error where nothing in it is secret; else one that says the same without, and without its cause. */
+function withoutSecrets(error: TroupeError, mask: Mask): TroupeError {
+  const plain = errorRecord(error);
+  const safe = masked(mask, plain);
+  const cause = error.cause instanceof Error ? error.cause.message : "";
+  return safe === plain && mask(cause) === cause ? error : errorFrom(safe);
+}
+
+function errorFrom(record: ErrorRecord): TroupeError {
+  return record.name === "UsageError" ? new UsageError(record.code, record.message, { data: record.data }) : stepErrorFrom(record);
 }

@@ -1,3 +1,5 @@
+import { nextMacrotask } from "../kernel/clock.ts";
+
 /** How one turn of a role ended, as schedulers need to know it. */
 export type TurnEnd = "done" | "stopped" | "suspended";
 
@@ -24,6 +26,21 @@ export interface SchedulerHost {
   /** Resolves when activations may start (again): at once unless the run is paused. */
   resumed(): Promise<void>;
   readonly signal: AbortSignal;
+}
+
+/** Turns between two breaths: few enough that a stop is heard within milliseconds, many enough to cost nothing. */
+const TURNS_PER_BREATH = 128;
+
+/**
+ * Lets timers, signals and input be heard now and then: turns that wait for nothing would keep them out for the whole run.
+ * To be called once a turn.
+ */
+export function breather(): () => Promise<void> | undefined {
+  let turns = 0;
+  return () => {
+    turns += 1;
+    return turns % TURNS_PER_BREATH === 0 ? nextMacrotask() : undefined;
+  };
 }
 
 /** Why a scheduler stopped. `interrupted`: a turn was stopped or suspended, or the signal aborted. */

@@ -39,7 +39,10 @@ export class StateDraft {
   replace(state: CustomState): void {
     this.#assertOpen();
     if (typeof state !== "object" || state === null || Array.isArray(state)) {
-      throw new UsageError("STATE_INVALID", `Expected the state of a role to be an object, got ${Array.isArray(state) ? "a list" : typeof state}.`);
+      throw new UsageError(
+        "STATE_INVALID",
+        `Expected the state of a role to be an object, got ${Array.isArray(state) ? "a list" : typeof state}.`,
+      );
     }
     this.#replaced = true;
     this.#touched = new Map(Object.entries(state));
@@ -56,7 +59,8 @@ export class StateDraft {
     const changed: [string, Json][] = [];
     for (const [key, value] of this.#touched) {
       if (value === undefined) continue;
-      if (!Object.hasOwn(this.#base, key) || canonicalJson(value) !== canonicalJson(this.#base[key])) changed.push([key, jsonRoundTrip(value) as Json]);
+      if (!Object.hasOwn(this.#base, key) || canonicalJson(value) !== canonicalJson(this.#base[key]))
+        changed.push([key, jsonRoundTrip(value) as Json]);
     }
     // Not by assignment: "__proto__" is a key like others.
     const set = Object.fromEntries(changed);
@@ -111,15 +115,18 @@ export class StateDraft {
 
   #makeView(): CustomState {
     const has = (key: string | symbol): boolean => this.#read(key) !== undefined;
-    return new Proxy<CustomState>({}, {
-      get: (_target, key) => this.#read(key),
-      set: (_target, key, value) => this.#write(key, value),
-      defineProperty: (_target, key, property) => "value" in property && this.#write(key, property.value),
-      deleteProperty: (_target, key) => this.#write(key, undefined),
-      has: (_target, key) => has(key),
-      ownKeys: () => this.#keys(),
-      getOwnPropertyDescriptor: (_target, key) =>
-        has(key) ? { value: this.#read(key), writable: true, enumerable: true, configurable: true } : undefined,
-    });
+    return new Proxy<CustomState>(
+      {},
+      {
+        get: (_target, key) => this.#read(key),
+        set: (_target, key, value) => this.#write(key, value),
+        defineProperty: (_target, key, property) => "value" in property && this.#write(key, property.value),
+        deleteProperty: (_target, key) => this.#write(key, undefined),
+        has: (_target, key) => has(key),
+        ownKeys: () => this.#keys(),
+        getOwnPropertyDescriptor: (_target, key) =>
+          has(key) ? { value: this.#read(key), writable: true, enumerable: true, configurable: true } : undefined,
+      },
+    );
   }
 }

@@ -33,7 +33,10 @@ export type TurnResult =
   | { readonly kind: "stopped"; readonly error: unknown }
   | { readonly kind: "suspended"; readonly control: ControlError };
 
-type Outcome = { readonly kind: "done"; readonly event: ActEnded } | { readonly kind: "failed"; readonly error: unknown } | { readonly kind: "control"; readonly control: ControlError };
+type Outcome =
+  | { readonly kind: "done"; readonly event: ActEnded }
+  | { readonly kind: "failed"; readonly error: unknown }
+  | { readonly kind: "control"; readonly control: ControlError };
 
 /** One role's turn: an activation, and its retries as the failure policy says. Rejects only when the journal is broken. */
 export async function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Promise<TurnResult> {
@@ -73,8 +76,10 @@ class Attempt {
     const startedAt = role.open?.at ?? clock.now();
     this.#lifetime = tools.lifetimes.begin();
     const lifetime = this.#lifetime;
-    const what = `the activation ${this.#act}`;
-    this.#limit = new TimeLimit(clock, spec.role.timeout, () => lifetime.end(this.#steps.control ?? new TimeoutError(what, spec.role.timeout)));
+    const what = `the activation ${this.#act} (steps inside a step go through the door that its effect is given)`;
+    this.#limit = new TimeLimit(clock, spec.role.timeout, () =>
+      lifetime.end(this.#steps.control ?? new TimeoutError(what, spec.role.timeout)),
+    );
     this.#steps = new ActivationSteps({
       act: this.#act,
       log,
@@ -96,9 +101,9 @@ class Attempt {
     const outcome = await this.#live();
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
-    this.#tools.log.record(outcome.event);
+    const event = this.#tools.log.record(outcome.event);
     this.#activation.settle();
-    return { kind: "ended", event: outcome.event };
+    return { kind: "ended", event: event as ActEnded };
   }
 
   #begin(at: number): void {

@@ -7,13 +7,18 @@ import { abortReason } from "./abort.ts";
 export class Lifetimes {
   readonly #signal: AbortSignal;
   readonly #open = new Set<Lifetime>();
+  readonly #endAll = (): void => {
+    for (const lifetime of this.#open) lifetime.end(abortReason(this.#signal));
+  };
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    const endAll = (): void => {
-      for (const lifetime of this.#open) lifetime.end(abortReason(signal));
-    };
-    signal.addEventListener("abort", endAll, { once: true });
+    signal.addEventListener("abort", this.#endAll, { once: true });
+  }
+
+  /** Lets go of the signal, which would keep all of this alive as long as it lives. Spans begun later end by themselves alone. */
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#endAll);
   }
 
   /** Begins a span. It must be closed. */

@@ -1,5 +1,5 @@
 import { ContextClosedError } from "../kernel/errors.ts";
-import type { Address } from "../message/address.ts";
+import type { Address, PayloadOf } from "../message/address.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
 import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
@@ -138,7 +138,7 @@ export class MemoryDraft implements MessageMemory {
     return this.#both((memory) => memory.getByAction(address));
   }
 
-  getByActions<P>(addresses: Iterable<Address<P>>): Message<P>[] {
+  getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[] {
     const all = [...addresses];
     return this.#both((memory) => memory.getByActions(all));
   }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import { addressOf, type Address } from "../message/address.ts";
+import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { type Message, MessageSchema } from "../message/message.ts";
 import { MessageIndex } from "./message-index.ts";
 import { MessageLog } from "./message-log.ts";
@@ -106,10 +106,10 @@ export class Memory implements MessageMemory {
     return this.#at(this.#causes.positionsOf(addressOf(address))) as Message<P>[];
   }
 
-  getByActions<P>(addresses: Iterable<Address<P>>): Message<P>[] {
+  getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[] {
     const positions: number[] = [];
     for (const name of namesOf(addresses)) for (const position of this.#causes.positionsOf(name)) positions.push(position);
-    return this.#at(positions.sort((a, b) => a - b)) as Message<P>[];
+    return this.#at(positions.sort((a, b) => a - b)) as Message<PayloadOf<A>>[];
   }
 
   newestBy<P>(address: Address<P>): Message<P> | undefined {

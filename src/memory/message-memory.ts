@@ -1,4 +1,4 @@
-import type { Address } from "../message/address.ts";
+import type { Address, PayloadOf } from "../message/address.ts";
 import type { Message, serializeMessage } from "../message/message.ts";
 
 /** A memory as plain JSON: every message once, in order of arrival. */
@@ -39,7 +39,7 @@ export interface ReadableMemory extends Iterable<Message> {
   /** Messages an action caused, in order of arrival. O(answer). */
   getByAction<P>(address: Address<P>): Message<P>[];
   /** Messages any of the actions caused, in order of arrival, each once. */
-  getByActions<P>(addresses: Iterable<Address<P>>): Message<P>[];
+  getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[];
   /** The newest message an action caused. O(1). */
   newestBy<P>(address: Address<P>): Message<P> | undefined;
   /**

@@ -1,3 +1,5 @@
+import { UsageError } from "../kernel/errors.ts";
+
 /**
  * Anything that has a name in routing: an action, a role, `UserRequirement`. `"~says"` is a phantom: it carries the type of
  * what a message caused by it holds in `instructContent`, and never exists at run time.
@@ -30,9 +32,20 @@ export const ROUTE_TO_NONE = "<none>";
 /** What causes a user's message. */
 export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRequirement" });
 
-/** The name behind an address: a string as it is, an action's or role's `name`, a class's static `actionName` or else its name. */
+/**
+ * The name behind an address: a string as it is, an action's or role's `name`, a class's static `actionName` or else its name.
+ *
+ * @throws UsageError `ADDRESS_INVALID` for what has no name.
+ */
 export function addressOf(x: Address): string {
+  const name: unknown = nameOf(x);
+  if (typeof name === "string") return name;
+  throw new UsageError("ADDRESS_INVALID", `Expected an address (a name, an action, a role or an Action class), got ${x === null ? "null" : typeof x}.`);
+}
+
+function nameOf(x: Address): unknown {
   if (typeof x === "string") return x;
+  if (typeof x !== "function" && (typeof x !== "object" || x === null)) return undefined;
   return isClass(x) ? (x.actionName ?? x.name) : x.name;
 }
 

@@ -21,7 +21,17 @@ import {
   type StepEnded,
   type StepStarted,
 } from "./event.ts";
-import { actName, addRoleState, emptyRunState, nothingCarried, type OpenActivation, type RoleState, type RunState, type StepOutcome, type StepRecord } from "./run-state.ts";
+import {
+  actName,
+  addRoleState,
+  emptyRunState,
+  nothingCarried,
+  type OpenActivation,
+  type RoleState,
+  type RunState,
+  type StepOutcome,
+  type StepRecord,
+} from "./run-state.ts";
 
 /**
  * The state a list of events leads to.
@@ -37,10 +47,16 @@ export function fold(events: Iterable<RunEvent>): RunState {
 /** Changes a state by one event. The only writer of a run's state, live and from a journal alike. */
 export function apply(state: RunState, event: RunEvent): void {
   if (event.v !== EVENT_VERSION) {
-    throw new JournalError("JOURNAL_VERSION", `Expected events of version ${EVENT_VERSION}, got ${String(event.v)}. Update this program to read the run.`);
+    throw new JournalError(
+      "JOURNAL_VERSION",
+      `Expected events of version ${EVENT_VERSION}, got ${String(event.v)}. Update this program to read the run.`,
+    );
   }
   if (event.seq !== state.seq) {
-    throw new JournalError("JOURNAL_GAP", `Expected event ${state.seq} of run ${event.runId} next, got ${event.seq}. Events are missing or doubled.`);
+    throw new JournalError(
+      "JOURNAL_GAP",
+      `Expected event ${state.seq} of run ${event.runId} next, got ${event.seq}. Events are missing or doubled.`,
+    );
   }
   if (state.runId !== "" && event.runId !== state.runId) throw damaged(`run ${state.runId} has an event of run ${event.runId}`);
   try {
@@ -129,14 +145,19 @@ function endStep(state: RunState, event: StepEnded): void {
   const steps = openSteps(state, event.act);
   const record = steps.get(event.key);
   if (record === undefined) throw damaged(`a step ended that had not started: ${event.act} ${event.key}`);
-  if (record.outcome !== undefined || (event.retry === true && !record.inFlight)) throw damaged(`a step ended twice: ${event.act} ${event.key}`);
+  if (record.outcome !== undefined || (event.retry === true && !record.inFlight))
+    throw damaged(`a step ended twice: ${event.act} ${event.key}`);
   // The answer of a step whose last try was settled when it failed closes no hold any more.
   if (record.inFlight) settleTry(state, event);
   if (event.retry === true) {
     steps.set(event.key, { ...record, inFlight: false });
     return;
   }
-  steps.set(event.key, { ...record, inFlight: false, outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at } });
+  steps.set(event.key, {
+    ...record,
+    inFlight: false,
+    outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at },
+  });
 }
 
 function settleTry(state: RunState, event: StepEnded): void {
@@ -225,9 +246,9 @@ function resolved(ops: readonly RecordedMemoryOp[], known: ReadonlyMap<string, M
   });
 }
 
-function changedState(before: RoleState["custom"], change: NonNullable<ActEnded["state"]>): RoleState["custom"] {
-  const after: Record<string, Json> = { ...before, ...change.set };
-  for (const key of change.unset) delete after[key];
+function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
+  const after: Record<string, Json> = { ...before, ...set };
+  for (const key of unset) delete after[key];
   return after;
 }
 
@@ -273,7 +294,8 @@ function roleOf(state: RunState, name: string): RoleState {
 /** The role an activation's end is about: the activation is its open one, or its next one when it took no step. */
 function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
   const role = roleOf(state, event.role);
-  if (event.act !== (role.open?.act ?? actName(role.name, role.n, role.failures + 1))) throw damaged(`${event.act} ended, which is not open`);
+  if (event.act !== (role.open?.act ?? actName(role.name, role.n, role.failures + 1)))
+    throw damaged(`${event.act} ended, which is not open`);
   return role;
 }
 

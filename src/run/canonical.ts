@@ -27,7 +27,8 @@ class CanonicalLog {
   readonly #entries: Entry[] = [];
   readonly #hireOrder = new Map<string, number>();
   readonly #steps = new Map<string, Map<string, MutableStep>>();
-  readonly #outside: string[] = [];
+  /** Names of messages from outside, by their ids, which may be random. */
+  readonly #outside = new Map<string, string>();
   #header: object = {};
   #end: object = { type: "open" };
   #eager = false;
@@ -42,8 +43,8 @@ class CanonicalLog {
         this.#header = { type: event.type, team: event.team, roles: event.roles, seed: event.seed, scheduler: event.scheduler };
         return;
       case "message":
-        this.#outside.push(event.message.id);
-        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(event) }]);
+        this.#outside.set(event.message.id, `outside#${this.#outside.size + 1}`);
+        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(event, this.#outside) }]);
       case "step.started":
         this.#stepsOf(event.act).set(event.key, { started: event, ended: undefined });
         return;
@@ -51,7 +52,7 @@ class CanonicalLog {
         if (event.retry !== true) this.#endStep(event);
         return;
       case "act.ended":
-        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), ended(event)]);
+        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), ended(event, this.#outside)]);
       case "act.failed":
         return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), failed(event)]);
       case "round.ended":
@@ -70,7 +71,7 @@ class CanonicalLog {
     const open = [...this.#steps.keys()].toSorted().flatMap((act) => this.#stepLines(act));
     const entries = this.#entries.toSorted((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]);
     const lines = [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map(canonicalJson);
-    return this.#outside.reduce((text, id, index) => text.replaceAll(JSON.stringify(id), `"outside#${index + 1}"`), lines.join("\n"));
+    return lines.join("\n");
   }
 
   #push(order: number, lines: readonly object[]): void {
@@ -129,32 +130,44 @@ function inOrder(steps: readonly Step[], parent: string | undefined): readonly S
     .flatMap((step) => [step, ...inOrder(steps, step.started.key)]);
 }
 
-function sent(event: Sent): object {
-  return { message: timeless(event.message), to: event.to, dead: event.dead };
+/** Names that do not differ between equal runs, by the ids that may. */
+type Names = ReadonlyMap<string, string>;
+
+function sent(event: Sent, names: Names): object {
+  return { message: timeless(event.message, names), to: event.to, dead: event.dead };
 }
 
-function timeless(message: Message): object {
+function timeless(message: Message, names: Names): object {
   const { timestamp: _timestamp, ...rest } = message;
-  return rest;
+  return { ...rest, id: named(message.id, names), parents: message.parents.map((id) => named(id, names)) };
 }
 
-function ended(event: ActEnded): object {
+function named(id: string, names: Names): string {
+  return names.get(id) ?? id;
+}
+
+function ended(event: ActEnded, names: Names): object {
   return {
     type: event.type,
     act: event.act,
     round: event.round,
     take: event.take,
-    said: event.said.map(sent),
-    memory: event.memory.map(timelessOp),
-    working: event.working.map(timelessOp),
+    said: event.said.map((each) => sent(each, names)),
+    memory: event.memory.map((op) => timelessOp(op, names)),
+    working: event.working.map((op) => timelessOp(op, names)),
     state: event.state,
     plan: event.plan,
-    joins: event.joins,
+    joins: event.joins === undefined ? undefined : mapValues(event.joins, (inputs) => mapValues(inputs, (id) => named(id, names))),
   };
 }
 
-function timelessOp(op: ActEnded["memory"][number]): unknown {
-  return op[0] === "+" && typeof op[1] !== "string" ? ["+", timeless(op[1])] : op;
+function timelessOp(op: ActEnded["memory"][number], names: Names): unknown {
+  if (op[0] === "0") return op;
+  return [op[0], typeof op[1] === "string" ? named(op[1], names) : timeless(op[1], names)];
+}
+
+function mapValues<A, B>(record: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }
 
 function failed(event: ActFailed): object {

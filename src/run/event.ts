@@ -75,6 +75,8 @@ export interface StepStarted {
   /** Micro-dollars reserved. */
   readonly hold: number;
   readonly request: Json;
+  /** It must not simply run again when nobody knows whether it happened. */
+  readonly idempotent?: false;
 }
 
 /** A try of a side effect ended. With `retry` another one follows; else this is the step's answer. */
@@ -139,7 +141,7 @@ export interface RunResumed {
   readonly budget?: number;
 }
 
-/** The run ended, for now: all but `finished` and `failed` runs can go on. */
+/** The run ended, for now: all but `finished` runs can go on. */
 export interface RunEnded {
   readonly type: "run.ended";
   readonly status: RunStatus;

@@ -36,7 +36,8 @@ class MemoryJournal implements Journal {
   }
 
   async create(runId: string): Promise<void> {
-    if (this.#runs.has(runId)) throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+    if (this.#runs.has(runId))
+      throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
     this.#runs.set(runId, { epoch: 0, events: [] });
   }
 
@@ -49,7 +50,10 @@ class MemoryJournal implements Journal {
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     const run = this.#run(runId);
     if (run.epoch !== epoch) {
-      throw new JournalError("EPOCH_STALE", `Expected epoch ${run.epoch} of run ${runId}, got ${epoch}: somebody else has taken the run over.`);
+      throw new JournalError(
+        "EPOCH_STALE",
+        `Expected epoch ${run.epoch} of run ${runId}, got ${epoch}: somebody else has taken the run over.`,
+      );
     }
     if (run.events.length !== expectedSeq) {
       throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
@@ -92,6 +96,9 @@ class MemoryJournal implements Journal {
       this.#runs.delete(runId);
     }
     if (this.#count + more <= this.#limit) return;
-    throw new JournalError("JOURNAL_FULL", `Expected room for ${more} events in a memory journal of at most ${this.#limit}. Raise its limit or use a journal on disk.`);
+    throw new JournalError(
+      "JOURNAL_FULL",
+      `Expected room for ${more} events in a memory journal of at most ${this.#limit}. Raise its limit or use a journal on disk.`,
+    );
   }
 }

@@ -38,7 +38,10 @@ export class RunLog {
   readonly #owned: OwnedRun | undefined;
   readonly #observe: ((event: RunEvent) => void) | undefined;
   #tail: RunEvent[] = [];
-  #writing: Promise<void> | undefined;
+  #isWriting = false;
+  /** The store has every event before this one. */
+  #durableTo: number;
+  #waiting: { readonly to: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   #broken: { readonly error: unknown } | undefined;
 
   constructor(parts: RunLogParts) {
@@ -47,22 +50,38 @@ export class RunLog {
     this.#mask = parts.mask;
     this.#owned = parts.owned;
     this.#observe = parts.observe;
+    this.#durableTo = parts.state.seq;
   }
 
-  /** Records what happened. @throws whatever broke the journal before */
-  record(body: RunEventBody): void {
+  /** Records what happened, without secrets, and gives back what was recorded. @throws whatever broke the journal before */
+  record<B extends RunEventBody>(body: B): RunEvent & { readonly type: B["type"] } {
     if (this.#broken !== undefined) throw this.#broken.error;
-    const event = { v: EVENT_VERSION, runId: this.state.runId, seq: this.state.seq, time: this.#clock.now(), ...maskedBody(this.#mask, body) } as RunEvent;
+    const event = {
+      v: EVENT_VERSION,
+      runId: this.state.runId,
+      seq: this.state.seq,
+      time: this.#clock.now(),
+      ...maskedBody(this.#mask, body),
+    } as RunEvent & { readonly type: B["type"] };
     apply(this.state, event);
-    if (this.#owned === undefined) return this.#observe?.(event);
-    this.#tail.push(event);
-    this.#writing ??= this.#write(this.#owned);
+    if (this.#owned === undefined) this.#observe?.(event);
+    else this.#append(this.#owned, event);
+    return event;
   }
 
   /** @throws JournalError when the store refused */
-  async durable(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
-    if (this.#broken !== undefined) throw this.#broken.error;
+  durable(): Promise<void> {
+    const to = this.state.seq;
+    if (this.#broken !== undefined) return Promise.reject(this.#broken.error);
+    if (this.#owned === undefined || this.#durableTo >= to) return Promise.resolve();
+    return new Promise((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
+  }
+
+  #append(owned: OwnedRun, event: RunEvent): void {
+    this.#tail.push(event);
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    void this.#write(owned);
   }
 
   async #write(owned: OwnedRun): Promise<void> {
@@ -72,11 +91,23 @@ export class RunLog {
       this.#tail = [];
       try {
         await owned.journal.append(this.state.runId, owned.epoch, batch[0]?.seq ?? 0, batch);
+        this.#durableTo += batch.length;
         for (const event of batch) this.#observe?.(event);
       } catch (error) {
         this.#broken = { error };
       }
+      this.#wake();
     }
-    this.#writing = undefined;
+    this.#isWriting = false;
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const waiter of waiting) {
+      if (this.#durableTo >= waiter.to) waiter.resolve();
+      else if (this.#broken !== undefined) waiter.reject(this.#broken.error);
+      else this.#waiting.push(waiter);
+    }
   }
 }

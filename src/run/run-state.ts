@@ -16,7 +16,9 @@ import type { HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
  */
 
 /** Where a run stands. */
-export type RunPhase = { readonly phase: "running" } | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
+export type RunPhase =
+  | { readonly phase: "running" }
+  | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
 
 /** A recorded step of an activation that has not ended. */
 export interface StepRecord {
@@ -69,7 +71,9 @@ export interface RoleState {
 /** A message that reached nobody, or whose role failed on it. */
 export interface DeadLetter {
   readonly message: Message;
-  readonly reason: { readonly kind: "no such address"; readonly address: string } | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord };
+  readonly reason:
+    | { readonly kind: "no such address"; readonly address: string }
+    | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord };
 }
 
 /** Said, and waiting for the end of the round. */

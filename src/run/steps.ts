@@ -1,5 +1,5 @@
 import { abortReason, throwIfAborted } from "../kernel/abort.ts";
-import { ContextClosedError, ControlError, errorRecord, stepErrorFrom } from "../kernel/errors.ts";
+import { ContextClosedError, ControlError, errorRecord, StepError, stepErrorFrom } from "../kernel/errors.ts";
 import { canonicalJson, contentHash, type Json } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
@@ -138,12 +138,14 @@ export class ActivationSteps implements StepPort {
     const { act, log, gate, lifetime, begin } = this.#parts;
     const { signal } = lifetime;
     begin();
-    const tried = this.#parts.recorded?.get(key)?.started.try ?? 0;
+    const before = this.#parts.recorded?.get(key)?.started;
+    const tried = before?.try ?? 0;
     const { now, mask } = this.#parts;
     const tries = new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, tried, log, gate, lifetime, now, mask });
     const isQuestion = spec.kind === "human";
     if (isQuestion) this.#countPersons(1);
     try {
+      if (before !== undefined && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
       throwIfAborted(signal);
       const value = await lifetime.until(effect(this.#door(key, at, tries)));
@@ -206,6 +208,14 @@ export class ActivationSteps implements StepPort {
   }
 }
 
+/** The effect may have happened before a crash, and must not happen twice: somebody has to look. */
+function uncertain(name: string): StepError {
+  return new StepError(
+    "STEP_UNCERTAIN",
+    `Expected to know whether "${name}" had happened when the run stopped, but nobody does, and it must not happen twice. Look, then resume the run: it is tried again.`,
+  );
+}
+
 /** Whoever awaits it gets its error; when nobody does, that must not end the process. */
 function neverUnhandled<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
@@ -218,4 +228,3 @@ interface Place {
   readonly parent: string | undefined;
   readonly asked: number;
 }
-

@@ -80,14 +80,19 @@ export class Tries implements Attempts {
 
   #answer(outcome: StepOutcome): StepOutcome {
     if (this.#try === this.#parts.tried) this.#start(0);
-    const end = outcome.ok ? { ok: true, value: outcome.value } : { ok: false, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
+    const end = outcome.ok
+      ? { ok: true, value: outcome.value }
+      : { ok: false, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
     this.#end(this.#outcomeNow(), end, outcome.at);
     return outcome;
   }
 
   #outcomeNow(): AttemptOutcome {
     if (this.#state.kind === "settled") return this.#state.outcome;
-    return { cost: this.#state.kind === "open" ? this.#state.hold : 0, basis: this.#state.kind === "open" && this.#state.hold > 0 ? "hold" : "none" };
+    return {
+      cost: this.#state.kind === "open" ? this.#state.hold : 0,
+      basis: this.#state.kind === "open" && this.#state.hold > 0 ? "hold" : "none",
+    };
   }
 
   #start(hold: number): void {
@@ -95,7 +100,18 @@ export class Tries implements Attempts {
     this.#try += 1;
     this.#state = { kind: "open", hold };
     const place = parent === undefined ? { asked } : { asked, in: parent };
-    log.record({ type: "step.started", act, key, kind: spec.kind, name: spec.name, ...place, try: this.#try, hold, request });
+    log.record({
+      type: "step.started",
+      act,
+      key,
+      kind: spec.kind,
+      name: spec.name,
+      ...place,
+      try: this.#try,
+      hold,
+      request,
+      ...(spec.idempotent === false ? { idempotent: false as const } : {}),
+    });
   }
 
   #end(outcome: AttemptOutcome, end: Pick<StepEnded, "ok" | "retry" | "value" | "error">, at: number = this.#parts.now()): void {

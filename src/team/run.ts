@@ -32,6 +32,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly #abort = new AbortController();
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
+  #isStopped: () => boolean;
   #growth = 0;
   #wake: (() => void)[] = [];
   #pause: { readonly over: Promise<void>; readonly end: () => void } | undefined;
@@ -48,8 +49,12 @@ export class Run implements AsyncIterable<RunEvent> {
       started: () => this.#becomeRunning(),
       resumed: () => this.#resumed(),
     };
-    controls.signal.addEventListener("abort", () => this.proceed(), { once: true });
+    const { signal: stopped } = controls;
+    const proceed = (): void => this.proceed();
+    stopped.addEventListener("abort", proceed, { once: true });
+    this.#isStopped = () => stopped.aborted;
     this.result = drive(controls).finally(() => {
+      stopped.removeEventListener("abort", proceed);
       this.#phase = "ended";
       this.#grew();
     });
@@ -84,9 +89,9 @@ export class Run implements AsyncIterable<RunEvent> {
     this.proceed();
   }
 
-  /** Lets no further activation start until {@link proceed}; those under way go on. */
+  /** Lets no further activation start until {@link proceed}; those under way go on. A run that was stopped is not paused. */
   pause(): void {
-    if (this.#pause !== undefined) return;
+    if (this.#pause !== undefined || this.#isStopped()) return;
     let end = (): void => {};
     const over = new Promise<void>((resolve) => (end = resolve));
     this.#pause = { over, end };

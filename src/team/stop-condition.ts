@@ -1,4 +1,4 @@
-import { addressOf, type Address } from "../message/address.ts";
+import type { Address } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 
@@ -8,6 +8,8 @@ export interface RunProgress {
   /** Micro-dollars. */
   readonly spent: MicroUsd;
   readonly messages: readonly Message[];
+  /** Whether a message caused by this was delivered. Costs the same however many there are. */
+  said(cause: Address): boolean;
   readonly outputs: readonly Message[];
 }
 
@@ -26,8 +28,7 @@ export function afterSpending(amount: MicroUsd): StopCondition {
 
 /** When a message caused by this was said. */
 export function saidBy(cause: Address): StopCondition {
-  const name = addressOf(cause);
-  return ({ messages }) => messages.some((message) => message.causeBy === name);
+  return ({ said }) => said(cause);
 }
 
 /** When any of the conditions holds. */

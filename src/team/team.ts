@@ -7,6 +7,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import { deepFreeze } from "../kernel/json.ts";
+import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { UserRequirement } from "../message/address.ts";
 import { createMessage, isMessage, type Message, parseMessage } from "../message/message.ts";
@@ -51,6 +52,7 @@ export class Team {
   readonly #journal: Journal;
   readonly #roles = new Map<string, Role>();
   readonly #actions = new Map<string, Action>();
+  readonly #mask: Mask;
   #budget: MicroUsd | undefined;
 
   /** @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, and what {@link Team.hire} throws */
@@ -61,6 +63,7 @@ export class Team {
     this.name = name;
     this.#options = options;
     this.#journal = journal;
+    this.#mask = maskSecrets(options.secrets ?? []);
     this.#budget = budget;
     for (const role of roles) this.#hire(role, role.name);
   }
@@ -108,7 +111,7 @@ export class Team {
     const id = o.id ?? freshRunId((this.#options.clock ?? systemClock).now());
     if (id === "") throw new UsageError("OPTION_INVALID", "Expected the id of a run, got an empty one.");
     return this.#launch(id, o, async (controls) => {
-      if (o.id === undefined || !(await this.#has(id))) await this.#journal.create(id);
+      await this.#create(id, o.id !== undefined);
       const state = await this.#read(id);
       return state.seq === 0 ? this.#start(controls, crew, state, said) : this.#goOn(controls, crew, state, said);
     });
@@ -127,7 +130,10 @@ export class Team {
   #hire(role: Role, name: string): void {
     assertRoleName(name);
     if (this.#roles.has(name)) {
-      throw new UsageError("ROLE_DUPLICATE", `Expected roles of different names, got a second "${name}". Hire it under another: hire(role, { name }).`);
+      throw new UsageError(
+        "ROLE_DUPLICATE",
+        `Expected roles of different names, got a second "${name}". Hire it under another: hire(role, { name }).`,
+      );
     }
     const { actions } = roleSpec(role);
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
@@ -141,13 +147,18 @@ export class Team {
       try {
         return await work(controls);
       } catch (error) {
-        return runResult(emptyRunState(id), { reason: "interrupted", failure: { error }, control: undefined });
+        return runResult(emptyRunState(id), { reason: "interrupted", failure: { error }, control: undefined }, this.#mask);
       }
     });
   }
 
-  async #has(id: string): Promise<boolean> {
-    return (await this.#journal.runs()).some((run) => run.runId === id);
+  /** Makes the run; one that is there already is gone on with, if its id was given. */
+  async #create(id: string, mayExist: boolean): Promise<void> {
+    try {
+      await this.#journal.create(id);
+    } catch (error) {
+      if (!(mayExist && error instanceof JournalError && error.code === "RUN_EXISTS")) throw error;
+    }
   }
 
   async #read(id: string): Promise<RunState> {
@@ -173,12 +184,15 @@ export class Team {
 
   async #goOn(controls: RunControls, crew: Crew, state: RunState, idea: Message | undefined): Promise<RunResult> {
     if (state.outside === 0 && idea === undefined) {
-      throw new JournalError("RUN_NOT_STARTED", `Expected a run that has its idea, but ${state.runId} ended before it was told. Start it: run(idea, { id }).`);
+      throw new JournalError(
+        "RUN_NOT_STARTED",
+        `Expected a run that has its idea, but ${state.runId} ended before it was told. Start it: run(idea, { id }).`,
+      );
     }
     assertSameTeam(state, crew);
     if (state.phase.phase === "ended" && state.phase.status === "finished") {
       controls.started();
-      return runResult(state, { reason: "idle", failure: undefined, control: undefined });
+      return runResult(state, { reason: "idle", failure: undefined, control: undefined }, this.#mask);
     }
     const uncertain = stepsInFlight(state)
       .filter(({ record }) => record.started.kind !== "human")
@@ -188,18 +202,27 @@ export class Team {
   }
 
   /** The opening and the idea are written together, so that no run is found without one. */
-  async #drive(controls: RunControls, crew: Crew, state: RunState, opening: RunStarted | RunResumed, idea: Message | undefined): Promise<RunResult> {
+  async #drive(
+    controls: RunControls,
+    crew: Crew,
+    state: RunState,
+    opening: RunStarted | RunResumed,
+    idea: Message | undefined,
+  ): Promise<RunResult> {
     const epoch = await this.#journal.claim(controls.id);
-    const environment = new Environment(this.#options, {
-      state,
-      emitter: controls.emitter,
-      owned: { journal: this.#journal, epoch },
-      requirePrice: crew.budget !== undefined && this.#options.allowUnpriced !== true,
-      checkpoint: () => crew.stopWhen?.(progressOf(state)) ?? false,
-      resumed: controls.resumed,
-      signal: controls.signal,
-      grew: controls.grew,
-    });
+    const environment = new Environment(
+      { ...this.#options, description: this.#options.description ?? this.#options.name ?? "" },
+      {
+        state,
+        emitter: controls.emitter,
+        owned: { journal: this.#journal, epoch },
+        requirePrice: (crew.budget ?? state.budget) !== undefined && this.#options.allowUnpriced !== true,
+        checkpoint: () => crew.stopWhen?.(progressOf(state)) ?? false,
+        resumed: controls.resumed,
+        signal: controls.signal,
+        grew: controls.grew,
+      },
+    );
     environment.log.record(opening);
     for (const [name, role] of crew.roles) environment.addRole(role, { name });
     if (idea !== undefined) environment.publishMessage(idea);
@@ -250,6 +273,7 @@ function progressOf(state: RunState): RunProgress {
   return {
     rounds: roundsOf(state),
     spent: state.ledger.spent,
+    said: (cause) => state.history.newestBy(cause) !== undefined,
     get messages() {
       return state.history.get();
     },

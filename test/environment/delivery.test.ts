@@ -19,7 +19,11 @@ describe("who hears a message", () => {
   });
 
   test("addressed by profile: everyone of that trade hears it", async () => {
-    const environment = town([listener("Ann", { profile: "Smith" }), listener("Bob", { profile: "Smith" }), listener("Cid", { profile: "Baker" })]);
+    const environment = town([
+      listener("Ann", { profile: "Smith" }),
+      listener("Bob", { profile: "Smith" }),
+      listener("Cid", { profile: "Baker" }),
+    ]);
     expect(environment.publishMessage(createMessage("iron", { sendTo: "Smith" })).recipients).toEqual(["Ann", "Bob"]);
     await environment.run();
     expect(remembered(environment, "Bob")).toEqual(["iron"]);
@@ -38,7 +42,11 @@ describe("who hears a message", () => {
   });
 
   test("a broadcast is observed by those who watch its cause", async () => {
-    const environment = town([listener("Ann", { watch: [Report] }), listener("Bob", { watch: [Gossip] }), listener("Cid", { watch: ["Report", Gossip] })]);
+    const environment = town([
+      listener("Ann", { watch: [Report] }),
+      listener("Bob", { watch: [Gossip] }),
+      listener("Cid", { watch: ["Report", Gossip] }),
+    ]);
     expect(environment.publishMessage(createMessage("r", { causeBy: Report })).recipients).toEqual(["Ann", "Cid"]);
     expect(environment.publishMessage(createMessage("g", { causeBy: Gossip })).recipients).toEqual(["Bob", "Cid"]);
     await environment.run();
@@ -60,7 +68,11 @@ describe("who hears a message", () => {
   });
 
   test("several addresses: each recipient once, in the order of hiring, whatever the order of the addresses", async () => {
-    const environment = town([listener("Ann", { profile: "Smith" }), listener("Bob", { watch: [Report] }), listener("Cid", { profile: "Smith" })]);
+    const environment = town([
+      listener("Ann", { profile: "Smith" }),
+      listener("Bob", { watch: [Report] }),
+      listener("Cid", { profile: "Smith" }),
+    ]);
     const message = createMessage("all of you", { causeBy: Report, sendTo: ["Cid", "Smith", ROUTE_TO_ALL, "Ann"] });
     expect(environment.publishMessage(message).recipients).toEqual(["Ann", "Bob", "Cid"]);
     await environment.run();
@@ -124,7 +136,9 @@ describe("what a role does not hear, and what it does", () => {
   });
 
   test("<self> is heard by the sender, although it remembers having said it", async () => {
-    const counting = answering("Ann", (rc) => (rc.news[0]?.content === "3" ? undefined : rc.message(String(rc.memory.size), { sendTo: ROUTE_TO_SELF })));
+    const counting = answering("Ann", (rc) =>
+      rc.news[0]?.content === "3" ? undefined : rc.message(String(rc.memory.size), { sendTo: ROUTE_TO_SELF }),
+    );
     const environment = town([counting, listener("Spy", { observeAll: true })]);
     environment.publishMessage(createMessage("0", { sendTo: "Ann" }));
     await environment.run();

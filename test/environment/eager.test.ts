@@ -90,10 +90,13 @@ describe("E2 eager", () => {
     let patience = 0;
     const chatter = (name: string, other: string): Role => answering(name, (rc) => rc.message("talk", { sendTo: other }));
     const patient = answering("Patient", () => void (patience = environment.state.busiest));
-    const environment = town([chatter("A", "B"), chatter("B", "A"), answering("Self", (rc) => rc.message("me", { sendTo: ROUTE_TO_SELF })), patient], {
-      scheduler: "eager",
-      concurrency: 1,
-    });
+    const environment = town(
+      [chatter("A", "B"), chatter("B", "A"), answering("Self", (rc) => rc.message("me", { sendTo: ROUTE_TO_SELF })), patient],
+      {
+        scheduler: "eager",
+        concurrency: 1,
+      },
+    );
     environment.publishMessage(createMessage("go", { sendTo: ["A", "Self", "Patient"] }));
     expect((await environment.run({ rounds: 20 })).status).toBe("rounds");
     expect(remembered(environment, "Patient")).toEqual(["go"]);
@@ -116,7 +119,7 @@ describe("E2 eager", () => {
 
   test("a message from outside wakes an idle role while another is busy", async () => {
     const gate = new Gate();
-    const busy = answering("Busy", async (rc) => void (await rc.step("long", {}, () => gate.opened)));
+    const busy = answering("Busy", (rc) => rc.step("long", {}, () => gate.opened));
     const environment = town([busy, answering("Idle", () => gate.open(), { watch: [] })], { scheduler: "eager" });
     environment.on("step.started", () => environment.publishMessage(createMessage("wake up", { sendTo: "Idle" })));
     environment.publishMessage("go");

@@ -47,8 +47,8 @@ describe("listeners", () => {
     environment.on("act.ended", (event) => {
       const tries = [
         () => (event.said as unknown[]).pop(),
-        () => (event.state?.set["list"] as number[]).push(2),
-        () => ((event.said[0]?.message as { content: string }).content = "twisted"),
+        () => (event.state as unknown as { set: { list: number[] } }).set.list.push(2),
+        () => ((event.said[0] as unknown as { message: { content: string } }).message.content = "twisted"),
       ];
       for (const attempt of tries) {
         try {
@@ -81,7 +81,7 @@ describe("what comes from outside", () => {
     const environment = town([listener("Ann")]);
     const before = JSON.stringify(environment.toJSON());
     for (const wrong of [{}, { content: 5 }, null, 42, { content: "x", sendTo: [7] }]) {
-      expect(() => environment.publishMessage(wrong as Message)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
+      expect(() => environment.publishMessage(wrong as unknown as Message)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
     }
     expect(JSON.stringify(environment.toJSON())).toBe(before);
   });

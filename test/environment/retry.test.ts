@@ -164,7 +164,11 @@ describe("what a new attempt asks again", () => {
       "Ann",
       async (rc) => {
         inboxes.push(rc.inbox.length);
-        await rc.step("ask", rc.inbox.map((message) => message.content), async () => called.push("ask"));
+        await rc.step(
+          "ask",
+          rc.inbox.map((message) => message.content),
+          async () => called.push("ask"),
+        );
         await rc.step("flaky", inboxes.length, () => (inboxes.length === 1 ? Promise.reject(new Error("down")) : Promise.resolve()));
         if (inboxes.length === 1) environment.publishMessage("two");
       },

@@ -13,9 +13,15 @@ const listener = fc.record({
 });
 const town = fc
   .uniqueArray(name, { maxLength: 4 })
-  .chain((names) => fc.tuple(...names.map((own) => listener.map((rest): Listener => ({ name: own, ...rest, addresses: [own, ...rest.addresses] })))));
+  .chain((names) =>
+    fc.tuple(...names.map((own) => listener.map((rest): Listener => ({ name: own, ...rest, addresses: [own, ...rest.addresses] })))),
+  );
 const message = fc
-  .record({ causeBy: cause, sentFrom: fc.constantFrom("", "a", "b", "stranger"), sendTo: fc.uniqueArray(address, { minLength: 1, maxLength: 3 }) })
+  .record({
+    causeBy: cause,
+    sentFrom: fc.constantFrom("", "a", "b", "stranger"),
+    sendTo: fc.uniqueArray(address, { minLength: 1, maxLength: 3 }),
+  })
   .map((fields) => createMessage("x", { ...fields, id: "m" }));
 
 /** The rule as it is told, role by role and address by address. */
@@ -49,7 +55,8 @@ describe("Directory", () => {
   test("E4 finding one watcher among a hundred thousand roles looks at that one", () => {
     const directory = new Directory();
     let looked = 0;
-    for (let i = 0; i < 100_000; i += 1) directory.add({ name: `p${i}`, addresses: [`p${i}`], watch: [i === 77_777 ? "News" : `n${i}`], observeAll: false });
+    for (let i = 0; i < 100_000; i += 1)
+      directory.add({ name: `p${i}`, addresses: [`p${i}`], watch: [i === 77_777 ? "News" : `n${i}`], observeAll: false });
     const heard = directory.route(createMessage("x", { causeBy: "News" })).to;
     for (const one of heard) looked += one === "p77777" ? 1 : 0;
     expect({ heard, looked }).toEqual({ heard: ["p77777"], looked: 1 });
@@ -68,7 +75,8 @@ describe("Directory", () => {
 
   test("names that JavaScript's objects have already are names like others", () => {
     const directory = new Directory();
-    for (const own of ["constructor", "__proto__", "toString"]) directory.add({ name: own, addresses: [own], watch: [own], observeAll: false });
+    for (const own of ["constructor", "__proto__", "toString"])
+      directory.add({ name: own, addresses: [own], watch: [own], observeAll: false });
     expect(directory.route(createMessage("x", { sendTo: "__proto__" })).to).toEqual(["__proto__"]);
     expect(directory.route(createMessage("x", { causeBy: "constructor" })).to).toEqual(["constructor"]);
     expect(directory.route(createMessage("x", { sendTo: "hasOwnProperty" })).dead).toEqual(["hasOwnProperty"]);

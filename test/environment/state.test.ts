@@ -128,7 +128,13 @@ type Change =
   | { readonly kind: "read"; readonly key: string };
 
 const key = fc.constantFrom("a", "b", "constructor", "__proto__", "x y");
-const value = fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.array(fc.integer(), { maxLength: 3 }), fc.dictionary(fc.constantFrom("p", "q"), fc.integer()));
+const value = fc.oneof(
+  fc.integer(),
+  fc.string(),
+  fc.constant(null),
+  fc.array(fc.integer(), { maxLength: 3 }),
+  fc.dictionary(fc.constantFrom("p", "q"), fc.integer()),
+);
 const state = fc.array(fc.tuple(key, value), { maxLength: 4 }).map((entries): State => Object.fromEntries(entries));
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ kind: fc.constant("set" as const), key, value }),

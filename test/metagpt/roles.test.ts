@@ -158,7 +158,7 @@ describe("when a role is done", () => {
     const environment = town([
       defineRole({
         name: "Ann",
-        actions: [defineAction({ name: "Do", run: (ctx) => `did ${ctx.text}` })],
+        actions: [defineAction({ name: "Do", run: (ctx) => `did ${ctx.task?.instruction}` })],
         reactMode: "plan_and_act",
         planTasks: (rc) => [{ id: "only", instruction: contents(rc.news).join() }],
       }),

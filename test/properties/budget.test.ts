@@ -120,11 +120,12 @@ function expectWithinBudget(events: readonly RunEvent[]): void {
   const state = emptyRunState("");
   for (const event of events) {
     apply(state, event);
-    if (state.budget !== undefined) expect(state.ledger.spent + state.ledger.held, `event ${event.seq}, ${event.type}`).toBeLessThanOrEqual(state.budget);
+    if (state.budget !== undefined)
+      expect(state.ledger.spent + state.ledger.held, `event ${event.seq}, ${event.type}`).toBeLessThanOrEqual(state.budget);
     if (event.type === "run.ended") expect(state.ledger.openHolds).toBe(0);
     if (event.type === "run.ended" && event.status === "budget") {
-      const { needed } = event.error?.data as { needed: number };
-      expect(state.ledger.spent + needed, "the next one must not have fitted").toBeGreaterThan(state.budget ?? 0);
+      const refusal = event.error?.data as { readonly needed: number } | undefined;
+      expect(state.ledger.spent + (refusal?.needed ?? 0), "the next one must not have fitted").toBeGreaterThan(state.budget ?? 0);
     }
   }
 }
@@ -168,7 +169,11 @@ describe("T2 a budget of one dollar with eight concurrent roles", () => {
         expect(["budget", "finished"]).toContain(result.status);
         seen[result.status as "budget" | "finished"] += 1;
         if (result.status === "finished") return;
-        const dearest = Math.max(...sketched.calls.flat().map((maxTokens) => holdFor({ messages: [{ role: "user", content: "x".repeat(300) }], maxTokens }, price)));
+        const dearest = Math.max(
+          ...sketched.calls
+            .flat()
+            .map((maxTokens) => holdFor({ messages: [{ role: "user", content: "x".repeat(300) }], maxTokens }, price)),
+        );
         expect(result.cost.known).toBeGreaterThan(usd(1) - dearest);
 
         const raised = await team.invest(usd(1_000)).resume(run.id).result;
@@ -194,7 +199,9 @@ describe("T2 a budget of one dollar with eight concurrent roles", () => {
         const events = await eventsOf(journal, first.id);
         const kept = events.slice(0, 2 + Math.floor(at * (events.length - 2)));
         const second = await journalWith(first.id, kept);
-        const result = await teamOf(askers(sketched), new Provider(sketched.tries, shuffled(sketched.seed + 1)), { journal: second }).resume(first.id).result;
+        const result = await teamOf(askers(sketched), new Provider(sketched.tries, shuffled(sketched.seed + 1)), {
+          journal: second,
+        }).resume(first.id).result;
         const all = await eventsOf(second, first.id);
         expectWithinBudget(all);
         expect(result.cost.known).toBe(sumOfSettled(all) + result.uncertain);
@@ -213,7 +220,12 @@ describe("T2 what one try costs", () => {
     const run = teamOf([asker], model, { journal, ...options }).run("go");
     const result = await run.result;
     const events = await eventsOf(journal, run.id);
-    return { result, model, holds: events.flatMap((event) => (event.type === "step.started" ? [event.hold] : [])), ended: events.filter(isEnded) };
+    return {
+      result,
+      model,
+      holds: events.flatMap((event) => (event.type === "step.started" ? [event.hold] : [])),
+      ended: events.filter(isEnded),
+    };
   }
 
   test("without usage it settles at its hold", async () => {
@@ -223,7 +235,12 @@ describe("T2 what one try costs", () => {
   });
 
   test("refused before the model ran at zero, broken at its hold, and each try is a hold of its own", async () => {
-    const { result, holds, ended } = await one([{ kind: "is refused" }, { kind: "breaks" }, { kind: "is refused" }, { kind: "answers", used: 0.5 }]);
+    const { result, holds, ended } = await one([
+      { kind: "is refused" },
+      { kind: "breaks" },
+      { kind: "is refused" },
+      { kind: "answers", used: 0.5 },
+    ]);
     expect(ended.map(({ cost, basis }) => [basis, cost])).toEqual([
       ["none", 0],
       ["hold", holds[1]],
@@ -250,7 +267,11 @@ describe("T2 what one try costs", () => {
 
   test("beside a priced one it is told as part of the cost", async () => {
     const roles = [price, "unknown" as const].map((itsPrice, index) =>
-      defineRole({ name: `R${index}`, model: new Provider([{ kind: "answers", used: 1 }], steady, itsPrice), react: async (rc) => void (await rc.ask("what?", { maxTokens: 100 })) }),
+      defineRole({
+        name: `R${index}`,
+        model: new Provider([{ kind: "answers", used: 1 }], steady, itsPrice),
+        react: async (rc) => void (await rc.ask("what?", { maxTokens: 100 })),
+      }),
     );
     const result = await teamOf(roles, new Provider([], steady), { allowUnpriced: true }).run("go").result;
     expect(result.cost.unpriced).toBe(1);

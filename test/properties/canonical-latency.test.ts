@@ -78,7 +78,9 @@ describe("T3 the same seed, roles and answers give the same canonical events, wh
       return defineRole({
         name: "Digger",
         react: async (rc) => {
-          const found = await rc.step("dig", {}, (door) => Promise.all([pipeline(["a", "b", "c"], door), pipeline(["d", "e"], door), pipeline(["f"], door)]));
+          const found = await rc.step("dig", {}, (door) =>
+            Promise.all([pipeline(["a", "b", "c"], door), pipeline(["d", "e"], door), pipeline(["f"], door)]),
+          );
           return rc.message(found.join());
         },
       });
@@ -115,7 +117,10 @@ describe("T3 eager", () => {
           return lap > 3 ? undefined : ctx.message(`${thought} ${ctx.id()}`, { metadata: { lap } });
         },
       });
-      return defineRole({ name, reactions: [{ on: [names.at(index - 1) as string, ...(index === 0 ? [UserRequirement] : [])], do: pass }] });
+      return defineRole({
+        name,
+        reactions: [{ on: [names.at(index - 1) as string, ...(index === 0 ? [UserRequirement] : [])], do: pass }],
+      });
     });
   }
 
@@ -130,11 +135,16 @@ describe("T3 eager", () => {
   test("E3 a run ends when nothing is left to hear and nobody acts, and not before", async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), fc.constantFrom(1, 2, 16), async (sketch, seed, concurrency) => {
-        const { result, events } = await ran((outside) => rolesOf(sketch, outside, false), shuffled(seed), { scheduler: "eager", concurrency });
+        const { result, events } = await ran((outside) => rolesOf(sketch, outside, false), shuffled(seed), {
+          scheduler: "eager",
+          concurrency,
+        });
         expect(result.status).toBe("finished");
         const state = fold(events);
         expect([state.ready.size, state.open.size, state.pending.length, state.ledger.openHolds]).toEqual([0, 0, 0, 0]);
-        const delivered = events.flatMap((event) => (event.type === "message" ? event.to : event.type === "act.ended" ? event.said.flatMap((sent) => sent.to) : []));
+        const delivered = events.flatMap((event) =>
+          event.type === "message" ? event.to : event.type === "act.ended" ? event.said.flatMap((sent) => sent.to) : [],
+        );
         const taken = events.flatMap((event) => (event.type === "act.ended" ? Array.from({ length: event.take }, () => event.role) : []));
         expect(taken.toSorted()).toEqual(delivered.toSorted());
         expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });

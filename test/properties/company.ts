@@ -67,7 +67,11 @@ async function unsteadyStart(ctx: ActionContext, world: World): Promise<void> {
     return "there";
   });
   await ctx.step("unsteady", {}, unsteady);
-  const mood = await ctx.step("mood", {}, world.answering("mood", (before) => (before === 0 ? "bad" : "good")));
+  const mood = await ctx.step(
+    "mood",
+    {},
+    world.answering("mood", (before) => (before === 0 ? "bad" : "good")),
+  );
   if (mood === "bad") throw new Error("such an answer cannot be worked with");
 }
 

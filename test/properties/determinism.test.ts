@@ -32,9 +32,18 @@ async function talked(luck: number, concurrency: number): Promise<string> {
   });
   const Talk = defineAction({ name: "Talk", prompt: (ctx) => ctx.text });
   const speakers = Array.from({ length: 6 }, (_, i) => defineRole({ name: `s${i}`, actions: [Talk] }));
-  const Sum = defineAction({ name: "Sum", prompt: (ctx) => `${ctx.news.map((news) => `${news.sentFrom}: ${news.content}`).join("\n")} ${ctx.random()}` });
+  const Sum = defineAction({
+    name: "Sum",
+    prompt: (ctx) => `${ctx.news.map((news) => `${news.sentFrom}: ${news.content}`).join("\n")} ${ctx.random()}`,
+  });
   const journal = memoryJournal();
-  const team = new Team({ seed: "fixed", concurrency, model, journal, roles: [...speakers, defineRole({ name: "chair", reactions: [{ on: Talk, do: Sum }] })] });
+  const team = new Team({
+    seed: "fixed",
+    concurrency,
+    model,
+    journal,
+    roles: [...speakers, defineRole({ name: "chair", reactions: [{ on: Talk, do: Sum }] })],
+  });
   await deck.until(team.run("the weather", { id: "r" }).result);
   return canonical(await eventsOf(journal, "r"));
 }

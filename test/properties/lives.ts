@@ -39,7 +39,8 @@ export async function live({ roles, options }: Company, kept: readonly RunEvent[
 /** What does not depend on the order in which roles had their turns. */
 export function unordered({ events, result }: Lived): unknown {
   const { roles, dead, history, outputs, ready, open } = fold(events);
-  const contents = (messages: Iterable<{ readonly content: string }>): string[] => [...messages].map((message) => message.content).toSorted();
+  const contents = (messages: Iterable<{ readonly content: string }>): string[] =>
+    [...messages].map((message) => message.content).toSorted();
   return {
     status: result.status,
     roles: [...roles.values()].map((role) => ({ name: role.name, memory: contents(role.memory), state: role.custom })),
@@ -56,7 +57,12 @@ export function isRepeated(label: string): boolean {
 }
 
 /** A killed run that goes on ends as the uncut one did, event by event. */
-export async function expectSameEnd(company: Company, uncut: Lived, kept: readonly RunEvent[], latency: Latency = shuffled(kept.length)): Promise<Lived> {
+export async function expectSameEnd(
+  company: Company,
+  uncut: Lived,
+  kept: readonly RunEvent[],
+  latency: Latency = shuffled(kept.length),
+): Promise<Lived> {
   const life = await live(company, kept, latency);
   expect(life.canonical).toBe(uncut.canonical);
   expect(told(life.result)).toEqual(told(uncut.result));
@@ -75,7 +81,12 @@ function told({ status, rounds, messages, output, outputs, deadLetters }: RunRes
  *
  * @param isFree effects that may happen again although they are recorded
  */
-export function expectPaidOnce(uncut: Lived, kept: readonly RunEvent[], life: Lived, isFree: (label: string) => boolean = isRepeated): void {
+export function expectPaidOnce(
+  uncut: Lived,
+  kept: readonly RunEvent[],
+  life: Lived,
+  isFree: (label: string) => boolean = isRepeated,
+): void {
   const recorded = endedLabels(kept);
   const wanted = [...endedLabels(uncut.events)].map(([label, times]): [string, number] => [label, times - (recorded.get(label) ?? 0)]);
   const counted = (counts: Iterable<readonly [string, number]>): (readonly [string, number])[] =>

@@ -71,7 +71,8 @@ export class Outside {
 
   /** A model that thinks something of every prompt, always the same, for money. */
   model(): ScriptedModel {
-    const answer = (request: ChatRequest): Promise<string> => this.happen(`model ${promptOf(request)}`, () => `thought ${brief(promptOf(request))}`);
+    const answer = (request: ChatRequest): Promise<string> =>
+      this.happen(`model ${promptOf(request)}`, () => `thought ${brief(promptOf(request))}`);
     return scriptedModel(answer, { price: { input: 1, output: 10 }, maxOutputTokens: 100 });
   }
 }

@@ -37,7 +37,10 @@ const work: fc.Arbitrary<Work> = fc.constantFrom(
 );
 /** Mostly one, so that few teams grow large. */
 function few<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
-  return fc.oneof({ weight: 3, arbitrary: of.map((one) => [one]) }, { weight: 1, arbitrary: fc.uniqueArray(of, { minLength: 2, maxLength: 2 }) });
+  return fc.oneof(
+    { weight: 3, arbitrary: of.map((one) => [one]) },
+    { weight: 1, arbitrary: fc.uniqueArray(of, { minLength: 2, maxLength: 2 }) },
+  );
 }
 
 const address: fc.Arbitrary<string> = fc.constantFrom("R0", "R1", "R2", "R3", ROUTE_TO_ALL, ROUTE_TO_SELF, ROUTE_TO_NONE);
@@ -71,7 +74,8 @@ export function rolesOf({ roles, depth }: TeamSketch, outside: Outside, salted: 
       onFailure: retry(20),
       react: async (rc) => {
         const said: Message[] = [];
-        for (const news of rc.news) said.push(...(await answers(rc, news, { ...sketch, work: possible(sketch.work, salted), depth, outside, salted })));
+        for (const news of rc.news)
+          said.push(...(await answers(rc, news, { ...sketch, work: possible(sketch.work, salted), depth, outside, salted })));
         rc.state["heard"] = Number(rc.state["heard"] ?? 0) + rc.news.length;
         return said;
       },
@@ -97,7 +101,8 @@ interface Way extends RoleSketch {
 async function answers(rc: RoleContext, news: Message, way: Way): Promise<readonly Message[]> {
   const salt = way.salted ? `${rc.random()} ${rc.id()}` : "";
   const found: string[] = [];
-  for (const [nth, kind] of way.work.entries()) found.push(await working[kind](rc, way.outside, `${rc.name} ${nth} ${brief(news.content)} ${salt}`));
+  for (const [nth, kind] of way.work.entries())
+    found.push(await working[kind](rc, way.outside, `${rc.name} ${nth} ${brief(news.content)} ${salt}`));
   const left = Number(news.metadata["left"] ?? way.depth);
   if (left === 0) return [];
   const content = `${rc.name} heard ${brief(news.content)} ${salt} and found ${found.join(", ")}`;

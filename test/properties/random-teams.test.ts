@@ -59,8 +59,20 @@ function roleOf(plan: RolePlan, name: string, world: World): Role {
     const answers: string[] = [];
     if (plan.parallel) answers.push(...(await Promise.all(places.map(ask))));
     else for (const i of places) answers.push(await ask(i));
-    if (plan.fails === "step") await rc.step(`${name} shaky`, {}, world.answering(`${name} shaky`, (before) => failing(before)));
-    const mood = plan.fails === "body" ? await rc.step(`${name} mood`, {}, world.answering(`${name} mood`, (before) => (before === 0 ? "bad" : "good"))) : "";
+    if (plan.fails === "step")
+      await rc.step(
+        `${name} shaky`,
+        {},
+        world.answering(`${name} shaky`, (before) => failing(before)),
+      );
+    const mood =
+      plan.fails === "body"
+        ? await rc.step(
+            `${name} mood`,
+            {},
+            world.answering(`${name} mood`, (before) => (before === 0 ? "bad" : "good")),
+          )
+        : "";
     if (mood === "bad") throw new Error("a bad mood");
     return write(rc, plan, `${hops - 1} ${name} ${answers.join("")}`);
   };
@@ -73,7 +85,8 @@ function failing(before: number): string {
 }
 
 function write(rc: RoleContext, plan: RolePlan, content: string): Said {
-  if (plan.writes.includes("state")) rc.state["said"] = [...((rc.state["said"] as string[] | undefined) ?? []), rc.random() > 0.5 ? content : "-"];
+  if (plan.writes.includes("state"))
+    rc.state["said"] = [...((rc.state["said"] as string[] | undefined) ?? []), rc.random() > 0.5 ? content : "-"];
   if (plan.writes.includes("memory")) rc.memory.add(rc.message("a note to myself"));
   if (plan.writes.includes("memory") && rc.memory.size > 3) rc.memory.deleteNewest();
   if (plan.writes.includes("working")) rc.workingMemory.addBatch(rc.news);
@@ -97,7 +110,9 @@ async function lived(plans: readonly RolePlan[], luck: number, concurrency: numb
 }
 
 function stepsOf(events: readonly RunEvent[], type: "step.started" | "step.ended"): string[] {
-  return events.flatMap((event) => (event.type === type && !(event.type === "step.ended" && event.retry === true) ? [`${event.act} ${event.key}`] : []));
+  return events.flatMap((event) =>
+    event.type === type && !(event.type === "step.ended" && event.retry === true) ? [`${event.act} ${event.key}`] : [],
+  );
 }
 
 const luck = fc.integer({ min: 0, max: 1_000_000 });
@@ -105,17 +120,24 @@ const luck = fc.integer({ min: 0, max: 1_000_000 });
 describe("random teams", () => {
   test("property: equal logs for any latency and concurrency, and from any prefix", async () => {
     await fc.assert(
-      fc.asyncProperty(teamPlan, luck, luck, fc.integer({ min: 1, max: 4 }), fc.double({ min: 0, max: 1, noNaN: true }), async (plans, one, other, concurrency, share) => {
-        const whole = await lived(plans, one, 16);
-        const text = canonical(whole.events);
-        expect(canonical((await lived(plans, other, concurrency)).events)).toBe(text);
-        const prefix = whole.events.slice(0, Math.floor(share * whole.events.length));
-        const after = await lived(plans, other, concurrency, prefix);
-        expect(canonical(after.events)).toBe(text);
-        expect(after.result).toMatchObject({ status: whole.result.status, rounds: whole.result.rounds });
-        const answered = new Set(stepsOf(prefix, "step.ended"));
-        expect(stepsOf(after.events.slice(prefix.length), "step.started").filter((step) => answered.has(step))).toEqual([]);
-      }),
+      fc.asyncProperty(
+        teamPlan,
+        luck,
+        luck,
+        fc.integer({ min: 1, max: 4 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        async (plans, one, other, concurrency, share) => {
+          const whole = await lived(plans, one, 16);
+          const text = canonical(whole.events);
+          expect(canonical((await lived(plans, other, concurrency)).events)).toBe(text);
+          const prefix = whole.events.slice(0, Math.floor(share * whole.events.length));
+          const after = await lived(plans, other, concurrency, prefix);
+          expect(canonical(after.events)).toBe(text);
+          expect(after.result).toMatchObject({ status: whole.result.status, rounds: whole.result.rounds });
+          const answered = new Set(stepsOf(prefix, "step.ended"));
+          expect(stepsOf(after.events.slice(prefix.length), "step.started").filter((step) => answered.has(step))).toEqual([]);
+        },
+      ),
       { numRuns: 150 },
     );
   });

@@ -45,7 +45,7 @@ function asked(events: readonly RunEvent[]): string[] {
 }
 
 function finished(events: readonly RunEvent[]): string {
-  return events.flatMap((event) => (event.type === "step.ended" ? [String(event.value)] : [])).join();
+  return events.flatMap((event) => (event.type === "step.ended" ? [JSON.stringify(event.value)] : [])).join();
 }
 
 describe("D2 eight pipelines side by side", () => {
@@ -69,7 +69,7 @@ describe("D2 eight pipelines side by side", () => {
       const team = new Team({ seed: "s", journal, roles: [answering("Ann", pipelines(deck, ran))] });
       expect((await deck.until(team.resume("r").result)).status).toBe("finished");
       expect(canonical(await eventsOf(journal, "r"))).toBe(canonical(whole));
-      const answered = prefix.filter((event) => event.type === "step.ended" && String(event.value).startsWith("p")).length;
+      const answered = prefix.filter((event) => event.type === "step.ended" && JSON.stringify(event.value).startsWith('"p')).length;
       expect(ran.length).toBe(PIPELINES * STAGES - answered);
     }
   });

@@ -85,7 +85,11 @@ describe("D2 the order in which an activation asks and gets its steps", () => {
       fc.asyncProperty(program, fc.nat(), async (doing, seed) => {
         const traces: string[][] = [];
         const company: Company = { roles: player(doing, traces) };
-        const lives = [await live(company, [], () => 0), await live(company, [], shuffled(seed, 12)), await live(company, [], shuffled(seed + 1, 3))];
+        const lives = [
+          await live(company, [], () => 0),
+          await live(company, [], shuffled(seed, 12)),
+          await live(company, [], shuffled(seed + 1, 3)),
+        ];
         const [first] = lives;
         fc.pre((first?.events.length ?? 0) < 60);
         for (const [nth, life] of lives.entries()) {
@@ -147,7 +151,9 @@ describe("D2 the order in which an activation asks and gets its steps", () => {
         react: async (rc) => {
           const runners = ["slow", "fast"].map((name, nth) => ({ name, run: () => new Outside(latency[nth]).happen(name, () => name) }));
           const race = inside
-            ? rc.step("race", {}, (door) => Promise.race(runners.map(({ name, run }) => door.step({ kind: "step", name, request: {} }, run))))
+            ? rc.step("race", {}, (door) =>
+                Promise.race(runners.map(({ name, run }) => door.step({ kind: "step", name, request: {} }, run))),
+              )
             : Promise.race(runners.map(({ name, run }) => rc.step(name, {}, run)));
           return rc.message(await race);
         },
@@ -155,6 +161,8 @@ describe("D2 the order in which an activation asks and gets its steps", () => {
     ];
     const { result, events } = await live({ roles });
     expect(result.output?.content).toBe(winner);
-    expect(events.filter((event) => event.type === "step.ended" && event.ok).map((event) => (event.type === "step.ended" ? event.value : ""))).toContain("fast");
+    expect(
+      events.filter((event) => event.type === "step.ended" && event.ok).map((event) => (event.type === "step.ended" ? event.value : "")),
+    ).toContain("fast");
   });
 });

@@ -27,7 +27,14 @@ export function sixRoles(outside: Outside, size: Size): Role[] {
   const digging = dig(outside);
   const forging = forge(outside, size);
   const weighing = weigh(outside, size);
-  return [scout(), smith(forging), miner(digging), planner(outside), judge(weighing, [sketch, forging, digging], size), clerk(outside, size)];
+  return [
+    scout(),
+    smith(forging),
+    miner(digging),
+    planner(outside),
+    judge(weighing, [sketch, forging, digging], size),
+    clerk(outside, size),
+  ];
 }
 
 /** A team of these roles that is the same in every life. */
@@ -101,7 +108,8 @@ function planner(outside: Outside): Role {
   const measure = defineAction({ name: "Measure", run: (ctx) => ctx.ask(`measure ${ctx.text}`) });
   const cut = defineAction({
     name: "Cut",
-    run: (ctx) => outside.step(ctx, "saw", { task: ctx.text, done: ctx.plan.finishedTasks.length }, () => `cut ${ctx.text} ${ctx.workingMemory.size}`),
+    run: (ctx) =>
+      outside.step(ctx, "saw", { task: ctx.text, done: ctx.plan.finishedTasks.length }, () => `cut ${ctx.text} ${ctx.workingMemory.size}`),
   });
   return defineRole({
     name: "Planner",

@@ -41,7 +41,17 @@ async function lived(scheduler: "rounds" | "eager"): Promise<{ events: RunEvent[
   const environment = new Environment({ seed: "s", model }, { state });
   const events: RunEvent[] = [];
   const pictures: unknown[] = [];
-  const types: RunEvent["type"][] = ["run.started", "message", "act.started", "step.started", "step.ended", "act.ended", "act.failed", "round.ended", "run.ended"];
+  const types: RunEvent["type"][] = [
+    "run.started",
+    "message",
+    "act.started",
+    "step.started",
+    "step.ended",
+    "act.ended",
+    "act.failed",
+    "round.ended",
+    "run.ended",
+  ];
   for (const type of types) {
     environment.on(type, (event) => {
       events.push(fresh(event));
@@ -49,7 +59,14 @@ async function lived(scheduler: "rounds" | "eager"): Promise<{ events: RunEvent[
     });
   }
   const hired = roles();
-  environment.log.record({ type: "run.started", team: "t", roles: hired.map((role) => hiredRole(role, role.name)), seed: "s", scheduler, budget: 1_000_000 });
+  environment.log.record({
+    type: "run.started",
+    team: "t",
+    roles: hired.map((role) => hiredRole(role, role.name)),
+    seed: "s",
+    scheduler,
+    budget: 1_000_000,
+  });
   environment.addRoles(hired);
   environment.publishMessage("go");
   const end = await environment.drive(10);
@@ -83,7 +100,12 @@ describe("S1-S4 hold after every event", () => {
       apply(state, event);
       const withMail = [...state.roles.values()].filter((role) => !role.mailbox.isEmpty).map((role) => role.name);
       expect([...state.ready].toSorted()).toEqual(withMail.toSorted());
-      expect([...state.open].toSorted()).toEqual([...state.roles.values()].filter((role) => role.open !== undefined).map((role) => role.name).toSorted());
+      expect([...state.open].toSorted()).toEqual(
+        [...state.roles.values()]
+          .filter((role) => role.open !== undefined)
+          .map((role) => role.name)
+          .toSorted(),
+      );
       const holds = stepsInFlight(state).map(({ record }) => record.started.hold);
       expect(state.ledger.held).toBe(holds.reduce((sum, hold) => sum + hold, 0));
     }
@@ -134,20 +156,41 @@ describe("a record that cannot be", () => {
   const wrong: [string, RunEventBody | object][] = [
     ["a second start", { type: "run.started", team: "t", roles: [], seed: "s", scheduler: "rounds" }],
     ["a message to a role that was never hired", { type: "message", message: { id: "m", content: "", sendTo: [] }, to: ["Zoe"] }],
-    ["an activation of a role that was never hired", { type: "act.started", act: "Zoe#0~1", role: "Zoe", n: 0, attempt: 1, take: 1, at: 0 }],
-    ["a second activation of a role that has one open", { type: "act.started", act: "Flaky#1~1", role: "Flaky", n: 1, attempt: 1, take: 1, at: 0 }],
+    [
+      "an activation of a role that was never hired",
+      { type: "act.started", act: "Zoe#0~1", role: "Zoe", n: 0, attempt: 1, take: 1, at: 0 },
+    ],
+    [
+      "a second activation of a role that has one open",
+      { type: "act.started", act: "Flaky#1~1", role: "Flaky", n: 1, attempt: 1, take: 1, at: 0 },
+    ],
     ["an activation that skips one", { type: "act.started", act: "Ear#1~1", role: "Ear", n: 1, attempt: 1, take: 0, at: 0 }],
     ["an activation that takes more than there is", { type: "act.started", act: "Ear#0~1", role: "Ear", n: 0, attempt: 1, take: 1, at: 0 }],
-    ["a step of an activation that is not open", { type: "step.started", act: "Flaky#7~1", key: "k", kind: "step", name: "n", asked: 0, try: 1, hold: 0, request: null }],
-    ["a step of a role that was never hired", { type: "step.started", act: "Zoe#0~1", key: "k", kind: "step", name: "n", asked: 0, try: 1, hold: 0, request: null }],
-    ["a hold of less than nothing", { type: "step.started", act, key: "k", kind: "step", name: "n", asked: 0, try: 1, hold: -5, request: null }],
+    [
+      "a step of an activation that is not open",
+      { type: "step.started", act: "Flaky#7~1", key: "k", kind: "step", name: "n", asked: 0, try: 1, hold: 0, request: null },
+    ],
+    [
+      "a step of a role that was never hired",
+      { type: "step.started", act: "Zoe#0~1", key: "k", kind: "step", name: "n", asked: 0, try: 1, hold: 0, request: null },
+    ],
+    [
+      "a hold of less than nothing",
+      { type: "step.started", act, key: "k", kind: "step", name: "n", asked: 0, try: 1, hold: -5, request: null },
+    ],
     ["an end of a step that had not begun", { type: "step.ended", act, key: "unknown.0", try: 1, ok: true, cost: 0, basis: "none", at: 0 }],
     ["an end of an activation that is not open", { type: "act.ended", act: "Flaky#7~1", role: "Flaky", round: 0, take: 1, ...none }],
     ["an end that consumes more than there was", { type: "act.ended", act, role: "Flaky", round: 0, take: 99, ...none }],
     ["an end of another role's activation", { type: "act.ended", act, role: "Ear", round: 0, take: 0, ...none }],
-    ["an end that remembers a message nobody knows", { type: "act.ended", act, role: "Flaky", round: 0, take: 1, ...none, memory: [["+", "unknown"]] }],
+    [
+      "an end that remembers a message nobody knows",
+      { type: "act.ended", act, role: "Flaky", round: 0, take: 1, ...none, memory: [["+", "unknown"]] },
+    ],
     ["an end with a plan that is none", { type: "act.ended", act, role: "Flaky", round: 0, take: 1, ...none, plan: { goal: 5 } }],
-    ["a failure of an activation that is not open", { type: "act.failed", act: "Flaky#7~1", role: "Flaky", round: 0, take: 1, error: {}, stepFailed: false, then: "stop" }],
+    [
+      "a failure of an activation that is not open",
+      { type: "act.failed", act: "Flaky#7~1", role: "Flaky", round: 0, take: 1, error: {}, stepFailed: false, then: "stop" },
+    ],
     ["the end of another round", { type: "round.ended", round: 5 }],
   ];
 
@@ -164,14 +207,25 @@ describe("a record that cannot be", () => {
 
   test("a try that ends under another number, or ends twice without an answer", () => {
     const shaky = open.at(-1);
-    const end = { type: "step.ended", act, key: shaky?.type === "step.started" ? shaky.key : "", ok: false, retry: true, cost: 0, basis: "none", at: 0 };
+    const end = {
+      type: "step.ended",
+      act,
+      key: shaky?.type === "step.started" ? shaky.key : "",
+      ok: false,
+      retry: true,
+      cost: 0,
+      basis: "none",
+      at: 0,
+    };
     expect(refusal(open, { ...end, try: 9 })).toBe("JOURNAL_DAMAGED");
     const once = [...open, { v: EVENT_VERSION, runId: "r", seq: open.length, time: 0, ...end, try: 1 } as unknown as RunEvent];
     expect(refusal(once, { ...end, try: 1 })).toBe("JOURNAL_DAMAGED");
   });
 
   test("the error says what contradicts what", () => {
-    expect(() => fold([...open, { v: EVENT_VERSION, runId: "r", seq: open.length, time: 0, type: "round.ended", round: 5 }])).toThrow(/round 5 ended in round 0/);
+    expect(() => fold([...open, { v: EVENT_VERSION, runId: "r", seq: open.length, time: 0, type: "round.ended", round: 5 }])).toThrow(
+      /round 5 ended in round 0/,
+    );
   });
 });
 

@@ -23,10 +23,14 @@ function gateBefore(budget: number | undefined): Gate {
     log,
     enter: (name, hold, lifetime = span()) =>
       gate
-        .enter(hold, () => {
-          state.ledger.open(name, hold as MicroUsd);
-          log.push(name);
-        }, lifetime)
+        .enter(
+          hold,
+          () => {
+            state.ledger.open(name, hold as MicroUsd);
+            log.push(name);
+          },
+          lifetime,
+        )
         .catch((error: unknown) => {
           log.push(error instanceof BudgetError ? `${name} refused` : `${name} aborted`);
           throw error;
@@ -76,7 +80,10 @@ describe("BudgetGate", () => {
     await gate.enter("a", 60);
     const waiting = [gate.enter("b", 70), gate.enter("c", 80)].map((entered) => entered.catch((error: unknown) => error));
     gate.settle("a", 60);
-    expect(await Promise.all(waiting)).toMatchObject([{ data: { needed: 70, left: 40, budget: 100 } }, { data: { needed: 80, left: 40, budget: 100 } }]);
+    expect(await Promise.all(waiting)).toMatchObject([
+      { data: { needed: 70, left: 40, budget: 100 } },
+      { data: { needed: 80, left: 40, budget: 100 } },
+    ]);
     expect(gate.log).toEqual(["a", "b refused", "c refused"]);
   });
 

@@ -54,7 +54,9 @@ describe("canonical", () => {
   });
 
   test("is lines of JSON, from the start to the end of the run", async () => {
-    const lines = canonical(await lived("r")).split("\n").map((line) => JSON.parse(line) as { type: string });
+    const lines = canonical(await lived("r"))
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string });
     expect(lines.map((line) => line.type)).toEqual(["run.started", "message", "step", "step", "act.ended", "act.ended", "run.ended"]);
     expect(lines.at(-1)).toEqual({ type: "run.ended", status: "finished" });
   });
@@ -62,7 +64,9 @@ describe("canonical", () => {
   test("shows a run that has not ended as open, with the steps it has", async () => {
     const events = await lived("r");
     const cut = events.slice(0, events.findIndex((event) => event.type === "step.ended") + 1);
-    const lines = canonical(cut).split("\n").map((line) => JSON.parse(line) as { type: string; name?: string; ok?: boolean });
+    const lines = canonical(cut)
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string; name?: string; ok?: boolean });
     expect(lines.at(-1)).toEqual({ type: "open" });
     expect(lines.filter((line) => line.type === "step").map(({ name, ok }) => [name, ok])).toEqual([
       ["a", true],

@@ -5,7 +5,6 @@ import { TroupeError } from "../../src/kernel/errors.ts";
 import { maskSecrets } from "../../src/kernel/mask.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole } from "../../src/role/role.ts";
-import { maskSecrets } from "../../src/kernel/mask.ts";
 import { masked, maskedError } from "../../src/run/masking.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
@@ -46,13 +45,19 @@ describe("J6 no secret is ever recorded", () => {
     ["all of them", every],
   ])("in a prompt, and in what the model answers: %s", async (_what, text) => {
     const Ask = defineAction({ name: "Ask", prompt: () => `Use ${text}` });
-    const { text: events, status } = await recorded({ roles: [defineRole({ name: "Ann", actions: [Ask] })], model: scriptedModel([`It was ${text}.`]) });
+    const { text: events, status } = await recorded({
+      roles: [defineRole({ name: "Ann", actions: [Ask] })],
+      model: scriptedModel([`It was ${text}.`]),
+    });
     expect(status).toBe("finished");
     expectClean(events);
   });
 
   test("in a request and a result of a step, their keys too", async () => {
-    const ann = answering("Ann", async (rc) => void (await rc.step("call", { [KEY]: every, n: [every] }, () => Promise.resolve({ [SECRET]: every }))));
+    const ann = answering(
+      "Ann",
+      async (rc) => void (await rc.step("call", { [KEY]: every, n: [every] }, () => Promise.resolve({ [SECRET]: every }))),
+    );
     expectClean((await recorded({ roles: [ann] })).text);
   });
 
@@ -102,7 +107,10 @@ describe("J6 no secret is ever recorded", () => {
 
 describe("the mask of an environment", () => {
   test("of a secret within another nothing is left, whatever their order", () => {
-    for (const secrets of [["inner-secret", "outer inner-secret end"], ["outer inner-secret end", "inner-secret"]]) {
+    for (const secrets of [
+      ["inner-secret", "outer inner-secret end"],
+      ["outer inner-secret end", "inner-secret"],
+    ]) {
       expect(maskSecrets(secrets)("an outer inner-secret end, an inner-secret")).toBe("an [secret], an [secret]");
     }
   });
@@ -113,7 +121,10 @@ describe("the mask of an environment", () => {
 
   test("property: no secret survives in any text of a value, and what holds none is the same object", () => {
     const secret = fc.constantFrom(KEY, SECRET, MULTILINE);
-    const text = fc.oneof(fc.string(), fc.tuple(fc.constantFrom("", " ", "\n", "\t", '"', ": "), secret, fc.string()).map((parts) => parts.join("")));
+    const text = fc.oneof(
+      fc.string(),
+      fc.tuple(fc.constantFrom("", " ", "\n", "\t", '"', ": "), secret, fc.string()).map((parts) => parts.join("")),
+    );
     const mask = maskSecrets([SECRET, MULTILINE]);
     fc.assert(
       fc.property(fc.object({ values: [text, fc.integer(), fc.constant(null)], key: text, maxDepth: 3 }), (value) => {

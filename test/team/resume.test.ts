@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
+import type { WaitingError } from "../../src/kernel/errors.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { canonical } from "../../src/run/canonical.ts";
@@ -9,7 +10,10 @@ import { Team } from "../../src/team/team.ts";
 import { answering, contents, listener } from "../environment/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
-const relay = (): Role[] => [answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })), answering("Bob", (rc) => rc.message("out"), { watch: [] })];
+const relay = (): Role[] => [
+  answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })),
+  answering("Bob", (rc) => rc.message("out"), { watch: [] }),
+];
 
 async function settled(): Promise<void> {
   for (let i = 0; i < 10; i += 1) await nextMacrotask();
@@ -56,7 +60,10 @@ describe("J0 the same program is the recovery program", () => {
   test("a run is never found without its idea: they are written together", async () => {
     const inner = memoryJournal();
     const batches: string[][] = [];
-    const journal = { ...bound(inner), append: (...args: Parameters<typeof inner.append>) => (batches.push(args[3].map((event) => event.type)), inner.append(...args)) };
+    const journal = {
+      ...bound(inner),
+      append: (...args: Parameters<typeof inner.append>) => (batches.push(args[3].map((event) => event.type)), inner.append(...args)),
+    };
     await new Team({ journal, roles: relay() }).run("go").result;
     expect(batches[0]?.slice(0, 2)).toEqual(["run.started", "message"]);
   });
@@ -99,7 +106,11 @@ describe("who may go on with a run", () => {
   }
 
   test("the same team, in whatever order it is hired now: the run keeps its own", async () => {
-    const crowd = (): Role[] => [answering("Ann", (rc) => rc.message("to all", { sendTo: ["Cid", "Bob"] })), listener("Bob", { watch: [] }), listener("Cid", { watch: [] })];
+    const crowd = (): Role[] => [
+      answering("Ann", (rc) => rc.message("to all", { sendTo: ["Cid", "Bob"] })),
+      listener("Bob", { watch: [] }),
+      listener("Cid", { watch: [] }),
+    ];
     const whole = memoryJournal();
     await new Team({ seed: "s", journal: whole, roles: crowd() }).run("go", { id: "r" }).result;
     const events = await eventsOf(whole, "r");
@@ -123,7 +134,11 @@ describe("who may go on with a run", () => {
   });
 
   test("a run that the journal does not have cannot go on", async () => {
-    expect(await new Team({ roles: relay() }).resume("nobody's").result).toMatchObject({ runId: "nobody's", status: "failed", error: { code: "RUN_UNKNOWN" } });
+    expect(await new Team({ roles: relay() }).resume("nobody's").result).toMatchObject({
+      runId: "nobody's",
+      status: "failed",
+      error: { code: "RUN_UNKNOWN" },
+    });
   });
 
   test("a damaged record is refused, and not written to", async () => {
@@ -163,7 +178,7 @@ describe("what going on keeps", () => {
     });
     const alone = await new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" }).result;
     expect(alone.status).toBe("waiting");
-    const { questionId } = alone.error?.data as { questionId: string };
+    const { questionId } = (alone.error as WaitingError).data as { questionId: string };
     const asked: string[] = [];
     const human = ({ id, text }: { id: string; text: string }): string => (asked.push(id, text), "yes");
     const result = await new Team({ seed: "s", journal, roles: [ann], human }).resume("r").result;
@@ -178,7 +193,8 @@ describe("what going on keeps", () => {
     };
     const self = (): Role => answering("Ann", (rc) => (remember(rc), rc.message("again", { sendTo: "<self>" })));
     const step = memoryJournal();
-    for (let rounds = 1; rounds <= 4; rounds += 1) await new Team({ seed: "s", journal: step, roles: [self()] }).run("go", { id: "r", rounds }).result;
+    for (let rounds = 1; rounds <= 4; rounds += 1)
+      await new Team({ seed: "s", journal: step, roles: [self()] }).run("go", { id: "r", rounds }).result;
     const once = memoryJournal();
     await new Team({ seed: "s", journal: once, roles: [self()] }).run("go", { id: "r", rounds: 4 }).result;
     const [steps, whole] = [await eventsOf(step, "r"), await eventsOf(once, "r")];
@@ -204,10 +220,14 @@ describe("what going on keeps", () => {
   test("messages that come from a record are as frozen as they were", async () => {
     const journal = memoryJournal();
     await new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 }).result;
-    const twisting = answering("Bob", (rc) => {
-      expect(() => ((rc.news[0] as { content: string }).content = "twisted")).toThrow(TypeError);
-      return rc.message("fine");
-    }, { watch: [] });
+    const twisting = answering(
+      "Bob",
+      (rc) => {
+        expect(() => ((rc.news[0] as { content: string }).content = "twisted")).toThrow(TypeError);
+        return rc.message("fine");
+      },
+      { watch: [] },
+    );
     const cut = await journalWith("r", await eventsOf(journal, "r"));
     const result = await new Team({ seed: "s", journal: cut, roles: [relay()[0] as Role, twisting] }).resume("r").result;
     expect(result.output?.content).toBe("fine");
@@ -216,7 +236,9 @@ describe("what going on keeps", () => {
   test("what was in flight is told with its hold", async () => {
     const journal = memoryJournal();
     let calls = 0;
-    const ann = answering("Ann", async (rc) => rc.message(await rc.step("slow", {}, () => ((calls += 1), calls === 1 ? new Promise<string>(() => {}) : Promise.resolve("late")))));
+    const ann = answering("Ann", async (rc) =>
+      rc.message(await rc.step("slow", {}, () => ((calls += 1), calls === 1 ? new Promise<string>(() => {}) : Promise.resolve("late")))),
+    );
     const run = new Team({ seed: "s", journal, roles: [ann] }).run("go", { id: "r" });
     await settled();
     const cut = await journalWith("r", await eventsOf(journal, "r"));

@@ -129,10 +129,11 @@ describe("a run's result", () => {
     expect(messages[0]).toMatchObject({ content: "the idea", id: "user#1", causeBy: "UserRequirement", sentFrom: "", sendTo: ["<all>"] });
   });
 
-  test.each(["create", "claim", "append", "runs", "read"] as const)("never rejects, also when the journal's %s breaks", async (broken) => {
+  test.each(["create", "claim", "append", "read"] as const)("never rejects, also when the journal's %s breaks", async (broken) => {
     const inner = memoryJournal();
     const journal = new Proxy<Journal>(inner, {
-      get: (target, name) => (name === broken ? () => Promise.reject(new Error(`${broken} broke`)) : (Reflect.get(target, name) as () => unknown).bind(target)),
+      get: (target, name) =>
+        name === broken ? () => Promise.reject(new Error(`${broken} broke`)) : (Reflect.get(target, name) as () => unknown).bind(target),
     });
     if (broken === "read") Object.defineProperty(journal, "read", { value: () => failingRead() });
     const run = team(chain(), { journal }).run("go", { id: "r" });
@@ -145,17 +146,20 @@ describe("a run's result", () => {
     const inner = memoryJournal();
     let appends = 0;
     const append: Journal["append"] = (...args) => ((appends += 1) > 4 ? Promise.reject(new Error("disk full")) : inner.append(...args));
-    const journal = new Proxy<Journal>(inner, { get: (target, name) => (name === "append" ? append : (Reflect.get(target, name) as () => unknown).bind(target)) });
-    const roles = Array.from({ length: 5 }, (_, i) => answering(`r${i}`, async (rc) => rc.message(await rc.step("s", {}, () => Promise.resolve(`${i}`)), { sendTo: `r${i + 1}` })));
+    const journal = new Proxy<Journal>(inner, {
+      get: (target, name) => (name === "append" ? append : (Reflect.get(target, name) as () => unknown).bind(target)),
+    });
+    const roles = Array.from({ length: 5 }, (_, i) =>
+      answering(`r${i}`, async (rc) => rc.message(await rc.step("s", {}, () => Promise.resolve(`${i}`)), { sendTo: `r${i + 1}` })),
+    );
     const result = await team(roles, { journal, scheduler: "eager" }).run("go").result;
     expect(result).toMatchObject({ status: "failed", error: { cause: { message: "disk full" } } });
     expect(contents(result.messages)).toContain("go");
   });
 });
 
-async function* failingRead(): AsyncGenerator<RunEvent> {
-  await Promise.resolve();
-  throw new Error("read broke");
+function failingRead(): AsyncIterable<RunEvent> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("read broke")) }) };
 }
 
 describe("H2 stopping", () => {
@@ -169,7 +173,9 @@ describe("H2 stopping", () => {
     const result = await run.result;
     expect(result).toMatchObject({ status: "stopped", error: { code: "ABORTED" } });
     expect(result.error?.message).toContain("lunch");
-    expect((await eventsOf(journal, "r")).filter((event) => event.type.startsWith("act.")).map((event) => event.type)).toEqual(["act.started"]);
+    expect((await eventsOf(journal, "r")).filter((event) => event.type.startsWith("act.")).map((event) => event.type)).toEqual([
+      "act.started",
+    ]);
     letGo();
     expect((await company.resume("r").result).output?.content).toBe("Ann is done");
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { MicroUsd } from "../../src/model/money.ts";
+import { addressOf } from "../../src/message/address.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
@@ -12,7 +13,14 @@ function endless(): Role {
   return answering("Ann", async (rc) => rc.message(`turn ${rc.memory.size}`, { sendTo: "<self>" }));
 }
 
-const progress: RunProgress = { rounds: 3, spent: 50 as MicroUsd, messages: [createMessage("x", { causeBy: "Done" })], outputs: [] };
+const progress: RunProgress = {
+  rounds: 3,
+  spent: 50 as MicroUsd,
+  messages: [createMessage("x", { causeBy: "Done" })],
+  said: (cause) => cause === "Done",
+  said: (cause) => addressOf(cause) === "Done",
+  outputs: [],
+};
 const yes: StopCondition = () => true;
 const no: StopCondition = () => false;
 
@@ -46,7 +54,9 @@ describe("a run that is to stop", () => {
   test("sees what was said and spent", async () => {
     const seen: [string[], number][] = [];
     const ann = answering("Ann", async (rc) => rc.message(await rc.ask("?"), { sendTo: "<self>" }));
-    const model = scriptedModel(() => ({ content: "well", usage: { inputTokens: 10, outputTokens: 10 } }), { price: { input: 1, output: 1 } });
+    const model = scriptedModel(() => ({ content: "well", usage: { inputTokens: 10, outputTokens: 10 } }), {
+      price: { input: 1, output: 1 },
+    });
     const stopWhen: StopCondition = ({ messages, spent }) => {
       seen.push([contents(messages), spent]);
       return messages.length > 2;
@@ -67,6 +77,12 @@ describe("a run that is to stop", () => {
     expect(result).toMatchObject({ status: "failed", rounds: 2 });
     expect(result.error?.message).toContain("bad condition");
     expect(contents(result.messages)).toContain("go");
+  });
+
+  test("what was said by an action is asked of the run, not of a list", async () => {
+    const ann = answering("Ann", (rc) => rc.message("x", { sendTo: "<self>", causeBy: rc.memory.size > 4 ? "Enough" : "More" }));
+    const result = await new Team({ roles: [ann] }).run("go", { stopWhen: saidBy("Enough") }).result;
+    expect(result).toMatchObject({ status: "stopped", rounds: 5 });
   });
 
   test("a condition cannot change the run through what it is shown", async () => {
