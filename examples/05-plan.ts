@@ -4,7 +4,7 @@ import { defineAction, defineRole, Team } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
 // #region plan
-const Research = defineAction({ name: "Research", description: "look something up", run: (ctx) => `notes on "${ctx.text}"` });
+const Research = defineAction({ name: "Research", description: "look something up", run: (ctx) => `notes on "${ctx.task?.instruction}"` });
 const Write = defineAction({
   name: "Write",
   description: "write a paragraph from the notes",

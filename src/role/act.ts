@@ -3,8 +3,8 @@ import type { ActionContext, RoleContext } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Address } from "../message/address.ts";
-import { isMessage, type Message } from "../message/message.ts";
-import { ActionView, type Work } from "./action-view.ts";
+import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../message/message.ts";
+import { ActionView, isSameJson, type Work } from "./action-view.ts";
 import type { Said } from "./role.ts";
 
 /** Runs one action on the whole news. What it says is remembered. */
@@ -19,20 +19,21 @@ export function act<S>(rc: RoleContext<S>, action: Action): Promise<Said> {
  */
 export async function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Promise<Said> {
   const view = new ActionView(rc, action, work);
-  const context = view as unknown as ActionContext;
   rc.began?.(action.name);
-  const result: unknown = await action.run(context as ActionContext<never>);
-  const said = toMessages(action, context, result);
+  const result: unknown = await action.run(view as unknown as ActionContext<never>);
+  const said = toMessages(action, view, result);
   for (const message of said) rc.memory.add(message);
   return said.length === 1 ? said[0] : said.length === 0 ? undefined : said;
 }
 
-function toMessages(action: Action, ctx: ActionContext, result: unknown): readonly Message[] {
+type View = Pick<ActionView<readonly Address[]>, "message" | "issue" | "isAnswer" | "isAnswered">;
+
+function toMessages(action: Action, view: View, result: unknown): readonly Message[] {
   if (result === undefined || result === null) return [];
-  if (isMessageList(result, action)) return result.map((message) => reissued(action, ctx, message));
-  if (isMessage(result)) return [reissued(action, ctx, result)];
-  if (action.output !== undefined) return [typedMessage(action, ctx, result)];
-  if (typeof result === "string") return [ctx.message(result, destination(action, ctx, undefined))];
+  if (isMessageList(result, action)) return result.map((message) => reissued(action, view, message));
+  if (isMessage(result)) return [reissued(action, view, result)];
+  if (action.output !== undefined) return [typedMessage(action, view, result)];
+  if (typeof result === "string") return [view.message(result, destination(action, view, undefined))];
   throw new UsageError(
     "ACTION_RESULT",
     `Expected action ${action.name} to return a string, a message or nothing, got ${typeof result}. Give it an output schema to return data.`,
@@ -44,16 +45,19 @@ function isMessageList(result: unknown, action: Action): result is readonly Mess
   return Array.isArray(result) && result.every(isMessage) && (result.length > 0 || action.output === undefined);
 }
 
-function typedMessage(action: Action, ctx: ActionContext, value: unknown): Message {
-  const output = checkedOutput(action, value);
+function typedMessage(action: Action, view: View, value: unknown): Message {
+  const output = view.isAnswer(value) ? value : checkedOutput(action, value);
   const content = action.render?.(output) ?? canonicalJson(output);
-  return ctx.message(content, { instructContent: output, ...destination(action, ctx, output) });
+  return view.message(content, { instructContent: output, ...destination(action, view, output) });
 }
 
-function reissued(action: Action, ctx: ActionContext, message: Message): Message {
-  const issued = ctx.issue(message);
-  if (action.output !== undefined && issued.causeBy === action.name) checkedOutput(action, issued.instructContent);
-  return issued;
+/** Under the activation's name, and with the payload its action's schema makes of it: the same object when there is nothing to change. */
+function reissued(action: Action, view: View, message: Message): Message {
+  const cause = isCauseLeftOpen(message) ? action.name : message.causeBy;
+  if (action.output === undefined || cause !== action.name || view.isAnswered(message.instructContent)) return view.issue(message);
+  const output = checkedOutput(action, message.instructContent);
+  if (isSameJson(output, message.instructContent)) return view.issue(message);
+  return view.issue(createMessage(message.content, { ...message, causeBy: cause, instructContent: output }));
 }
 
 function checkedOutput(action: Action, value: unknown): unknown {
@@ -64,7 +68,7 @@ function checkedOutput(action: Action, value: unknown): unknown {
   });
 }
 
-function destination(action: Action, ctx: ActionContext, output: unknown): { readonly sendTo?: readonly Address[] } {
-  const sendTo = action.sendTo?.(ctx as ActionContext<never>, output);
+function destination(action: Action, view: View, output: unknown): { readonly sendTo?: readonly Address[] } {
+  const sendTo = action.sendTo?.(view as unknown as ActionContext<never>, output);
   return sendTo === undefined ? {} : { sendTo };
 }

@@ -1,7 +1,8 @@
 import type { Action, InputsOf } from "../action/action.ts";
 import type { ActionContext, AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { canonicalJson } from "../kernel/json.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
@@ -18,7 +19,10 @@ export interface Work {
   readonly task?: Task;
 }
 
-/** A role's context as one action sees it. Everything but `action`, `news`, `inputs`, `text` and `task` is the role's own. */
+/**
+ * A role's context as one action sees it. Everything but `action`, `news`, `inputs`, `text` and `task` is the role's own.
+ * Its functions are bound, so that an action can take it apart: `run: ({ ask, text }) => ask(text)`.
+ */
 export class ActionView<N extends readonly Address[], S = CustomState> implements ActionContext<InputsOf<N>, S> {
   readonly action: string;
   readonly news: readonly Message[];
@@ -26,11 +30,14 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   declare readonly task?: Task;
   readonly #rc: RoleContext<S>;
   readonly #needs: N;
+  readonly #output: z.ZodType | undefined;
   #inputs: InputsOf<N> | undefined;
+  #answers: Set<unknown> | undefined;
 
   constructor(rc: RoleContext<S>, action: Action<unknown, N>, work: Work) {
     this.#rc = rc;
     this.#needs = action.needs;
+    this.#output = action.output;
     this.action = action.name;
     this.news = work.news ?? rc.news;
     this.text = work.text ?? this.news.map((message) => message.content).join("\n\n");
@@ -89,34 +96,36 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return this.#rc.human;
   }
 
-  ask(prompt: string, o?: AskOptions): Promise<string>;
-  ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
-  ask(prompt: string, o?: AskOptions): Promise<unknown> {
-    return this.#rc.ask(prompt, o);
+  readonly ask: RoleContext<S>["ask"] = ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
+    const answer: Promise<unknown> = this.#rc.ask(prompt, o);
+    return o?.schema === undefined || o.schema !== this.#output ? answer : answer.then((value) => this.#remembered(value));
+  }) as RoleContext<S>["ask"];
+
+  readonly step = <T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o?: StepOptions): Promise<T> =>
+    this.#rc.step(name, request, effect, o);
+
+  readonly message = <P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> =>
+    this.#rc.message(content, { ...fields, causeBy: fields.causeBy ?? this.action, parents: fields.parents ?? this.news.map(idOf) });
+
+  readonly issue = (message: Message, cause: string = this.action): Message => this.#rc.issue(message, cause);
+  readonly publish = (message: Message, cause: string = this.action): Receipt => this.#rc.publish(message, cause);
+  readonly random = (): number => this.#rc.random();
+  readonly now = (): number => this.#rc.now();
+  readonly id = (): string => this.#rc.id();
+
+  /** Whether `ask` gave back this very value for the action's own output schema: then it is checked. */
+  isAnswer(value: unknown): boolean {
+    return this.#answers?.has(value) === true;
   }
 
-  step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o?: StepOptions): Promise<T> {
-    return this.#rc.step(name, request, effect, o);
+  /** Whether a message's payload says the same as a value that {@link isAnswer}: a message holds a copy. */
+  isAnswered(payload: unknown): boolean {
+    return this.#answers !== undefined && [...this.#answers].some((answer) => isSameJson(answer, payload));
   }
 
-  message<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
-    return this.#rc.message(content, { ...fields, causeBy: fields.causeBy ?? this.action, parents: fields.parents ?? this.news.map(idOf) });
-  }
-
-  issue(message: Message, cause: string = this.action): Message {
-    return this.#rc.issue(message, cause);
-  }
-  publish(message: Message, cause: string = this.action): Receipt {
-    return this.#rc.publish(message, cause);
-  }
-  random(): number {
-    return this.#rc.random();
-  }
-  now(): number {
-    return this.#rc.now();
-  }
-  id(): string {
-    return this.#rc.id();
+  #remembered(answer: unknown): unknown {
+    (this.#answers ??= new Set()).add(answer);
+    return answer;
   }
 
   #newest(need: Address): Message {
@@ -131,4 +140,15 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
 
 function idOf(message: Message): string {
   return message.id;
+}
+
+/** Whether two values are the same once written as JSON. What JSON cannot carry is like nothing. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  try {
+    return canonicalJson(one) === canonicalJson(other);
+  } catch (error) {
+    if (error instanceof NotJsonError) return false;
+    throw error;
+  }
 }

@@ -4,6 +4,7 @@ import type { RoleContext } from "../action/context.ts";
 import { PlanError, UsageError } from "../kernel/errors.ts";
 import { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
+import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
@@ -26,38 +27,83 @@ const PlannedTasks = z.object({
     .min(1),
 });
 
+/** What stays the same for all tasks of one activation. */
+interface Activation<S> {
+  readonly spec: RoleSpec;
+  readonly rc: RoleContext<S>;
+  /** The role, when it has its own way to act. */
+  readonly actor: Role<S> | undefined;
+  /** News that came after the plan was made. */
+  readonly later: readonly Message[];
+}
+
 /**
  * One activation of mode `plan_and_act`: makes a plan for the news unless one is under way, takes its tasks in the order of
- * their dependencies, and says the results. The action of a task is the one its `type` names, else the first.
+ * their dependencies, and says the results of those it finished. The action of a task is the one its `type` names, else the first.
+ *
+ * News that comes while a plan is under way does not change the plan: it is told to all tasks that follow. Between activations it
+ * is kept in the working memory, which is empty when the plan is finished.
  *
  * @param ownAct the role has its own way to act: it is asked for every task, which is the plan's current one then
  */
 export async function planAndAct<S>(role: Role<S>, rc: RoleContext<S>, ownAct: boolean): Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
+  const later = rc.plan.isFinished ? [] : [...rc.workingMemory.get(), ...rc.news];
   if (rc.plan.isFinished) await makePlan(role, spec, rc);
+  else rc.workingMemory.addBatch(rc.news);
+  const activation = { spec, rc, later, actor: ownAct ? role : undefined };
+  const doneBefore = new Set(rc.plan.finishedTasks.map((task) => task.id));
   const limit = role.maxReactLoop ?? 3 * rc.plan.tasks.length;
   let cause: string | undefined;
   for (let turn = 0; turn < limit; turn += 1) {
     const task = rc.plan.currentTask;
     if (task === undefined) break;
-    cause = await takeTask(ownAct ? role : undefined, spec, rc, task);
+    doneBefore.delete(task.id);
+    cause = await takeTask(activation, task);
   }
-  if (!rc.plan.isFinished) rc.logger.warn(`${rc.name} stops after ${limit} actions with tasks left in its plan.`);
   rc.workingMemory.clear();
-  const results = rc.plan.finishedTasks.map((task) => task.result ?? "").filter((result) => result !== "");
+  if (!rc.plan.isFinished) {
+    rc.workingMemory.addBatch(later);
+    rc.logger.warn(`${rc.name} stops after ${limit} actions with tasks left in its plan.`);
+  }
+  return sayResults(rc, doneBefore, cause);
+}
+
+function sayResults<S>(rc: RoleContext<S>, doneBefore: ReadonlySet<string>, cause: string | undefined): Said {
+  const finished = rc.plan.finishedTasks.filter((task) => !doneBefore.has(task.id));
+  const results = finished.map((task) => task.result ?? "").filter((result) => result !== "");
   if (results.length === 0) return undefined;
   const said = rc.message(results.join("\n\n"), cause === undefined ? {} : { causeBy: cause });
   rc.memory.add(said);
   return said;
 }
 
-async function takeTask<S>(actor: Role<S> | undefined, spec: RoleSpec, rc: RoleContext<S>, task: Task): Promise<string> {
+async function takeTask<S>({ spec, rc, actor, later }: Activation<S>, task: Task): Promise<string> {
   const action = actionFor(spec, task);
-  const work = actor === undefined ? actWith(rc, action, { task, text: task.instruction }) : actor.act(rc, action);
+  const work = actor === undefined ? actWith(rc, action, { task, text: taskText(rc.plan, task, later) }) : actor.act(rc, action);
   const said = messagesOf(await work, rc.name);
   rc.workingMemory.addBatch(said);
-  if (rc.plan.currentTask?.id === task.id) rc.plan.finishCurrentTask(said.map((message) => message.content).join("\n\n"));
+  if (rc.plan.currentTask?.id === task.id) rc.plan.finishCurrentTask(contentOf(said));
   return action.name;
+}
+
+function taskText(plan: Plan, task: Task, later: readonly Message[]): string {
+  const results = task.dependsOn.map((id) => {
+    const needed = plan.getTask(id);
+    return needed === undefined ? "" : section(`Result of task ${id} (${needed.instruction}):`, needed.result ?? "");
+  });
+  const news = section("Newest information:", contentOf(later));
+  return [section("Goal:", plan.goal), ...results, news, section(`Task ${task.id}:`, task.instruction)]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function section(title: string, text: string): string {
+  return text === "" ? "" : `${title}\n${text}`;
+}
+
+function contentOf(messages: readonly Message[]): string {
+  return messages.map((message) => message.content).join("\n\n");
 }
 
 function actionFor(spec: RoleSpec, task: Task): Action {
@@ -67,7 +113,7 @@ function actionFor(spec: RoleSpec, task: Task): Action {
 }
 
 async function makePlan<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<void> {
-  const goal = rc.news.map((message) => message.content).join("\n\n");
+  const goal = contentOf(rc.news);
   if (role.planTasks !== undefined) {
     rc.plan = new Plan({ goal, tasks: await role.planTasks(rc) });
     return;

@@ -44,7 +44,10 @@ export function roleSpec(role: Role): RoleSpec {
  */
 export function assertRoleName(name: unknown): void {
   if (typeof name === "string" && name.trim() !== "" && !reserved.has(name)) return;
-  throw new UsageError("ROLE_INVALID", `Expected a role to have a name that is no routing word, got ${JSON.stringify(name)}. Messages reach it by its name.`);
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected a role to have a name that is no routing word, got ${JSON.stringify(name)}. Messages reach it by its name.`,
+  );
 }
 
 function buildSpec(role: Role): RoleSpec {
@@ -55,7 +58,10 @@ function buildSpec(role: Role): RoleSpec {
   const actions = actionsOf(role, reactions);
   const mode = role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react");
   if (mode === "by_cause" && reactions.length === 0 && actions.length > 1) {
-    throw new UsageError("ROLE_INVALID", `Expected role ${role.name} in mode by_cause to have reactions, got none. Say which cause leads to which action.`);
+    throw new UsageError(
+      "ROLE_INVALID",
+      `Expected role ${role.name} in mode by_cause to have reactions, got none. Say which cause leads to which action.`,
+    );
   }
   return Object.freeze({
     role,
@@ -79,14 +85,20 @@ function buildSpec(role: Role): RoleSpec {
 
 function assertIsRole(role: Partial<Role>): void {
   if (typeof role.react === "function" && Array.isArray(role.actions) && Array.isArray(role.reactions)) return;
-  throw new UsageError("ROLE_INVALID", `Expected a role, got something else that is called ${String(role.name)}. Make it by defineRole, or by a subclass of Role.`);
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected a role, got something else that is called ${String(role.name)}. Make it by defineRole, or by a subclass of Role.`,
+  );
 }
 
 const modes: ReadonlySet<ReactMode | undefined> = new Set([undefined, "by_cause", "by_order", "react", "plan_and_act"]);
 
 function assertOptions({ name, reactMode, maxReactLoop, memoryLimit, timeout, onFailure }: Role): void {
   const refuse = (option: string, expected: string, came: unknown): never => {
-    throw new UsageError("ROLE_INVALID", `Expected ${option} of role ${name} to be ${expected}, got ${JSON.stringify(came) ?? String(came)}.`);
+    throw new UsageError(
+      "ROLE_INVALID",
+      `Expected ${option} of role ${name} to be ${expected}, got ${JSON.stringify(came) ?? String(came)}.`,
+    );
   };
   if (!modes.has(reactMode)) refuse("reactMode", "by_cause, by_order, react or plan_and_act", reactMode);
   if (!isCount(maxReactLoop)) refuse("maxReactLoop", "a whole number of 1 or more", maxReactLoop);
@@ -120,9 +132,13 @@ function initialStateOf(role: Role): CustomState {
   if (role.state === undefined) return {};
   const parsed = role.state.safeParse({});
   if (!parsed.success) {
-    throw new UsageError("STATE_INVALID", `Expected the state of role ${role.name} to have defaults for every field: ${parsed.error.message}`, {
-      cause: parsed.error,
-    });
+    throw new UsageError(
+      "STATE_INVALID",
+      `Expected the state of role ${role.name} to have defaults for every field: ${parsed.error.message}`,
+      {
+        cause: parsed.error,
+      },
+    );
   }
   return jsonRoundTrip(parsed.data);
 }

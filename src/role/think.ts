@@ -46,7 +46,9 @@ export function parseChoice(reply: string, actions: number): Choice {
 
 function choicePrompt<S>(spec: RoleSpec, rc: RoleContext<S>, previous: number): string {
   const history = rc.memory.get(HISTORY_IN_PROMPT).map(renderForPrompt).join("\n\n");
-  const actions = spec.actions.map((action, index) => `${index}. ${action.name}${action.description === "" ? "" : `: ${action.description}`}`);
+  const actions = spec.actions.map(
+    (action, index) => `${index}. ${action.name}${action.description === "" ? "" : `: ${action.description}`}`,
+  );
   return [
     `Here is the conversation so far:\n===\n${history}\n===`,
     `Your last action: ${previous === -1 ? "none yet" : `${previous}. ${spec.actions[previous]?.name ?? ""}`}`,

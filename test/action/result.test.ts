@@ -6,6 +6,7 @@ import { createMessage, type Message } from "../../src/message/message.ts";
 import type { Address } from "../../src/message/address.ts";
 import { defineRole } from "../../src/role/role.ts";
 import type { RunResult } from "../../src/environment/run-result.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { contents, remembered, town } from "../environment/town.ts";
 
 /** What becomes of an action's result when one role does it on "go". */
@@ -24,7 +25,14 @@ const Point = z.object({ x: z.number(), y: z.number().default(7) });
 describe("what an action gives back becomes a message", () => {
   test("a text", async () => {
     const { output } = await whenDone({ run: () => "done" });
-    expect(output).toMatchObject({ content: "done", causeBy: "Work", sentFrom: "Ann", sendTo: ["<all>"], role: "assistant", id: "Ann#0.0" });
+    expect(output).toMatchObject({
+      content: "done",
+      causeBy: "Work",
+      sentFrom: "Ann",
+      sendTo: ["<all>"],
+      role: "assistant",
+      id: "Ann#0.0",
+    });
     expect(output?.parents).toEqual(["user#1"]);
     expect(Object.isFrozen(output)).toBe(true);
   });
@@ -72,7 +80,11 @@ describe("what an action gives back becomes a message", () => {
   });
 
   test("the action says who shall hear it, also by what came out", async () => {
-    const { deadLetters } = await whenDone({ output: Point, run: () => ({ x: 5, y: 0 }), sendTo: (_ctx, output) => [`floor-${output?.x}`] });
+    const { deadLetters } = await whenDone({
+      output: Point,
+      run: () => ({ x: 5, y: 0 }),
+      sendTo: (_ctx, output) => [`floor-${output?.x}`],
+    });
     expect(deadLetters).toMatchObject([{ reason: { address: "floor-5" } }]);
   });
 
@@ -122,6 +134,95 @@ describe("what an action gives back becomes a message", () => {
   });
 });
 
+/** Schemas that do not read what they give: checking twice would refuse it, or change it again. */
+const Split = z.object({ list: z.string().transform((text) => text.split(",")) });
+const Next = z.number().transform((n) => n + 1);
+
+async function whenModelSays<S extends z.ZodType>(
+  reply: string,
+  options: Omit<ActionOptions<S, readonly Address[]>, "name">,
+): Promise<RunResult> {
+  const action = defineAction<S, readonly Address[]>({ ...options, name: "Work" });
+  const environment = town([defineRole({ name: "Ann", actions: [action] })], { model: scriptedModel([reply]) });
+  environment.publishMessage("go");
+  return environment.run();
+}
+
+describe("what a model gave for the output schema is checked once", () => {
+  test("by the default run", async () => {
+    const { error, output } = await whenModelSays('{"list":"a,b"}', { output: Split });
+    expect(error).toBeUndefined();
+    expect(output).toMatchObject({ content: '{"list":["a","b"]}', instructContent: { list: ["a", "b"] } });
+  });
+
+  test("by a run of its own, also after a change in place", async () => {
+    const { output } = await whenModelSays('{"list":"b,a"}', {
+      output: Split,
+      run: async (ctx) => {
+        const answer = await ctx.ask("split", { schema: Split });
+        answer.list.sort();
+        return answer;
+      },
+    });
+    expect(output?.instructContent).toEqual({ list: ["a", "b"] });
+  });
+
+  test("where it is no object", async () => {
+    expect((await whenModelSays("41", { output: Next })).output?.instructContent).toBe(42);
+  });
+
+  test.each<[string, (ctx: ActionContext, payload: { list: string[] }) => Message<{ list: string[] }>]>([
+    ["the activation's", (ctx, payload) => ctx.message("split", { instructContent: payload })],
+    ["made elsewhere", (_ctx, payload) => createMessage("split", { instructContent: payload })],
+  ])("as the payload of a message, %s", async (_what, say) => {
+    const { error, output } = await whenModelSays('{"list":"a,b"}', {
+      output: Split,
+      run: async (ctx) => say(ctx, await ctx.ask("x", { schema: Split })),
+    });
+    expect(error).toBeUndefined();
+    expect(output).toMatchObject({ content: "split", instructContent: { list: ["a", "b"] } });
+  });
+
+  test("but what it gave for another schema is checked like anything", async () => {
+    const { error } = await whenModelSays('{"x":"one"}', {
+      output: Point,
+      run: async (ctx) => (await ctx.ask("x", { schema: z.object({ x: z.string() }) })) as unknown as z.infer<typeof Point>,
+    });
+    expect(error).toMatchObject({ code: "ACTION_RESULT" });
+  });
+});
+
+describe("a message in the action's name carries the payload its schema makes", () => {
+  const Filled = z.object({ a: z.number().default(1) });
+  const empty = {} as z.infer<typeof Filled>;
+
+  test.each<[string, (ctx: ActionContext) => Message<z.infer<typeof Filled>>]>([
+    ["the activation's", (ctx) => ctx.message("text", { instructContent: empty, sendTo: "Zoe", metadata: { m: 1 } })],
+    ["made elsewhere", () => createMessage("text", { instructContent: empty, sendTo: "Zoe", metadata: { m: 1 } })],
+  ])("%s: all else stays", async (_what, run) => {
+    const { deadLetters, messages } = await whenDone({ output: Filled, run });
+    const { message } = deadLetters[0] ?? {};
+    expect(message).toMatchObject({ content: "text", instructContent: { a: 1 }, causeBy: "Work", sentFrom: "Ann", metadata: { m: 1 } });
+    expect(message?.parents).toEqual([messages[0]?.id]);
+  });
+
+  test("it stays the same message when there is nothing to change, whatever the order of its keys", async () => {
+    const made: Message[] = [];
+    const run = (ctx: ActionContext): Message<z.infer<typeof Point>> => {
+      const message = ctx.message("text", { instructContent: { y: 1, x: 2 } });
+      made.push(message);
+      return message;
+    };
+    const { outputs } = await whenDone({ output: Point, run });
+    expect(outputs[0]).toBe(made[0]);
+  });
+
+  test("another cause's payload is its own", async () => {
+    const { outputs } = await whenDone({ output: Filled, run: (ctx) => [ctx.message("text", { causeBy: "Other", instructContent: {} })] });
+    expect(outputs).toMatchObject([{ causeBy: "Other", instructContent: {} }]);
+  });
+});
+
 describe("messages made elsewhere are issued again", () => {
   test("under the activation's id, time, parents and sender; the cause left open becomes the action", async () => {
     const foreign = createMessage("from afar", { id: "my-own-id", timestamp: 1 });
@@ -139,14 +240,16 @@ describe("messages made elsewhere are issued again", () => {
   });
 
   test("payload, metadata and addresses come along", async () => {
-    const { deadLetters } = await whenDone({ run: () => createMessage("x", { instructContent: { a: 1 }, metadata: { m: [2] }, sendTo: "Zoe" }) });
+    const { deadLetters } = await whenDone({
+      run: () => createMessage("x", { instructContent: { a: 1 }, metadata: { m: [2] }, sendTo: "Zoe" }),
+    });
     expect(deadLetters).toMatchObject([{ message: { instructContent: { a: 1 }, metadata: { m: [2] }, sendTo: ["Zoe"] } }]);
   });
 
-  test("the same foreign message said twice is two messages", async () => {
+  test("the same foreign message said twice is one message, said once", async () => {
     const foreign = createMessage("again", { sendTo: "<all>" });
     const { outputs } = await whenDone({ run: () => [foreign, foreign] });
-    expect(outputs.map((message) => message.id)).toEqual(["Ann#0.0", "Ann#0.1"]);
+    expect(outputs.map((message) => message.id)).toEqual(["Ann#0.0"]);
   });
 });
 
@@ -193,14 +296,43 @@ describe("what an action is given", () => {
 
   test("a need that nobody has answered yet is an error that names it", async () => {
     const Missing = defineAction({ name: "Missing" });
-    const { error } = await whenRun(defineAction({ name: "Work", needs: [Missing], run: (ctx) => ctx.inputs[0].content }) as unknown as Action);
+    const { error } = await whenRun(
+      defineAction({ name: "Work", needs: [Missing], run: (ctx) => ctx.inputs[0].content }) as unknown as Action,
+    );
     expect(error).toMatchObject({ code: "NEEDS_MISSING" });
     expect(error?.message).toContain("Missing");
   });
 
+  test("functions that can be taken out of it", async () => {
+    const run = async ({ ask, step, message, publish, issue, random, now, id, text }: ActionContext): Promise<Message> => {
+      publish(issue(createMessage("aside", { causeBy: "Aside" })));
+      const parts = [await ask(text), await step("s", {}, async () => "stepped"), random() < 1, now() > 0, id()];
+      return message(parts.join());
+    };
+    const environment = town([defineRole({ name: "Ann", actions: [defineAction({ name: "Work", run })] })], {
+      model: scriptedModel(["asked"]),
+    });
+    environment.publishMessage("go");
+    const { error, outputs } = await environment.run();
+    expect(error).toBeUndefined();
+    expect(outputs.map(({ causeBy, content }) => [causeBy, content])).toEqual([
+      ["Aside", "aside"],
+      ["Work", "asked,stepped,true,true,Ann#0:1"],
+    ]);
+  });
+
   test("who it works for: name, role card, action, run, what the role watches", async () => {
     const { output } = await whenDone({
-      run: (ctx) => JSON.stringify([ctx.name, ctx.role.profile, ctx.action, ctx.runId, contents(ctx.important), contents(ctx.inbox), contents(ctx.news)]),
+      run: (ctx) =>
+        JSON.stringify([
+          ctx.name,
+          ctx.role.profile,
+          ctx.action,
+          ctx.runId,
+          contents(ctx.important),
+          contents(ctx.inbox),
+          contents(ctx.news),
+        ]),
     });
     expect(JSON.parse(output?.content ?? "")).toEqual(["Ann", "Worker", "Work", "environment", ["go"], ["go"], ["go"]]);
   });

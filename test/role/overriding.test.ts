@@ -40,7 +40,10 @@ describe("observe", () => {
 
   test("what it remembers already is no news, unless the role says so", async () => {
     const known = createMessage("again", { id: "known", sendTo: ["Ann"] });
-    for (const [options, times] of [[{}, 1], [{ observe: (rc: RoleContext) => rc.inbox }, 2]] as const) {
+    for (const [options, times] of [
+      [{}, 1],
+      [{ observe: (rc: RoleContext) => rc.inbox }, 2],
+    ] as const) {
       const environment = town([defineRole({ ...options, name: "Ann", actions: [Speak] })]);
       environment.publishMessage(known);
       await environment.run();
@@ -139,7 +142,10 @@ describe("act", () => {
 describe("react", () => {
   test("overridden: what it returns is published, one or many or nothing", async () => {
     expect(contents((await onGo(defineRole({ name: "Ann", react: (rc) => rc.message("one") }))).outputs)).toEqual(["one"]);
-    expect(contents((await onGo(defineRole({ name: "Ann", react: (rc) => [rc.message("one"), rc.message("two")] }))).outputs)).toEqual(["one", "two"]);
+    expect(contents((await onGo(defineRole({ name: "Ann", react: (rc) => [rc.message("one"), rc.message("two")] }))).outputs)).toEqual([
+      "one",
+      "two",
+    ]);
     expect((await onGo(defineRole({ name: "Ann", react: () => undefined }))).outputs).toEqual([]);
     expect((await onGo(defineRole({ name: "Ann", react: () => null as unknown as undefined }))).status).toBe("finished");
   });

@@ -5,8 +5,8 @@ import type { Environment } from "../../src/environment/environment.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { contents, remembered, town } from "../environment/town.ts";
 
-const Dig = defineAction({ name: "Dig", description: "makes a hole", run: (ctx) => `dug ${ctx.text}` });
-const Fill = defineAction({ name: "Fill", run: (ctx) => `filled ${ctx.task?.id}: ${ctx.text}` });
+const Dig = defineAction({ name: "Dig", description: "makes a hole", run: (ctx) => `dug ${ctx.task?.instruction}` });
+const Fill = defineAction({ name: "Fill", run: (ctx) => `filled ${ctx.task?.id}: ${ctx.task?.instruction}` });
 
 function planner(options: Omit<RoleOptions, "name" | "reactMode"> = {}, model?: ScriptedModel): Environment {
   const logger = { debug() {}, info() {}, error() {}, warn() {} };
@@ -15,7 +15,9 @@ function planner(options: Omit<RoleOptions, "name" | "reactMode"> = {}, model?: 
 }
 
 function planOf(...tasks: readonly (readonly [id: string, dependsOn: readonly string[], type?: string])[]): string {
-  return JSON.stringify({ tasks: tasks.map(([id, dependsOn, type]) => ({ id, dependsOn, instruction: `do ${id}`, ...(type === undefined ? {} : { type }) })) });
+  return JSON.stringify({
+    tasks: tasks.map(([id, dependsOn, type]) => ({ id, dependsOn, instruction: `do ${id}`, ...(type === undefined ? {} : { type }) })),
+  });
 }
 
 describe("plan_and_act with tasks of its own", () => {
@@ -55,9 +57,23 @@ describe("plan_and_act with tasks of its own", () => {
   });
 
   test.each([
-    ["a cycle", [{ id: "a", dependsOn: ["b"], instruction: "" }, { id: "b", dependsOn: ["a"], instruction: "" }], "PLAN_CYCLE"],
+    [
+      "a cycle",
+      [
+        { id: "a", dependsOn: ["b"], instruction: "" },
+        { id: "b", dependsOn: ["a"], instruction: "" },
+      ],
+      "PLAN_CYCLE",
+    ],
     ["an unknown dependency", [{ id: "a", dependsOn: ["z"], instruction: "" }], "PLAN_UNKNOWN_DEPENDENCY"],
-    ["two of one id", [{ id: "a", instruction: "" }, { id: "a", instruction: "" }], "PLAN_DUPLICATE_ID"],
+    [
+      "two of one id",
+      [
+        { id: "a", instruction: "" },
+        { id: "a", instruction: "" },
+      ],
+      "PLAN_DUPLICATE_ID",
+    ],
   ])("%s fails the activation, and the role has no plan", async (_what, tasks, code) => {
     const environment = planner({ planTasks: () => tasks });
     environment.publishMessage("go");
@@ -92,7 +108,13 @@ describe("plan_and_act with tasks of its own", () => {
         return String(taken);
       },
     });
-    const environment = planner({ actions: [endless], planTasks: () => [{ id: "a", instruction: "" }, { id: "b", instruction: "" }] });
+    const environment = planner({
+      actions: [endless],
+      planTasks: () => [
+        { id: "a", instruction: "" },
+        { id: "b", instruction: "" },
+      ],
+    });
     const warned: string[] = [];
     environment.on("warning", ({ text }) => warned.push(text));
     environment.publishMessage("go");
@@ -104,7 +126,13 @@ describe("plan_and_act with tasks of its own", () => {
 
   test("an activation that fails half way leaves the plan as it was", async () => {
     const fails = defineAction({ name: "Fails", run: () => Promise.reject(new Error("rain")) });
-    const environment = planner({ actions: [Dig, fails], planTasks: () => [{ id: "a", instruction: "" }, { id: "b", instruction: "", type: "Fails" }] });
+    const environment = planner({
+      actions: [Dig, fails],
+      planTasks: () => [
+        { id: "a", instruction: "" },
+        { id: "b", instruction: "", type: "Fails" },
+      ],
+    });
     environment.publishMessage("go");
     expect((await environment.run()).status).toBe("failed");
     expect(environment.getRole("Ann")?.plan.toJSON()).toEqual({ goal: "", tasks: [] });
@@ -153,12 +181,105 @@ describe("plan_and_act with a model", () => {
     environment.publishMessage("go");
     expect((await environment.run()).output?.content).toBe("dug do a\n\ndug do b");
   });
+});
 
-  test("a plan that was not finished goes on with the next news", async () => {
-    const environment = planner({ maxReactLoop: 2 }, scriptedModel([planOf(["a", []], ["b", []], ["c", []])]));
+describe("what a task is told", () => {
+  const Write = defineAction({ name: "Write", description: "Write a page." });
+  const tasks = [
+    { id: "end", dependsOn: ["b", "a"], instruction: "write it up", type: "Write" },
+    { id: "a", instruction: "the start" },
+    { id: "b", dependsOn: ["a"], instruction: "the middle" },
+  ];
+
+  test("the goal, the results of the tasks it depends on, and its instruction", async () => {
+    const model = scriptedModel(["a page"]);
+    const environment = planner({ actions: [Dig, Write], planTasks: () => tasks }, model);
+    environment.publishMessage("a garden");
+    await environment.run();
+    expect(model.calls.map((call) => call.messages.at(-1)?.content)).toEqual([
+      "Write a page.\n\nGoal:\na garden\n\nResult of task b (the middle):\ndug the middle\n\n" +
+        "Result of task a (the start):\ndug the start\n\nTask end:\nwrite it up",
+    ]);
+  });
+
+  test("nothing of tasks it does not depend on, and no empty results", async () => {
+    const texts: string[] = [];
+    const look = defineAction({ name: "Look", run: (ctx) => void texts.push(ctx.text) });
+    const environment = planner({
+      actions: [Dig, look],
+      planTasks: () =>
+        [...tasks, { id: "x", dependsOn: ["end"], instruction: "look", type: "Look" }].map((task) => ({
+          ...task,
+          type: task.id === "a" ? "Dig" : "Look",
+        })),
+    });
+    environment.publishMessage("a garden");
+    await environment.run();
+    expect(texts).toEqual([
+      "Goal:\na garden\n\nResult of task a (the start):\ndug the start\n\nTask b:\nthe middle",
+      "Goal:\na garden\n\nResult of task a (the start):\ndug the start\n\nTask end:\nwrite it up",
+      "Goal:\na garden\n\nTask x:\nlook",
+    ]);
+  });
+});
+
+describe("a plan that takes more than one activation", () => {
+  const Note = defineAction({ name: "Note", run: (ctx) => `${ctx.task?.id}<${ctx.text.replaceAll("\n", " ")}>` });
+  const ids = ["a", "b", "c"];
+
+  /** Tells Ann one thing after another; what she said to each. */
+  async function whenTold(environment: Environment, ...news: readonly string[]): Promise<(string | undefined)[]> {
+    const said: (string | undefined)[] = [];
+    for (const text of news) {
+      environment.publishMessage(text);
+      said.push((await environment.run()).output?.content);
+    }
+    return said;
+  }
+
+  test("says the results of its own tasks only, and plans once", async () => {
+    const model = scriptedModel([planOf(["a", []], ["b", []], ["c", []])]);
+    const environment = planner({ maxReactLoop: 2 }, model);
     environment.publishMessage("go");
     await environment.run();
     environment.publishMessage("go on");
-    expect((await environment.run()).output?.content).toBe("dug do a\n\ndug do b\n\ndug do c");
+    const { outputs } = await environment.run();
+    expect(contents(outputs)).toEqual(["dug do a\n\ndug do b", "dug do c"]);
+    expect(model.calls).toHaveLength(1);
+  });
+
+  test("tells all its later news to the tasks that follow, and then makes a new plan without it", async () => {
+    const environment = planner({ actions: [Note], maxReactLoop: 1, planTasks: () => ids.map((id) => ({ id, instruction: `do ${id}` })) });
+    await whenTold(environment, "a pond", "rounder", "deeper", "a hill");
+    expect(remembered(environment, "Ann").filter((text, place, all) => text.endsWith(">") && text !== all[place - 1])).toEqual([
+      "a<Goal: a pond  Task a: do a>",
+      "b<Goal: a pond  Newest information: rounder  Task b: do b>",
+      "c<Goal: a pond  Newest information: rounder  deeper  Task c: do c>",
+      "a<Goal: a hill  Task a: do a>",
+    ]);
+    expect(environment.getRole("Ann")?.plan.goal).toBe("a hill");
+    expect(environment.getRole("Ann")?.workingMemory.size).toBe(0);
+  });
+
+  test("keeps the news in the working memory while tasks are open, and no results", async () => {
+    const environment = planner({ actions: [Note], maxReactLoop: 1, planTasks: () => ids.map((id) => ({ id, instruction: `do ${id}` })) });
+    await whenTold(environment, "a pond", "rounder");
+    expect(contents(environment.getRole("Ann")?.workingMemory ?? [])).toEqual(["rounder"]);
+    expect(environment.getRole("Ann")?.plan).toMatchObject({ goal: "a pond", isFinished: false });
+  });
+
+  test("a task that is opened and done again is said again", async () => {
+    const again = defineAction({
+      name: "Again",
+      run: (ctx) => {
+        if (ctx.task?.id === "b" && ctx.plan.getTask("a")?.result === "a1") ctx.plan.resetTask("a");
+        return `${ctx.task?.id}${ctx.news[0]?.content}`;
+      },
+    });
+    const environment = planner({ actions: [again], maxReactLoop: 1, planTasks: () => ["a", "b"].map((id) => ({ id, instruction: id })) });
+    expect(await whenTold(environment, "1")).toEqual(["a1"]);
+    const replies = await whenTold(environment, "2", "3", "4");
+    expect(replies[1]).toBe("a3");
+    expect(environment.getRole("Ann")?.plan.tasks.map((task) => task.result)).toEqual(["a3", "b4"]);
   });
 });

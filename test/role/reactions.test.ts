@@ -36,7 +36,13 @@ describe("by_cause: the action index", () => {
         { on: Photo, do: telling("Crop") },
       ],
     });
-    expect(await after(environment, [[Draft, "d1"], [Photo, "p1"], [Draft, "d2"]])).toEqual(["Edit() on d1+d2", "Crop() on p1"]);
+    expect(
+      await after(environment, [
+        [Draft, "d1"],
+        [Photo, "p1"],
+        [Draft, "d2"],
+      ]),
+    ).toEqual(["Edit() on d1+d2", "Crop() on p1"]);
   });
 
   test("the parents of what it says are the news that triggered it", async () => {
@@ -73,7 +79,12 @@ describe("by_cause: the action index", () => {
         { on: Photo, do: edit },
       ],
     });
-    expect(await after(environment, [[Photo, "p"], [Draft, "d"]])).toEqual(["Edit() on d", "Edit() on p"]);
+    expect(
+      await after(environment, [
+        [Photo, "p"],
+        [Draft, "d"],
+      ]),
+    ).toEqual(["Edit() on d", "Edit() on p"]);
   });
 
   test("watch and actions follow from the reactions", () => {
@@ -101,7 +112,12 @@ describe("joins", () => {
   const join = { on: [Draft, Critique], do: telling("Edit", [Draft, Critique]) };
 
   test("in one round: once, with both", async () => {
-    expect(await after(desk({ reactions: [join] }), [[Draft, "d"], [Critique, "c"]])).toEqual(["Edit(d+c) on d+c"]);
+    expect(
+      await after(desk({ reactions: [join] }), [
+        [Draft, "d"],
+        [Critique, "c"],
+      ]),
+    ).toEqual(["Edit(d+c) on d+c"]);
   });
 
   test("across rounds: when the last part comes, whichever that is", async () => {
@@ -116,7 +132,10 @@ describe("joins", () => {
   test("each part is consumed once: the next needs both anew, and takes the newest", async () => {
     const said = await after(
       desk({ reactions: [join] }),
-      [[Draft, "d1"], [Critique, "c1"]],
+      [
+        [Draft, "d1"],
+        [Critique, "c1"],
+      ],
       [[Draft, "d2"]],
       [[Draft, "d3"]],
       [[Critique, "c2"]],
@@ -138,11 +157,24 @@ describe("joins", () => {
         { on: [Draft, Photo], do: telling("Lay", [Draft, Photo]) },
       ],
     });
-    expect(await after(environment, [[Draft, "d"], [Critique, "c"]], [[Photo, "p"]])).toEqual(["Edit(d+c) on d+c", "Lay(d+p) on p"]);
+    expect(
+      await after(
+        environment,
+        [
+          [Draft, "d"],
+          [Critique, "c"],
+        ],
+        [[Photo, "p"]],
+      ),
+    ).toEqual(["Edit(d+c) on d+c", "Lay(d+p) on p"]);
   });
 
   test("needs of the reaction win over those of the action", async () => {
-    const eager = { on: [Draft, Critique], needs: [Draft], do: defineAction({ name: "Edit", needs: [Draft, Critique], run: () => "early" }) };
+    const eager = {
+      on: [Draft, Critique],
+      needs: [Draft],
+      do: defineAction({ name: "Edit", needs: [Draft, Critique], run: () => "early" }),
+    };
     expect(await after(desk({ reactions: [eager] }), [[Draft, "d"]], [[Critique, "c"]])).toEqual(["early"]);
   });
 
@@ -170,8 +202,15 @@ describe("joins", () => {
         return contents(ctx.inputs).join("+");
       },
     });
-    const environment = town([defineRole({ name: "Editor", reactions: [{ on: [Draft, Critique], do: flaky }], onFailure: { retry: 1, then: "stop" } })]);
-    expect(await after(environment, [[Draft, "d"], [Critique, "c"]])).toEqual(["d+c"]);
+    const environment = town([
+      defineRole({ name: "Editor", reactions: [{ on: [Draft, Critique], do: flaky }], onFailure: { retry: 1, then: "stop" } }),
+    ]);
+    expect(
+      await after(environment, [
+        [Draft, "d"],
+        [Critique, "c"],
+      ]),
+    ).toEqual(["d+c"]);
     expect(attempts).toBe(2);
   });
 });
