@@ -225,8 +225,8 @@ results.push({
 if (process.argv.includes("--json")) {
   console.log(JSON.stringify({ node: process.version, repetitions, results, comparison }, null, 2));
 } else {
-  const rows = results.map(({ name, among = sizes, nanosecondsPerOperation, growth }) => {
-    const cells = among.map((size, which) => [`${size}`, `${nanosecondsPerOperation[which].toFixed(0)} ns (x${growth[which].toFixed(2)})`]);
+  const rows = results.map(({ name, among, nanosecondsPerOperation, growth }) => {
+    const cells = (among ?? sizes).map((size, which) => [`${size}`, `${nanosecondsPerOperation[which].toFixed(0)} ns (x${growth[which].toFixed(2)})`]);
     return [name, Object.fromEntries(cells)];
   });
   console.table(Object.fromEntries(rows));

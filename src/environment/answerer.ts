@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { AskOptions, RoleCard } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { OutputError, UsageError, WaitingError } from "../kernel/errors.ts";
-import type { Logger } from "../kernel/emit.ts";
+import type { Emit, Logger } from "../kernel/emit.ts";
 import { randomStream } from "../kernel/random.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { askModel } from "../model/ask.ts";
@@ -27,7 +27,7 @@ export interface AnswererParts {
   readonly logger: Logger;
   readonly seed: string;
   readonly company: { readonly description: string; colleagues(): readonly string[] };
-  readonly tell: () => ((notice: RunNotice) => void) | undefined;
+  readonly tell: () => Emit<RunNotice> | undefined;
 }
 
 /** One question of one role. */

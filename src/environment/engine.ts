@@ -2,7 +2,7 @@ import { type Action, assertSameAction } from "../action/action.ts";
 import { abortReason } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
-import type { Logger } from "../kernel/emit.ts";
+import type { Emit, Logger } from "../kernel/emit.ts";
 import { Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
@@ -36,7 +36,7 @@ export interface EngineParts {
   readonly messageLimit: number;
   readonly signal: AbortSignal;
   /** Undefined when nobody listens. */
-  readonly tell: () => ((notice: RunNotice) => void) | undefined;
+  readonly tell: () => Emit<RunNotice> | undefined;
   readonly checkpoint: () => boolean;
   readonly resumed: () => Promise<void>;
 }

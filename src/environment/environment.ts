@@ -1,7 +1,7 @@
 import { EventEmitter } from "eventemitter3";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { errorRecord, UsageError } from "../kernel/errors.ts";
-import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { type Emit, type Logger, silentLogger } from "../kernel/emit.ts";
 import { contentHash, deepFreeze, type Json } from "../kernel/json.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
@@ -121,7 +121,7 @@ export class Environment {
       backing.grew?.();
     };
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe });
-    const tell = (): ((notice: RunNotice) => void) | undefined => (this.#emitter.eventNames().length === 0 ? undefined : this.#tell);
+    const tell = (): Emit<RunNotice> | undefined => (this.#emitter.eventNames().length === 0 ? undefined : this.#tell);
     this.#engine = new Engine({
       log: this.#log,
       clock,

@@ -70,11 +70,11 @@ export class RunLog {
   }
 
   /** @throws JournalError when the store refused */
-  durable(): Promise<void> {
+  async durable(): Promise<void> {
     const to = this.state.seq;
-    if (this.#broken !== undefined) return Promise.reject(this.#broken.error);
-    if (this.#owned === undefined || this.#durableTo >= to) return Promise.resolve();
-    return new Promise((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
+    if (this.#broken !== undefined) throw this.#broken.error;
+    if (this.#owned === undefined || this.#durableTo >= to) return;
+    await new Promise<void>((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
   }
 
   #append(owned: OwnedRun, event: RunEvent): void {

@@ -5,6 +5,7 @@ import { Plan } from "../memory/plan.ts";
 import { MessageQueue } from "../message/message-queue.ts";
 import type { Message } from "../message/message.ts";
 import { Ledger } from "../model/ledger.ts";
+import type { Joins } from "../role/reaction.ts";
 import type { HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
 
 /*
@@ -56,7 +57,7 @@ export interface RoleState {
   readonly workingMemory: Memory;
   custom: { readonly [key: string]: Json };
   plan: Plan;
-  joins: { readonly [reaction: string]: { readonly [need: string]: string } };
+  joins: Joins;
   /** Activations that have ended. */
   n: number;
   /** Attempts of the present activation that have failed. */

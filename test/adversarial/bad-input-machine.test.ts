@@ -11,7 +11,9 @@ const cwd = scratchFolder();
 
 /** A model's test that leaves a trace where it runs without a sandbox. */
 function tracing(file: string): string {
-  return fence(`import { writeFileSync } from "node:fs";\nimport { test } from "node:test";\ntest("ran", () => writeFileSync(${JSON.stringify(file)}, ""));\n`);
+  return fence(
+    `import { writeFileSync } from "node:fs";\nimport { test } from "node:test";\ntest("ran", () => writeFileSync(${JSON.stringify(file)}, ""));\n`,
+  );
 }
 
 /** Lets a real model's company work where neither git nor bubblewrap is. */
@@ -33,7 +35,10 @@ describe("a machine without git and without bubblewrap", () => {
 
   it("tells a program the same", async () => {
     const { stdout } = await bareRun("told", "--json");
-    expect(resultOf(stdout)).toMatchObject({ exitCode: 0, tests: { tests: "not run", total: 0, hint: expect.stringContaining("--sandbox none") } });
+    expect(resultOf(stdout)).toMatchObject({
+      exitCode: 0,
+      tests: { tests: "not run", total: 0, hint: expect.stringContaining("--sandbox none") },
+    });
   });
 
   it("runs it when it is told to, after a warning", async () => {

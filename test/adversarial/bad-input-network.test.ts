@@ -4,21 +4,12 @@ import { describe, expect, it } from "vitest";
 import { softwareCompany } from "../../roles/index.ts";
 import { openai } from "../../src/adapters/openai.ts";
 import { exitCodeOf } from "../../src/cli/exit-code.ts";
-import { type Clock, ModelError, type RunResult, Team } from "../../src/index.ts";
+import { ModelError, type RunResult, Team } from "../../src/index.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { chooseSandbox, openWorkspace } from "../../src/workspace/index.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { git, playing } from "./hostile-model.ts";
-
-/** Pauses between tries pass at once; limits never. */
-const impatient: Clock = {
-  now: () => 1_700_000_000_000,
-  timer(ms, fire) {
-    if (ms > 20_000) return () => {};
-    const soon = setImmediate(fire);
-    return () => clearImmediate(soon);
-  },
-};
+import { impatient } from "./impatient-clock.ts";
 
 async function greet(root: string, baseURL: string): Promise<RunResult> {
   const roles = softwareCompany({ workspace: await openWorkspace({ root }), sandbox: await chooseSandbox("none") });
@@ -28,8 +19,9 @@ async function greet(root: string, baseURL: string): Promise<RunResult> {
 describe("a server that cannot be reached", () => {
   it("from the beginning: the error says what to look at, and the exit code is 7", async () => {
     const stub = await openaiStub({ handler: playing() });
+    const { url } = stub;
     await stub.close();
-    const { status, error, cost } = await greet(scratchFolder(), stub.url);
+    const { status, error, cost } = await greet(scratchFolder(), url);
     expect(error).toBeInstanceOf(ModelError);
     expect(error).toMatchObject({ code: "MODEL_UNREACHABLE", message: expect.stringMatching(/^Expected .*base URL.*Tried \d times\.$/) });
     expect(exitCodeOf({ status, errorCode: error?.code })).toBe(7);

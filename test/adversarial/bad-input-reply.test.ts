@@ -51,7 +51,7 @@ const cases: readonly Case[] = [
   { what: "no code where code is asked for", given: { "WriteCode: index.html": "Let us talk." }, code: "CODE_MISSING", kept: [prd, plan] },
   {
     what: "a file larger than a project's may be",
-    given: { "WriteCode: index.html": whole(fence("x".repeat(1_100_000))) },
+    given: { "WriteCode: index.html": whole(fence(`${"x".repeat(1_100_000)}\n`)) },
     code: "WORKSPACE_LIMIT",
     kept: [prd, plan],
   },
@@ -64,7 +64,11 @@ describe("a model of a real server that answers", () => {
     const at = join(cwd, what.replaceAll(" ", "-"));
     mkdirSync(at);
     await using stub = await openaiStub({ handler: playing(given) });
-    const { code: exit, stdout, stderr } = await run(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: at });
+    const {
+      code: exit,
+      stdout,
+      stderr,
+    } = await run(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: at });
     expect(exit).toBe(1);
     expect(resultOf(stdout)).toMatchObject({ exitCode: 1, error: { code: expected, message: expect.stringMatching(/^Expected /) } });
     expect(stderr).toContain(`(${expected})`);

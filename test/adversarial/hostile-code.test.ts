@@ -181,16 +181,16 @@ describe("many", () => {
     expect(said).toEqual(["499500"]);
   });
 
-  test("ten thousand messages to one role, and ten thousand said by one", async () => {
+  test("two thousand messages to one role, and two thousand said by one", async () => {
     const environment = town([
       answering("Ann", (rc) => rc.news.map((news) => rc.message(news.content, { sendTo: "Bob" }))),
       listener("Bob", { watch: [] }),
     ]);
-    for (let i = 0; i < 10_000; i += 1) environment.publishMessage(createMessage(String(i), { sendTo: "Ann" }));
+    for (let i = 0; i < 2000; i += 1) environment.publishMessage(createMessage(String(i), { sendTo: "Ann" }));
     const result = await environment.run();
     expect(result.rounds).toBe(2);
-    expect(environment.getRole("Bob")?.memory.size).toBe(10_000);
-    expect(environment.getRole("Bob")?.memory.getByPosition(-1)?.content).toBe("9999");
+    expect(environment.getRole("Bob")?.memory.size).toBe(2000);
+    expect(environment.getRole("Bob")?.memory.getByPosition(-1)?.content).toBe("1999");
   });
 
   test("roles with names that every object has", async () => {

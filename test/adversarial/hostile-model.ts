@@ -32,6 +32,9 @@ export function git(folder: string, ...words: readonly string[]): string {
 }
 
 /** The last line of `--json`: what came of the run. */
-export function resultOf(stdout: string): { readonly exitCode: number; readonly error?: { readonly code: string; readonly message: string } } {
+export function resultOf(stdout: string): {
+  readonly exitCode: number;
+  readonly error?: { readonly code: string; readonly message: string };
+} {
   return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as { exitCode: number };
 }

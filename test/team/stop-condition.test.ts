@@ -17,7 +17,6 @@ const progress: RunProgress = {
   rounds: 3,
   spent: 50 as MicroUsd,
   messages: [createMessage("x", { causeBy: "Done" })],
-  said: (cause) => cause === "Done",
   said: (cause) => addressOf(cause) === "Done",
   outputs: [],
 };

@@ -1,0 +1,49 @@
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { openaiStub } from "../../src/testing/index.ts";
+import { run } from "../cli/child.ts";
+import { scratchFolder } from "../cli/fake-host.ts";
+import { playing } from "./hostile-model.ts";
+
+const cwd = scratchFolder();
+
+/** Words that make no sense, the code they are told with, and what the message says to do. */
+const refused: readonly (readonly [words: readonly string[], code: string, todo: RegExp])[] = [
+  [[""], "IDEA_MISSING", /Say what to build/],
+  [["   "], "IDEA_MISSING", /Say what to build/],
+  [["run"], "IDEA_MISSING", /Say what to build/],
+  [["run", ""], "IDEA_MISSING", /Say what to build/],
+  [["Create a game", "--file", "idea.md"], "IDEA_TWICE", /Leave one out/],
+  [["Create a game", "--budget"], "COMMAND_INVALID", /troupe --help/],
+  [["Create a game", "--budget", "abc"], "OPTION_INVALID", /such as 3 or 0\.50/],
+  [["Create a game", "--budget", "-1"], "OPTION_INVALID", /such as 3 or 0\.50/],
+  [["Create a game", "--budget", "1e9"], "OPTION_INVALID", /such as 3 or 0\.50/],
+  [["Create a game", "--budget", "1", "--investment", "2"], "OPTION_CONFLICT", /Leave one out/],
+  [["Create a game", "--rounds", "many"], "OPTION_INVALID", /whole number from 1/],
+  [["Create a game", "--sandbox", "docker"], "OPTION_INVALID", /auto, bubblewrap, none/],
+  [["Create a game", "--price", "cheap"], "OPTION_INVALID", /such as 0\.25,2/],
+  [["Create a game", "--bugdet", "3"], "COMMAND_INVALID", /--budget/],
+  [["Create a game", "--nonsense"], "COMMAND_INVALID", /troupe --help/],
+  [["Create a game", "--base-url", "localhost"], "BASE_URL_INVALID", /http:\/\//],
+  [["demo", "todo", "life"], "COMMAND_INVALID", /got 2\. See: troupe --help/],
+  [["demoo"], "COMMAND_MISTYPED", /troupe demo/],
+  [["docter"], "COMMAND_MISTYPED", /troupe doctor/],
+  [["replay"], "IDEA_DOUBTFUL", /troupe run replay/],
+];
+
+describe("words that make no sense", () => {
+  it.each(refused)("%j: 2, one line with what to do, and nothing is begun although a model is there", async (words, code, todo) => {
+    const at = join(cwd, String(refused.findIndex(([known]) => known === words)));
+    mkdirSync(at);
+    await using stub = await openaiStub({ handler: playing() });
+    const ended = await run(words, { cwd: at, env: { TROUPE_BASE_URL: stub.url, OPENAI_API_KEY: "sk-hidden-hidden-hidden" } });
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toMatch(/^error: [^\n]*\n$/);
+    expect(ended.stderr).toContain(`(${code})`);
+    expect(ended.stderr).toMatch(todo);
+    expect(ended.stderr).not.toContain("sk-hidden");
+    expect(stub.requests).toEqual([]);
+    expect(readdirSync(at)).toEqual([]);
+  });
+});
