@@ -25,7 +25,7 @@ const OUTPUT = 8_000;
 type Needs = readonly [typeof WriteTasks];
 
 /**
- * Runs the tests of the project in a sandbox. While they fail and rounds are left, the report goes to the one who repairs; the last
+ * Runs the tests of the plan, and no others that lie in the project's folder, in a sandbox. While they fail and rounds are left, the report goes to the one who repairs; the last
  * report goes to everyone. How many rounds there were is told by the messages: by the repair that this run answers.
  */
 export class RunTests extends ProjectAction<TestReport, Needs> {
@@ -55,7 +55,8 @@ export class RunTests extends ProjectAction<TestReport, Needs> {
     const { taskList, testList } = payloadOf(ctx.inputs[0], TaskPlanSchema);
     const files = await this.files.digests(ctx, ["package.json", ...taskList, ...testList]);
     const request = { files, sandbox: this.#sandbox.kind, timeout: this.#timeout ?? null };
-    const went = await ctx.step("run tests", request, async (door) => partsKept(await this.#runTests(door.signal)));
+    const tests = testList.filter((path) => path in files);
+    const went = await ctx.step("run tests", request, async (door) => partsKept(await this.#runTests(tests, door.signal)));
     return this.conclude(ctx, { ...went, round: roundOf(ctx.news) }, { files: [], summary: "Run the tests" });
   }
 
@@ -68,9 +69,9 @@ export class RunTests extends ProjectAction<TestReport, Needs> {
     return renderTestReport(report);
   }
 
-  #runTests(signal: AbortSignal): Promise<ProjectTests> {
+  #runTests(files: readonly string[], signal: AbortSignal): Promise<ProjectTests> {
     const timeout = this.#timeout === undefined ? {} : { timeout: this.#timeout };
-    return runProjectTests({ root: this.#workspace.root, sandbox: this.#sandbox, signal, ...timeout });
+    return runProjectTests({ root: this.#workspace.root, files, sandbox: this.#sandbox, signal, ...timeout });
   }
 }
 

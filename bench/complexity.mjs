@@ -226,7 +226,10 @@ if (process.argv.includes("--json")) {
   console.log(JSON.stringify({ node: process.version, repetitions, results, comparison }, null, 2));
 } else {
   const rows = results.map(({ name, among, nanosecondsPerOperation, growth }) => {
-    const cells = (among ?? sizes).map((size, which) => [`${size}`, `${nanosecondsPerOperation[which].toFixed(0)} ns (x${growth[which].toFixed(2)})`]);
+    const cells = (among ?? sizes).map((size, which) => [
+      `${size}`,
+      `${nanosecondsPerOperation[which].toFixed(0)} ns (x${growth[which].toFixed(2)})`,
+    ]);
     return [name, Object.fromEntries(cells)];
   });
   console.table(Object.fromEntries(rows));

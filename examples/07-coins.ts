@@ -45,6 +45,8 @@ const sixteen = await Promise.all(seeds.map((seed) => giniOf(seed, 16)));
 
 const mean = one.reduce((sum, value) => sum + value, 0) / one.length;
 const variance = one.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (one.length - 1);
-console.log(`Gini after ${ROUNDS} rounds: ${mean.toFixed(4)} ± ${Math.sqrt(variance / one.length).toFixed(4)} (standard error, ${seeds.length} seeds)`);
+console.log(
+  `Gini after ${ROUNDS} rounds: ${mean.toFixed(4)} ± ${Math.sqrt(variance / one.length).toFixed(4)} (standard error, ${seeds.length} seeds)`,
+);
 console.log(`equal at concurrency 1 and 16: ${one.every((value, index) => value === sixteen[index])}`);
 // #endregion

@@ -1,5 +1,5 @@
 import type { Role } from "../src/index.ts";
-import type { Refusal, Sandbox, Workspace } from "../src/workspace/index.ts";
+import { refusedSandbox, type Sandbox, type Workspace } from "../src/workspace/index.ts";
 import { Architect } from "./architect.ts";
 import { Engineer } from "./engineer.ts";
 import { ProductManager } from "./product-manager.ts";
@@ -24,17 +24,7 @@ export interface SoftwareCompanyOptions {
   readonly testTimeout?: number;
 }
 
-const SWITCHED_OFF: Refusal = {
-  kind: "refused",
-  reason: "running them is switched off",
-  hint: "Run them in the project's folder with: node --test",
-};
-
-const nothingRuns: Sandbox = {
-  kind: "refused",
-  describe: `nothing is run: ${SWITCHED_OFF.reason}`,
-  run: () => Promise.resolve(SWITCHED_OFF),
-};
+const nothingRuns = refusedSandbox("running them is switched off", "Run them in the project's folder with: node --test");
 
 /**
  * The roles that take an idea to a tested project: product manager, architect, project manager, engineer, QA engineer. Hire them all. The

@@ -19,13 +19,17 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   "07-coins": [/^Gini after 30 rounds: 0\.\d{4} ± 0\.\d{4} \(standard error, 20 seeds\)$/, "equal at concurrency 1 and 16: true"],
 };
 
-const examples = readdirSync(new URL("../examples/", import.meta.url)).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3));
+const examples = readdirSync(new URL("../examples/", import.meta.url))
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.slice(0, -3));
 
 describe("every example runs offline and prints what it promises", () => {
   const lines: string[] = [];
   beforeEach(() => {
     lines.length = 0;
-    vi.spyOn(console, "log").mockImplementation((...words: unknown[]) => void lines.push(...words.map(String).join(" ").split("\n").slice(-1)));
+    vi.spyOn(console, "log").mockImplementation(
+      (...words: unknown[]) => void lines.push(...words.map(String).join(" ").split("\n").slice(-1)),
+    );
   });
 
   it("knows all of them", () => {

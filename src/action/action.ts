@@ -115,7 +115,10 @@ export function assertRoutableName(action: Action): void {
 export function assertSameAction(known: Action | undefined, action: Action): void {
   if (known === undefined || known === action) return;
   if (known.constructor === action.constructor && !(action instanceof DefinedAction) && action.constructor !== Action) return;
-  throw new UsageError("ACTION_DUPLICATE", `Expected one action of the name "${action.name}", got two different ones. Rename one, or share the same object.`);
+  throw new UsageError(
+    "ACTION_DUPLICATE",
+    `Expected one action of the name "${action.name}", got two different ones. Rename one, or share the same object.`,
+  );
 }
 
 function defaultPrompt(description: string, text: string): string {

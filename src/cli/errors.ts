@@ -1,5 +1,6 @@
-import { ControlError, ModelError, TroupeError, UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { BudgetError, ControlError, ModelError, TroupeError, UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { maskSecrets } from "../kernel/mask.ts";
+import { formatUsd } from "../model/money.ts";
 import { type ExitCode, isProviderTrouble } from "./exit-code.ts";
 import { shown } from "./screen/text.ts";
 import type { Style } from "./screen/style.ts";
@@ -26,11 +27,23 @@ export function toldError(error: unknown, env: Variables): ToldError {
     ...(depth === 0 ? [] : [`caused by ${safe(`${link.name}: ${link.message}`, 500)}`]),
     ...framesOf(link).map((frame) => safe(frame, 300)),
   ]);
-  if (TroupeError.isInstance(error))
-    return { code: error.code, message: safe(error.message), isControl: error instanceof ControlError, trace };
+  if (TroupeError.isInstance(error)) {
+    const message = error instanceof BudgetError ? budgetText(error) : safe(error.message);
+    return { code: error.code, message, isControl: error instanceof ControlError, trace };
+  }
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const message = `Expected the command to work, but it met what it has no plan for: ${safe(said, 500)} Run it again with --verbose to see where.`;
   return { code: "UNEXPECTED", message, isControl: false, trace };
+}
+
+/** The amounts in dollars: the error itself counts in what a ledger counts in. */
+function budgetText({ data }: BudgetError): string {
+  const { needed, left, budget } = data as { readonly needed: number; readonly left: number; readonly budget: number };
+  const rest =
+    left > 0 ? `${formatUsd(left)} of the budget of ${formatUsd(budget)} is left` : `the budget of ${formatUsd(budget)} is used up`;
+  return needed > 0
+    ? `The next model call may cost up to ${formatUsd(needed)}, but ${rest}.`
+    : `Expected money for the next model call, but ${rest}.`;
 }
 
 /** The lines of an error: one paragraph, and with `isVerbose` where it comes from. */

@@ -1,7 +1,7 @@
 import type { RunStatus } from "../run/event.ts";
 
 /** What the process ends with. {@link EXIT_CODES} says what each means. */
-export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 130 | 143;
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 129 | 130 | 143;
 
 /** Every code the command can end with: the one place they are told, for `--help` and for programs alike. */
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
@@ -13,12 +13,13 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
   { code: 5, meaning: "a human's answer is needed" },
   { code: 6, meaning: "the project's own tests ran and failed" },
   { code: 7, meaning: "the model, its provider or the key is the trouble" },
+  { code: 129, meaning: "the terminal was closed (SIGHUP)" },
   { code: 130, meaning: "interrupted (Ctrl-C), or not confirmed" },
   { code: 143, meaning: "ended by SIGTERM" },
 ];
 
 /** Why a run was stopped from outside. */
-export type Interruption = "SIGINT" | "SIGTERM" | "pipe";
+export type Interruption = "SIGINT" | "SIGTERM" | "SIGHUP" | "pipe";
 
 /** What decides the code of a run. */
 export interface RunOutcome {
@@ -57,6 +58,8 @@ export function interruptionCode(interruption: Interruption): ExitCode {
       return 130;
     case "SIGTERM":
       return 143;
+    case "SIGHUP":
+      return 129;
     case "pipe":
       return 0;
   }

@@ -6,7 +6,7 @@ import type { Variables } from "./settings.ts";
 export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 /** Signals the command listens to. */
-export type HostSignal = "SIGINT" | "SIGTERM";
+export type HostSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
 /** The process as the commands see it, so that tests can be one. */
 export interface Host {

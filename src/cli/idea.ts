@@ -10,7 +10,7 @@ export type IdeaSource =
 
 /** What an idea is read through: bytes, so that what is no text can be told. */
 export interface IdeaReaders {
-  /** At most `limit` bytes of a file. */
+  /** At most `limit` bytes of a regular file. @throws UsageError in words of its own, or what the system says */
   file(path: string, limit: number): Promise<Uint8Array>;
   /** At most `limit` bytes of standard input. */
   stdin(limit: number): Promise<Uint8Array>;
@@ -19,15 +19,25 @@ export interface IdeaReaders {
 /** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
 export const IDEA_BYTES: number = 128 * 1024;
 
+/** What tells an idea from a mistyped command. */
+export interface IdeaHints {
+  /** Whether `run` was written, so that any word was meant as an idea. */
+  readonly isCommandNamed: boolean;
+  /** Whether the user said beforehand not to be asked. */
+  readonly isConfirmed?: boolean;
+  /** Whether a text is a bundled idea. */
+  readonly isBundled?: (text: string) => boolean;
+}
+
 /**
  * What the words on the command line mean.
  *
- * @param isCommandNamed whether `run` was written, so that a single word was meant as an idea
  * @throws UsageError `COMMAND_MISTYPED` when the words look like a command, `IDEA_UNQUOTED`, `IDEA_TWICE`, `IDEA_MISSING`
  */
-export function ideaSource(words: readonly string[], file: string | undefined, isCommandNamed: boolean): IdeaSource {
+export function ideaSource(words: readonly string[], file: string | undefined, hints: IdeaHints): IdeaSource {
   const [first, ...others] = words;
-  if (first !== undefined && !isCommandNamed) refuseMistyped(first, others);
+  const isMeant = hints.isCommandNamed || (others.length === 0 && isMeantAsIdea(first, hints));
+  if (first !== undefined && !isMeant) refuseMistyped(first, others);
   if (others.length > 0) {
     const whole = shown(words.join(" "), 200);
     throw new UsageError("IDEA_UNQUOTED", `Expected one idea, got ${words.length} words. Put it in quotes: troupe "${whole}"`);
@@ -37,7 +47,7 @@ export function ideaSource(words: readonly string[], file: string | undefined, i
   }
   if (first === "-" || file === "-") return { kind: "stdin" };
   if (file !== undefined) return { kind: "file", path: file };
-  if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed };
+  if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed: hints.isCommandNamed };
   throw new UsageError(
     "IDEA_MISSING",
     'Expected an idea, got none. Say what to build: troupe "Create a 2048 game", or see it work: troupe demo',
@@ -67,15 +77,21 @@ export function isOneWord(idea: string): boolean {
   return !/\s/.test(idea.trim());
 }
 
+function isMeantAsIdea(text: string | undefined, { isConfirmed, isBundled }: IdeaHints): boolean {
+  return text !== undefined && (isConfirmed === true || isBundled?.(text) === true);
+}
+
 function refuseMistyped(first: string, others: readonly string[]): void {
   const command = mistypedCommand(first);
   if (command === undefined) return;
-  const word = shown(first, 60);
-  const rest = others.map((other) => ` ${quoted(shown(other, 60))}`).join("");
-  const reason = command === first ? `"${word}" is a command and stands first` : `"${word}" looks like the command "${command}"`;
+  const [given = "", ...within] = first.trim().split(/\s+/);
+  const word = shown(given, 60);
+  const rest = [...within, ...others].map((other) => ` ${quoted(shown(other, 60))}`).join("");
+  const idea = quoted(shown([first, ...others].join(" "), 200));
+  const reason = command === given ? `"${word}" is a command and stands first` : `"${word}" looks like the command "${command}"`;
   throw new UsageError(
     "COMMAND_MISTYPED",
-    `Expected a command or an idea, but ${reason}. Did you mean: troupe ${command}${rest}? If it is your idea, say: troupe run ${quoted(word)}`,
+    `Expected a command or an idea, but ${reason}. Did you mean: troupe ${command}${rest}? To use it as an idea: troupe run ${idea}`,
   );
 }
 
@@ -87,6 +103,7 @@ async function readFile(path: string, from: string, readers: IdeaReaders): Promi
   try {
     return await readers.file(path, IDEA_BYTES + 1);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const code = (error as { readonly code?: unknown }).code;
     const reasons: Readonly<Record<string, string>> = {
       ENOENT: "it does not exist",

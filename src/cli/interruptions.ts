@@ -5,6 +5,7 @@ import type { Host } from "./host.ts";
 const REASONS: Readonly<Record<Interruption, string>> = {
   SIGINT: "Ctrl-C was pressed",
   SIGTERM: "the process was asked to end",
+  SIGHUP: "the terminal was closed",
   pipe: "nobody reads the output any more",
 };
 
@@ -12,7 +13,8 @@ const REASONS: Readonly<Record<Interruption, string>> = {
  * What asks the command to stop. It owns which interruption came first; who works listens to `signal` and ends in good order.
  *
  * I1 the first interruption aborts the signal and nothing else. I2 a second signal ends the process at once, with the code of the
- * first interruption. I3 a closed pipe is the first interruption at most: it never ends anything at once.
+ * first interruption. I3 a closed pipe or terminal is the first interruption at most: it never ends
+ * anything at once. Of a closed terminal the system and the shell both tell.
  */
 export class Interruptions {
   readonly #host: Host;
@@ -48,7 +50,7 @@ export class Interruptions {
     if (this.#first === undefined) {
       this.#first = interruption;
       this.#abort.abort(new AbortedError(REASONS[interruption]));
-    } else if (interruption !== "pipe") {
+    } else if (interruption !== "pipe" && interruption !== "SIGHUP") {
       this.#host.exit(interruptionCode(this.#first));
     }
   }

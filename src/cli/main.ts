@@ -1,20 +1,23 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { systemClock } from "../kernel/clock.ts";
-import { TroupeError } from "../kernel/errors.ts";
+import { TroupeError, UsageError } from "../kernel/errors.ts";
 import { errorLines, exitCodeOfError, toldError } from "./errors.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { Host, HostSignal } from "./host.ts";
+import { jsonLine } from "./ndjson.ts";
 import { runProgram } from "./program.ts";
 import { styleFor, wantsColor } from "./screen/style.ts";
 
-const SIGNALS: readonly HostSignal[] = ["SIGINT", "SIGTERM"];
+const SIGNALS: readonly HostSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const words = process.argv.slice(2);
 
 const host: Host = {
   version: ownVersion(),
   env: process.env,
-  cwd: process.cwd(),
+  get cwd() {
+    return workingFolder();
+  },
   clock: systemClock,
   get stdin() {
     return process.stdin;
@@ -36,7 +39,9 @@ const host: Host = {
 
 // A reader that closed its pipe has seen enough: whoever works notices by a listener of its own and ends in good order.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") return;
+  // A terminal that was closed; a file that cannot be written is another matter.
+  const isClosed = error.code === "EIO" && process.stdout.isTTY;
+  if (error.code === "EPIPE" || isClosed) return;
   process.exit(tell(new TroupeError("OUTPUT_UNWRITABLE", `Expected to write to standard output, but ${error.message}.`, { cause: error })));
 });
 // Without a reader for errors there is nobody to tell of it.
@@ -51,7 +56,7 @@ function tell(error: unknown): ExitCode {
   const style = styleFor(wantsColor({ isOff: words.includes("--no-color"), env: host.env, isTTY: host.stderr.isTTY === true }));
   const isVerbose = words.includes("--verbose") || words.includes("-v");
   host.stderr.write(`${errorLines(told, { style, isVerbose }).join("\n")}\n`);
-  if (words.includes("--json")) host.stdout.write(`${JSON.stringify({ type: "error", code: told.code, message: told.message })}\n`);
+  if (words.includes("--json")) host.stdout.write(jsonLine({ type: "error", code: told.code, message: told.message }));
   return exitCodeOfError(error);
 }
 
@@ -60,6 +65,17 @@ async function flushed(code: ExitCode): Promise<ExitCode> {
   const written = (stream: NodeJS.WriteStream): Promise<void> => new Promise((resolve) => void stream.write("", () => resolve()));
   await Promise.all([written(process.stdout), written(process.stderr)]);
   return code;
+}
+
+/** @throws UsageError `CWD_GONE` where the folder the command was started in was removed since. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new UsageError("CWD_GONE", "Expected to be in a folder, but the current one does not exist any more. Go to another one: cd ~", {
+      cause: error,
+    });
+  }
 }
 
 /** The version in the package's own manifest, two folders up in the source and three in the build. */

@@ -1,5 +1,5 @@
-import { readdir, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { lstat, mkdir, readdir, rmdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { shown } from "./screen/text.ts";
 
@@ -13,27 +13,49 @@ const SLUG_LENGTH = 40;
 const OPENING =
   /^(please|can|could|you|i|want|need|would|like|to|let|us|lets|create|make|build|write|develop|implement|design|generate|code|program|me|us|a|an|the|some|simple|small)-/;
 
-/** Whether a folder is there and holds something. A repository and this command's own records are nothing. */
-export type IsTaken = (path: string) => Promise<boolean>;
+/** A folder that this run has for itself. */
+export interface Claim {
+  /** Absolute. */
+  readonly path: string;
+  /** Gives it back: what the claim made and nobody filled is gone afterwards. */
+  release(): Promise<void>;
+}
 
-/**
- * The folder a project goes to: the one the user named, else `workspace/<name>`, else the first free `workspace/<name>-2`, `-3` ...
- * Whether the user's own is fit is asked when it is opened.
- *
- * @throws WorkspaceError `WORKSPACE_CROWDED` when there is none left.
- */
-export async function outFolder(o: {
+/** Takes a folder, unless it holds something or somebody else has taken it. */
+export type ClaimFolder = (path: string) => Promise<Claim | undefined>;
+
+/** Where a project shall go. */
+export interface OutFolderRequest {
   readonly cwd: string;
   readonly out: string | undefined;
   readonly name: string;
   readonly force: boolean;
-  readonly isTaken: IsTaken;
-}): Promise<string> {
-  if (o.out !== undefined) return resolve(o.cwd, o.out);
-  const first = join(o.cwd, SHELF, o.name);
+  /** Default {@link claimFolder}. */
+  readonly claim?: ClaimFolder;
+}
+
+/**
+ * Works in the folder a project goes to: the one the user named, else `workspace/<name>`, else the first free `workspace/<name>-2`, `-3`
+ * ... A folder nobody named belongs to this run alone while the work lasts. Whether the user's own is fit is asked when it is opened.
+ *
+ * @throws WorkspaceError `WORKSPACE_CROWDED` when there is none left.
+ */
+export async function inOutFolder<T>(request: OutFolderRequest, work: (folder: string) => Promise<T>): Promise<T> {
+  const { path, release } = await outFolder(request);
+  try {
+    return await work(path);
+  } finally {
+    await release();
+  }
+}
+
+async function outFolder({ cwd, out, name, force, claim = claimFolder }: OutFolderRequest): Promise<Claim> {
+  if (out !== undefined) return unclaimed(resolve(cwd, out));
+  const first = join(cwd, SHELF, name);
+  if (force) return unclaimed(first);
   for (let n = 1; n <= MOST_SIBLINGS; n++) {
-    const folder = n === 1 ? first : `${first}-${n}`;
-    if (o.force || !(await o.isTaken(folder))) return folder;
+    const claimed = await claim(n === 1 ? first : `${first}-${n}`);
+    if (claimed !== undefined) return claimed;
   }
   throw new WorkspaceError(
     "WORKSPACE_CROWDED",
@@ -41,15 +63,42 @@ export async function outFolder(o: {
   );
 }
 
-/** Looks at the disk: a folder that holds something is taken, and so is a name that a file has. */
-export async function isFolderTaken(path: string): Promise<boolean> {
+function unclaimed(path: string): Claim {
+  return { path, release: () => Promise.resolve() };
+}
+
+/**
+ * Claims a folder by making `.troupe` in it, which only one of many can. A folder that holds anything but a repository is taken, and so
+ * is a name that something else has. What is wrong with the place otherwise is told when it is opened, in the words of the workspace.
+ */
+export async function claimFolder(path: string): Promise<Claim | undefined> {
+  let made: readonly string[];
   try {
-    return (await readdir(path)).some((name) => name !== ".git" && name !== ".troupe");
+    const top = await mkdir(path, { recursive: true });
+    made = top === undefined ? [] : foldersUpTo(top, path);
+  } catch {
+    return (await isThere(path)) ? undefined : unclaimed(path);
+  }
+  const mark = join(path, ".troupe");
+  try {
+    if ((await readdir(path)).some((name) => name !== ".git")) return undefined;
+    await mkdir(mark);
+    return { path, release: () => removeEmpty([mark, ...made]) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // What else is wrong with the place is told when it is opened, in the words of the workspace.
-    return code === "ENOTDIR" && (await isFile(path));
+    // Somebody else was quicker, to take it or to give it back.
+    return code === "EEXIST" || code === "ENOENT" ? undefined : unclaimed(path);
   }
+}
+
+/** A folder and those above it, up to the highest. */
+function foldersUpTo(top: string, folder: string): readonly string[] {
+  return folder === top || folder === dirname(folder) ? [folder] : [folder, ...foldersUpTo(top, dirname(folder))];
+}
+
+async function removeEmpty(folders: readonly string[]): Promise<void> {
+  // What holds something by now, or is gone, is as it should be.
+  for (const folder of folders) await rmdir(folder).catch(() => {});
 }
 
 /** A folder name for an idea: its first telling words, in small letters. */
@@ -68,9 +117,9 @@ export function slugOf(idea: string): string {
   return atWord === "" ? telling.slice(0, SLUG_LENGTH) : atWord;
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isFile(),
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
     () => false,
   );
 }

@@ -37,7 +37,7 @@ export async function runProgram(host: Host, words: readonly string[]): Promise<
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    throw new UsageError("COMMAND_INVALID", `${error.message.replace(/^error: /, "")}. See: troupe --help`);
+    throw new UsageError("COMMAND_INVALID", `${error.message.replace(/^error: |\.$/g, "")}. See: troupe --help`);
   }
 }
 

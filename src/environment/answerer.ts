@@ -58,7 +58,10 @@ export class Answerer {
     if (spec.role.human) return this.#askPerson(question);
     const model = options.model ?? spec.role.model ?? this.#parts.model;
     if (model === undefined) {
-      throw new UsageError("MODEL_MISSING", `${card.name} asks a model, but neither the role nor its environment has one. Give new Team({ model }) or defineRole({ model }).`);
+      throw new UsageError(
+        "MODEL_MISSING",
+        `${card.name} asks a model, but neither the role nor its environment has one. Give new Team({ model }) or defineRole({ model }).`,
+      );
     }
     const messages = this.#messages(question);
     const { temperature, maxTokens, schema } = options;

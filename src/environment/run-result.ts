@@ -1,4 +1,14 @@
-import { AbortedError, BudgetError, type ControlError, errorRecord, type ErrorRecord, stepErrorFrom, TroupeError, UsageError, WaitingError } from "../kernel/errors.ts";
+import {
+  AbortedError,
+  BudgetError,
+  type ControlError,
+  errorRecord,
+  type ErrorRecord,
+  stepErrorFrom,
+  TroupeError,
+  UsageError,
+  WaitingError,
+} from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum } from "../model/ledger.ts";
@@ -87,7 +97,10 @@ function asTroupeError({ error, role }: RunFailure): TroupeError {
   const message = error instanceof Error ? error.message : String(error);
   const who = role === undefined ? "Something" : `An action of ${role}`;
   const advice = "Mend it and resume the run, or say with onFailure what shall happen when an action fails.";
-  return new UsageError("ACTION_FAILED", `${who} failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ${advice}`, { cause: error, ...(role === undefined ? {} : { data: { role } }) });
+  return new UsageError("ACTION_FAILED", `${who} failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ${advice}`, {
+    cause: error,
+    ...(role === undefined ? {} : { data: { role } }),
+  });
 }
 
 /** The same error where nothing in it is secret; else one that says the same without, and without its cause. */

@@ -48,7 +48,10 @@ export class TroupeError extends Error {
 /** A value is not plain JSON. */
 export class NotJsonError extends TroupeError {
   constructor(path: string, came: string) {
-    super("NOT_JSON", `Expected a JSON value at ${path}, got ${came}. Return plain objects, arrays, strings, finite numbers, booleans or null.`);
+    super(
+      "NOT_JSON",
+      `Expected a JSON value at ${path}, got ${came}. Return plain objects, arrays, strings, finite numbers, booleans or null.`,
+    );
   }
 }
 

@@ -8,7 +8,9 @@ export type Random = () => number;
  * The state of sfc32 (Chris Doty-Humphrey, PractRand) is taken from the sha256 of the path.
  */
 export function randomStream(seed: string, ...path: readonly (string | number)[]): Random {
-  const digest = createHash("sha256").update(JSON.stringify([seed, ...path])).digest();
+  const digest = createHash("sha256")
+    .update(JSON.stringify([seed, ...path]))
+    .digest();
   let a = digest.readInt32LE(0);
   let b = digest.readInt32LE(4);
   let c = digest.readInt32LE(8);

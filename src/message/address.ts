@@ -20,7 +20,13 @@ export interface AddressableClass<P = unknown> {
 export type Address<P = unknown> = string | Addressable<P> | AddressableClass<P>;
 
 /** The payload type behind an address. */
-export type PayloadOf<A> = A extends string ? unknown : A extends AddressableClass<infer P> ? P : A extends Addressable<infer P> ? P : unknown;
+export type PayloadOf<A> = A extends string
+  ? unknown
+  : A extends AddressableClass<infer P>
+    ? P
+    : A extends Addressable<infer P>
+      ? P
+      : unknown;
 
 /** Every role that watches the cause. */
 export const ROUTE_TO_ALL = "<all>";
@@ -40,7 +46,10 @@ export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRe
 export function addressOf(x: Address): string {
   const name: unknown = nameOf(x);
   if (typeof name === "string") return name;
-  throw new UsageError("ADDRESS_INVALID", `Expected an address (a name, an action, a role or an Action class), got ${x === null ? "null" : typeof x}.`);
+  throw new UsageError(
+    "ADDRESS_INVALID",
+    `Expected an address (a name, an action, a role or an Action class), got ${x === null ? "null" : typeof x}.`,
+  );
 }
 
 function nameOf(x: Address): unknown {

@@ -56,10 +56,14 @@ export interface MessageFields<P = unknown> {
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
   if (typeof content !== "string") {
-    throw new UsageError("MESSAGE_INVALID", `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`);
+    throw new UsageError(
+      "MESSAGE_INVALID",
+      `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`,
+    );
   }
   const timestamp = fields.timestamp ?? systemClock.now();
-  if (!Number.isFinite(timestamp)) throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
+  if (!Number.isFinite(timestamp))
+    throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
   const base = {
     id: fields.id === undefined || fields.id === "" ? freshMessageId() : fields.id,
     content,
@@ -71,7 +75,8 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     timestamp,
     metadata: jsonRoundTrip(fields.metadata ?? {}),
   };
-  const message: Message<P> = fields.instructContent === undefined ? base : { ...base, instructContent: jsonRoundTrip(fields.instructContent) };
+  const message: Message<P> =
+    fields.instructContent === undefined ? base : { ...base, instructContent: jsonRoundTrip(fields.instructContent) };
   deepFreeze(message);
   if (fields.causeBy === undefined) causeLeftOpen.add(message);
   return message;
@@ -147,5 +152,7 @@ function isIterable(value: Address | Iterable<Address>): value is Iterable<Addre
 
 /** A field that older forms and other languages write as null is the same as left out; a payload of null is a payload. */
 function present(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([key, value]) => value !== undefined && (value !== null || key === "instructContent")));
+  return Object.fromEntries(
+    Object.entries(fields).filter(([key, value]) => value !== undefined && (value !== null || key === "instructContent")),
+  );
 }

@@ -69,8 +69,6 @@ async function runInside(
     timeout,
     signal: request.signal,
     outputLimit: SANDBOX_OUTPUT,
-    onStdout: request.onStdout,
-    onStderr: request.onStderr,
   });
 }
 

@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
@@ -70,13 +70,13 @@ async function knowsDisableUserns(bwrap: string): Promise<boolean> {
 
 /** What is wrong with a sandbox; undefined when it ran Node.js. */
 async function troubleOf(sandbox: Sandbox): Promise<string | undefined> {
-  const project = await temporaryFolder("troupe-probe-");
+  const { path: project, remove } = temporaryFolder("troupe-probe-");
   try {
     await writeFile(join(project, "probe.mjs"), `process.stdout.write(${JSON.stringify(PROBE_WORD)});\n`);
     const result = await sandbox.run({ root: project, command: ["node", "probe.mjs"], timeout: PROBE_TIMEOUT });
     return result.kind === "exited" && result.code === 0 && result.stdout === PROBE_WORD ? undefined : troubleIn(result);
   } finally {
-    await rm(project, { recursive: true, force: true });
+    await remove();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { lstat, rm } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
@@ -100,11 +100,11 @@ export class GitRepository {
     if (!Number.isFinite(request.date) || request.date < 0 || request.date >= 2 ** 52) {
       throw new UsageError("COMMIT_DATE", `Expected the date of a commit in milliseconds since 1970, got ${request.date}.`);
     }
-    const scratch = await temporaryFolder("troupe-git-");
+    const scratch = temporaryFolder("troupe-git-");
     try {
-      return await this.#commit(request, join(scratch, "index"));
+      return await this.#commit(request, join(scratch.path, "index"));
     } finally {
-      await rm(scratch, { recursive: true, force: true });
+      await scratch.remove();
     }
   }
 

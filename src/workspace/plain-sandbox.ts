@@ -35,8 +35,6 @@ async function runPlainly(request: SandboxRequest, scratch: string, prlimit: str
     timeout,
     signal: request.signal,
     outputLimit: SANDBOX_OUTPUT,
-    onStdout: request.onStdout,
-    onStderr: request.onStderr,
   });
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
+import { atExit } from "./at-exit.ts";
 import { CappedText } from "./capped-text.ts";
 import { systemCode } from "./io-error.ts";
 import { plainEnvironment } from "./program-path.ts";
@@ -22,8 +23,6 @@ export interface ProcessRequest {
   readonly outputLimit?: number;
   /** Written to the program's stdin, which is then closed. Default: stdin is empty. */
   readonly stdin?: string;
-  readonly onStdout?: ((text: string) => void) | undefined;
-  readonly onStderr?: ((text: string) => void) | undefined;
   readonly clock?: Clock;
 }
 
@@ -82,19 +81,6 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
   });
 }
 
-/** What runs now. One listener kills it all when this process ends, however many there are. */
-const live = new Set<RunningProcess>();
-let heedsExit = false;
-
-function leaveNoGroup(running: RunningProcess): void {
-  live.add(running);
-  if (heedsExit) return;
-  heedsExit = true;
-  process.on("exit", () => {
-    for (const each of live) each.abandon();
-  });
-}
-
 type Ending =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "signalled"; readonly signal: string }
@@ -119,13 +105,13 @@ class RunningProcess {
     this.#request = request;
     this.#resolve = resolve;
     this.#clock = request.clock ?? systemClock;
-    this.#stdout = new CappedText(limit, request.onStdout);
-    this.#stderr = new CappedText(limit, request.onStderr);
+    this.#stdout = new CappedText(limit);
+    this.#stderr = new CappedText(limit);
   }
 
   watch(): void {
-    leaveNoGroup(this);
-    this.#cancels.push(() => live.delete(this));
+    // When this process ends at once, nothing it started may outlive it.
+    this.#cancels.push(atExit(() => this.#killGroup("SIGKILL")));
     const { stdin, stdout, stderr } = this.#child;
     this.#child.on("error", (error) => this.#failToStart(error));
     this.#child.on("exit", (code, signal) => this.#exit(code, signal));
@@ -168,11 +154,6 @@ class RunningProcess {
         this.#child.stderr?.destroy();
       }),
     );
-  }
-
-  /** This process ends at once: nothing it started may outlive it. */
-  abandon(): void {
-    this.#killGroup("SIGKILL");
   }
 
   #killGroup(signal: NodeJS.Signals): void {

@@ -1,9 +1,10 @@
-import { constants } from "node:fs";
-import { chmod, copyFile, lchown, lstat, mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { constants, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { chmod, copyFile, lchown, lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { ControlError, WorkspaceError } from "../kernel/errors.ts";
+import { atExit } from "./at-exit.ts";
 import { ioError, systemCode } from "./io-error.ts";
 import type { ProcessResult } from "./process.ts";
 import { limitError } from "./quota.ts";
@@ -38,8 +39,7 @@ export interface CopyOptions {
  * @throws ControlError when the signal aborts.
  */
 async function copyProject(root: string, options: CopyOptions = {}): Promise<ProjectCopy> {
-  const scratch = await temporaryFolder("troupe-sandbox-");
-  const remove = (): Promise<string | undefined> => removeAll(scratch);
+  const { path: scratch, remove } = temporaryFolder("troupe-sandbox-");
   try {
     const project = join(scratch, "project");
     await mkdir(project);
@@ -52,16 +52,35 @@ async function copyProject(root: string, options: CopyOptions = {}): Promise<Pro
   }
 }
 
+/** A folder among the system's temporary ones. */
+export interface TemporaryFolder {
+  readonly path: string;
+  /** Deletes it with all it holds. Gives a line to show when that failed, for whatever a program did to its rights. */
+  remove(): Promise<string | undefined>;
+}
+
 /**
- * Makes an empty folder among the system's temporary ones. Links on the way are resolved.
+ * Makes an empty folder among the system's temporary ones. Links on the way are resolved. It is deleted at the latest when this process
+ * ends; that it is made at once leaves no moment in which nobody knows of it.
  *
  * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin.
  */
-export async function temporaryFolder(prefix: string): Promise<string> {
+export function temporaryFolder(prefix: string): TemporaryFolder {
   try {
-    return await realpath(await mkdtemp(join(tmpdir(), prefix)));
+    const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
+    const settle = atExit(() => removeNow(path));
+    return { path, remove: () => removeAll(path).finally(settle) };
   } catch (error) {
     throw ioError(error, "make a temporary folder", tmpdir());
+  }
+}
+
+function removeNow(folder: string): void {
+  try {
+    // Programs that were killed this moment may still be writing.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+  } catch {
+    // The process ends: there is nobody left to tell, and whatever else is to be done must be.
   }
 }
 

@@ -13,6 +13,8 @@ export interface ProjectTestsRequest {
   /** The project's folder. */
   readonly root: string;
   readonly sandbox: Sandbox;
+  /** The only test files to run, as paths below the root; those that are not there are left out. Default: all of the project's. */
+  readonly files?: readonly string[];
   /** Milliseconds for all of them. Default 60,000. */
   readonly timeout?: number;
   readonly signal?: AbortSignal;
@@ -20,7 +22,7 @@ export interface ProjectTestsRequest {
 
 /** What was counted. Plain JSON. */
 export interface TestTally {
-  /** The test files found, relative to the project, sorted. */
+  /** The test files to run, relative to the project, sorted. */
   readonly files: readonly string[];
   /** Tests that passed, failed or were skipped; a file that failed as a whole counts as one. */
   readonly tests: number;
@@ -35,8 +37,8 @@ export interface TestTally {
 }
 
 /**
- * How a project's tests went. `passed`: at least one passed, none failed, every file ran some and the runner agrees. `none`: the project
- * has no test files. `timeout`: the time was up before the end. `not run`: the sandbox refused, or could not start them.
+ * How a project's tests went. `passed`: at least one passed, none failed, every file ran some and the runner agrees. `none`: there
+ * are no test files. `timeout`: the time was up before the end. `not run`: the sandbox refused, or could not start them.
  */
 export type ProjectTests =
   | (TestTally & { readonly kind: "passed" | "failed" | "none" })
@@ -47,7 +49,8 @@ export type ProjectTests =
 const FILE_SHARE = 0.4;
 
 /**
- * Runs the project's test files, those whose names end in `.test.js` or `.test.mjs`, with `node --test` in a sandbox.
+ * Runs the project's test files, those whose names end in `.test.js` or `.test.mjs`, with `node --test` in a sandbox: all, or those
+ * that are named.
  *
  * What counts is the runner's own record of each test, its exit code, and that each file ended by itself; nothing tests print can
  * pass for a result.
@@ -59,7 +62,8 @@ export async function runProjectTests(request: ProjectTestsRequest): Promise<Pro
   const { root, sandbox, signal } = request;
   const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
   const found = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
-  const files = found.files.filter((file) => /\.test\.m?js$/.test(file));
+  const wanted = request.files === undefined ? undefined : new Set(request.files);
+  const files = found.files.filter((file) => /\.test\.m?js$/.test(file) && wanted?.has(file) !== false);
   if (files.length === 0) return { ...tallyOf(files, readTestReport("")), kind: "none" };
   const major = Number(process.versions.node.split(".")[0]);
   const limit = Math.max(1, Math.floor(timeout * FILE_SHARE));

@@ -30,9 +30,6 @@ export interface SandboxRequest {
   /** Milliseconds. Default 60,000. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Hear what it writes, as it comes. */
-  readonly onStdout?: (text: string) => void;
-  readonly onStderr?: (text: string) => void;
 }
 
 /** How a command ended, or that it was not run at all and what to do about it. */

@@ -60,6 +60,16 @@ describe("RunTests, for real", () => {
     expect(JSON.stringify(message)).not.toMatch(/\/tmp\/|troupe-sandbox/);
   });
 
+  test("runs the tests of the plan, and none that somebody else put into the folder", async () => {
+    const root = project({
+      "tests/greet.test.mjs": greetTest,
+      "tests/theirs.test.mjs": 'throw new Error("this is not for the company to run");',
+      "src/greet.js": greetJs,
+    });
+    const { report } = await runTests(await chooseSandbox("none"), { root });
+    expect(report).toMatchObject({ tests: "passed", total: 1 });
+  });
+
   test("tells that there are none", async () => {
     const { report, message } = await runTests(await chooseSandbox("none"), { root: project({ "src/greet.js": greetJs }) });
     expect(report).toMatchObject({ tests: "none", total: 0 });

@@ -138,7 +138,11 @@ describe("the company over HTTP, with replies that no script of ours contains", 
   it("a server that only enforces nothing is asked in words: the ladder's next rungs are tried, and remembered", async () => {
     const { result, stub } = await work({ fault: "format-unsupported" }, 0);
     expect(result.status).toBe("finished");
-    expect(stub.requests.map((body) => body.response_format?.type ?? "text").slice(0, 3)).toEqual(["json_schema", "json_object", "json_object"]);
+    expect(stub.requests.map((body) => body.response_format?.type ?? "text").slice(0, 3)).toEqual([
+      "json_schema",
+      "json_object",
+      "json_object",
+    ]);
   });
 
   it("the recorded requests hold no key, and the written files neither", async () => {

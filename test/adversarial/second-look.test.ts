@@ -47,7 +47,12 @@ async function cutAfter(journal: Journal, runId: string, isLast: (event: RunEven
 
 describe("a run of roles that never wait", () => {
   it.each(["rounds", "eager"] as const)("hears a stop from outside (%s)", async (scheduler) => {
-    const team = new Team({ seed: 1, scheduler, roles: [defineRole({ name: "A", observeAll: true, react: (rc) => rc.message("again", { sendTo: "<self>" }) })], journal: memoryJournal({ limit: 1_000_000 }) });
+    const team = new Team({
+      seed: 1,
+      scheduler,
+      roles: [defineRole({ name: "A", observeAll: true, react: (rc) => rc.message("again", { sendTo: "<self>" }) })],
+      journal: memoryJournal({ limit: 1_000_000 }),
+    });
     const run = team.run("go", { rounds: 100_000 });
     setImmediate(() => setImmediate(() => run.stop("enough of this")));
     const result = await run.result;
@@ -188,7 +193,8 @@ describe("canonical", () => {
   it("tells messages apart whose content is another's id", async () => {
     const of = async (id: string): Promise<string> => {
       const journal = memoryJournal();
-      await new Team({ seed: 1, journal, roles: [defineRole({ name: "A" })] }).run(createMessage(id, { id, timestamp: 0 }), { id: "r" }).result;
+      await new Team({ seed: 1, journal, roles: [defineRole({ name: "A" })] }).run(createMessage(id, { id, timestamp: 0 }), { id: "r" })
+        .result;
       return canonical(await eventsOf(journal, "r"));
     };
     expect(await of("yes")).not.toBe(await of("no"));

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/exit-code.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { fold, type RunEvent } from "../../src/index.ts";
 import { type OpenAIBody, openaiStub, type StubHandler } from "../../src/testing/index.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
@@ -27,6 +29,15 @@ function playing(given: Readonly<Record<string, string>>): StubHandler {
       ? reply
       : { fault: "status", status: 400, body: JSON.stringify({ error: { message: `no reply for ${task}` } }) };
   };
+}
+
+/** Whether a process runs or stands still; one that only waits for its parent to notice does not. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/ [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
 }
 
 function taskOf({ messages }: OpenAIBody): string {
@@ -70,6 +81,7 @@ describe("words without a run", () => {
   it.each([
     [["dmeo"], "Did you mean: troupe demo?"],
     [["docter", "--json"], "Did you mean: troupe doctor"],
+    [["demo todo"], 'Did you mean: troupe demo todo? To use it as an idea: troupe run "demo todo"'],
     [["resume"], "may be a mistyped command"],
     [["--outt", "x", "a game"], "Did you mean --out?"],
     [["Create", "a", "game"], 'troupe "Create a game"'],
@@ -78,6 +90,7 @@ describe("words without a run", () => {
     [["--rounds", "0", "a game"], "OPTION_INVALID"],
     [["demo", "tetris"], "2048"],
     [["-f", "missing.md"], "IDEA_UNREADABLE"],
+    [["-f", "/dev/null"], "troupe - < /dev/null"],
   ])("refuses %j with 2 and says why, key or not", async (words, reason) => {
     const { code, stderr } = await run(words, {
       cwd: folder("refused"),
@@ -184,11 +197,11 @@ describe("a bundled idea", () => {
   });
 
   it("stops before its budget would be passed, and keeps what is there", async () => {
-    const { code, stdout, stderr } = await run(["demo", "todo", "--budget", "0.03", "--out", "project"], { cwd: folder("budget") });
+    const { code, stdout, stderr } = await run(["demo", "todo", "--budget", "0.05", "--out", "project"], { cwd: folder("budget") });
     expect(code).toBe(3);
     expect(stdout).toMatch(/^Stopped before the budget of \$0\.03 would be passed\. What was written is kept\./);
     expect(stderr).toContain("; so far $0.0");
-    expect(Number(/would have cost \$([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(0.03);
+    expect(Number(/would have cost \$([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(0.05);
   });
 
   it("stops when its rounds are used up", async () => {
@@ -217,6 +230,20 @@ describe("a bundled idea", () => {
     expect(forced.stdout).toContain("\u001b[33m");
     const off = await run(["demo", "todo", "--rounds", "1", "--no-color"], { cwd: folder("plain"), env: { FORCE_COLOR: "1" } });
     expect(off.stdout + off.stderr).not.toContain("\u001b");
+  });
+
+  it("does not wait for a pipe that nobody writes into", async () => {
+    const at = folder("fifo");
+    const child = startInShell("mkfifo idea && troupe -f idea", { cwd: at });
+    expect(await child.ended).toBe(2);
+    expect(child.said.stderr).toContain("troupe - < idea");
+  });
+
+  it("gives two runs at once a folder each", async () => {
+    const at = folder("at-once");
+    const both = [1, 2].map(() => run(["demo", "todo", "--quiet", "--no-run-tests"], { cwd: at }));
+    for (const { code, stderr } of await Promise.all(both)) expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(readdirSync(join(at, "workspace"))).toEqual(["todo", "todo-2"]);
   });
 
   it("takes its idea from a file or from its input", async () => {
@@ -282,15 +309,45 @@ describe("a model", () => {
     expect(readdirSync(join(at, "project/docs"))).toEqual(expect.arrayContaining(["prd", "system_design"]));
   });
 
-  it("is left at once at the second signal", async () => {
-    await using stub = await openaiStub({ reply: { fault: "stall" } });
-    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project"], { cwd: folder("twice") });
-    await child.until("stderr", /WritePrd/);
+  it("is left at once at the second signal, and neither a process nor a copy of the project stays", async () => {
+    const [at, temporary] = [folder("twice"), folder("twice-temporary")];
+    let tell: (pid: number) => void = () => {};
+    const begun = new Promise<number>((resolve) => (tell = resolve));
+    const began = createServer();
+    began.on("connection", (socket) => socket.on("data", (pid) => tell(Number(pid))).on("error", () => {}));
+    await new Promise<void>((resolve) => began.listen(0, "127.0.0.1", resolve));
+    // A runner that stands still does not hear that it shall end: the first signal waits for it.
+    const still = [
+      'import { connect } from "node:net";',
+      'process.kill(process.ppid, "SIGSTOP");',
+      `connect(${(began.address() as AddressInfo).port}, "127.0.0.1").write(String(process.ppid));`,
+      "setInterval(() => {}, 1000);",
+      "",
+    ].join("\n");
+    await using stub = await openaiStub({ handler: playing({ "WriteTest: tests/greet.test.mjs": fence(still) }) });
+    const words = ["Greet me on a page", "--base-url", stub.url, "--sandbox", "none", "--no-code-review"];
+    const child = start(words, { cwd: at, env: { TMPDIR: temporary } });
+    const runner = await begun;
+    expect(readdirSync(temporary)).toEqual([expect.stringMatching(/^troupe-sandbox-/)]);
     child.process.kill("SIGINT");
+    await child.until("stderr", /Stopping, and keeping/);
     child.process.kill("SIGTERM");
-    // Which of two signals that are both there is told first is the system's to say.
-    expect([130, 143]).toContain(await child.ended);
+    expect(await child.ended).toBe(130);
     expect(child.said.stdout).toBe("");
+    expect(readdirSync(temporary)).toEqual([]);
+    while (isAlive(runner)) await nextMacrotask();
+    began.close();
+  });
+
+  it("is left in good order when its terminal is closed, however often that is told", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall" } });
+    const child = start(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: folder("hung-up") });
+    await child.until("stdout", /step\.started/);
+    child.process.kill("SIGHUP");
+    child.process.kill("SIGHUP");
+    expect(await child.ended).toBe(129);
+    const last = JSON.parse(child.said.stdout.trimEnd().split("\n").at(-1) ?? "") as unknown;
+    expect(last).toMatchObject({ type: "result", status: "stopped", exitCode: 129 });
   });
 
   it("is left in good order when the process is asked to end", async () => {

@@ -55,6 +55,17 @@ describe("toldError", () => {
     expect(lines).toEqual(["Stopped: Ctrl-C was pressed."]);
   });
 
+  it.each([
+    [
+      { needed: 17_295, left: 5_000, budget: 30_000 },
+      "The next model call may cost up to $0.0173, but $0.0050 of the budget of $0.03 is left.",
+    ],
+    [{ needed: 17_295, left: 0, budget: 30_000 }, "The next model call may cost up to $0.0173, but the budget of $0.03 is used up."],
+    [{ needed: 0, left: -451_144, budget: 500_000 }, "Expected money for the next model call, but the budget of $0.50 is used up."],
+  ])("tells of %j in dollars", (data, text) => {
+    expect(errorLines(toldError(new BudgetError(data), {}), plain)).toEqual([text]);
+  });
+
   it("is one paragraph, whatever its text", () => {
     const told = toldError(new UsageError("X", `one\ntwo\r\n${"long ".repeat(10_000)}`), {});
     expect(told.message).not.toContain("\n");

@@ -5,7 +5,7 @@ import type { RunStatus } from "../../src/run/event.ts";
 describe("the table of exit codes", () => {
   it("names each code once, in order", () => {
     const codes = EXIT_CODES.map(({ code }) => code);
-    expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 130, 143]);
+    expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 129, 130, 143]);
     expect(EXIT_CODES.every(({ meaning }) => meaning.length > 0)).toBe(true);
   });
 });
@@ -49,6 +49,7 @@ describe("exitCodeOf", () => {
   it("gives a stopped run the code of what stopped it", () => {
     expect(exitCodeOf({ status: "stopped", interruption: "SIGINT" })).toBe(130);
     expect(exitCodeOf({ status: "stopped", interruption: "SIGTERM" })).toBe(143);
+    expect(exitCodeOf({ status: "stopped", interruption: "SIGHUP" })).toBe(129);
     expect(exitCodeOf({ status: "stopped", interruption: "pipe" })).toBe(0);
   });
 
@@ -60,7 +61,7 @@ describe("exitCodeOf", () => {
     const known = new Set(EXIT_CODES.map(({ code }) => code));
     for (const status of ["finished", "failed", "budget", "rounds", "waiting", "stopped"] as const) {
       for (const tests of ["passed", "failed"]) {
-        for (const interruption of ["SIGINT", "SIGTERM", "pipe", undefined] as const) {
+        for (const interruption of ["SIGINT", "SIGTERM", "SIGHUP", "pipe", undefined] as const) {
           expect(known).toContain(exitCodeOf({ status, tests, interruption, errorCode: "MODEL_AUTH" }));
           expect(known).toContain(interruptionCode(interruption ?? "SIGINT"));
         }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { UsageError } from "../../src/kernel/errors.ts";
 import { IDEA_BYTES, type IdeaReaders, ideaSource, isOneWord, readIdea } from "../../src/cli/idea.ts";
 
 const nothing: IdeaReaders = {
@@ -16,9 +17,12 @@ function failing(code: string): IdeaReaders {
   return { ...nothing, file: () => Promise.reject(Object.assign(new Error("no"), { code })) };
 }
 
+const typed = { isCommandNamed: false };
+const named = { isCommandNamed: true };
+
 describe("ideaSource", () => {
   it("takes quoted words as the idea", () => {
-    expect(ideaSource(["Create a 2048 game"], undefined, false)).toEqual({
+    expect(ideaSource(["Create a 2048 game"], undefined, typed)).toEqual({
       kind: "words",
       text: "Create a 2048 game",
       isCommandNamed: false,
@@ -26,27 +30,49 @@ describe("ideaSource", () => {
   });
 
   it("takes - for standard input, and a file where one is named", () => {
-    expect(ideaSource(["-"], undefined, false)).toEqual({ kind: "stdin" });
-    expect(ideaSource([], "-", false)).toEqual({ kind: "stdin" });
-    expect(ideaSource([], "idea.md", true)).toEqual({ kind: "file", path: "idea.md" });
+    expect(ideaSource(["-"], undefined, typed)).toEqual({ kind: "stdin" });
+    expect(ideaSource([], "-", typed)).toEqual({ kind: "stdin" });
+    expect(ideaSource([], "idea.md", named)).toEqual({ kind: "file", path: "idea.md" });
   });
 
-  it.each([[["dmeo"]], [["demo"]], [["docter", "--json"]]])("refuses %j, which looks like a command", (words) => {
-    expect(() => ideaSource(words, undefined, false)).toThrowError(expect.objectContaining({ code: "COMMAND_MISTYPED" }));
-  });
+  it.each([[["dmeo"]], [["demo"]], [["docter", "--json"]], [["demo todo"]], [["Dmeo  2048 now"]]])(
+    "refuses %j, which looks like a command",
+    (words) => {
+      expect(() => ideaSource(words, undefined, typed)).toThrowError(expect.objectContaining({ code: "COMMAND_MISTYPED" }));
+    },
+  );
 
   it("says what was meant, with the words that follow", () => {
-    expect(() => ideaSource(["dmeo", "todo"], undefined, false)).toThrow("Did you mean: troupe demo todo?");
-    expect(() => ideaSource(["dmeo"], undefined, false)).toThrow("troupe run dmeo");
-    expect(() => ideaSource(["demo"], undefined, false)).toThrow('"demo" is a command and stands first');
+    expect(() => ideaSource(["dmeo", "todo"], undefined, typed)).toThrow("Did you mean: troupe demo todo?");
+    expect(() => ideaSource(["dmeo"], undefined, typed)).toThrow("troupe run dmeo");
+    expect(() => ideaSource(["demo"], undefined, typed)).toThrow('"demo" is a command and stands first');
+  });
+
+  it("knows a command behind quotes too", () => {
+    const said = 'Did you mean: troupe demo todo? To use it as an idea: troupe run "demo todo"';
+    expect(() => ideaSource(["demo todo"], undefined, typed)).toThrow(said);
+    expect(() => ideaSource(["dmeo todo"], undefined, typed)).toThrow('troupe run "dmeo todo"');
+  });
+
+  it.each([
+    ["after run", named],
+    ["with --yes", { ...typed, isConfirmed: true }],
+    ["where it is a bundled idea", { ...typed, isBundled: (text: string) => text === "demo todo" }],
+  ])("takes a few words that begin like a command %s", (_when, hints) => {
+    expect(ideaSource(["demo todo"], undefined, hints)).toMatchObject({ kind: "words", text: "demo todo" });
+  });
+
+  it("does not take loose words for an idea because of --yes", () => {
+    const hints = { ...typed, isConfirmed: true };
+    expect(() => ideaSource(["dmeo", "todo"], undefined, hints)).toThrow("Did you mean: troupe demo todo?");
   });
 
   it("takes any word after run: it was meant", () => {
-    expect(ideaSource(["dmeo"], undefined, true)).toMatchObject({ kind: "words", text: "dmeo" });
+    expect(ideaSource(["dmeo"], undefined, named)).toMatchObject({ kind: "words", text: "dmeo" });
   });
 
   it("asks for quotes around words that lost theirs", () => {
-    expect(() => ideaSource(["Create", "a", "game"], undefined, true)).toThrow('troupe "Create a game"');
+    expect(() => ideaSource(["Create", "a", "game"], undefined, named)).toThrow('troupe "Create a game"');
   });
 
   it.each([
@@ -56,11 +82,11 @@ describe("ideaSource", () => {
     ["IDEA_UNQUOTED", ["a", "game"], undefined],
     ["IDEA_TOO_LONG", ["x".repeat(IDEA_BYTES + 1)], undefined],
   ])("throws %s for %.40j and file %j", (code, words, file) => {
-    expect(() => ideaSource(words, file, true)).toThrowError(expect.objectContaining({ code }));
+    expect(() => ideaSource(words, file, named)).toThrowError(expect.objectContaining({ code }));
   });
 
   it("shows control characters of a mistyped word, and sends none to the terminal", () => {
-    expect(() => ideaSource(["\u001b[2Jdmeo x", "y"], undefined, false)).toThrow("\\u{1b}");
+    expect(() => ideaSource(["\u001b[2Jdmeo x", "y"], undefined, typed)).toThrow("\\u{1b}");
   });
 });
 
@@ -89,6 +115,11 @@ describe("readIdea", () => {
 
   it.each(["", " \n\t "])("refuses the empty text %j", async (text) => {
     await expect(readIdea({ kind: "stdin" }, reading(text))).rejects.toMatchObject({ code: "IDEA_MISSING" });
+  });
+
+  it("passes on why a file is not read", async () => {
+    const why = new UsageError("IDEA_UNREADABLE", "It is a pipe.");
+    await expect(readIdea({ kind: "file", path: "idea.md" }, { ...nothing, file: () => Promise.reject(why) })).rejects.toBe(why);
   });
 
   it.each([

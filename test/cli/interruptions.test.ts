@@ -38,6 +38,17 @@ describe("Interruptions", () => {
     expect(host.exits).toEqual([0]);
   });
 
+  it("I3 takes a closed terminal, however often it is told, for one interruption", () => {
+    const host = fakeHost();
+    const interruptions = new Interruptions(host);
+    host.signal("SIGHUP");
+    host.signal("SIGHUP");
+    expect(interruptions).toMatchObject({ first: "SIGHUP", signal: { aborted: true } });
+    expect(host.exits).toEqual([]);
+    host.signal("SIGTERM");
+    expect(host.exits).toEqual([129]);
+  });
+
   it("a pipe that closes after Ctrl-C changes nothing", () => {
     const host = fakeHost();
     const interruptions = new Interruptions(host);

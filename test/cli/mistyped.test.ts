@@ -51,6 +51,10 @@ describe("mistypedCommand", () => {
     ["rn", "run"],
     ["runn", "run"],
     ["hlep", "help"],
+    ["demo todo", "demo"],
+    [" Dmeo\ttodo ", "demo"],
+    ["doctor --json now", "doctor"],
+    ["run it", "run"],
   ])("takes %j for %s", (word, command) => {
     expect(mistypedCommand(word)).toBe(command);
   });
@@ -59,10 +63,19 @@ describe("mistypedCommand", () => {
     for (const command of COMMANDS) expect(mistypedCommand(command)).toBe(command);
   });
 
-  it.each(["2048", "todo", "tetris", "pacman", "Create a 2048 game", "run a marathon planner", "demo of a game"])(
-    "leaves %j alone",
-    (word) => {
-      expect(mistypedCommand(word)).toBeUndefined();
-    },
-  );
+  it.each([
+    "2048",
+    "todo",
+    "tetris",
+    "pacman",
+    "Create a 2048 game",
+    "run a marathon planner",
+    "demo of a game",
+    "todo list",
+    "dmoe todo list",
+    "rn it",
+    "",
+  ])("leaves %j alone", (word) => {
+    expect(mistypedCommand(word)).toBeUndefined();
+  });
 });

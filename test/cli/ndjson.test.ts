@@ -1,7 +1,11 @@
 import { PassThrough } from "node:stream";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonLines } from "../../src/cli/ndjson.ts";
+import { JsonLines, jsonLine } from "../../src/cli/ndjson.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
+
+/** Deletes, ends of lines, orders to a terminal, and what turns a text round or hides in it. */
+const hidden = ["\u007f", "\u0085", "\u009b", "\u200b", "\u202e", "\u2066", "\ufeff", "\u2028", "\u2029", "\u{e0001}"];
 
 describe("JsonLines", () => {
   it("writes one line for each value, also where a text holds separators", async () => {
@@ -13,6 +17,18 @@ describe("JsonLines", () => {
       .trimEnd()
       .split(/[\n\u2028\u2029]/);
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(values);
+  });
+
+  it("writes what is not seen as escapes that mean the same", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.constantFrom(...hidden), (value, character) => {
+        const line = jsonLine({ value, [character]: `a${character}b` });
+        expect(line).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|[\u2028\u2029]/u);
+        expect(line.indexOf("\n")).toBe(line.length - 1);
+        expect(JSON.parse(line)).toEqual(JSON.parse(JSON.stringify({ value, [character]: `a${character}b` })));
+      }),
+    );
+    expect(jsonLine("a\u202eb\u{e0001}\u009b")).toBe('"a\\u202eb\\udb40\\udc01\\u009b"\n');
   });
 
   it("waits for a reader that is slow", async () => {

@@ -48,7 +48,8 @@ export function answered(
 ): RunEventBody {
   const { key = "k", cost = 1_200, tokens = [1_000, 200], retry, basis = "usage" } = o;
   const usage = { inputTokens: tokens[0], outputTokens: tokens[1] };
-  const again = retry === undefined ? { ok: true } : { ok: false, retry };
+  const error = { name: "ModelError", code: "MODEL_SERVER", message: "Expected an answer, got 503." };
+  const again = retry === undefined ? { ok: true } : { ok: false, retry, error };
   return { type: "step.ended", act: `${role}#0~1`, key, try: 1, ...again, cost, basis, usage, at: 0 };
 }
 

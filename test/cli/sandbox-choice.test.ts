@@ -4,12 +4,13 @@ import { inSession } from "../../src/cli/session.ts";
 import { refusedSandbox, type Sandbox, type SandboxMode } from "../../src/workspace/sandbox.ts";
 import { fakeHost } from "./fake-host.ts";
 
-const machine = vi.hoisted(() => ({ hasBubblewrap: true, asked: [] as string[] }));
+const machine = vi.hoisted(() => ({ hasBubblewrap: true, isSlow: false, asked: [] as string[] }));
 
 vi.mock("../../src/workspace/choose-sandbox.ts", () => ({
   chooseSandbox: (mode: SandboxMode): Promise<Sandbox> => {
     machine.asked.push(mode);
     if (mode === "none") return Promise.resolve({ ...refusedSandbox("", ""), kind: "none" });
+    if (machine.isSlow) return new Promise(() => {});
     if (machine.hasBubblewrap) return Promise.resolve({ ...refusedSandbox("", ""), kind: "bubblewrap" });
     return Promise.resolve(refusedSandbox("bubblewrap is not installed", "Install it. Or: --sandbox none."));
   },
@@ -17,6 +18,7 @@ vi.mock("../../src/workspace/choose-sandbox.ts", () => ({
 
 beforeEach(() => {
   machine.hasBubblewrap = true;
+  machine.isSlow = false;
   machine.asked = [];
 });
 
@@ -60,6 +62,18 @@ describe("sandboxFor", () => {
     expect(kind).toBe("none");
     expect(said).toContain("without isolation");
     expect((await chosen("none", true)).said).toBe("");
+  });
+
+  it("does not wait for bubblewrap once Ctrl-C was pressed", async () => {
+    machine.isSlow = true;
+    const host = fakeHost();
+    const code = inSession(host, {}, async (session) => {
+      const choice = sandboxFor(session, { sandbox: "auto", runTests: true }, false);
+      host.signal("SIGINT");
+      await choice;
+      return 0;
+    });
+    expect(await code).toBe(130);
   });
 
   it("tries nothing where no tests are to run", async () => {

@@ -226,7 +226,15 @@ describe("the wire form", () => {
 
 describe("what a careless sender writes", () => {
   test("takes null and empty routing as left out, and a payload of null as a payload", () => {
-    const message = parseMessage({ id: "", content: "x", causeBy: null, sendTo: null, sentFrom: null, metadata: null, instructContent: null });
+    const message = parseMessage({
+      id: "",
+      content: "x",
+      causeBy: null,
+      sendTo: null,
+      sentFrom: null,
+      metadata: null,
+      instructContent: null,
+    });
     expect(message).toMatchObject({ causeBy: "UserRequirement", sendTo: ["<all>"], sentFrom: "", instructContent: null });
     expect(message.id).not.toBe("");
   });

@@ -7,15 +7,13 @@ describe("CappedText", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.array(fc.integer({ min: 1, max: 5 })), (text, sizes) => {
         const bytes = Buffer.from(text);
-        const heard: string[] = [];
-        const capped = new CappedText(bytes.length, (piece) => heard.push(piece));
+        const capped = new CappedText(bytes.length);
         let at = 0;
         for (const size of [...sizes, bytes.length]) {
           capped.add(bytes.subarray(at, at + size));
           at += size;
         }
         expect(capped.text).toBe(text);
-        expect(heard.join("")).toBe(text);
         expect(capped.isCut).toBe(false);
       }),
     );
@@ -24,15 +22,13 @@ describe("CappedText", () => {
   it("never keeps more than the limit and the mark, and says so once", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 50 }), fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1 }), (limit, chunks) => {
-        const heard: string[] = [];
-        const capped = new CappedText(limit, (piece) => heard.push(piece));
+        const capped = new CappedText(limit);
         for (const chunk of chunks) capped.add(Buffer.from(chunk));
         const total = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
         const mark = `\n[output cut after ${limit} bytes]\n`;
         expect(capped.isCut).toBe(total > limit);
         expect(capped.text.length).toBeLessThanOrEqual(limit + mark.length);
         expect(capped.text.split(mark).length).toBe(total > limit ? 2 : 1);
-        expect(heard.join("")).toBe(capped.text);
       }),
     );
   });

@@ -1,15 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { inCopy, type ProjectCopy, temporaryFolder } from "../../src/workspace/project-copy.ts";
@@ -105,14 +94,26 @@ describe("inCopy", () => {
 });
 
 describe("temporaryFolder", () => {
-  it("is new each time and named as asked", async () => {
-    const [one, two] = [await temporaryFolder("troupe-test-"), await temporaryFolder("troupe-test-")];
-    for (const folder of [one, two]) rmdirSync(folder);
-    expect(one).not.toBe(two);
-    expect(basename(one)).toMatch(/^troupe-test-/);
+  it("is new each time, named as asked, and gone when it is removed", async () => {
+    const [one, two] = [temporaryFolder("troupe-test-"), temporaryFolder("troupe-test-")];
+    writeFileSync(join(one.path, "file"), "");
+    expect(one.path).not.toBe(two.path);
+    expect(basename(one.path)).toMatch(/^troupe-test-/);
+    expect(await Promise.all([one.remove(), two.remove()])).toEqual([undefined, undefined]);
+    expect([one, two].filter(({ path }) => existsSync(path))).toEqual([]);
+  });
+
+  it("is gone when the process ends, with what it holds", async () => {
+    const before = process.listeners("exit");
+    const { path, remove } = temporaryFolder("troupe-test-");
+    writeFileSync(join(path, "file"), "");
+    for (const listener of process.listeners("exit").filter((one) => !before.includes(one))) listener(0);
+    expect(existsSync(path)).toBe(false);
+    await remove();
+    expect(process.listeners("exit")).toEqual(before);
   });
 
   it("fails with a typed error for a name no folder can have", async () => {
-    expect(await errorOf(() => temporaryFolder("no/such/folder-"))).toMatchObject({ name: "WorkspaceError" });
+    expect(await errorOf(() => Promise.resolve().then(() => temporaryFolder("no/such/folder-")))).toMatchObject({ name: "WorkspaceError" });
   });
 });

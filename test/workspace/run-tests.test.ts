@@ -208,6 +208,24 @@ describe("runProjectTests", () => {
     expect(await runProjectTests({ root: join(root, "missing"), sandbox })).toMatchObject({ kind: "none" });
   });
 
+  it("runs the files that are named and there, and no others", async () => {
+    const given = projectOf({ "tests/mine.test.mjs": "", "tests/theirs.test.mjs": "", "src/app.mjs": "" });
+    const commands: (readonly string[])[] = [];
+    const sandbox: Sandbox = {
+      kind: "none",
+      describe: "",
+      run: ({ command }) => {
+        commands.push(command);
+        return Promise.resolve({ kind: "unstarted", reason: "EAGAIN" });
+      },
+    };
+    const files = ["tests/mine.test.mjs", "tests/gone.test.mjs", "src/app.mjs", "../outside.test.mjs"];
+    expect(await runProjectTests({ root: given, sandbox, files })).toMatchObject({ files: ["tests/mine.test.mjs"] });
+    expect(commands.map((words) => words.filter((word) => word.includes(".test.mjs")))).toEqual([["./tests/mine.test.mjs"]]);
+    expect(await runProjectTests({ root: given, sandbox, files: ["tests/gone.test.mjs"] })).toMatchObject({ kind: "none", files: [] });
+    expect(await runProjectTests({ root: given, sandbox })).toMatchObject({ files: ["tests/mine.test.mjs", "tests/theirs.test.mjs"] });
+  });
+
   it("says why tests were not run", async () => {
     expect(await runProjectTests({ root, sandbox: refusedSandbox("no sandbox", "get one") })).toEqual({
       kind: "not run",

@@ -4,7 +4,7 @@ import { type DemoIdea, demoIdeas } from "../demo-ideas.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { canDraw, type Host } from "../host.ts";
 import { scriptModel } from "../model-choice.ts";
-import { isFolderTaken, outFolder } from "../out-folder.ts";
+import { inOutFolder } from "../out-folder.ts";
 import { produce } from "../production.ts";
 import { sandboxFor } from "../sandbox-choice.ts";
 import { shown } from "../screen/text.ts";
@@ -27,9 +27,12 @@ export function demoCommand(host: Host, id: string | undefined, flags: Flags): P
     );
     const { model, text, budget } = await scriptModel(idea, settings, { isWatched: canDraw(host) && !output.isQuiet });
     const sandbox = await sandboxFor(session, settings, true);
-    const folder = await outFolder({ cwd: host.cwd, out: settings.out, name: idea.id, force: settings.force, isTaken: isFolderTaken });
-    throwIfAborted(interruptions.signal);
-    return produce(session, { idea: idea.idea, settings, model, modelText: text, isScripted: true, budget, sandbox, folder, secrets: [] });
+    const { out, force } = settings;
+    return inOutFolder({ cwd: host.cwd, out, name: idea.id, force }, (folder) => {
+      throwIfAborted(interruptions.signal);
+      const chosen = { model, modelText: text, isScripted: true, budget, sandbox, folder, secrets: [] };
+      return produce(session, { idea: idea.idea, settings, ...chosen });
+    });
   });
 }
 

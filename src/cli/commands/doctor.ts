@@ -1,4 +1,4 @@
-import { throwIfAborted } from "../../kernel/abort.ts";
+import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { type Check, checkGit, checkModel, checkNode, checkOut, checkSandbox, checkTerminal, pingModel } from "../doctor-checks.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -12,10 +12,12 @@ import { type Flags, modelChoice } from "../settings.ts";
 /** `troupe doctor`: looks at everything a run needs, tries what can be tried, and says how to mend the rest. */
 export function doctorCommand(host: Host, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
-    const checks: Check[] = [checkNode(process.versions.node), await checkGit(), await checkSandbox(), checkModel(host, flags)];
+    const { signal } = session.interruptions;
+    const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
+    const checks: Check[] = [checkNode(process.versions.node), git, sandbox, checkModel(host, flags)];
     if (flags.ping === true) checks.push(await ping(session, flags));
     checks.push(await checkOut(host, flags.out), checkTerminal(host, flags));
-    throwIfAborted(session.interruptions.signal);
+    throwIfAborted(signal);
     await tell(session, checks);
     return exitCodeOfChecks(checks);
   });

@@ -1,6 +1,7 @@
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
+import { UsageError } from "../../kernel/errors.ts";
 import { folderName } from "../company.ts";
 import { confirmPaidRun, refuseDoubtful } from "../confirm.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-ideas.ts";
@@ -8,7 +9,7 @@ import type { ExitCode } from "../exit-code.ts";
 import { canAsk, canDraw, type Host } from "../host.ts";
 import { type IdeaReaders, ideaSource, isOneWord, readIdea } from "../idea.ts";
 import { type ChosenModel, noModel, realModel, scriptModel } from "../model-choice.ts";
-import { isFolderTaken, outFolder, slugOf } from "../out-folder.ts";
+import { inOutFolder, slugOf } from "../out-folder.ts";
 import { produce, testsPlan } from "../production.ts";
 import { sandboxFor } from "../sandbox-choice.ts";
 import { shown } from "../screen/text.ts";
@@ -18,9 +19,11 @@ import { type Flags, type RunSettings, runSettings } from "../settings.ts";
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed whether `run` was written */
 export function runCommand(host: Host, words: readonly string[], flags: Flags, isNamed: boolean): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
-    const settings = runSettings(ideaSource(words, flags.file, isNamed), flags, host.env);
-    const idea = await untilAborted(readIdea(settings.idea, readersOf(host)), session.interruptions.signal);
     const bundled = await demoIdeas();
+    const isBundled = (text: string): boolean => matchIdea(text, bundled) !== undefined;
+    const hints = { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled };
+    const settings = runSettings(ideaSource(words, flags.file, hints), flags, host.env);
+    const idea = await untilAborted(readIdea(settings.idea, readersOf(host)), session.interruptions.signal);
     const known = matchIdea(idea, bundled);
     const isDoubtful = settings.idea.kind === "words" && !isNamed && !settings.isConfirmed && isOneWord(idea) && known === undefined;
     if (isDoubtful && !canAsk(host)) refuseDoubtful(idea);
@@ -37,26 +40,19 @@ interface Wish {
 }
 
 async function work(session: Session, settings: RunSettings, wish: Wish, chosen: ChosenModel): Promise<ExitCode> {
-  const { host } = session;
+  const { host, interruptions } = session;
   const { model, budget, isScripted, secrets } = chosen;
+  const { idea, isDoubtful, name } = wish;
   const sandbox = await sandboxFor(session, settings, isScripted);
   const { out, force, rounds } = settings;
-  const folder = await outFolder({ cwd: host.cwd, out, name: wish.name, force, isTaken: isFolderTaken });
-  if (chosen.isPaid && !settings.isConfirmed) {
-    const tests = testsPlan(settings, sandbox);
-    const place = folderName(host, folder);
-    await confirmPaidRun(session, {
-      idea: wish.idea,
-      isDoubtful: wish.isDoubtful,
-      model: chosen.text,
-      budget,
-      rounds,
-      folder: place,
-      tests,
-    });
-  }
-  throwIfAborted(session.interruptions.signal);
-  return produce(session, { idea: wish.idea, settings, model, modelText: chosen.text, isScripted, budget, sandbox, folder, secrets });
+  return inOutFolder({ cwd: host.cwd, out, name, force }, async (folder) => {
+    if (chosen.isPaid && !settings.isConfirmed) {
+      const bounds = { model: chosen.text, budget, rounds, folder: folderName(host, folder), tests: testsPlan(settings, sandbox) };
+      await confirmPaidRun(session, { idea, isDoubtful, ...bounds });
+    }
+    throwIfAborted(interruptions.signal);
+    return produce(session, { idea, settings, model, modelText: chosen.text, isScripted, budget, sandbox, folder, secrets });
+  });
 }
 
 async function modelFor(
@@ -78,7 +74,9 @@ async function modelFor(
 function readersOf(host: Host): IdeaReaders {
   return {
     async file(path, limit) {
-      const handle = await open(resolve(host.cwd, path), "r");
+      const place = resolve(host.cwd, path);
+      await refuseUnlikeFile(place, path);
+      const handle = await open(place, "r");
       try {
         return await firstBytes(handle.createReadStream({ end: limit - 1 }), limit);
       } finally {
@@ -87,6 +85,17 @@ function readersOf(host: Host): IdeaReaders {
     },
     stdin: (limit) => firstBytes(host.stdin, limit),
   };
+}
+
+/** Opening a pipe waits for somebody to write into it, and a device may never end. A folder is told of when it is read. */
+async function refuseUnlikeFile(place: string, path: string): Promise<void> {
+  const stats = await stat(place);
+  if (stats.isFile() || stats.isDirectory()) return;
+  const file = shown(path, 200);
+  throw new UsageError(
+    "IDEA_UNREADABLE",
+    `Expected to read the idea from a regular file, but "${file}" is a pipe, a device or a socket. Read it as input: troupe - < ${file}`,
+  );
 }
 
 /** The beginning of a stream; what comes after the limit is not read. */

@@ -21,7 +21,7 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
     case "step.started":
       return stepChange(observed);
     case "step.ended":
-      return observed.retry === true ? [roleOfAct(observed.act), `try ${observed.try} failed`] : undefined;
+      return triedInVain(observed);
     case "act.ended":
       return observed.said.length === 0 ? undefined : [observed.role, `said ${shown(saidText(observed))}${costText(progress)}`];
     case "act.failed":
@@ -29,6 +29,16 @@ function changeIn(progress: Progress, observed: Observed): readonly [role: strin
     default:
       return undefined;
   }
+}
+
+/** A try that was cut short, by Ctrl-C for one, has no error and did not fail. */
+function triedInVain({
+  act,
+  retry,
+  try: attempt,
+  error,
+}: Extract<Observed, { type: "step.ended" }>): readonly [string, string] | undefined {
+  return retry === true && error !== undefined ? [roleOfAct(act), `try ${attempt} failed (${shown(error.code, 60)})`] : undefined;
 }
 
 /** What takes long is told when it begins: a model, a person, the project's tests. */

@@ -47,7 +47,7 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   return [...wrapped(headline(report, facts), facts.width), "", ...told, ...closing(report, facts)];
 }
 
-function headline({ status, tests, error, files }: ResultReport, { style, roundLimit, budget }: SummaryFacts): string {
+function headline({ status, tests, error, files, cost }: ResultReport, { style, roundLimit, budget = 0 }: SummaryFacts): string {
   const kept = files.length === 0 ? "Nothing was written yet." : "What was written is kept.";
   switch (status) {
     case "finished":
@@ -57,7 +57,7 @@ function headline({ status, tests, error, files }: ResultReport, { style, roundL
         `Stopped after ${plural(roundLimit, "round")}, before the company was through. ${kept} Give it more with --rounds.`,
       );
     case "budget":
-      return style.warn(`Stopped before the budget of ${formatUsd(budget ?? 0)} would be passed. ${kept} Raise it with --budget.`);
+      return style.warn(`${budgetText(cost.known, budget)} ${kept} Raise it with --budget.`);
     case "waiting":
       return style.warn(`A person must answer first. ${kept} Run it on a terminal to be asked.`);
     case "stopped":
@@ -65,6 +65,13 @@ function headline({ status, tests, error, files }: ResultReport, { style, roundL
     case "failed":
       return style.bad(`Failed. ${kept}`);
   }
+}
+
+/** A server that answers more than it was asked for may bill more than was reserved. */
+function budgetText(spent: number, budget: number): string {
+  return spent > budget
+    ? `Stopped, for more than the budget of ${formatUsd(budget)} is spent.`
+    : `Stopped before the budget of ${formatUsd(budget)} would be passed.`;
 }
 
 function testsText({ tests }: ResultReport, style: Style): string {

@@ -19,7 +19,7 @@ describe("plainLine", () => {
         "Alice, Product Manager  WritePrd",
         "Alice, Product Manager  said WritePrd; so far $0.0012, 1.2k tokens",
         "Alex, Engineer  WriteCode: src/game.js",
-        "Alex, Engineer  try 1 failed",
+        "Alex, Engineer  try 1 failed (MODEL_SERVER)",
       ]
     `);
   });
@@ -38,6 +38,11 @@ describe("plainLine", () => {
   it("tells failures, and whether they are tried again", () => {
     const failures = recorded([started(), fails("Alex", "no disk", "retry"), fails("Alex", "no \u0007disk"), says("Alex")]);
     expect(lines(failures)).toEqual(["Alex, Engineer  failed, tries again: no disk", "Alex, Engineer  failed: no \\u{7}disk"]);
+  });
+
+  it("does not call a try failed that was cut short", () => {
+    const cut = { act: "Alex#0~1", key: "k", try: 1, ok: false, retry: true, cost: 500, basis: "hold", at: 0 } as const;
+    expect(lines(recorded([started(), { type: "step.ended", ...cut }]))).toEqual([]);
   });
 
   it("names actions where they are told", () => {

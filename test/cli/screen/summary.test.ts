@@ -124,6 +124,10 @@ describe("summaryLines", () => {
       "Stopped after 20 rounds, before the company was through. What was written is kept. Give it more with --rounds.",
     ],
     [{ status: "budget" }, "Stopped before the budget of $3.00 would be passed. What was written is kept. Raise it with --budget."],
+    [
+      { status: "budget", cost: { known: 3_000_001, unpriced: 0, worstCase: 0, text: "$3.0000" } },
+      "Stopped, for more than the budget of $3.00 is spent. What was written is kept. Raise it with --budget.",
+    ],
     [{ status: "waiting" }, "A person must answer first. What was written is kept. Run it on a terminal to be asked."],
     [
       { status: "stopped", error: { code: "ABORTED", message: "Stopped: Ctrl-C was pressed." } },

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { filesBelow, root } from "../architecture/read-house.ts";
+
+it("every error code that the guide names is one that the source throws", () => {
+  const guide = readFileSync(join(root, "docs/guide.md"), "utf8");
+  const named = [...guide.matchAll(/`([A-Z]+(?:_[A-Z]+)+|TIMEOUT)`/g)].map(([, code]) => code ?? "");
+  const source = [...filesBelow("src", ".ts"), ...filesBelow("actions", ".ts")]
+    .map((path) => readFileSync(join(root, path), "utf8"))
+    .join("\n");
+  expect(named.length).toBeGreaterThan(15);
+  expect(named.filter((code) => !source.includes(`"${code}"`))).toEqual([]);
+});
