@@ -199,7 +199,7 @@ describe("a bundled idea", () => {
   it("stops before its budget would be passed, and keeps what is there", async () => {
     const { code, stdout, stderr } = await run(["demo", "todo", "--budget", "0.05", "--out", "project"], { cwd: folder("budget") });
     expect(code).toBe(3);
-    expect(stdout).toMatch(/^Stopped before the budget of \$0\.03 would be passed\. What was written is kept\./);
+    expect(stdout).toMatch(/^Stopped before the budget of \$0\.05 would be passed\. What was written is kept\./);
     expect(stderr).toContain("; so far $0.0");
     expect(Number(/would have cost \$([\d.]+)/.exec(stdout)?.[1])).toBeLessThanOrEqual(0.05);
   });

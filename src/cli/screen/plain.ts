@@ -16,8 +16,6 @@ export function plainLine(progress: Progress, observed: Observed, profiles: Read
 
 function changeIn(progress: Progress, observed: Observed): readonly [role: string, text: string] | undefined {
   switch (observed.type) {
-    case "action.started":
-      return [observed.role, `begins ${shown(observed.action)}`];
     case "step.started":
       return stepChange(observed);
     case "step.ended":

@@ -86,7 +86,8 @@ function restingText(
 function workText({ action, step }: Work): string {
   if (step === undefined) return action === undefined ? "works" : shown(action, 60);
   const doing = stepText(step);
-  return action === undefined || doing.startsWith(action) ? doing : `${shown(action, 60)}: ${doing}`;
+  const saysEnough = action === undefined || doing.startsWith(action) || (step.kind === "model" && step.topic !== undefined);
+  return saysEnough ? doing : `${shown(action, 60)}: ${doing}`;
 }
 
 /** What a side effect does, in a few words. */

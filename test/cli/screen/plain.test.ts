@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { plainLine } from "../../../src/cli/screen/plain.ts";
 import { noProgress, progressAfter } from "../../../src/cli/screen/progress.ts";
 import type { Observed } from "../../../src/run/event.ts";
-import { does, fails, middleOfARun, PROFILES, recorded, says, started, word } from "../recorded-run.ts";
+import { asks, does, fails, middleOfARun, PROFILES, recorded, says, started, word } from "../recorded-run.ts";
 
 function lines(observed: readonly Observed[]): readonly string[] {
   let progress = noProgress;
@@ -45,10 +45,13 @@ describe("plainLine", () => {
     expect(lines(recorded([started(), { type: "step.ended", ...cut }]))).toEqual([]);
   });
 
-  it("names actions where they are told", () => {
-    expect(lines(recorded([started(), { type: "action.started", role: "Alex", action: "WriteCode" }]))).toEqual([
-      "Alex, Engineer  begins WriteCode",
+  it("tells an action by what it does, not once more by its name", () => {
+    const begun = recorded([
+      started(),
+      { type: "action.started", role: "Alex", action: "WriteCode" },
+      asks("Alex", "WriteCode: src/game.js"),
     ]);
+    expect(lines(begun)).toEqual(["Alex, Engineer  WriteCode: src/game.js"]);
   });
 
   it("tells nothing of cost before there is any", () => {

@@ -4,8 +4,8 @@ import { noProgress, type Progress, progressAfter } from "../../../src/cli/scree
 import { type Frame, progressLines, stepText } from "../../../src/cli/screen/rows.ts";
 import { styleFor } from "../../../src/cli/screen/style.ts";
 import { widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
-import type { Observed } from "../../../src/run/event.ts";
-import { fails, middleOfARun, PROFILES, recorded, started } from "../recorded-run.ts";
+import type { Observed, RunEventBody, RunNotice } from "../../../src/run/event.ts";
+import { asks, does, fails, middleOfARun, PROFILES, recorded, started } from "../recorded-run.ts";
 
 const frame: Frame = {
   width: 79,
@@ -47,6 +47,16 @@ describe("progressLines", () => {
         · Edward, QA Engineer     waits
         $0.0017 of $3.00 · round 2 of 20 · 1.2k tokens · 0:42 · Ctrl-C stops and keeps what is there"
     `);
+  });
+
+  it("tells a question by its own heading, and a step of another kind with the action it is of", () => {
+    const begun: RunNotice[] = [
+      { type: "role.active", role: "Alex", news: 1 },
+      { type: "action.started", role: "Alex", action: "DebugError" },
+    ];
+    const rowOf = (step: RunEventBody): string => drawn(recorded([started(), ...begun, step])).split("\n")[2] ?? "";
+    expect(rowOf(asks("Alex", "FixCode: src/game.js"))).toContain("  FixCode: src/game.js");
+    expect(rowOf(does("Alex", "read files", {}))).toContain("  DebugError: read files");
   });
 
   it("leaves out profiles and tokens where it is narrow", () => {
