@@ -3,7 +3,7 @@ import type { OpenAIBody, StubHandler, StubReply } from "../../src/testing/index
 import { replies } from "../actions/greeter.ts";
 
 /** What a question asks for, as its heading says. */
-export function taskOf({ messages }: OpenAIBody): string {
+function taskOf({ messages }: OpenAIBody): string {
   for (const { role, content } of messages) {
     const heading = role === "user" && typeof content === "string" ? /^# (.+)$/m.exec(content)?.[1] : undefined;
     if (heading !== undefined) return heading;

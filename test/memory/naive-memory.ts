@@ -60,8 +60,8 @@ export class NaiveMemory {
   }
 }
 
-export const roles = ["system", "user", "assistant", "tool"] as const;
-export const actions = ["WriteCode", "WriteTest", "Review", "UserRequirement"] as const;
+const roles = ["system", "user", "assistant", "tool"] as const;
+const actions = ["WriteCode", "WriteTest", "Review", "UserRequirement"] as const;
 
 /** Messages that share ids, contents, causes and times in every way. */
 export const pool: readonly Message[] = Array.from({ length: 40 }, (_, n) =>
