@@ -161,6 +161,8 @@ const SPACE = /[\s\uFEFF\u200B]*/y;
 /** A `#` that touches a word is a heading or a reference in prose. */
 const LINE_COMMENT = /(?:\/\/|#(?=\s))[^\n]*/y;
 const NUMBER = /[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])/y;
+/** A number that the end of the text has cut short. */
+const CUT_NUMBER = /[+-]?[\d.]*(?:[eE][+-]?)?$/y;
 const WORD = /[A-Za-z_$][\w$-]*/y;
 const KEY = /[\w$-]+/y;
 /** Everything in a string up to its end or an escape. */
@@ -206,6 +208,7 @@ class Reader {
     const number = this.#match(NUMBER);
     if (number !== undefined) return this.#number(number);
     const at = this.position;
+    if (/[+\-.\d]/.test(char) && this.#match(CUT_NUMBER) !== undefined) throw new Unreadable("truncated", at);
     const word = this.#match(WORD);
     const literal = word === undefined ? undefined : LITERALS.get(word);
     // A word that runs into the end of the text may be a literal cut short.

@@ -142,6 +142,11 @@ describe("findJson mends", () => {
 });
 
 describe("findJson never invents", () => {
+  it.each(["-", "1e", "1e-", "-1.5E+", "1."])("a number cut short after %j is truncated, not malformed", (cut) => {
+    expect(findJson(`{"a": ${cut}`).broken?.reason).toBe("truncated");
+    expect(findJson(`{"a": ${cut}x}`).broken?.reason).not.toBe("truncated");
+  });
+
   it("property: a JSON text cut anywhere is truncated, never a value", () => {
     fc.assert(
       fc.property(composite, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (value, where) => {

@@ -30,7 +30,8 @@ export async function live({ roles, options }: Company, kept: readonly RunEvent[
   const outside = new Outside(latency, kept);
   const journal = await journalWith(runId, kept);
   const team = teamOf(outside, roles(outside), { ...options, journal });
-  const run = kept.length < 2 ? team.run(idea, { id: runId }) : team.resume(runId);
+  const hasIdea = kept.some((event) => event.type === "message");
+  const run = hasIdea ? team.resume(runId) : team.run(idea, { id: runId });
   const result = await run.result;
   const events = await eventsOf(journal, runId);
   return { events, result, canonical: canonical(events), begun: outside.begun };
@@ -94,7 +95,7 @@ export function expectPaidOnce(
   expect(counted(life.begun)).toEqual(counted(wanted));
 
   const resumed = life.events.findLast((event): event is RunEvent & RunResumed => event.type === "run.resumed");
-  const flying = kept.length < 2 ? [] : inFlight(kept).filter((step) => step.kind !== "human");
+  const flying = inFlight(kept).filter((step) => step.kind !== "human");
   expect(resumed?.uncertain ?? []).toEqual(expect.arrayContaining(flying.map(({ act, key, hold }) => ({ act, key, hold }))));
   expect(resumed?.uncertain ?? []).toHaveLength(flying.length);
   expect(life.result.cost.known).toBe(uncut.result.cost.known + life.result.uncertain);

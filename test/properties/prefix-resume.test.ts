@@ -87,6 +87,43 @@ describe("J1 a run that is killed anywhere goes on as if it had not been", () =>
   });
 });
 
+describe("E2 how much of its mail an activation took is recorded before its first step", () => {
+  /** The listener is slow, so that the second message comes while it works on the first. */
+  const roles = (outside: Outside): Role[] => [
+    defineRole({
+      name: "Caller",
+      react: (rc) => [
+        rc.message("call", { sendTo: "Listener" }),
+        ...(rc.news[0]?.sentFrom === "" ? [rc.message("more", { sendTo: "<self>" })] : []),
+      ],
+    }),
+    defineRole({
+      name: "Listener",
+      watch: [],
+      react: async (rc) => {
+        const slow = new Outside(() => 9);
+        await slow.step(rc, "listen", { heard: rc.news.map((message) => message.id) }, () => null);
+        return rc.message(await outside.step(rc, "note", { heard: rc.news.length }, () => "noted"));
+      },
+    }),
+  ];
+
+  test("so after a kill it has no more of it, and asks nothing else", async () => {
+    const company: Company = { roles, options: { scheduler: "eager" } };
+    const uncut = await live(company);
+    const taken = ({ events }: Lived): string[] =>
+      events.flatMap((event) => (event.type === "act.ended" ? [`${event.role} ${event.take}`] : [])).toSorted();
+    const steps = ({ events }: Lived): string[] =>
+      events.flatMap((event) => (event.type === "step.started" ? [`${event.act} ${event.key}`] : []));
+    expect(taken(uncut)).toEqual(["Caller 1", "Caller 1", "Listener 1", "Listener 1"]);
+    for (let cut = 0; cut <= uncut.events.length; cut += 1) {
+      const life = await live(company, uncut.events.slice(0, cut));
+      expect(new Set(steps(life)), `cut after ${cut} events`).toEqual(new Set(steps(uncut)));
+      expect(taken(life)).toEqual(taken(uncut));
+    }
+  });
+});
+
 describe("J7 whether a step was at fault is the same after a kill", () => {
   test("a step that failed inside one which handled that", async () => {
     const sketch: TeamSketch = { roles: [{ hearsIdea: true, work: ["handled inside", "doubted"], tells: ["<all>"] }], depth: 1 };

@@ -7,7 +7,18 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import { brief, stepLabel, type Outside } from "./outside.ts";
 
 /** What a role does for a message. */
-type Work = "step" | "model" | "parallel" | "nested" | "flaky" | "left alone" | "repeated" | "handled" | "handled inside" | "doubted";
+type Work =
+  | "step"
+  | "model"
+  | "parallel"
+  | "nested"
+  | "flaky"
+  | "left alone"
+  | "repeated"
+  | "handled"
+  | "handled inside"
+  | "doubted"
+  | "twice";
 
 interface RoleSketch {
   readonly hearsIdea: boolean;
@@ -34,6 +45,7 @@ const work: fc.Arbitrary<Work> = fc.constantFrom(
   "handled",
   "handled inside",
   "doubted",
+  "twice",
 );
 /** Mostly one, so that few teams grow large. */
 function few<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
@@ -141,6 +153,11 @@ const working: Readonly<Record<Work, (rc: RoleContext, outside: Outside, what: s
       const inside = await told(outside.inner(door, "refuse", { what }, refusal));
       return outside.happen(stepLabel("brave", { what }), () => inside);
     }),
+  /** The same question with another answer each time. */
+  async twice(rc, outside, what) {
+    const ask = (): Promise<number> => outside.step(rc, "repeat", { what }, (before) => before);
+    return `${await ask()} then ${await ask()}`;
+  },
   /** Its first answer is at fault: the activation must pay for another. */
   async doubted(rc, outside, what) {
     const answer = await outside.step(rc, "doubt", { what }, (before) => before);
