@@ -94,9 +94,21 @@ export function errorData(error: ModelError): ModelErrorData {
   return typeof error.data === "object" && error.data !== null ? (error.data as ModelErrorData) : {};
 }
 
+/** Refusals that come before the model runs, whoever tells of them. */
+const REFUSED_BEFORE: ReadonlySet<string> = new Set([
+  "MODEL_RATE_LIMIT",
+  "MODEL_AUTH",
+  "MODEL_QUOTA",
+  "MODEL_NOT_FOUND",
+  "MODEL_BAD_REQUEST",
+  "MODEL_CONTEXT_OVERFLOW",
+  "MODEL_FORMAT_UNSUPPORTED",
+  "MODEL_UNPRICED",
+]);
+
 /** Whether a failed try may have cost something. What nobody knows counts as yes. */
 export function mayHaveRun(error: unknown): boolean {
-  if (error instanceof ModelError) return errorData(error).mayHaveRun ?? true;
+  if (error instanceof ModelError) return errorData(error).mayHaveRun ?? !REFUSED_BEFORE.has(error.code);
   return !TroupeError.isInstance(error);
 }
 

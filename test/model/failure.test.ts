@@ -88,3 +88,11 @@ describe("modelError", () => {
     expect(errorData(new ModelError("MODEL_CUT", "x", { data: "odd" }))).toEqual({});
   });
 });
+
+describe("an error of a model that says nothing but its code", () => {
+  it("may have cost something, unless its code says that the model never ran", () => {
+    expect(mayHaveRun(new ModelError("MODEL_TIMEOUT", "late"))).toBe(true);
+    expect(mayHaveRun(new ModelError("MODEL_RATE_LIMIT", "later"))).toBe(false);
+    expect(mayHaveRun(new ModelError("MODEL_RATE_LIMIT", "later", { data: { mayHaveRun: true } }))).toBe(true);
+  });
+});
