@@ -1,10 +1,13 @@
-import { lstat, mkdir, readdir, rmdir } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { lstat, mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { shown } from "./screen/text.ts";
 
 /** Where projects go when nobody says where. */
 const SHELF = "workspace";
+/** What a run makes in the folder it takes. */
+const MARK = ".troupe";
 /** The most projects of one name that are looked past. */
 const MOST_SIBLINGS = 1_000;
 /** Longest folder name made of an idea. */
@@ -51,11 +54,13 @@ export async function inOutFolder<T>(request: OutFolderRequest, work: (folder: s
 
 async function outFolder({ cwd, out, name, force, claim = claimFolder }: OutFolderRequest): Promise<Claim> {
   if (out !== undefined) return unclaimed(resolve(cwd, out));
-  const first = join(cwd, SHELF, name);
+  const shelf = join(cwd, SHELF);
+  const first = join(shelf, name);
   if (force) return unclaimed(first);
+  const hadShelf = await isThere(shelf);
   for (let n = 1; n <= MOST_SIBLINGS; n++) {
     const claimed = await claim(n === 1 ? first : `${first}-${n}`);
-    if (claimed !== undefined) return claimed;
+    if (claimed !== undefined) return hadShelf ? claimed : withFolder(claimed, shelf);
   }
   throw new WorkspaceError(
     "WORKSPACE_CROWDED",
@@ -63,37 +68,60 @@ async function outFolder({ cwd, out, name, force, claim = claimFolder }: OutFold
   );
 }
 
+/** A claim for which the folder above was made too. */
+function withFolder({ path, release }: Claim, above: string): Claim {
+  return { path, release: () => release().then(() => removeEmpty([above])) };
+}
+
 function unclaimed(path: string): Claim {
   return { path, release: () => Promise.resolve() };
 }
 
 /**
- * Claims a folder by making `.troupe` in it, which only one of many can. A folder that holds anything but a repository is taken, and so
- * is a name that something else has. What is wrong with the place otherwise is told when it is opened, in the words of the workspace.
+ * Claims a folder that holds nothing, or nothing but a repository, by making `.troupe` in it, which only one of many can. One that is not
+ * there comes into being with its mark in it, so that nobody finds it without. What is wrong with the place otherwise is told when it is
+ * opened, in the words of the workspace.
  */
 export async function claimFolder(path: string): Promise<Claim | undefined> {
-  let made: readonly string[];
+  const wasThere = await isThere(path);
+  if (!wasThere && !(await isMade(dirname(path)))) return unclaimed(path);
   try {
-    const top = await mkdir(path, { recursive: true });
-    made = top === undefined ? [] : foldersUpTo(top, path);
-  } catch {
-    return (await isThere(path)) ? undefined : unclaimed(path);
-  }
-  const mark = join(path, ".troupe");
-  try {
-    if ((await readdir(path)).some((name) => name !== ".git")) return undefined;
-    await mkdir(mark);
-    return { path, release: () => removeEmpty([mark, ...made]) };
+    const isTaken = wasThere ? await isMarked(path) : await isMadeMarked(path);
+    return isTaken ? { path, release: () => removeEmpty([join(path, MARK), ...(wasThere ? [] : [path])]) } : undefined;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // Somebody else was quicker, to take it or to give it back.
-    return code === "EEXIST" || code === "ENOENT" ? undefined : unclaimed(path);
+    return isQuicker(error) ? undefined : unclaimed(path);
   }
 }
 
-/** A folder and those above it, up to the highest. */
-function foldersUpTo(top: string, folder: string): readonly string[] {
-  return folder === top || folder === dirname(folder) ? [folder] : [folder, ...foldersUpTo(top, dirname(folder))];
+async function isMade(folder: string): Promise<boolean> {
+  return mkdir(folder, { recursive: true }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** @returns whether the mark could be made in a folder that is there. */
+async function isMarked(folder: string): Promise<boolean> {
+  if ((await readdir(folder)).some((name) => name !== ".git")) return false;
+  await mkdir(join(folder, MARK));
+  return true;
+}
+
+/** Makes the folder under another name, marks it, and moves it to its place, which fails where somebody else's has come in between. */
+async function isMadeMarked(folder: string): Promise<boolean> {
+  const draft = `${folder}${MARK}-${randomUUID()}`;
+  try {
+    await mkdir(join(draft, MARK), { recursive: true });
+    await rename(draft, folder);
+    return true;
+  } finally {
+    await removeEmpty([join(draft, MARK), draft]);
+  }
+}
+
+/** Whether somebody else came in between, to take the folder or to give it back, or has put a file there. */
+function isQuicker(error: unknown): boolean {
+  return error instanceof Error && "code" in error && ["EEXIST", "ENOTEMPTY", "ENOENT", "ENOTDIR"].includes(String(error.code));
 }
 
 async function removeEmpty(folders: readonly string[]): Promise<void> {
