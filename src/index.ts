@@ -31,7 +31,7 @@ export type { Task, TaskFields } from "./memory/task.ts";
 
 // A unit of work.
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./action/action.ts";
-export type { ActionContext, AskOptions, Human, RoleCard, RoleContext, StepOptions } from "./action/context.ts";
+export type { ActionContext, AskOptions, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./action/context.ts";
 
 // Someone does it.
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
@@ -47,14 +47,17 @@ export { memoryJournal } from "./run/memory-journal.ts";
 export type { DeadLetter, RunState } from "./run/run-state.ts";
 
 // They share a world.
-export { Environment, type EnvironmentOptions, type RoleView } from "./environment/environment.ts";
+export { Environment } from "./environment/environment.ts";
+export type { EnvironmentOptions } from "./environment/environment-options.ts";
+export type { RoleView } from "./environment/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./environment/human-port.ts";
 export type { RunResult } from "./environment/run-result.ts";
 
 // And are hired for a goal.
 export type { Run } from "./team/run.ts";
 export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./team/stop-condition.ts";
-export { type RunOptions, Team, type TeamOptions } from "./team/team.ts";
+export { Team } from "./team/team.ts";
+export type { ForkOptions, ReplayOptions, ResumeOptions, RunOptions, TeamOptions } from "./team/team-options.ts";
 
 // When something is wrong, or only interrupted.
 export {

@@ -1,8 +1,13 @@
 import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
+import { assertActionParts, isActionName } from "./action-parts.ts";
 import type { ActionContext } from "./context.ts";
+
+/** What to do about a value that should be an action and is none. */
+export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
 
 /** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
@@ -61,14 +66,12 @@ export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]
 /**
  * Makes an action from its parts.
  *
- * @throws UsageError `ACTION_INVALID` when the name is empty.
+ * @throws UsageError `ACTION_INVALID` when the name is empty, or a part is not what it is called.
  */
 export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly []>(
   options: ActionOptions<S, N>,
 ): Action<z.infer<S>, N> {
-  if (typeof options.name !== "string" || options.name.trim() === "") {
-    throw new UsageError("ACTION_INVALID", "Expected an action to have a name, got an empty one. Its name is its identity in routing.");
-  }
+  assertActionParts(options);
   return Object.freeze(new DefinedAction(options));
 }
 
@@ -94,9 +97,11 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
 /**
  * Refuses an action whose name in `watch: [Class]` would differ from its instances' name: such messages would reach nobody.
  *
- * @throws UsageError `ACTION_NAME`
+ * @throws UsageError `ACTION_NAME`; `ACTION_INVALID` when it has no name.
  */
 export function assertRoutableName(action: Action): void {
+  if (!isActionName(action.name))
+    throw new UsageError("ACTION_INVALID", "Expected an action to have a name, got an empty one. Its name is its identity in routing.");
   const maker = action.constructor as { readonly name: string; readonly actionName?: string };
   if (action.constructor === Action || action instanceof DefinedAction) return;
   const byClass = maker.actionName ?? maker.name;
@@ -119,6 +124,19 @@ export function assertSameAction(known: Action | undefined, action: Action): voi
     "ACTION_DUPLICATE",
     `Expected one action of the name "${action.name}", got two different ones. Rename one, or share the same object.`,
   );
+}
+
+/** Whether a value is an action: it has a name, needs and a way to run. */
+export function isAction(value: unknown): value is Action {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, needs, run } = value as Partial<Action>;
+  return typeof name === "string" && Array.isArray(needs) && typeof run === "function";
+}
+
+/** @throws UsageError `ACTION_INVALID` unless the value is an action; `who` was given it. */
+export function assertIsAction(value: unknown, who: string): asserts value is Action {
+  if (isAction(value)) return;
+  throw new UsageError("ACTION_INVALID", `Expected ${who} to be given an action, got ${valueText(value)}. ${HOW_TO_MAKE_AN_ACTION}`);
 }
 
 function defaultPrompt(description: string, text: string): string {

@@ -50,6 +50,12 @@ export interface Human {
   ask(question: string): Promise<string>;
 }
 
+/** What the effect of a step is given: steps and questions that are part of it. */
+export interface EffectDoor extends StepDoor {
+  readonly ask: RoleContext["ask"];
+  readonly human: Human;
+}
+
 /** What each reaction of a role consumed last: ids of messages by the name of the need. Changes take effect when the activation ends. */
 export interface JoinMarks {
   /** @param reaction the reaction's place in the role's list */
@@ -88,11 +94,11 @@ export interface RoleContext<S = CustomState> {
   ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
   /**
    * Any other side effect: runs once, is recorded, and is answered from the record afterwards. Its result must be JSON.
-   * Steps started inside the effect go through the door it is given.
+   * What the effect asks and does goes through the door it is given, and is part of its step.
    *
    * @throws StepError when the effect failed, now or in the record.
    */
-  step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o?: StepOptions): Promise<T>;
+  step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T>;
   /** A message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
   /**

@@ -89,15 +89,17 @@ function serverOf(options: OpenAIOptions): OpenAIServer {
 function checkedUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    // Not the text itself: people paste keys and passwords into the wrong place.
+    const came = /^https?:\/\//i.test(text) ? "one that cannot be read" : "one without http:// or https:// in front";
     throw new UsageError(
       "BASE_URL_INVALID",
-      "Expected the base URL to be an http or https address such as http://127.0.0.1:11434/v1, got something else.",
+      `Expected the base URL to be an http or https address such as http://127.0.0.1:11434/v1, got ${came}. Mend what sets it (baseURL or --base-url, else TROUPE_BASE_URL, else OPENAI_BASE_URL), or leave it out to ask OpenAI's own servers.`,
     );
   }
   if (url.username !== "" || url.password !== "") {
     throw new UsageError(
       "BASE_URL_INVALID",
-      `Expected a base URL without a user and password, got one with them for ${url.host}. Give secrets as apiKey or headers.`,
+      `Expected a base URL without a user and password, got one with them for ${url.host}. Take them out, and give secrets as apiKey or headers.`,
     );
   }
   return url;

@@ -1,11 +1,12 @@
 import type { z } from "zod";
-import type { AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
-import { ContextClosedError, UsageError } from "../kernel/errors.ts";
+import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
+import { ContextClosedError, PlanError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { contentHash, type Json } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
 import type { StepDoor } from "../kernel/step.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import { Plan } from "../memory/plan.ts";
@@ -17,6 +18,7 @@ import type { ActEnded, RecordedMemoryOp, RunNotice, Sent } from "../run/event.t
 import type { RoleState } from "../run/run-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Answerer } from "./answerer.ts";
+import { Nesting } from "./nesting.ts";
 import { StateDraft } from "./state-draft.ts";
 
 /** What an activation needs of the environment it happens in. */
@@ -65,6 +67,7 @@ export class Activation implements RoleContext {
   readonly #parts: ActivationParts;
   readonly #memory: MemoryDraft;
   readonly #custom: StateDraft;
+  readonly #nesting: Nesting;
   #working: MemoryDraft | undefined;
   #plan: Plan | undefined;
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
@@ -84,7 +87,8 @@ export class Activation implements RoleContext {
     this.inbox = parts.state.mailbox.peek(parts.take);
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
     this.#custom = new StateDraft(parts.state.custom, parts.act);
-    this.human = { ask: (question) => parts.answerer.askHuman(parts.steps, this.role, question) };
+    this.#nesting = new Nesting(parts.act);
+    this.human = { ask: (question) => this.#askHuman(question) };
     this.joins = {
       consumed: (reaction) => this.#joined?.[reaction] ?? parts.state.joins[reaction],
       consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
@@ -116,12 +120,11 @@ export class Activation implements RoleContext {
 
   /** Everything this activation changed. */
   ended(round: number): ActEnded {
-    const { act, take, spec, state } = this.#parts;
+    const { act, take, spec } = this.#parts;
     const known = new Map(this.inbox.map((message) => [message.id, message]));
     for (const [id, sent] of this.#sent ?? []) known.set(id, sent.message);
     const custom = this.#custom.changes(this.name, spec.role.state);
-    const plan = this.#plan === undefined ? undefined : (this.#plan.toJSON() as unknown as Json);
-    const planChanged = plan !== undefined && contentHash(plan) !== contentHash(state.plan.toJSON());
+    const plan = this.#changedPlan();
     return {
       type: "act.ended",
       act,
@@ -132,7 +135,7 @@ export class Activation implements RoleContext {
       memory: this.#memory.ops.map((op) => recorded(op, known)),
       working: this.#working?.ops.map((op) => recorded(op, known)) ?? [],
       ...(custom === undefined ? {} : { state: custom }),
-      ...(planChanged ? { plan } : {}),
+      ...(plan === undefined ? {} : { plan }),
       ...(this.#joined === undefined ? {} : { joins: this.#joined }),
     };
   }
@@ -188,18 +191,27 @@ export class Activation implements RoleContext {
 
   set plan(plan: Plan) {
     this.#assertOpen("a plan");
+    if (!(plan instanceof Plan)) {
+      throw new PlanError(
+        "PLAN_INVALID",
+        `Expected the plan of role ${this.name} to be a Plan, got ${valueText(plan)}. Write new Plan({ goal, tasks }).`,
+      );
+    }
     this.#plan = plan;
   }
 
   ask(prompt: string, o?: AskOptions): Promise<string>;
   ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
   ask(prompt: string, o: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> {
+    this.#nesting.assertOutside("ask");
     const { answerer, steps, spec } = this.#parts;
     return answerer.ask({ steps, spec, card: this.role, signal: this.signal, prompt, options: o });
   }
 
-  step<T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
-    return this.#parts.steps.step({ kind: "step", name, request, ...o }, effect);
+  step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
+    this.#nesting.assertOutside("step");
+    const begin = (door: StepDoor): Promise<T> => this.#nesting.begin(() => effect(this.#effectDoor(door)));
+    return this.#parts.steps.step({ kind: "step", name, request, ...o }, begin);
   }
 
   message<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
@@ -222,6 +234,12 @@ export class Activation implements RoleContext {
   issue(message: Message, cause: string = this.#parts.spec.card.name): Message {
     const known = this.#issued?.get(message);
     if (known !== undefined) return known;
+    if (!isMessage(message)) {
+      throw new UsageError(
+        "MESSAGE_INVALID",
+        `Expected a message from role ${this.name}, got ${valueText(message)}. Make one: rc.message(text).`,
+      );
+    }
     const { id: _id, timestamp: _timestamp, content, ...fields } = message;
     const issued = this.message(content, {
       ...fields,
@@ -256,6 +274,37 @@ export class Activation implements RoleContext {
   id(): string {
     this.#ids += 1;
     return `${this.name}#${this.#parts.state.n}:${this.#ids}`;
+  }
+
+  #askHuman(question: string): Promise<string> {
+    this.#nesting.assertOutside("human.ask");
+    const { answerer, steps } = this.#parts;
+    return answerer.askHuman(steps, this.role, question);
+  }
+
+  #effectDoor(door: StepDoor): EffectDoor {
+    const { answerer, spec } = this.#parts;
+    const card = this.role;
+    const ask = (prompt: string, options: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> =>
+      answerer.ask({ steps: door, spec, card, signal: door.signal, prompt, options });
+    return { ...door, ask: ask as RoleContext["ask"], human: { ask: (question) => answerer.askHuman(door, card, question) } };
+  }
+
+  /** The plan as it is now, if it is another; one that a record could not give back fails the activation. */
+  #changedPlan(): Json | undefined {
+    if (this.#plan === undefined) return undefined;
+    const plan = this.#plan.toJSON() as unknown as Json;
+    if (contentHash(plan) === contentHash(this.#parts.state.plan.toJSON())) return undefined;
+    try {
+      Plan.fromJSON(plan);
+      return plan;
+    } catch (error) {
+      if (!(error instanceof PlanError)) throw error;
+      throw new PlanError(error.code, `Expected the plan of role ${this.name} to be one at its end. ${error.message}`, {
+        cause: error,
+        data: error.data,
+      });
+    }
   }
 
   #assertOpen(what: string): void {

@@ -14,7 +14,7 @@ import type { PriceTable } from "../model/price.ts";
 import { introduction } from "../role/introduction.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RunNotice } from "../run/event.ts";
-import type { HumanPort } from "./human-port.ts";
+import { answerOf, type HumanPort } from "./human-port.ts";
 
 /** What answers are made with, the same for all roles. */
 export interface AnswererParts {
@@ -83,7 +83,7 @@ export class Answerer {
     const { human } = this.#parts;
     return steps.step({ kind: "human", name: "ask", request: { role: card.name, question } }, async (door) => {
       if (human === undefined) throw new WaitingError({ questionId: door.key, question, role: card.name });
-      return human({ id: door.key, text: question, role: card.name }, { signal: door.signal });
+      return answerOf(human, { id: door.key, text: question, role: card.name }, door.signal);
     });
   }
 

@@ -5,20 +5,23 @@ import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts"
 import type { Emit, Logger } from "../kernel/emit.ts";
 import { Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
+import type { StepDoor } from "../kernel/step.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
-import { isOutput } from "../run/apply.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
+import { isOutput } from "../run/deliver.ts";
 import type { RunNotice, Sent } from "../run/event.ts";
 import { maskedError, maskedMessage } from "../run/masking.ts";
+import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
-import type { RoleState, RunState } from "../run/run-state.ts";
+import { isGrave, isSuspicious, type RoleState, type RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
-import type { RunFailure } from "./run-result.ts";
+import type { RunFailure } from "./run-failure.ts";
+import { failPoisoned } from "./poison.ts";
 import { Directory, type Route } from "./router.ts";
 import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 import { takeTurn, type TurnResult, type TurnTools } from "./turn.ts";
@@ -35,6 +38,9 @@ export interface EngineParts {
   readonly mask: Mask;
   readonly messageLimit: number;
   readonly signal: AbortSignal;
+  /** What else answers steps. */
+  readonly past: Past;
+  readonly mode: StepDoor["mode"];
   /** Undefined when nobody listens. */
   readonly tell: () => Emit<RunNotice> | undefined;
   readonly checkpoint: () => boolean;
@@ -70,6 +76,8 @@ export class Engine implements SchedulerHost, ActivationHost {
       log,
       clock,
       gate: new BudgetGate(log.state),
+      past: parts.past,
+      mode: parts.mode,
       mask,
       answerer,
       onFailure,
@@ -94,8 +102,9 @@ export class Engine implements SchedulerHost, ActivationHost {
   get messageLimit(): number {
     return this.#parts.messageLimit;
   }
+  /** As many as allowed; one, where the process dies again and again and nobody knows of whom. */
   get concurrency(): number {
-    return this.#parts.concurrency;
+    return isSuspicious(this.state) && isGrave(this.state) ? 1 : this.#parts.concurrency;
   }
   get roundLimit(): number {
     return this.#roundLimit;
@@ -176,14 +185,26 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   ready(): Iterable<string> {
-    const { ready, ran, roles, scheduler } = this.state;
+    const { ran, roles, scheduler } = this.state;
+    const ready = this.#present(this.state.ready);
     if (scheduler !== "rounds") return ready;
     const names = ran.size > 0 ? [...ready].filter((name) => !ran.has(name)) : [...ready];
     return names.length < 2 ? names : names.sort((a, b) => placeOf(roles, a) - placeOf(roles, b));
   }
 
+  /** Those of the roles that are hired: where the team was forced to differ, mail may lie for one that is gone. */
+  #present(names: ReadonlySet<string>): Iterable<string> {
+    return this.#specs.size >= this.state.roles.size ? names : [...names].filter((name) => this.#specs.has(name));
+  }
+
   onMail(wake: () => void): void {
     this.#wake = wake;
+  }
+
+  /** Ends the activations that the process died of again and again; see {@link failPoisoned}. */
+  failPoisoned(limit: number): RunFailure | undefined {
+    const { log, onFailure } = this.#parts;
+    return failPoisoned(log, limit, (name) => this.#specs.get(name)?.role.onFailure ?? onFailure);
   }
 
   async turn(name: string): Promise<TurnEnd> {
@@ -234,6 +255,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     switch (result.kind) {
       case "ended":
         for (const sent of result.event.said) this.#tellSaid(sent);
+        return "done";
+      case "retried":
         return "done";
       case "skipped":
         this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, result.error).message}`);

@@ -1,69 +1,37 @@
-import { EventEmitter } from "eventemitter3";
-import { type Clock, systemClock } from "../kernel/clock.ts";
+import type { EventEmitter } from "eventemitter3";
+import { systemClock } from "../kernel/clock.ts";
 import { errorRecord, UsageError } from "../kernel/errors.ts";
-import { type Emit, type Logger, silentLogger } from "../kernel/emit.ts";
-import { contentHash, deepFreeze, type Json } from "../kernel/json.ts";
+import { silentLogger } from "../kernel/emit.ts";
+import type { Json } from "../kernel/json.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { StepDoor } from "../kernel/step.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import { Plan } from "../memory/plan.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
-import type { ChatModel } from "../model/chat-model.ts";
-import type { LimitOptions } from "../model/limits.ts";
-import type { PriceTable } from "../model/price.ts";
-import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
-import { assertRoleName, roleSpec } from "../role/role-spec.ts";
-import type { HiredRole, Observed, ObservedOf, RunEvent, RunNotice } from "../run/event.ts";
-import { maskedError } from "../run/masking.ts";
+import { assertIsRole, rolesIn } from "../role/role-parts.ts";
+import { assertRoleName } from "../role/role-spec.ts";
+import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
+import { noPast, type Past } from "../run/past.ts";
 import { type OwnedRun, RunLog } from "../run/run-log.ts";
 import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
 import { Answerer } from "./answerer.ts";
 import { checkOptions, checkWhole } from "./check-options.ts";
 import { eager } from "./eager.ts";
 import { Engine } from "./engine.ts";
-import type { HumanPort } from "./human-port.ts";
+import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS, type EnvironmentOptions } from "./environment-options.ts";
+import { hiredRole } from "./hired-role.ts";
+import { Listeners } from "./listeners.ts";
+import { type RoleView, roleView } from "./role-view.ts";
 import { rounds } from "./rounds.ts";
+import type { RunFailure } from "./run-failure.ts";
 import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
 import type { Scheduler, SchedulerEnd } from "./scheduler.ts";
 
 /** The named regimes. */
 const schedulers: Readonly<Record<string, Scheduler>> = { rounds, eager };
-
-/** Most activations at once, unless said otherwise. */
-const DEFAULT_CONCURRENCY = 16;
-/** Most rounds of one `run`, unless said otherwise. */
-export const DEFAULT_ROUNDS = 100;
-/** Most characters of one message, unless said otherwise. */
-const DEFAULT_MESSAGE_LIMIT = 1_000_000;
-
-/** What an environment is made of. All of it has a default. */
-export interface EnvironmentOptions {
-  /** Where the roles find themselves, in prompts. */
-  readonly description?: string;
-  /** The model of roles that have none of their own. Needed only when an action asks one. */
-  readonly model?: ChatModel;
-  /** Default: random. */
-  readonly seed?: string | number;
-  readonly clock?: Clock;
-  /** Default `rounds`. */
-  readonly scheduler?: "rounds" | "eager";
-  /** Most activations at once. Default 16. */
-  readonly concurrency?: number;
-  /** Default `stop`. */
-  readonly onFailure?: FailurePolicy;
-  readonly human?: HumanPort;
-  readonly logger?: Logger;
-  /** Prices that win over the table. */
-  readonly prices?: PriceTable;
-  /** Bounds on model calls. */
-  readonly limits?: LimitOptions;
-  /** Texts that must never be written down, besides what looks like a key. */
-  readonly secrets?: readonly string[];
-  /** Most characters of one message. Default 1,000,000. */
-  readonly messageLimit?: number;
-}
 
 /** What a team adds to an environment: a journal, a budget, a state to go on from. */
 export interface RunBacking {
@@ -74,21 +42,14 @@ export interface RunBacking {
   readonly checkpoint?: () => boolean;
   readonly resumed?: () => Promise<void>;
   readonly signal?: AbortSignal;
+  /** What else answers steps. Default: nothing. */
+  readonly past?: Past;
+  /** Default `live`. */
+  readonly mode?: StepDoor["mode"];
+  /** The regime, where it is not one of the named. */
+  readonly scheduler?: Scheduler;
   /** Called after every event that became durable. */
   readonly grew?: () => void;
-}
-
-/** A read-only face of what a role holds. */
-export interface RoleView {
-  readonly role: Role;
-  readonly name: string;
-  readonly inbox: readonly Message[];
-  readonly memory: ReadableMemory;
-  readonly workingMemory: ReadableMemory;
-  readonly state: { readonly [key: string]: Json };
-  /** A copy: changing it changes nothing. */
-  readonly plan: Plan;
-  readonly isIdle: boolean;
 }
 
 /**
@@ -102,26 +63,26 @@ export class Environment {
   readonly #mask: Mask;
   readonly #engine: Engine;
   readonly #roles = new Map<string, Role>();
-  readonly #emitter: EventEmitter;
+  readonly #listeners: Listeners;
   #runs: Promise<unknown> | undefined;
 
   constructor(options: EnvironmentOptions = {}, backing: RunBacking = {}) {
     checkOptions(options);
     this.description = options.description ?? "";
     this.#options = options;
-    this.#emitter = backing.emitter ?? new EventEmitter();
     const clock = options.clock ?? systemClock;
     const state = backing.state ?? freshState(options);
-    const scheduler = schedulerNamed(state.scheduler);
+    const scheduler = backing.scheduler ?? schedulerNamed(state.scheduler);
     const logger = options.logger ?? silentLogger;
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
+    this.#listeners = new Listeners({ emitter: backing.emitter, logger, mask });
     const observe = (event: RunEvent): void => {
-      this.#tell(event);
+      this.#listeners.tell(event);
       backing.grew?.();
     };
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe });
-    const tell = (): Emit<RunNotice> | undefined => (this.#emitter.eventNames().length === 0 ? undefined : this.#tell);
+    const tell = (): Listeners["notices"] => this.#listeners.notices;
     this.#engine = new Engine({
       log: this.#log,
       clock,
@@ -141,6 +102,8 @@ export class Environment {
       mask,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       signal: backing.signal ?? new AbortController().signal,
+      past: backing.past ?? noPast,
+      mode: backing.mode ?? "live",
       tell,
       checkpoint: backing.checkpoint ?? ((): boolean => false),
       resumed: backing.resumed ?? ((): Promise<void> => Promise.resolve()),
@@ -153,6 +116,8 @@ export class Environment {
    * @throws UsageError `ROLE_DUPLICATE` when the name is taken; `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
    */
   addRole(role: Role, o: { readonly name?: string } = {}): this {
+    assertIsRole(role);
+    assertAlias(o);
     const name = o.name ?? role.name;
     assertRoleName(name);
     if (this.#roles.has(name)) {
@@ -169,7 +134,7 @@ export class Environment {
 
   /** Hires many roles, from any iterable, each under its own name. */
   addRoles(roles: Iterable<Role>): this {
-    for (const role of roles) this.addRole(role);
+    for (const role of rolesIn(roles)) this.addRole(role as Role);
     return this;
   }
 
@@ -201,6 +166,11 @@ export class Environment {
     } finally {
       this.#runs = undefined;
     }
+  }
+
+  /** Ends the activations that the process died of again and again. @internal */
+  failPoisoned(limit: number): RunFailure | undefined {
+    return this.#engine.failPoisoned(limit);
   }
 
   /** Records how the run ended, as far as its journal still takes it, and says what came of it. @internal */
@@ -247,27 +217,12 @@ export class Environment {
   getRole(name: string): RoleView | undefined {
     const role = this.#roles.get(name);
     const state = this.state.roles.get(name);
-    if (role === undefined || state === undefined) return undefined;
-    const { mailbox, memory, workingMemory, custom, plan } = state;
-    const isIdle = mailbox.isEmpty && state.open === undefined;
-    return {
-      role,
-      name,
-      inbox: mailbox.peek(mailbox.size),
-      memory,
-      workingMemory,
-      state: custom,
-      isIdle,
-      get plan() {
-        return Plan.fromJSON(plan.toJSON());
-      },
-    };
+    return role === undefined || state === undefined ? undefined : roleView(role, state);
   }
 
   /** Calls `listener` for every event or notice of a type; the returned function stops that. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
-    this.#emitter.on(type, listener as (observed: Observed) => void);
-    return () => void this.#emitter.off(type, listener as (observed: Observed) => void);
+    return this.#listeners.on(type, listener);
   }
 
   /** Everything the environment holds, as plain JSON. */
@@ -294,32 +249,14 @@ export class Environment {
     const clock = this.#options.clock ?? systemClock;
     return createMessage(content, { id: `user#${this.state.outside + 1}`, timestamp: clock.now() });
   }
-
-  /** A listener's exception is its own affair: it is logged, and the run goes on, for the other listeners too. */
-  readonly #tell = (observed: Observed): void => {
-    if (this.#emitter.listenerCount(observed.type) === 0) return;
-    const failed = (error: unknown): void =>
-      (this.#options.logger ?? silentLogger).error(`A listener of ${observed.type} failed: ${maskedError(this.#mask, error).message}`);
-    deepFreeze(observed);
-    for (const listener of this.#emitter.listeners(observed.type)) {
-      try {
-        void Promise.resolve(listener(observed) as unknown).catch(failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
-  };
 }
 
-/** What a run records of a role when it starts. */
-export function hiredRole(role: Role, name: string): HiredRole {
-  const spec = roleSpec(role);
-  const { card, watch, addresses, observeAll, mode } = spec;
-  const reactions = spec.reactions.map((reaction) => ({ on: [...reaction.on], needs: reaction.needs, do: reaction.action.name }));
-  const actions = spec.actions.map((action) => action.name);
-  const fingerprint = contentHash({ card, watch, addresses, observeAll, mode, actions, reactions }).slice(0, 32);
-  const state = spec.initialState as { readonly [key: string]: Json };
-  return { name, fingerprint, state, ...(role.memoryLimit === undefined ? {} : { memoryLimit: role.memoryLimit }) };
+function assertAlias(o: unknown): void {
+  if (typeof o === "object" && o !== null) return;
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected the other name of a role as { name }, got ${valueText(o)}. Write addRole(role, { name }).`,
+  );
 }
 
 function freshState(options: EnvironmentOptions): RunState {

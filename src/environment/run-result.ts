@@ -1,29 +1,15 @@
-import {
-  AbortedError,
-  BudgetError,
-  type ControlError,
-  errorRecord,
-  type ErrorRecord,
-  stepErrorFrom,
-  TroupeError,
-  UsageError,
-  WaitingError,
-} from "../kernel/errors.ts";
+import { AbortedError, BudgetError, type ControlError, type TroupeError, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
-import { masked } from "../run/masking.ts";
-import type { RunStatus } from "../run/event.ts";
+import type { ForkPoint, RunStatus } from "../run/event.ts";
+import type { ForkDifference } from "../run/fork-past.ts";
+import { type PendingQuestion, pendingQuestions } from "../run/questions.ts";
 import type { DeadLetter, RunState } from "../run/run-state.ts";
 import { roundsOf } from "./engine.ts";
+import { failureError, type RunFailure } from "./run-failure.ts";
 import type { SchedulerEnd } from "./scheduler.ts";
-
-/** What broke a run, and whose activation it was, if it was one's. */
-export interface RunFailure {
-  readonly error: unknown;
-  readonly role?: string;
-}
 
 /** Why a run stopped. */
 export interface RunEnd {
@@ -48,7 +34,24 @@ export interface RunResult {
   readonly cost: Cost;
   /** Micro-dollars of calls that were in flight at a crash and are settled at their hold; part of `cost`. */
   readonly uncertain: number;
+  /** Questions to people that wait for an answer. */
+  readonly questions: readonly PendingQuestion[];
+  /** What a fork took from its parent. */
+  readonly fork?: ForkReport;
   readonly error?: TroupeError;
+}
+
+/** What a fork cost beside the run it came from. */
+export interface ForkReport {
+  readonly parent: ForkPoint;
+  /** Answers taken from the parent, besides the past they share. */
+  readonly reused: number;
+  /** Answers of models that were called. */
+  readonly paid: number;
+  /** Micro-dollars that the shared past and the reused answers had cost the parent. */
+  readonly saved: number;
+  /** The first step that the parent could not answer, where this process came to it. */
+  readonly difference?: ForkDifference;
 }
 
 /** The result of a run as it stands, without secrets. */
@@ -66,13 +69,19 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     usage: state.ledger.usage,
     cost: state.ledger.cost(),
     uncertain: state.uncertain,
+    questions: pendingQuestions(state).map(({ id, role, text }) => ({ id, role, text })),
+    ...(state.parent === undefined ? {} : { fork: forkReport(state, state.parent) }),
     ...(error === undefined ? {} : { error }),
   };
 }
 
+function forkReport({ reused, calls, saved }: RunState, parent: ForkPoint): ForkReport {
+  return { parent, reused, paid: calls, saved };
+}
+
 /** The status an end stands for, and the error that explains it. */
 export function statusOf(end: RunEnd, mask: Mask): { readonly status: RunStatus; readonly error?: TroupeError } {
-  if (end.failure !== undefined) return { status: "failed", error: withoutSecrets(asTroupeError(end.failure), mask) };
+  if (end.failure !== undefined) return { status: "failed", error: failureError(end.failure, mask) };
   if (end.control !== undefined) return { status: statusOfControl(end.control), error: end.control };
   switch (end.reason) {
     case "idle":
@@ -90,27 +99,4 @@ function statusOfControl(control: ControlError): RunStatus {
   if (control instanceof BudgetError) return "budget";
   if (control instanceof WaitingError) return "waiting";
   return control.code === "DIFFERENCE" ? "failed" : "stopped";
-}
-
-function asTroupeError({ error, role }: RunFailure): TroupeError {
-  if (TroupeError.isInstance(error)) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  const who = role === undefined ? "Something" : `An action of ${role}`;
-  const advice = "Mend it and resume the run, or say with onFailure what shall happen when an action fails.";
-  return new UsageError("ACTION_FAILED", `${who} failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ${advice}`, {
-    cause: error,
-    ...(role === undefined ? {} : { data: { role } }),
-  });
-}
-
-/** The same error where nothing in it is secret; else one that says the same without, and without its cause. */
-function withoutSecrets(error: TroupeError, mask: Mask): TroupeError {
-  const plain = errorRecord(error);
-  const safe = masked(mask, plain);
-  const cause = error.cause instanceof Error ? error.cause.message : "";
-  return safe === plain && mask(cause) === cause ? error : errorFrom(safe);
-}
-
-function errorFrom(record: ErrorRecord): TroupeError {
-  return record.name === "UsageError" ? new UsageError(record.code, record.message, { data: record.data }) : stepErrorFrom(record);
 }

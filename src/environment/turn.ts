@@ -2,16 +2,19 @@ import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError } from "../kernel/errors.ts";
 import type { Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
+import type { StepDoor } from "../kernel/step.ts";
 import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { BudgetGate } from "../run/budget-gate.ts";
 import type { ActEnded } from "../run/event.ts";
-import { maskedError } from "../run/masking.ts";
+import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
-import { actName, type RoleState } from "../run/run-state.ts";
+import { actName, isSuspicious, type RoleState } from "../run/run-state.ts";
 import { ActivationSteps } from "../run/steps.ts";
 import { Activation, type ActivationHost } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
+import { failureRecord } from "./run-failure.ts";
+import { notAsked } from "./replay.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 /** What every turn of an environment is made with. */
@@ -19,6 +22,8 @@ export interface TurnTools {
   readonly log: RunLog;
   readonly clock: Clock;
   readonly gate: BudgetGate;
+  readonly past: Past;
+  readonly mode: StepDoor["mode"];
   readonly mask: Mask;
   readonly answerer: Answerer;
   readonly onFailure: FailurePolicy;
@@ -29,6 +34,7 @@ export interface TurnTools {
 /** How a turn ended. */
 export type TurnResult =
   | { readonly kind: "ended"; readonly event: ActEnded }
+  | { readonly kind: "retried" }
   | { readonly kind: "skipped"; readonly error: unknown }
   | { readonly kind: "stopped"; readonly error: unknown }
   | { readonly kind: "suspended"; readonly control: ControlError };
@@ -38,11 +44,12 @@ type Outcome =
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "control"; readonly control: ControlError };
 
-/** One role's turn: an activation, and its retries as the failure policy says. Rejects only when the journal is broken. */
+/** One role's turn: an activation, and its retries as the failure policy says; a replay takes them one by one. Rejects only when the journal is broken. */
 export async function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Promise<TurnResult> {
   for (;;) {
     const result = await new Attempt(tools, spec, role).run();
     if (result !== "retry") return result;
+    if (tools.mode === "replay") return { kind: "retried" };
   }
 }
 
@@ -60,6 +67,7 @@ class Attempt {
   readonly #act: string;
   readonly #attempt: number;
   readonly #take: number;
+  readonly #startedAt: number;
   readonly #lifetime: Lifetime;
   readonly #limit: TimeLimit;
   readonly #steps: ActivationSteps;
@@ -72,8 +80,8 @@ class Attempt {
     this.#attempt = role.failures + 1;
     this.#act = role.open?.act ?? actName(role.name, role.n, this.#attempt);
     this.#take = role.open?.take ?? role.retake ?? role.mailbox.size;
-    const { log, clock, gate, mask } = tools;
-    const startedAt = role.open?.at ?? clock.now();
+    const { log, clock, gate, mask, past, mode } = tools;
+    this.#startedAt = role.open?.at ?? past.startOf(this.#act) ?? clock.now();
     this.#lifetime = tools.lifetimes.begin();
     const lifetime = this.#lifetime;
     const what = `the activation ${this.#act} (steps inside a step go through the door that its effect is given)`;
@@ -87,29 +95,47 @@ class Attempt {
       mask,
       now: () => clock.now(),
       lifetime,
-      begin: () => this.#begin(startedAt),
+      begin: () => this.#begin(this.#startedAt),
       waitsForPerson: (isAsked) => this.#limit.hold(isAsked),
       recorded: role.open?.steps,
       carried: role.carry,
-      startedAt,
+      past,
+      mode,
+      runId: log.state.runId,
+      role: role.name,
+      startedAt: this.#startedAt,
     });
     const { act, steps, answerer } = { act: this.#act, steps: this.#steps, answerer: tools.answerer };
     this.#activation = new Activation({ act, spec, state: role, take: this.#take, host: tools.host, steps, answerer, lifetime });
   }
 
   async run(): Promise<TurnResult | "retry"> {
+    if (isSuspicious(this.#tools.log.state)) await this.#leaveTrace(this.#startedAt);
     const outcome = await this.#live();
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
-    const event = this.#tools.log.record(outcome.event);
+    const event = this.#tools.log.record({ ...outcome.event, ...this.#beginning() });
     this.#activation.settle();
     return { kind: "ended", event: event as ActEnded };
+  }
+
+  /** When it began, unless that stands in the record already. */
+  #beginning(): { readonly at?: number } {
+    return this.#role.open === undefined ? { at: this.#startedAt } : {};
   }
 
   #begin(at: number): void {
     if (this.#role.open !== undefined) return;
     const { name, n } = this.#role;
     this.#tools.log.record({ type: "act.started", act: this.#act, role: name, n, attempt: this.#attempt, take: this.#take, at });
+  }
+
+  /** Should the process die of what follows, the record says so. */
+  async #leaveTrace(at: number): Promise<void> {
+    const { log } = this.#tools;
+    if (this.#role.open === undefined) this.#begin(at);
+    else log.record({ type: "act.resumed", act: this.#act });
+    await log.durable();
   }
 
   /** Lives the activation, closes its context, and waits for what it started. */
@@ -123,6 +149,9 @@ class Attempt {
     this.#limit.stop();
     this.#lifetime.close();
     const late = this.#lifetime.ended?.reason;
+    const [unasked] = this.#tools.mode === "replay" && lived.kind !== "control" ? this.#steps.unasked : [];
+    if (unasked !== undefined)
+      return { kind: "control", control: notAsked(this.#act, unasked, lived.kind === "failed" ? lived.error : undefined) };
     if (late instanceof TimeoutError) return { kind: "failed", error: late };
     return this.#steps.control === undefined ? lived : { kind: "control", control: this.#steps.control };
   }
@@ -139,7 +168,8 @@ class Attempt {
 
   #fail(error: unknown): TurnResult | "retry" {
     const { log, mask } = this.#tools;
-    const then = afterFailure(this.#spec.role.onFailure ?? this.#tools.onFailure, this.#attempt);
+    const policy = afterFailure(this.#spec.role.onFailure ?? this.#tools.onFailure, this.#role.strikes + 1);
+    const then = policy === "dead" && this.#take > 1 ? "isolate" : policy;
     const { round } = log.state;
     log.record({
       type: "act.failed",
@@ -147,11 +177,12 @@ class Attempt {
       role: this.#role.name,
       round,
       take: this.#take,
-      error: maskedError(mask, error),
+      ...this.#beginning(),
+      error: failureRecord(error, mask),
       stepFailed: this.#steps.failed,
       then,
     });
-    if (then === "retry") return "retry";
+    if (then === "retry" || then === "isolate") return "retry";
     return { kind: then === "dead" ? "skipped" : "stopped", error };
   }
 }

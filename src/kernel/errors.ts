@@ -1,3 +1,5 @@
+import { thrownText } from "./value-text.ts";
+
 /**
  * The one error tree. Every error says what was expected, what came and what to do, and carries a stable `code`.
  *
@@ -153,9 +155,9 @@ export function errorRecord(error: unknown): ErrorRecord {
   }
   if (error instanceof Error) {
     const code = (error as { code?: unknown }).code;
-    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: visible(error.message) };
+    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: visible(thrownText(error)) };
   }
-  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visible(describe(error))}` };
+  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visible(thrownText(error))}` };
 }
 
 /** The error that a failed step throws, live and from a record alike. */
@@ -181,8 +183,4 @@ function plainData(data: unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-function describe(value: unknown): string {
-  return typeof value === "string" ? value.slice(0, 200) : typeof value;
 }

@@ -31,8 +31,10 @@ export interface StepSpec {
 
 /** What an effect is given. */
 export interface StepDoor extends StepPort {
-  /** The step's address and occurrence, stable across resume: use it as an idempotency key. */
+  /** Names the step among all runs, stable across resume: use it as an idempotency key. */
   readonly key: string;
+  /** `replay`: nothing outside a scratch place may change. */
+  readonly mode: "live" | "replay";
   readonly signal: AbortSignal;
   readonly attempts: Attempts;
 }
@@ -65,6 +67,7 @@ export function directSteps(signal: AbortSignal): StepPort {
   const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {} };
   const door: StepDoor = {
     key: "direct",
+    mode: "live",
     signal,
     attempts,
     step: (_spec, effect) => effect(door),

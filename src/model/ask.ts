@@ -43,6 +43,8 @@ export interface OutputErrorData {
 }
 
 const KEPT_TEXT = 100_000;
+/** Most of one issue that an error's message repeats, in characters. */
+const SHOWN_ISSUE = 300;
 /** How often a reply that does not fit its schema is asked for again. */
 const REASKS = 1;
 
@@ -78,8 +80,7 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
     const read = readReply(reply.content, input.schema, output);
     if (read.ok) return read.value;
     if (n === REASKS) throw outputError(input.model.id, reply.content, read.issues, usage);
-    const wrong = read.issues.slice(0, 3).map(issueLine).join("; ");
-    input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${wrong}`);
+    input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${issuesText(read.issues, 3)}`);
     messages = askAgain(messages, output, reply.content, read.issues);
   }
 }
@@ -147,10 +148,16 @@ function addUsage(sum: Usage, usage: Usage | undefined): Usage {
 
 function outputError(model: string, text: string, issues: readonly OutputIssue[], usage: Usage): OutputError {
   const data: OutputErrorData = { text: text.slice(0, KEPT_TEXT), issues, usage };
-  const said = issues.slice(0, 5).map(issueLine).join("; ");
+  const said = issuesText(issues, 5);
   return new OutputError(
     "OUTPUT_INVALID",
-    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${said}. Simplify the schema or use another model.`,
+    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${said}. Use another model, ask for less at once, or simplify the schema.`,
     { data },
   );
+}
+
+/** The first issues, each cut to a length at which what to do about them is still seen: their words are partly the model's. */
+function issuesText(issues: readonly OutputIssue[], count: number): string {
+  const lines = issues.slice(0, count).map(issueLine);
+  return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
 }

@@ -155,15 +155,23 @@ export function failureOf(
         { cause, data: { mayHaveRun: false } },
       );
     case "timed out":
-      return modelError("MODEL_TIMEOUT", `Expected an answer from ${model}, but the connection timed out: ${said}.`, { cause });
+      return modelError(
+        "MODEL_TIMEOUT",
+        `Expected an answer from ${model}, but the connection timed out: ${said}. Check the network and how busy the server is.`,
+        { cause },
+      );
     case "broken":
       return o.began
-        ? modelError("MODEL_CUT", `Expected a whole answer from ${model}, but the connection broke in the middle of it: ${said}.`, {
-            cause,
-          })
-        : modelError("MODEL_UNREACHABLE", `Expected an answer from ${model}, but the connection broke before one began: ${said}.`, {
-            cause,
-          });
+        ? modelError(
+            "MODEL_CUT",
+            `Expected a whole answer from ${model}, but the connection broke in the middle of it: ${said}. Check the network and the server's log.`,
+            { cause },
+          )
+        : modelError(
+            "MODEL_UNREACHABLE",
+            `Expected an answer from ${model}, but the connection broke before one began: ${said}. Check that the base URL is that of an API and that the server still runs.`,
+            { cause },
+          );
     case "not JSON":
       return modelError(
         "MODEL_PROTOCOL",
@@ -171,7 +179,11 @@ export function failureOf(
         { cause },
       );
     case "unknown":
-      return modelError("MODEL_FAILED", `Expected an answer from ${model}, but it threw: ${said}.`, { cause });
+      return modelError(
+        "MODEL_FAILED",
+        `Expected an answer from ${model}, but it threw: ${said}. Look at the cause; a model shall throw ModelError for what may be tried again.`,
+        { cause },
+      );
   }
 }
 

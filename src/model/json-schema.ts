@@ -70,7 +70,7 @@ class NotStrict extends Error {}
  * The schema in the subset that providers enforce: every property required, optional ones nullable, no other properties, no keywords
  * beyond structure. What is dropped (formats, lengths, ranges) goes into the description and is checked when the reply is read.
  */
-function strictSchema(root: Node): Node | undefined {
+export function strictSchema(root: Node): Node | undefined {
   try {
     const { $defs, ...body } = root;
     const strict = strictNode(body);

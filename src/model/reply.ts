@@ -78,10 +78,8 @@ export class ReplyBuilder {
     if (this.#finish === undefined) {
       throw modelError(
         "MODEL_CUT",
-        `Expected a whole answer from ${this.#model}, but it ended after ${content.length} characters without a finish reason.`,
-        {
-          data: keptText(content),
-        },
+        `Expected a whole answer from ${this.#model}, but it ended after ${content.length} characters without a finish reason. Check the server's log and any proxy on the way, or ask for less at once.`,
+        { data: keptText(content) },
       );
     }
     const toolCalls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([index, call]) => wholeCall(index, call));
@@ -106,7 +104,10 @@ export class ReplyBuilder {
 
   #afterEnd(text: string, calls: readonly ToolCallDelta[]): string {
     if ((text === "" || text === this.#lastText) && calls.every((call) => (call.arguments ?? "") === "")) return "";
-    throw modelError("MODEL_PROTOCOL", `Expected nothing after the end of the answer of ${this.#model}, but more of it came.`);
+    throw modelError(
+      "MODEL_PROTOCOL",
+      `Expected nothing after the end of the answer of ${this.#model}, but more of it came. Say stream: false, or use another server.`,
+    );
   }
 }
 
@@ -119,9 +120,11 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   const data: ModelErrorData = { ...keptText(reply.content), ...(reply.usage === undefined ? {} : { usage: reply.usage }) };
   if (reply.refusal !== undefined && reply.refusal !== "") {
     const refusal = reply.refusal.slice(0, KEPT_TEXT);
-    throw modelError("MODEL_REFUSED", `Expected an answer from ${model}, but it declined: ${refusal.slice(0, 300)}`, {
-      data: { ...data, refusal },
-    });
+    throw modelError(
+      "MODEL_REFUSED",
+      `Expected an answer from ${model}, but it declined: "${refusal.slice(0, 300)}". Change the words of the request, or use another model.`,
+      { data: { ...data, refusal } },
+    );
   }
   if (reply.finishReason === "content_filter") {
     throw modelError(
@@ -138,13 +141,17 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
     );
   }
   if (reply.toolCalls.some((call) => call.function.name === "")) {
-    throw modelError("MODEL_PROTOCOL", `Expected every tool call of ${model} to name its tool, but one does not.`, { data });
+    throw modelError(
+      "MODEL_PROTOCOL",
+      `Expected every tool call of ${model} to name its tool, but one does not. Use a model that is made for tools.`,
+      { data },
+    );
   }
   const called = reply.toolCalls.length > 0 && request.tools !== undefined && request.tools.length > 0;
   if (!called && reply.content.trim() === "") {
     throw modelError(
       "MODEL_EMPTY",
-      `Expected text${request.tools === undefined ? "" : " or tool calls"} from ${model}, got an empty answer.`,
+      `Expected text${request.tools === undefined ? "" : " or tool calls"} from ${model}, got an empty answer. Say more plainly what to answer, raise maxTokens if the model thinks before it writes, or use another model.`,
       { data },
     );
   }

@@ -4,7 +4,7 @@ import type { Json } from "../kernel/json.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import type { ChatModel, ReplyFormat } from "./chat-model.ts";
 import { errorData } from "./failure.ts";
-import { type BrokenJson, findJson } from "./json-repair.ts";
+import { type BrokenJson, findJson } from "./json-in-text.ts";
 import { type OutputSchema, withoutFillers } from "./json-schema.ts";
 
 /** One thing that is wrong with a reply. */

@@ -1,7 +1,8 @@
-import type { Action } from "../action/action.ts";
+import { type Action, assertIsAction } from "../action/action.ts";
 import type { ActionContext, RoleContext } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
+import { valueText } from "../kernel/value-text.ts";
 import type { Address } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../message/message.ts";
 import { ActionView, isSameJson, type Work } from "./action-view.ts";
@@ -15,9 +16,10 @@ export function act<S>(rc: RoleContext<S>, action: Action): Promise<Said> {
 /**
  * Runs one action. What it says is remembered and returned.
  *
- * @throws UsageError `ACTION_RESULT` when it gives back something that is no message, text or typed output.
+ * @throws UsageError `ACTION_INVALID` when it is no action; `ACTION_RESULT` when it gives back something that is no message, text or typed output.
  */
 export async function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Promise<Said> {
+  assertIsAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
   const result: unknown = await action.run(view as unknown as ActionContext<never>);
@@ -36,7 +38,7 @@ function toMessages(action: Action, view: View, result: unknown): readonly Messa
   if (typeof result === "string") return [view.message(result, destination(action, view, undefined))];
   throw new UsageError(
     "ACTION_RESULT",
-    `Expected action ${action.name} to return a string, a message or nothing, got ${typeof result}. Give it an output schema to return data.`,
+    `Expected action ${action.name} to return a string, a message or nothing, got ${valueText(result)}. Give it an output schema to return data.`,
   );
 }
 

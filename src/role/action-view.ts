@@ -1,9 +1,18 @@
 import type { Action, InputsOf } from "../action/action.ts";
-import type { ActionContext, AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
+import type {
+  ActionContext,
+  AskOptions,
+  CustomState,
+  EffectDoor,
+  Human,
+  JoinMarks,
+  RoleCard,
+  RoleContext,
+  StepOptions,
+} from "../action/context.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { canonicalJson } from "../kernel/json.ts";
-import type { StepDoor } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
@@ -101,7 +110,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return o?.schema === undefined || o.schema !== this.#output ? answer : answer.then((value) => this.#remembered(value));
   }) as RoleContext<S>["ask"];
 
-  readonly step = <T>(name: string, request: unknown, effect: (door: StepDoor) => Promise<T>, o?: StepOptions): Promise<T> =>
+  readonly step = <T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T> =>
     this.#rc.step(name, request, effect, o);
 
   readonly message = <P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> =>

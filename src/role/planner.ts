@@ -6,6 +6,7 @@ import { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
 import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
+import { plannedTasks } from "./planned-tasks.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 import { messagesOf } from "./said.ts";
@@ -115,7 +116,7 @@ function actionFor(spec: RoleSpec, task: Task): Action {
 async function makePlan<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<void> {
   const goal = contentOf(rc.news);
   if (role.planTasks !== undefined) {
-    rc.plan = new Plan({ goal, tasks: await role.planTasks(rc) });
+    rc.plan = new Plan({ goal, tasks: plannedTasks(await role.planTasks(rc), rc.name) });
     return;
   }
   let complaint = "";

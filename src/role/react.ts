@@ -1,4 +1,7 @@
+import { type Action, assertSameAction, isAction } from "../action/action.ts";
 import type { RoleContext } from "../action/context.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
 import { planAndAct } from "./planner.ts";
@@ -26,12 +29,32 @@ async function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>)
   const loop = reactLoop(rc);
   let last: Said;
   while (loop.turn < spec.maxReactLoop) {
-    const action = await role.think(rc);
+    const action = ownAction(spec, rc.name, await role.think(rc));
     if (action === undefined) break;
     last = (await role.act(rc, action)) ?? last;
     loop.turn += 1;
   }
   return last;
+}
+
+/**
+ * What a role chose to do: nothing, or one of its own actions, for only those were looked at when it was hired.
+ *
+ * @throws UsageError `THINK_RESULT`; `ACTION_DUPLICATE` for another action of the name of one of its own
+ */
+function ownAction(spec: RoleSpec, name: string, chosen: unknown): Action | undefined {
+  if (chosen === undefined || chosen === null) return undefined;
+  const own = isAction(chosen) ? spec.actions.find((action) => action.name === chosen.name) : undefined;
+  if (isAction(chosen) && own !== undefined) {
+    assertSameAction(own, chosen);
+    return chosen;
+  }
+  const names = spec.actions.map((action) => action.name).join(", ");
+  throw new UsageError(
+    "THINK_RESULT",
+    `Expected think of role ${name} to choose one of its actions (${names === "" ? "it has none" : names}) or nothing, ` +
+      `got ${isAction(chosen) ? chosen.name : valueText(chosen)}. Give the role all actions it may choose: actions: [...].`,
+  );
 }
 
 async function reactByCause<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, overrides: Overrides): Promise<Said> {

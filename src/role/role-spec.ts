@@ -2,10 +2,11 @@ import { type Action, assertRoutableName, assertSameAction } from "../action/act
 import type { CustomState, RoleCard } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../message/address.ts";
-import { isFailurePolicy } from "./failure-policy.ts";
 import { type ReactionSpec, reactionSpec } from "./reaction.ts";
 import type { ReactMode, Role } from "./role.ts";
+import { assertIsRole, assertRoleParts } from "./role-parts.ts";
 
 /** A role with everything looked up once: what an environment needs to route to it and to run it. Shared by all who hire it. */
 export interface RoleSpec {
@@ -46,14 +47,14 @@ export function assertRoleName(name: unknown): void {
   if (typeof name === "string" && name.trim() !== "" && !reserved.has(name)) return;
   throw new UsageError(
     "ROLE_INVALID",
-    `Expected a role to have a name that is no routing word, got ${JSON.stringify(name)}. Messages reach it by its name.`,
+    `Expected a role to have a name that is no routing word, got ${valueText(name)}. Messages reach it by its name.`,
   );
 }
 
 function buildSpec(role: Role): RoleSpec {
-  assertRoleName(role.name);
   assertIsRole(role);
-  assertOptions(role);
+  assertRoleName(role.name);
+  assertRoleParts(role);
   const reactions = role.reactions.map(reactionSpec);
   const actions = actionsOf(role, reactions);
   const mode = role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react");
@@ -81,34 +82,6 @@ function buildSpec(role: Role): RoleSpec {
     maxReactLoop: role.maxReactLoop ?? (mode === "by_order" ? actions.length : 10),
     initialState: initialStateOf(role),
   });
-}
-
-function assertIsRole(role: Partial<Role>): void {
-  if (typeof role.react === "function" && Array.isArray(role.actions) && Array.isArray(role.reactions)) return;
-  throw new UsageError(
-    "ROLE_INVALID",
-    `Expected a role, got something else that is called ${String(role.name)}. Make it by defineRole, or by a subclass of Role.`,
-  );
-}
-
-const modes: ReadonlySet<ReactMode | undefined> = new Set([undefined, "by_cause", "by_order", "react", "plan_and_act"]);
-
-function assertOptions({ name, reactMode, maxReactLoop, memoryLimit, timeout, onFailure }: Role): void {
-  const refuse = (option: string, expected: string, came: unknown): never => {
-    throw new UsageError(
-      "ROLE_INVALID",
-      `Expected ${option} of role ${name} to be ${expected}, got ${JSON.stringify(came) ?? String(came)}.`,
-    );
-  };
-  if (!modes.has(reactMode)) refuse("reactMode", "by_cause, by_order, react or plan_and_act", reactMode);
-  if (!isCount(maxReactLoop)) refuse("maxReactLoop", "a whole number of 1 or more", maxReactLoop);
-  if (!isCount(memoryLimit)) refuse("memoryLimit", "a whole number of 1 or more", memoryLimit);
-  if (!(timeout > 0)) refuse("timeout", "a number of milliseconds above 0", timeout);
-  if (onFailure !== undefined && !isFailurePolicy(onFailure)) refuse("onFailure", '"stop", "skip" or retry(n)', onFailure);
-}
-
-function isCount(value: number | undefined): boolean {
-  return value === undefined || (Number.isInteger(value) && value >= 1);
 }
 
 function actionsOf(role: Role, reactions: readonly ReactionSpec[]): readonly Action[] {

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Action, Awaitable } from "../action/action.ts";
 import type { CustomState, RoleContext } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
 import type { TaskFields } from "../memory/task.ts";
 import type { Address } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
@@ -116,9 +117,12 @@ export class Role<S = CustomState> {
 /**
  * Makes a role from its parts.
  *
- * @throws UsageError `ROLE_INVALID` when the name is empty.
+ * @throws UsageError `ROLE_INVALID` when the name is empty. What its parts are is looked at when it is hired.
  */
 export function defineRole<S = CustomState>(options: RoleOptions<S>): Role<S> {
+  if (typeof options !== "object" || options === null) {
+    throw new UsageError("ROLE_INVALID", `Expected the parts of a role, got ${valueText(options)}. Write defineRole({ name, ... }).`);
+  }
   if (typeof options.name !== "string" || options.name.trim() === "") {
     throw new UsageError("ROLE_INVALID", "Expected a role to have a name, got an empty one. Messages reach it by its name.");
   }

@@ -1,4 +1,5 @@
 import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { isMessage, type Message } from "../message/message.ts";
 import type { Said } from "./role.ts";
 
@@ -13,6 +14,6 @@ export function messagesOf(said: Said, role: string): readonly Message[] {
   if (Array.isArray(said) && said.every(isMessage)) return said;
   throw new UsageError(
     "ACTION_RESULT",
-    `Expected role ${role} to give back messages or nothing, got ${typeof said}. Make a message of it: rc.message(text).`,
+    `Expected role ${role} to give back messages or nothing, got ${valueText(said)}. Make a message of it: rc.message(text).`,
   );
 }

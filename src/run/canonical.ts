@@ -9,9 +9,14 @@ import type { ActEnded, ActFailed, RunEvent, Sent, StepEnded, StepStarted } from
  * messages from outside.
  */
 export function canonical(events: Iterable<RunEvent>): string {
+  return canonicalLines(events).join("\n");
+}
+
+/** The lines of {@link canonical}. */
+export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   const log = new CanonicalLog();
   for (const event of events) log.add(event);
-  return log.text();
+  return log.lines();
 }
 
 /** A thing that happened, with its place in the order of the log. */
@@ -62,16 +67,16 @@ class CanonicalLog {
         this.#end = { type: event.type, status: event.status, ...(event.error === undefined ? {} : { error: event.error }) };
         return;
       case "act.started":
+      case "act.resumed":
       case "run.resumed":
         return;
     }
   }
 
-  text(): string {
+  lines(): readonly string[] {
     const open = [...this.#steps.keys()].toSorted().flatMap((act) => this.#stepLines(act));
     const entries = this.#entries.toSorted((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]);
-    const lines = [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map(canonicalJson);
-    return lines.join("\n");
+    return [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map(canonicalJson);
   }
 
   #push(order: number, lines: readonly object[]): void {
@@ -128,6 +133,11 @@ function inOrder(steps: readonly Step[], parent: string | undefined): readonly S
     .filter((step) => step.started.in === parent)
     .toSorted(parent === undefined ? (a, b) => a.started.asked - b.started.asked : byKey)
     .flatMap((step) => [step, ...inOrder(steps, step.started.key)]);
+}
+
+/** The end of one activation as text that is equal for equal ends: without times. */
+export function canonicalEnd(event: ActEnded | ActFailed): string {
+  return canonicalJson(event.type === "act.ended" ? ended(event, new Map()) : failed(event));
 }
 
 /** Names that do not differ between equal runs, by the ids that may. */

@@ -22,8 +22,10 @@ export type RecordedMemoryOp = readonly ["+", string] | MemoryOp;
 /** What a role is when a run starts. */
 export interface HiredRole {
   readonly name: string;
-  /** Hash of what the role is; a resumed run compares it. */
+  /** Hash of `traits`; a resumed run compares it. */
   readonly fingerprint: string;
+  /** What the role is, as far as a run depends on it: told apart when a run goes on with another team. */
+  readonly traits: { readonly [trait: string]: Json };
   readonly state: { readonly [key: string]: Json };
   readonly memoryLimit?: number;
 }
@@ -37,6 +39,17 @@ export interface RunStarted {
   readonly scheduler: string;
   /** Micro-dollars. */
   readonly budget?: number;
+  /** What its starter keeps with the run, such as the settings it began with. */
+  readonly about?: Json;
+  /** The run it was forked from, and the last event they share. */
+  readonly parent?: ForkPoint;
+}
+
+/** A place in another run. */
+export interface ForkPoint {
+  readonly runId: string;
+  /** Sequence number of the last event that is shared. */
+  readonly at: number;
 }
 
 /** Somebody outside said something. */
@@ -60,6 +73,12 @@ export interface ActStarted {
   readonly at: number;
 }
 
+/** An activation that a crash had left open began again. Written before its body runs, and only while a crash is being looked into. */
+export interface ActResumed {
+  readonly type: "act.resumed";
+  readonly act: string;
+}
+
 /** A try of a side effect began. Durable before the effect starts. */
 export interface StepStarted {
   readonly type: "step.started";
@@ -77,6 +96,8 @@ export interface StepStarted {
   readonly request: Json;
   /** It must not simply run again when nobody knows whether it happened. */
   readonly idempotent?: false;
+  /** Answered by this event of the run it was forked from: nothing was called. */
+  readonly reused?: number;
 }
 
 /** A try of a side effect ended. With `retry` another one follows; else this is the step's answer. */
@@ -95,6 +116,8 @@ export interface StepEnded {
   readonly usage?: Json;
   /** Milliseconds: what `now()` says once the answer is released. */
   readonly at: number;
+  /** Micro-dollars that the answer had cost the run it was taken from. */
+  readonly saved?: number;
 }
 
 /** An activation took effect: everything it changed, at once. */
@@ -104,6 +127,8 @@ export interface ActEnded {
   readonly role: string;
   readonly round: number;
   readonly take: number;
+  /** Milliseconds: when it began, where no `act.started` tells. */
+  readonly at?: number;
   readonly said: readonly Sent[];
   readonly memory: readonly RecordedMemoryOp[];
   readonly working: readonly RecordedMemoryOp[];
@@ -121,10 +146,13 @@ export interface ActFailed {
   readonly role: string;
   readonly round: number;
   readonly take: number;
+  /** Milliseconds: when it began, where no `act.started` tells. */
+  readonly at?: number;
   readonly error: ErrorRecord;
   /** Whether one of its steps had failed: then a retry reuses the good answers. */
   readonly stepFailed: boolean;
-  readonly then: "retry" | "dead" | "stop";
+  /** `isolate`: its messages are tried one by one, to find the one at fault. */
+  readonly then: "retry" | "isolate" | "dead" | "stop";
 }
 
 /** A round is over: what was said in it is delivered. */
@@ -139,6 +167,10 @@ export interface RunResumed {
   /** Steps that were in flight; their holds are settled for good. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
   readonly budget?: number;
+  /** The team it goes on with, where that was forced to differ. */
+  readonly roles?: readonly HiredRole[];
+  /** It did not stop: it is another run's past that goes on here. */
+  readonly forked?: true;
 }
 
 /** The run ended, for now: all but `finished` runs can go on. */
@@ -153,6 +185,7 @@ export type RunEventBody =
   | RunStarted
   | MessagePublished
   | ActStarted
+  | ActResumed
   | StepStarted
   | StepEnded
   | ActEnded

@@ -5,8 +5,12 @@ import type { Journal, RunInfo } from "./journal.ts";
 /** The default bound: about 100 MB of small events. */
 const DEFAULT_LIMIT = 100_000;
 
+const NOBODY = 0;
+
 interface KeptRun {
+  /** Of the present owner; {@link NOBODY} without one. */
   epoch: number;
+  given: number;
   readonly events: RunEvent[];
 }
 
@@ -38,22 +42,26 @@ class MemoryJournal implements Journal {
   async create(runId: string): Promise<void> {
     if (this.#runs.has(runId))
       throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
-    this.#runs.set(runId, { epoch: 0, events: [] });
+    this.#runs.set(runId, { epoch: NOBODY, given: NOBODY, events: [] });
   }
 
   async claim(runId: string): Promise<number> {
     const run = this.#run(runId);
-    run.epoch += 1;
+    run.given += 1;
+    run.epoch = run.given;
     return run.epoch;
+  }
+
+  async release(runId: string, epoch: number): Promise<void> {
+    const run = this.#runs.get(runId);
+    if (run?.epoch === epoch) run.epoch = NOBODY;
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     const run = this.#run(runId);
-    if (run.epoch !== epoch) {
-      throw new JournalError(
-        "EPOCH_STALE",
-        `Expected epoch ${run.epoch} of run ${runId}, got ${epoch}: somebody else has taken the run over.`,
-      );
+    if (run.epoch !== epoch || epoch === NOBODY) {
+      const owner = run.epoch === NOBODY ? "it is nobody's now" : "somebody else has taken the run over";
+      throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
     }
     if (run.events.length !== expectedSeq) {
       throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);

@@ -43,6 +43,7 @@ export class RunLog {
   #durableTo: number;
   #waiting: { readonly to: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   #broken: { readonly error: unknown } | undefined;
+  #latest: RunEvent | undefined;
 
   constructor(parts: RunLogParts) {
     this.state = parts.state;
@@ -64,9 +65,15 @@ export class RunLog {
       ...maskedBody(this.#mask, body),
     } as RunEvent & { readonly type: B["type"] };
     apply(this.state, event);
+    this.#latest = event;
     if (this.#owned === undefined) this.#observe?.(event);
     else this.#append(this.#owned, event);
     return event;
+  }
+
+  /** What was recorded last. */
+  get latest(): RunEvent | undefined {
+    return this.#latest;
   }
 
   /** @throws JournalError when the store refused */

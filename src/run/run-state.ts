@@ -6,7 +6,7 @@ import { MessageQueue } from "../message/message-queue.ts";
 import type { Message } from "../message/message.ts";
 import { Ledger } from "../model/ledger.ts";
 import type { Joins } from "../role/reaction.ts";
-import type { HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
+import type { ForkPoint, HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
 
 /*
  * The state of a run: what folding its events gives. It owns mailboxes, memories, plans, custom state, spend and where every
@@ -44,6 +44,10 @@ export interface OpenActivation {
   readonly take: number;
   readonly at: number;
   readonly steps: Map<string, StepRecord>;
+  /** How often the process died while it was under way, since it last got an answer. */
+  crashes: number;
+  /** Whether it has begun since the run last went on. */
+  isUnderWay: boolean;
 }
 
 /** What one role holds in one run. */
@@ -52,6 +56,7 @@ export interface RoleState {
   /** Place in the order of hiring. */
   readonly index: number;
   readonly fingerprint: string;
+  readonly traits: HiredRole["traits"];
   readonly mailbox: MessageQueue;
   readonly memory: Memory;
   readonly workingMemory: Memory;
@@ -62,6 +67,10 @@ export interface RoleState {
   n: number;
   /** Attempts of the present activation that have failed. */
   failures: number;
+  /** Those of them with the messages it has now: what a policy counts. */
+  strikes: number;
+  /** Messages that are still to be tried alone, because one of them is at fault. */
+  isolated: number;
   open: OpenActivation | undefined;
   /** Good answers of the failed attempt, for the next one. */
   carry: ReadonlyMap<string, StepOutcome>;
@@ -90,6 +99,9 @@ export interface RunState {
   seed: string;
   scheduler: string;
   budget: number | undefined;
+  /** What its starter keeps with the run. */
+  about: Json;
+  parent: ForkPoint | undefined;
   phase: RunPhase;
   readonly roles: Map<string, RoleState>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
@@ -107,6 +119,16 @@ export interface RunState {
   ledger: Ledger;
   /** Holds settled at a resume: nobody knows whether those calls were paid. */
   uncertain: number;
+  /** Answers taken from the run it was forked from, besides the past they share. */
+  reused: number;
+  /** Micro-dollars that those and the shared past had cost there. */
+  saved: number;
+  /** Answers of models that were called in this run. */
+  calls: number;
+  /** Times the process died since something last moved. */
+  stalled: number;
+  /** Roles with an open activation during which it died. */
+  readonly suspects: Set<string>;
   /** Messages published from outside. */
   outside: number;
   /** Sequence number of the next event. */
@@ -120,6 +142,8 @@ export function emptyRunState(runId: string): RunState {
     seed: "",
     scheduler: "rounds",
     budget: undefined,
+    about: null,
+    parent: undefined,
     phase: { phase: "running" },
     roles: new Map(),
     ready: new Set(),
@@ -133,6 +157,11 @@ export function emptyRunState(runId: string): RunState {
     dead: [],
     ledger: new Ledger(),
     uncertain: 0,
+    reused: 0,
+    saved: 0,
+    calls: 0,
+    stalled: 0,
+    suspects: new Set(),
     outside: 0,
     seq: 0,
   };
@@ -144,6 +173,7 @@ export function addRoleState(state: RunState, hired: HiredRole): RoleState {
     name: hired.name,
     index: state.roles.size,
     fingerprint: hired.fingerprint,
+    traits: hired.traits,
     mailbox: new MessageQueue(),
     memory: new Memory(hired.memoryLimit === undefined ? {} : { limit: hired.memoryLimit }),
     workingMemory: new Memory(),
@@ -152,6 +182,8 @@ export function addRoleState(state: RunState, hired: HiredRole): RoleState {
     joins: {},
     n: 0,
     failures: 0,
+    strikes: 0,
+    isolated: 0,
     open: undefined,
     carry: noCarry,
     retake: undefined,
@@ -167,6 +199,26 @@ const noCarry: ReadonlyMap<string, StepOutcome> = new Map();
 /** The carried answers of a role that has none. */
 export function nothingCarried(): ReadonlyMap<string, StepOutcome> {
   return noCarry;
+}
+
+/** Something moved: whatever the process died of before was not in the way of everything. */
+export function progress(state: RunState): void {
+  state.stalled = 0;
+  for (const name of state.suspects) {
+    const open = state.roles.get(name)?.open;
+    if (open !== undefined) open.crashes = 0;
+  }
+  state.suspects.clear();
+}
+
+/** Whether somebody should look who is at work when the process dies: it has died before, and what it died of has not been passed yet. */
+export function isSuspicious(state: RunState): boolean {
+  return state.stalled > 0 || state.suspects.size > 0;
+}
+
+/** Whether the process died so often that its activations must run one by one, for the one at fault to be known. */
+export function isGrave(state: RunState): boolean {
+  return state.stalled > 1 || [...state.suspects].some((name) => (state.roles.get(name)?.open?.crashes ?? 0) > 1);
 }
 
 /** `role#n~attempt`: names an activation, stable when roles are added. */

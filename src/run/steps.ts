@@ -6,6 +6,7 @@ import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import { masked, maskedError } from "./masking.ts";
+import type { OpenQuestion, Past, PastAnswer } from "./past.ts";
 import { Release } from "./release.ts";
 import type { RunLog } from "./run-log.ts";
 import type { StepOutcome, StepRecord } from "./run-state.ts";
@@ -30,6 +31,12 @@ export interface StepsParts {
   readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
   /** Good answers of the failed attempt before. */
   readonly carried: ReadonlyMap<string, StepOutcome>;
+  /** What else may answer. */
+  readonly past: Past;
+  readonly runId: string;
+  readonly role: string;
+  /** Where writes that are done again go: into the real world, or into a replay's scratch. */
+  readonly mode: StepDoor["mode"];
   /** `now()` until the first answer. */
   readonly startedAt: number;
 }
@@ -90,6 +97,17 @@ export class ActivationSteps implements StepPort {
     this.#phase = "closed";
   }
 
+  /** Recorded steps of the activation itself that it did not ask for. */
+  get unasked(): readonly StepRecord[] {
+    const records = [...(this.#parts.recorded ?? [])];
+    return records.filter(([key, { started }]) => started.in === undefined && !this.#isAsked(key)).map(([, record]) => record);
+  }
+
+  #isAsked(key: string): boolean {
+    const dot = key.lastIndexOf(".");
+    return Number(key.slice(dot + 1)) < (this.#occurrences.get(key.slice(0, dot)) ?? 0);
+  }
+
   #late(spec: StepSpec): ContextClosedError {
     return new ContextClosedError(this.#parts.act, `step ${spec.name}`);
   }
@@ -112,14 +130,43 @@ export class ActivationSteps implements StepPort {
     throw stepErrorFrom(outcome.error ?? errorRecord(undefined));
   }
 
-  async #answer<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>, at: Place): Promise<StepOutcome> {
+  async #answer<T>(spec: StepSpec, effect: Effect<T>, at: Place): Promise<StepOutcome> {
     const request = this.#asRecorded(spec.request);
     const key = this.#keyOf(spec, request, at.path);
     const known = this.#parts.recorded?.get(key)?.outcome ?? this.#parts.carried.get(key);
-    if (known === undefined) return this.#live(spec, request, key, at, effect);
+    if (known === undefined) return this.#unrecorded(spec, request, key, at, effect);
+    return this.#given(known, spec, key, at, effect);
+  }
+
+  /** What happens on the machine happens again, whoever gave the answer. */
+  async #given<T>(known: StepOutcome, spec: StepSpec, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
     if (!known.ok) this.#fails(at);
     else if (spec.again === true) await this.#runAgain(key, at, effect);
     return known;
+  }
+
+  async #unrecorded<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
+    const { act, role } = this.#parts;
+    const past = this.#fromPast({ role, act, key, kind: spec.kind, name: spec.name, request, asked: at.asked, in: at.parent });
+    if (past === undefined) return this.#live(spec, request, key, at, effect);
+    this.#parts.begin();
+    this.#tries(spec, request, key, at).reuse(past);
+    return this.#given(past.outcome, spec, key, at, effect);
+  }
+
+  #fromPast(question: OpenQuestion): PastAnswer | undefined {
+    try {
+      return this.#parts.past.answer(question);
+    } catch (error) {
+      if (error instanceof ControlError) this.#control ??= error;
+      throw error;
+    }
+  }
+
+  #tries(spec: StepSpec, request: Json, key: string, at: Place): Tries {
+    const { act, log, gate, lifetime, now, mask, recorded } = this.#parts;
+    const tried = recorded?.get(key)?.started.try ?? 0;
+    return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, tried, log, gate, lifetime, now, mask });
   }
 
   /** The JSON round trip without secrets: what is recorded, and what is handed out. */
@@ -134,14 +181,12 @@ export class ActivationSteps implements StepPort {
     return `${address}.${occurrence}`;
   }
 
-  async #live<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: (door: StepDoor) => Promise<T>): Promise<StepOutcome> {
-    const { act, log, gate, lifetime, begin } = this.#parts;
+  async #live<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
+    const { lifetime, begin, mask } = this.#parts;
     const { signal } = lifetime;
     begin();
     const before = this.#parts.recorded?.get(key)?.started;
-    const tried = before?.try ?? 0;
-    const { now, mask } = this.#parts;
-    const tries = new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, tried, log, gate, lifetime, now, mask });
+    const tries = this.#tries(spec, request, key, at);
     const isQuestion = spec.kind === "human";
     if (isQuestion) this.#countPersons(1);
     try {
@@ -178,7 +223,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
-  async #runAgain<T>(key: string, at: Place, effect: (door: StepDoor) => Promise<T>): Promise<void> {
+  async #runAgain<T>(key: string, at: Place, effect: Effect<T>): Promise<void> {
     const attempts = { open: () => Promise.resolve(), settle: () => {} };
     const { lifetime } = this.#parts;
     try {
@@ -194,7 +239,8 @@ export class ActivationSteps implements StepPort {
     let asked = 0;
     const path = at.path === "" ? key : `${at.path}/${key}`;
     return {
-      key,
+      key: stepId(this.#parts.runId, this.#parts.act, key),
+      mode: this.#parts.mode,
       signal: this.#parts.lifetime.signal,
       attempts,
       step: (inner, innerEffect) => {
@@ -206,6 +252,11 @@ export class ActivationSteps implements StepPort {
       },
     };
   }
+}
+
+/** Names a step among all runs: by it a question is answered later, and an effect that reached somebody is known again. */
+export function stepId(runId: string, act: string, key: string): string {
+  return contentHash([runId, act, key]).slice(0, ADDRESS_DIGITS);
 }
 
 /** The effect may have happened before a crash, and must not happen twice: somebody has to look. */
@@ -221,6 +272,8 @@ function neverUnhandled<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
 }
+
+type Effect<T> = (door: StepDoor) => Promise<T>;
 
 /** Where a step stands: the path of enclosing steps, the nearest of them, and its place among its siblings. */
 interface Place {

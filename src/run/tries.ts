@@ -6,6 +6,7 @@ import type { Mask } from "../kernel/mask.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import type { StepEnded } from "./event.ts";
 import { maskedError } from "./masking.ts";
+import type { PastAnswer } from "./past.ts";
 import type { RunLog } from "./run-log.ts";
 import type { StepOutcome } from "./run-state.ts";
 
@@ -68,6 +69,15 @@ export class Tries implements Attempts {
     return this.#answer({ ok: false, value: null, error, at: this.#parts.now() });
   }
 
+  /** The answer of another run, written down as this step's own, at no cost. */
+  reuse({ outcome, seq, saved }: PastAnswer): void {
+    const { act, key, log } = this.#parts;
+    this.#start(0, { reused: seq });
+    this.#state = { kind: "none" };
+    const end = { ok: outcome.ok, value: outcome.value, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
+    log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: 0, basis: "none", saved, at: outcome.at });
+  }
+
   /** The step stays without an answer; what it may have cost is settled. */
   interrupt(): void {
     if (this.#state.kind === "none" || this.#isQuestion()) return;
@@ -95,7 +105,7 @@ export class Tries implements Attempts {
     };
   }
 
-  #start(hold: number): void {
+  #start(hold: number, origin: { readonly reused?: number } = {}): void {
     const { act, key, spec, asked, parent, request, log } = this.#parts;
     this.#try += 1;
     this.#state = { kind: "open", hold };
@@ -111,6 +121,7 @@ export class Tries implements Attempts {
       hold,
       request,
       ...(spec.idempotent === false ? { idempotent: false as const } : {}),
+      ...origin,
     });
   }
 

@@ -1,49 +1,31 @@
 import { type Action, assertSameAction } from "../action/action.ts";
-import { Environment, type EnvironmentOptions, DEFAULT_ROUNDS, hiredRole } from "../environment/environment.ts";
-import { checkOptions, checkWhole } from "../environment/check-options.ts";
-import { roundsOf } from "../environment/engine.ts";
+import { DEFAULT_ROUNDS } from "../environment/environment-options.ts";
+import { checkOptions, checkStopCondition, checkWhole } from "../environment/check-options.ts";
 import { type RunResult, runResult } from "../environment/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
-import { deepFreeze } from "../kernel/json.ts";
+import { deepFreeze, type Json } from "../kernel/json.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { UserRequirement } from "../message/address.ts";
 import { createMessage, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
+import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName, roleSpec } from "../role/role-spec.ts";
-import { apply, stepsInFlight } from "../run/apply.ts";
-import type { RunResumed, RunStarted } from "../run/event.ts";
+import { apply } from "../run/apply.ts";
+import type { RunEventBody, RunResumed, RunStarted } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
 import { memoryJournal } from "../run/memory-journal.ts";
 import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { copyPast, recalledPast } from "./copy-past.ts";
+import { assertSameTeam, type Crew, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
+import { type Drive, drive, resultAtRest } from "./drive.ts";
+import { answerTo, assertBegun, findQuestion, uncertainSteps } from "./going-on.ts";
+import { replayRun } from "./replay-run.ts";
 import { Run, type RunControls } from "./run.ts";
-import type { RunProgress, StopCondition } from "./stop-condition.ts";
-
-/** What a team is made of. */
-export interface TeamOptions extends EnvironmentOptions {
-  /** Default "team". Also where the roles find themselves, unless a description says more. */
-  readonly name?: string;
-  readonly roles?: Iterable<Role>;
-  /** Most a run may spend, in micro-dollars: see `usd`. Default: no bound. */
-  readonly budget?: MicroUsd;
-  /** Allow models without a known price under a budget; their calls then cost nothing in the ledger. Default false. */
-  readonly allowUnpriced?: boolean;
-  /** Where runs are kept. Default: in memory. */
-  readonly journal?: Journal;
-}
-
-/** How a run goes. */
-export interface RunOptions {
-  /** Default: a fresh one. A run the journal has goes on where it stopped. */
-  readonly id?: string;
-  /** Most rounds in all. Default 100. */
-  readonly rounds?: number;
-  readonly stopWhen?: StopCondition;
-  readonly signal?: AbortSignal;
-}
+import type { ForkOptions, ReplayOptions, ResumeOptions, RunOptions, TeamOptions } from "./team-options.ts";
 
 /** A company: roles hired for a goal, with money to spend and a journal to write. */
 export class Team {
@@ -53,19 +35,20 @@ export class Team {
   readonly #roles = new Map<string, Role>();
   readonly #actions = new Map<string, Action>();
   readonly #mask: Mask;
+  readonly #underWay = new Map<string, Run>();
   #budget: MicroUsd | undefined;
 
   /** @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, and what {@link Team.hire} throws */
   constructor(options: TeamOptions = {}) {
-    const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
     checkOptions(options);
+    const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
     if (budget !== undefined) checkWhole(budget, "budget in micro-dollars", 0);
     this.name = name;
     this.#options = options;
     this.#journal = journal;
     this.#mask = maskSecrets(options.secrets ?? []);
     this.#budget = budget;
-    for (const role of roles) this.#hire(role, role.name);
+    for (const role of rolesIn(roles)) this.#hire(role);
   }
 
   /**
@@ -77,9 +60,8 @@ export class Team {
   hire(...roles: readonly Role[]): this;
   hire(...given: readonly (Role | { readonly name: string })[]): this {
     const [first, second] = given;
-    const alias = given.length === 2 && second !== undefined && !("react" in second) ? second.name : undefined;
-    const roles = (alias === undefined ? given : [first]) as readonly Role[];
-    for (const role of roles) this.#hire(role, alias ?? role.name);
+    const alias = given.length === 2 && isAlias(second) ? second.name : undefined;
+    for (const role of alias === undefined ? given : [first]) this.#hire(role, alias);
     return this;
   }
 
@@ -101,33 +83,109 @@ export class Team {
 
   /**
    * Starts a run for an idea; with the id of a run that the journal has, that run goes on, or starts if it had not begun. Who is hired
-   * and what is invested later counts for later runs.
+   * and what is invested later counts for later runs. A run that is under way is given as it is.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
    */
   run(idea: string | Message, o: RunOptions = {}): Run {
     const said = this.#idea(idea);
     const crew = this.#crew(o);
-    const id = o.id ?? freshRunId((this.#options.clock ?? systemClock).now());
-    if (id === "") throw new UsageError("OPTION_INVALID", "Expected the id of a run, got an empty one.");
+    const id = this.#id(o.id);
     return this.#launch(id, o, async (controls) => {
       await this.#create(id, o.id !== undefined);
-      const state = await this.#read(id);
-      return state.seq === 0 ? this.#start(controls, crew, state, said) : this.#goOn(controls, crew, state, said);
+      return this.#owning(id, async (epoch) => {
+        const state = await this.#read(id);
+        const going = { controls, crew, state, epoch, force: o.force === true };
+        return state.seq === 0 ? this.#start(going, said, o.about) : this.#goOn({ ...going, idea: said });
+      });
     });
   }
 
   /**
-   * Goes on with a run of the journal: what has ended is not done again, and no recorded call is paid again.
+   * Goes on with a run of the journal: what has ended is not done again, and no recorded call is paid again. A run that is under way is
+   * given as it is.
    *
    * @throws UsageError `OPTION_INVALID`
    */
-  resume(runId: string, o: Omit<RunOptions, "id"> = {}): Run {
+  resume(runId: string, o: ResumeOptions = {}): Run {
     const crew = this.#crew(o);
-    return this.#launch(runId, o, async (controls) => this.#goOn(controls, crew, await this.#read(runId), undefined));
+    return this.#launch(runId, o, (controls) =>
+      this.#owning(runId, async (epoch) => this.#goOn({ controls, crew, state: await this.#read(runId), epoch, force: o.force === true })),
+    );
   }
 
-  #hire(role: Role, name: string): void {
+  /**
+   * Answers a question to a person and goes on with the run that waits for it. Resolves when the answer is recorded.
+   *
+   * @param questionId as `RunResult.questions` and the `waiting` error tell it, or its first letters
+   * @throws UsageError `OPTION_INVALID` when the answer is no text or the run is under way
+   * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`
+   */
+  async answer(runId: string, questionId: string, text: string, o: ResumeOptions = {}): Promise<Run> {
+    if (typeof text !== "string") throw new UsageError("OPTION_INVALID", `Expected an answer as text, got ${typeof text}.`);
+    if (this.#underWay.has(runId)) {
+      throw new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
+    }
+    const crew = this.#crew(o);
+    let begin = (): void => {};
+    const beginning = new Promise<undefined>((resolve) => (begin = () => resolve(undefined)));
+    const run = this.#launch(runId, o, (given) =>
+      this.#owning(runId, async (epoch) => {
+        const state = await this.#read(runId);
+        const question = await findQuestion(this.#journal, state, questionId);
+        const started = (): void => {
+          given.started();
+          begin();
+        };
+        const answer = answerTo(question, this.#mask(text), this.#now());
+        return this.#goOn({ controls: { ...given, started }, crew, state, epoch, force: o.force === true, first: [answer] });
+      }),
+    );
+    const early = await Promise.race([beginning, run.result]);
+    if (early?.error !== undefined) throw early.error;
+    return run;
+  }
+
+  /**
+   * A new run that shares the past of another up to an event, and pays only for what that one cannot answer. Roles may have changed, and
+   * so may messages that nobody has read by then; workspaces and stores of the parent must not be given to it.
+   *
+   * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
+   */
+  fork(parentId: string, o: ForkOptions = {}): Run {
+    const { change: changes = [], add = [] } = o;
+    const crew = this.#crew(o);
+    const id = this.#id(o.id);
+    const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : undefined);
+    const said = add.map((message) => (typeof message === "string" ? message : parsedMessage(message)));
+    return this.#launch(id, o, async (controls) => {
+      await this.#create(id, false);
+      return this.#owning(id, async (epoch) => {
+        const parts = { journal: this.#journal, parentId, runId: id, epoch, crew, at, changes };
+        const { state, past } = await copyPast(parts).catch(async (error: unknown) => {
+          await this.#journal.remove(id);
+          throw error;
+        });
+        const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true };
+        return this.#drive({ controls, crew, state, epoch, opening: [opening], said, past });
+      });
+    });
+  }
+
+  /**
+   * Lets a run of the journal happen again from its record alone, and tells the first difference: `result.error` is a DifferenceError
+   * then. No model is called and nobody is asked. Steps marked `again` do run: give roles of a replay a workspace of its own.
+   */
+  replay(runId: string, o: ReplayOptions = {}): Run {
+    const crew = this.#crew({});
+    const scratch = memoryJournal({ limit: Number.MAX_SAFE_INTEGER });
+    const parts = { options: this.#options, journal: this.#journal, scratch, mask: this.#mask, crew };
+    return this.#handle(runId, scratch, o.signal, (controls) => replayRun({ ...parts, controls }));
+  }
+
+  #hire(role: unknown, alias?: string): void {
+    assertIsRole(role);
+    const name = alias ?? role.name;
     assertRoleName(name);
     if (this.#roles.has(name)) {
       throw new UsageError(
@@ -141,9 +199,19 @@ export class Team {
     this.#roles.set(name, role);
   }
 
+  /** At most one run of an id is under way in a team. */
+  #launch(id: string, o: ResumeOptions, work: (controls: RunControls) => Promise<RunResult>): Run {
+    const known = this.#underWay.get(id);
+    if (known !== undefined) return known;
+    const run = this.#handle(id, this.#journal, o.signal, work);
+    this.#underWay.set(id, run);
+    void run.result.then(() => this.#underWay.delete(id));
+    return run;
+  }
+
   /** A run's result never rejects: what breaks before or besides the roles is told in it too. */
-  #launch(id: string, o: Omit<RunOptions, "id">, work: (controls: RunControls) => Promise<RunResult>): Run {
-    return new Run(id, this.#journal, o.signal, async (controls) => {
+  #handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: (controls: RunControls) => Promise<RunResult>): Run {
+    return new Run(id, journal, signal, async (controls) => {
       try {
         return await work(controls);
       } catch (error) {
@@ -161,128 +229,97 @@ export class Team {
     }
   }
 
+  /** Takes the right to write before anything is read, and gives it back. */
+  async #owning<T>(id: string, work: (epoch: number) => Promise<T>): Promise<T> {
+    const epoch = await this.#journal.claim(id);
+    try {
+      return await work(epoch);
+    } finally {
+      await this.#journal.release(id, epoch);
+    }
+  }
+
   async #read(id: string): Promise<RunState> {
     const state = emptyRunState(id);
     for await (const event of this.#journal.read(id, 0)) apply(state, deepFreeze(event));
     return state;
   }
 
-  async #start(controls: RunControls, crew: Crew, state: RunState, idea: Message): Promise<RunResult> {
-    const { budget, roles } = crew;
+  #start(going: Going, idea: Message, about: Json | undefined): Promise<RunResult> {
+    const { crew, state } = going;
+    const { budget } = crew;
     const opening: RunStarted = {
       type: "run.started",
       team: this.name,
-      roles: roles.map(([name, role]) => hiredRole(role, name)),
+      roles: hiredBy(crew),
       seed: String(this.#options.seed ?? freshSeed()),
       scheduler: this.#options.scheduler ?? "rounds",
       ...(budget === undefined ? {} : { budget }),
+      ...(about === undefined ? {} : { about }),
     };
     state.scheduler = opening.scheduler;
     state.seed = opening.seed;
-    return this.#drive(controls, crew, state, opening, idea);
+    return this.#drive({ ...going, opening: [opening], said: [idea] });
   }
 
-  async #goOn(controls: RunControls, crew: Crew, state: RunState, idea: Message | undefined): Promise<RunResult> {
-    if (state.outside === 0 && idea === undefined) {
-      throw new JournalError(
-        "RUN_NOT_STARTED",
-        `Expected a run that has its idea, but ${state.runId} ended before it was told. Start it: run(idea, { id }).`,
-      );
-    }
-    assertSameTeam(state, crew);
+  async #goOn(going: Going & { readonly idea?: Message; readonly first?: readonly RunEventBody[] }): Promise<RunResult> {
+    const { crew, state, controls, force, idea, first = [] } = going;
+    assertBegun(state, idea !== undefined);
+    if (!force) assertSameTeam(state, crew);
     if (state.phase.phase === "ended" && state.phase.status === "finished") {
       controls.started();
-      return runResult(state, { reason: "idle", failure: undefined, control: undefined }, this.#mask);
+      return resultAtRest(state, this.#mask);
     }
-    const uncertain = stepsInFlight(state)
-      .filter(({ record }) => record.started.kind !== "human")
-      .map(({ record: { started } }) => ({ act: started.act, key: started.key, hold: started.hold }));
-    const opening: RunResumed = { type: "run.resumed", uncertain, ...(crew.budget === undefined ? {} : { budget: crew.budget }) };
-    return this.#drive(controls, { ...crew, roles: inOrderOf(state, crew) }, state, opening, state.outside === 0 ? idea : undefined);
+    const forced = force && teamDifferences(state, crew).length > 0 ? { roles: hiredBy(crew) } : {};
+    const opening: RunResumed = {
+      type: "run.resumed",
+      uncertain: uncertainSteps(state),
+      ...(crew.budget === undefined ? {} : { budget: crew.budget }),
+      ...forced,
+    };
+    const past = await recalledPast(this.#journal, state);
+    const said = state.outside === 0 && idea !== undefined ? [idea] : [];
+    return this.#drive({ ...going, crew: { ...crew, roles: inOrderOf(state, crew) }, opening: [...first, opening], said, past });
   }
 
-  /** The opening and the idea are written together, so that no run is found without one. */
-  async #drive(
-    controls: RunControls,
-    crew: Crew,
-    state: RunState,
-    opening: RunStarted | RunResumed,
-    idea: Message | undefined,
-  ): Promise<RunResult> {
-    const epoch = await this.#journal.claim(controls.id);
-    const environment = new Environment(
-      { ...this.#options, description: this.#options.description ?? this.#options.name ?? "" },
-      {
-        state,
-        emitter: controls.emitter,
-        owned: { journal: this.#journal, epoch },
-        requirePrice: (crew.budget ?? state.budget) !== undefined && this.#options.allowUnpriced !== true,
-        checkpoint: () => crew.stopWhen?.(progressOf(state)) ?? false,
-        resumed: controls.resumed,
-        signal: controls.signal,
-        grew: controls.grew,
-      },
-    );
-    environment.log.record(opening);
-    for (const [name, role] of crew.roles) environment.addRole(role, { name });
-    if (idea !== undefined) environment.publishMessage(idea);
-    await environment.log.durable();
-    controls.started();
-    return environment.finish(await environment.drive(crew.rounds));
+  #drive(parts: Omit<Drive, "options" | "journal" | "mask">): Promise<RunResult> {
+    return drive({ ...parts, options: this.#options, journal: this.#journal, mask: this.#mask });
   }
 
-  #crew({ rounds = DEFAULT_ROUNDS, stopWhen }: Omit<RunOptions, "id">): Crew {
+  #crew({ rounds = DEFAULT_ROUNDS, stopWhen }: ResumeOptions): Crew {
     checkWhole(rounds, "rounds", 0);
+    checkStopCondition(stopWhen);
     return { roles: [...this.#roles], budget: this.#budget, rounds, stopWhen };
   }
 
+  #id(given: string | undefined): string {
+    if (given === "") throw new UsageError("OPTION_INVALID", "Expected the id of a run, got an empty one.");
+    return given ?? freshRunId(this.#now());
+  }
+
   #idea(idea: string | Message): Message {
-    if (typeof idea !== "string") return isMessage(idea) && Object.isFrozen(idea) ? idea : parseMessage(idea);
-    return createMessage(idea, { id: "user#1", causeBy: UserRequirement, timestamp: (this.#options.clock ?? systemClock).now() });
+    if (typeof idea !== "string") return parsedMessage(idea);
+    return createMessage(idea, { id: "user#1", causeBy: UserRequirement, timestamp: this.#now() });
+  }
+
+  #now(): number {
+    return (this.#options.clock ?? systemClock).now();
   }
 }
 
-/** Who is hired and what is allowed when a run starts. */
-interface Crew {
-  readonly roles: readonly (readonly [name: string, role: Role])[];
-  readonly budget: MicroUsd | undefined;
-  readonly rounds: number;
-  readonly stopWhen: StopCondition | undefined;
+/** A run that is about to go on. */
+interface Going {
+  readonly controls: RunControls;
+  readonly crew: Crew;
+  readonly state: RunState;
+  readonly epoch: number;
+  readonly force: boolean;
 }
 
-function assertSameTeam(state: RunState, crew: Crew): void {
-  const now = crew.roles.map(([name, role]) => hiredRole(role, name));
-  const hired = new Set(now.map((role) => role.name));
-  const changed = now.filter((role) => state.roles.get(role.name)?.fingerprint !== role.fingerprint).map((role) => role.name);
-  const missing = [...state.roles.keys()].filter((name) => !hired.has(name));
-  if (changed.length === 0 && missing.length === 0) return;
-  throw new JournalError(
-    "TEAM_CHANGED",
-    `Expected the team of run ${state.runId}, got another: changed or new ${list(changed)}, missing ${list(missing)}. Resume it with the team it was started with.`,
-  );
+function isAlias(given: unknown): given is { readonly name: string } {
+  return typeof given === "object" && given !== null && "name" in given && !("react" in given);
 }
 
-/** The roles as the run hired them: who hears what is told in that order, whatever order they are hired in now. */
-function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
-  const place = (name: string): number => state.roles.get(name)?.index ?? 0;
-  return crew.roles.toSorted(([a], [b]) => place(a) - place(b));
-}
-
-/** Looked at only where a condition looks. */
-function progressOf(state: RunState): RunProgress {
-  return {
-    rounds: roundsOf(state),
-    spent: state.ledger.spent,
-    said: (cause) => state.history.newestBy(cause) !== undefined,
-    get messages() {
-      return state.history.get();
-    },
-    get outputs() {
-      return [...state.outputs];
-    },
-  };
-}
-
-function list(names: readonly string[]): string {
-  return names.length === 0 ? "none" : names.join(", ");
+function parsedMessage(message: Message): Message {
+  return isMessage(message) && Object.isFrozen(message) ? message : parseMessage(message);
 }

@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import { type OpenAIBody, OpenAIBodySchema } from "./openai-body.ts";
-import { answerOf, BROKEN_TEXT, piecesOf, refusalOf, type StubAnswer, type StubFault, type StubReply, textOf } from "./stub-reply.ts";
+import { refuse, sendJson, wholeReply } from "./openai-stub-response.ts";
+import { streamReply } from "./openai-stub-stream.ts";
+import { refusalOf, type StubReply } from "./stub-reply.ts";
 
 /** Decides what happens with the n-th accepted request, from 0. */
 export type StubHandler = (body: OpenAIBody, n: number) => StubReply | Promise<StubReply>;
@@ -22,7 +24,7 @@ export interface RejectedRequest {
 
 /** A running stub. */
 export interface OpenAIStub extends AsyncDisposable {
-  /** Its base URL, ending in `/v1`. */
+  /** Its base URL, ending in `/v1`. It stays when the stub is closed, and then leads nowhere: so a server that is gone can be tried. */
   readonly url: string;
   /** Bodies of accepted requests, in the order they came. */
   readonly requests: readonly OpenAIBody[];
@@ -44,12 +46,17 @@ export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
   return stub;
 }
 
+/**
+ * Owns the server and what came to it. What a request may be stands in openai-body.ts, what a reply can be in stub-reply.ts; how one is
+ * written, whole or broken, in openai-stub-response.ts and openai-stub-stream.ts.
+ */
 class Stub implements OpenAIStub {
   readonly requests: OpenAIBody[] = [];
   readonly rejected: RejectedRequest[] = [];
   readonly authorizations: string[] = [];
   readonly #options: StubOptions;
   readonly #server: Server;
+  #url = "";
 
   constructor(options: StubOptions) {
     this.#options = options;
@@ -62,13 +69,16 @@ class Stub implements OpenAIStub {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+    return this.#url;
   }
 
   listen(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject);
-      this.#server.listen(0, "127.0.0.1", resolve);
+      this.#server.listen(0, "127.0.0.1", () => {
+        this.#url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+        resolve();
+      });
     });
   }
 
@@ -86,7 +96,7 @@ class Stub implements OpenAIStub {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? "";
     if (request.method === "GET" && path === "/v1/models") {
-      return json(response, 200, { object: "list", data: [{ id: "stub-model", object: "model", created: 0, owned_by: "stub" }] });
+      return sendJson(response, 200, { object: "list", data: [{ id: "stub-model", object: "model", created: 0, owned_by: "stub" }] });
     }
     if (request.method !== "POST" || path !== "/v1/chat/completions")
       return refuse(response, 404, `Unknown request URL: ${request.method} ${path}.`);
@@ -118,183 +128,6 @@ class Stub implements OpenAIStub {
   }
 }
 
-async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: StubReply): Promise<void> {
-  const answer = answerOf(reply);
-  if (answer !== undefined) {
-    await answer.pace?.(0);
-    return json(response, 200, completion(body, answer));
-  }
-  const fault = reply as StubFault;
-  const good = JSON.stringify(completion(body, { text: "text" in fault && fault.text !== undefined ? fault.text : BROKEN_TEXT }));
-  switch (fault.fault) {
-    case "cut":
-    case "reset":
-    case "stall":
-      if (fault.after === 0) return fault.fault === "stall" ? undefined : void response.destroy();
-      // The length promises more than comes.
-      response.writeHead(200, { "content-type": "application/json", "content-length": good.length * 2 });
-      await sent(response, good.slice(0, good.length / 2));
-      return fault.fault === "stall" ? undefined : void response.destroy();
-    case "bad-json":
-      return raw(response, `${good.slice(0, -10)}`);
-    case "empty-choices":
-      return json(response, 200, { ...completion(body, {}), choices: [] });
-    case "wrong-shape":
-      return json(response, 200, { hello: "world" });
-    case "stream-error":
-      return json(response, 200, { error: { message: fault.message ?? "The engine fell over.", code: fault.code ?? "server_error" } });
-    default:
-      return raw(response, good);
-  }
-}
-
-async function streamReply(response: ServerResponse, body: OpenAIBody, reply: StubReply): Promise<void> {
-  const answer = answerOf(reply);
-  const fault = answer === undefined ? (reply as StubFault) : undefined;
-  const after = fault !== undefined && "after" in fault ? (fault.after ?? 1) : 1;
-  if (fault !== undefined && after === 0 && fault.fault === "stall") return;
-  if (fault !== undefined && after === 0 && fault.fault === "reset") return void response.destroy();
-  response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "req_stub" });
-  response.flushHeaders();
-  const stream = new EventStream(response, body);
-  if (answer !== undefined) return stream.whole(answer);
-  if (fault !== undefined) return stream.broken(fault, after);
-}
-
-/** Writes the events of one reply. */
-class EventStream {
-  readonly #response: ServerResponse;
-  readonly #body: OpenAIBody;
-
-  constructor(response: ServerResponse, body: OpenAIBody) {
-    this.#response = response;
-    this.#body = body;
-  }
-
-  async whole(answer: StubAnswer): Promise<void> {
-    let n = 0;
-    for (let comment = 0; comment < (answer.comments ?? 0); comment++) {
-      await answer.pace?.(n++);
-      await sent(this.#response, ": still thinking\n\n");
-    }
-    await this.#choice({ role: "assistant" });
-    for (const piece of piecesOf(answer)) {
-      await answer.pace?.(n++);
-      await this.#choice({ content: piece });
-    }
-    if (answer.refusal !== undefined) await this.#choice({ refusal: answer.refusal });
-    await this.#toolCalls(answer);
-    await this.#choice({}, finishOf(answer));
-    await this.#usage(answer);
-    this.#done();
-  }
-
-  async broken(fault: StubFault, after: number): Promise<void> {
-    const text = "text" in fault && fault.text !== undefined ? fault.text : BROKEN_TEXT;
-    const pieces = piecesOf({ text });
-    const early = ["cut", "stall", "reset", "stream-error"].includes(fault.fault);
-    for (const piece of early ? pieces.slice(0, after) : pieces) await this.#choice({ content: piece });
-    switch (fault.fault) {
-      case "stall":
-        return;
-      case "cut":
-        this.#response.end();
-        return;
-      case "reset":
-        this.#response.destroy();
-        return;
-      case "stream-error":
-        await this.#data({
-          error: { message: fault.message ?? "The engine fell over.", code: fault.code ?? "server_error", type: "server_error" },
-        });
-        return this.#done();
-      case "bad-json":
-        await sent(this.#response, 'data: {"choices": [{"delta": oops\n\n');
-        break;
-      case "wrong-shape":
-        await this.#data({ choices: "none" });
-        break;
-      case "empty-choices":
-        await this.#data({ ...head(this.#body, "chunk"), choices: [] });
-        return this.#done();
-      case "duplicate-chunk":
-        await this.#choice({ content: " End." }, "stop");
-        await this.#choice({ content: " End." }, "stop");
-        break;
-      default:
-        await this.#choice({}, "stop");
-        await this.#choice({ content: "And another thing." });
-    }
-    await this.#usage({ text });
-    this.#done();
-  }
-
-  async #toolCalls(answer: StubAnswer): Promise<void> {
-    for (const [index, call] of (answer.toolCalls ?? []).entries()) {
-      const middle = Math.ceil(call.arguments.length / 2);
-      const begin = { index, id: call.id ?? `call_${index}`, type: "function", function: { name: call.name, arguments: "" } };
-      await this.#choice({ tool_calls: [begin] });
-      await this.#choice({ tool_calls: [{ index, function: { arguments: call.arguments.slice(0, middle) } }] });
-      await this.#choice({ tool_calls: [{ index, function: { arguments: call.arguments.slice(middle) } }] });
-    }
-  }
-
-  async #usage(answer: StubAnswer): Promise<void> {
-    if (this.#body.stream_options?.include_usage !== true || answer.usage === null) return;
-    await this.#data({ ...head(this.#body, "chunk"), choices: [], usage: usageOf(this.#body, answer) });
-  }
-
-  #choice(delta: object, finish: string | null = null): Promise<void> {
-    return this.#data({ ...head(this.#body, "chunk"), choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }] });
-  }
-
-  #data(event: unknown): Promise<void> {
-    return sent(this.#response, `data: ${JSON.stringify(event)}\n\n`);
-  }
-
-  #done(): void {
-    this.#response.end("data: [DONE]\n\n");
-  }
-}
-
-function completion(body: OpenAIBody, answer: StubAnswer): object {
-  const calls = (answer.toolCalls ?? []).map((call, index) => ({
-    id: call.id ?? `call_${index}`,
-    type: "function",
-    function: { name: call.name, arguments: call.arguments },
-  }));
-  const said = {
-    role: "assistant",
-    content: textOf(answer),
-    refusal: answer.refusal ?? null,
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  };
-  return {
-    ...head(body, "whole"),
-    choices: [{ index: 0, message: said, finish_reason: finishOf(answer), logprobs: null }],
-    ...(answer.usage === null ? {} : { usage: usageOf(body, answer) }),
-  };
-}
-
-function head(body: OpenAIBody, form: "whole" | "chunk"): object {
-  return { id: "chatcmpl-stub", object: form === "whole" ? "chat.completion" : "chat.completion.chunk", created: 0, model: body.model };
-}
-
-function finishOf(answer: StubAnswer): string {
-  return answer.finishReason ?? ((answer.toolCalls ?? []).length > 0 ? "tool_calls" : "stop");
-}
-
-/** Four characters to a token, unless the answer says otherwise. */
-function usageOf(body: OpenAIBody, answer: StubAnswer): object {
-  const calls = (answer.toolCalls ?? []).reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
-  const { prompt_tokens, completion_tokens, cached_tokens } = answer.usage ?? {
-    prompt_tokens: Math.ceil(JSON.stringify(body.messages).length / 4),
-    completion_tokens: Math.ceil((textOf(answer).length + calls) / 4),
-  };
-  const details = cached_tokens === undefined ? {} : { prompt_tokens_details: { cached_tokens } };
-  return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...details };
-}
-
 async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -303,23 +136,4 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-function sent(response: ServerResponse, text: string): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.destroyed) return resolve();
-    response.write(text, () => resolve());
-  });
-}
-
-function json(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json", "x-request-id": "req_stub" }).end(JSON.stringify(body));
-}
-
-function raw(response: ServerResponse, body: string): void {
-  response.writeHead(200, { "content-type": "application/json" }).end(body);
-}
-
-function refuse(response: ServerResponse, status: number, message: string): void {
-  json(response, status, { error: { message, type: "invalid_request_error", param: null, code: null } });
 }

@@ -3,10 +3,10 @@ import { constants } from "node:fs";
 import { open, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
-import { GitRepository, type GitState } from "./git.ts";
+import { GitRepository, type GitState, withAdvice } from "./git.ts";
 import { ioError, isMissing } from "./io-error.ts";
 import { checkStillInside, locate, type LocatedFile, makeFolders, statsOf } from "./located-file.ts";
-import { checkPath, isHidden, isNormalPath, TEMPORARY_SUFFIX } from "./path-rules.ts";
+import { checkPath, isHidden, isNormalPath, TEMPORARY_SUFFIX, visible } from "./path-rules.ts";
 import { limitError, Quota } from "./quota.ts";
 import { Turns } from "./turns.ts";
 import { walkFiles } from "./walk-files.ts";
@@ -120,7 +120,7 @@ class DiskWorkspace implements FileWorkspace {
     } else if (this.#wantsGit === true) {
       throw new WorkspaceError(
         "WORKSPACE_GIT",
-        `Expected to keep the project's history with git, but ${opened}. Repair that, or run without git.`,
+        withAdvice(`Expected to keep the project's history with git, but ${opened}`, "Mend that, or say `git: false` to keep none."),
       );
     } else {
       this.#git = { kind: "none", reason: opened };
@@ -154,7 +154,10 @@ class DiskWorkspace implements FileWorkspace {
       const root = await this.#realRoot(true);
       const place = root === undefined ? undefined : await locate(root, path, true);
       if (root === undefined || place === undefined)
-        throw new WorkspaceError("WORKSPACE_IO", `Expected the folder ${this.root}, but it is gone.`);
+        throw new WorkspaceError(
+          "WORKSPACE_IO",
+          `Expected the folder "${visible(this.root)}", but it is gone. Make it again, then resume.`,
+        );
       await replaceFile(root, place, path, bytes);
     } catch (error) {
       uncount();

@@ -7,7 +7,7 @@ import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { commitMessage, emailOf, personName } from "./commit-text.ts";
 import { isMissing } from "./io-error.ts";
 import { locate } from "./located-file.ts";
-import { visible } from "./path-rules.ts";
+import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import { type ProcessResult, runProcess } from "./process.ts";
 import { findProgram, plainEnvironment } from "./program-path.ts";
@@ -235,15 +235,25 @@ function outputOf(result: ProcessResult, command: string, signal: AbortSignal | 
   if (result.kind === "aborted" && signal !== undefined) throw abortReason(signal);
   throw new WorkspaceError(
     "WORKSPACE_GIT",
-    `Expected git ${command} to succeed, but ${describeFailure(result)}. The files are written; what is not committed is committed next time.`,
+    withAdvice(
+      `Expected git ${command} to succeed, but ${describeFailure(result)}`,
+      "Mend that, then resume: the files are written, and what is not committed is committed then.",
+    ),
     { data: { command, result: result.kind } },
   );
 }
 
+/** What happened and what to do about it. What git says in several lines stands on lines of its own. */
+export function withAdvice(happened: string, advice: string): string {
+  return happened.includes("\n") ? `${happened}\n${advice}` : `${happened.replace(/\.$/, "")}. ${advice}`;
+}
+
 function describeFailure(result: ProcessResult): string {
   switch (result.kind) {
-    case "exited":
-      return `it ended with code ${result.code}: ${visible(result.stderr.trim(), 500)}`;
+    case "exited": {
+      const said = visibleLines(result.stderr.trim());
+      return `it ended with code ${result.code}${said === "" ? "" : `:${said.includes("\n") ? "\n" : " "}${said}`}`;
+    }
     case "signalled":
       return `it was ended by ${result.signal}`;
     case "timeout":

@@ -66,7 +66,7 @@ async function checkEmpty(root: string): Promise<void> {
   throw new WorkspaceError(
     "WORKSPACE_NOT_EMPTY",
     `Expected an empty output folder, but "${visible(root)}" holds ${some.join(", ")}${rest}. ` +
-      "Choose another folder, or force it: then existing files stay, and only those the company writes are replaced.",
+      "Choose another folder, or say --force (`force: true` in a program): then existing files stay, and only those the company writes are replaced.",
     { data: { path: visible(root), entries: names.length } },
   );
 }

@@ -56,6 +56,13 @@ export function visible(text: string, limit = 200): string {
   return text.length > limit ? `${shown}...` : shown;
 }
 
+/** The same for text of several lines, which stay lines; empty ones are left out. */
+export function visibleLines(text: string, limit = 500): string {
+  const lines = text.slice(0, limit).split(/\r\n?|\n/);
+  const shown = lines.map((line) => visible(line.trimEnd(), limit)).filter((line) => line !== "");
+  return `${shown.join("\n")}${text.length > limit ? "..." : ""}`;
+}
+
 function segmentsOf(path: string): string[] {
   return path.split("/").filter((segment) => segment !== "" && segment !== ".");
 }

@@ -109,7 +109,7 @@ describe("openai, any faults in any order", () => {
         const attempts = new RecordedAttempts();
         const signal = new AbortController().signal;
         const steps: StepPort = {
-          step: (_spec, effect) => effect({ key: "k", signal, attempts, step: () => expect.unreachable() } as StepDoor),
+          step: (_spec, effect) => effect({ key: "k", mode: "live", signal, attempts, step: () => expect.unreachable() } as StepDoor),
         };
         const model = openai({ model: "m", apiKey: KEY, baseURL: stub.url, price });
         const work = askModel({ steps, model, messages: request.messages, policy: { clock, random: () => 0 }, schema: Plan }).then(

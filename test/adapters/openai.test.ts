@@ -12,7 +12,7 @@ import type { ChatModel, ChatRequest, ToolSpec } from "../../src/model/chat-mode
 import { holdFor } from "../../src/model/price.ts";
 import { type OpenAIStub, openaiStub, type StubFault, type StubOptions, type StubReply } from "../../src/testing/index.ts";
 import { BROKEN_TEXT } from "../../src/testing/stub-reply.ts";
-import { type CallSetup, callSetup, errorOf, until, withSockets } from "../model/call-setup.ts";
+import { type CallSetup, callSetup, errorOf, until, WITH_NEXT_STEP, withSockets } from "../model/call-setup.ts";
 
 const KEY = "sk-canary-0123456789abcdef";
 const price = { input: 1, output: 2 };
@@ -511,13 +511,20 @@ describe("openai, made", () => {
     expect((await target({ apiKey: "key-abc", maxTokensField: "max_tokens" })).body).toMatchObject({ max_tokens: 100 });
   });
 
-  it.each(["not a url", "ftp://x/v1", "file:///etc/passwd", "http://user:canary-password@host/v1"])(
-    "refuses the base URL %s without repeating its secrets",
-    (baseURL) => {
-      expect(() => openai({ model: "m", baseURL })).toThrow(UsageError);
-      expect(() => openai({ model: "m", baseURL })).not.toThrow(/canary-password/);
-    },
-  );
+  it.each([
+    ["canary-password", /one without http/],
+    ["localhost:8080/canary-password", /one without http/],
+    ["ftp://canary-password/v1", /one without http/],
+    ["file:///etc/canary-password", /one without http/],
+    ["http://canary-password:port/v1", /one that cannot be read/],
+    ["http://user:canary-password@host/v1", /user and password.* for host\./],
+  ])("refuses the base URL %s, says what is wrong and what to do, and repeats no secrets", async (baseURL, what) => {
+    const error = await errorOf(Promise.resolve().then(() => openai({ model: "m", baseURL })));
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error).toMatchObject({ code: "BASE_URL_INVALID", message: expect.stringMatching(what) });
+    expect(error.message).toMatch(WITH_NEXT_STEP);
+    expect(error.message).not.toMatch(/canary-password/);
+  });
 
   it.each(["key with space", "key\nnewline-inside", "kéy-of-another-kind"])("refuses a key that no header can carry: %j", (apiKey) => {
     expect(() => openai({ model: "m", apiKey })).toThrow(/Copy it again/);

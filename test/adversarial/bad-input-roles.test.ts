@@ -43,7 +43,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   { what: "an action that throws", role: doing(() => JSON.parse("{")), code: "ACTION_FAILED", names: /JSON/ },
-  { what: "an action that returns a number", role: doing(() => 42), code: "ACTION_RESULT", names: /Work .*got number/ },
+  { what: "an action that returns a number", role: doing(() => 42), code: "ACTION_RESULT", names: /Work .*got 42\./ },
   { what: "an action that returns a huge text", role: doing(() => "x".repeat(2_000_000)), code: "MESSAGE_TOO_LONG", names: /Ann.*2000000/ },
   { what: "an action that never returns", role: { ...doing(() => new Promise(() => {})), timeout: 1 }, code: "TIMEOUT", names: /Ann/ },
   { what: "a plan of its own that is a cycle", role: tasksOf(cycle), code: "PLAN_CYCLE", names: /a -> b -> a/ },
@@ -96,7 +96,7 @@ describe("one role's bad input", () => {
     const state = fold(events);
     expect(state.phase).toMatchObject({ phase: "ended", status: "failed" });
     expect(state.history.get()).toHaveLength(1);
-    expect(events.find((event) => event.type === "act.failed")).toMatchObject({ role: "Ann", then: "stop" });
+    expect(events.find((event) => event.type === "act.failed")).toMatchObject({ role: "Ann", then: "stop", error: { code } });
   });
 
   test("an action that returns nothing is no failure: it has said nothing", async () => {

@@ -19,7 +19,7 @@ export function recorded(bodies: readonly (RunEventBody | RunNotice)[]): readonl
 }
 
 export function started(): RunEventBody {
-  const roles = [...PROFILES.keys()].map((name) => ({ name, fingerprint: "f", state: {} }));
+  const roles = [...PROFILES.keys()].map((name) => ({ name, fingerprint: "f", traits: {}, state: {} }));
   return { type: "run.started", team: "software company", roles, seed: "s", scheduler: "rounds", budget: 3_000_000 };
 }
 

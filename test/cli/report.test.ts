@@ -16,6 +16,7 @@ const result: RunResult = {
   usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 0, estimated: false },
   cost: { known: 1_234 as MicroUsd, unpriced: 0 },
   uncertain: 0,
+  questions: [],
 };
 const facts: ReportFacts = {
   out: "/project",

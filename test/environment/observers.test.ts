@@ -18,7 +18,7 @@ describe("listeners", () => {
     expect(heard.slice(6)).toEqual(["Ann active on 1", "Ann idle", "Bob active on 1", "Bob idle"]);
   });
 
-  test("one that throws, or rejects, is logged and costs nobody anything, other listeners neither", async () => {
+  test("O1 one that throws, or rejects, is logged and costs nobody anything, other listeners neither", async () => {
     const logged: string[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (text: string) => void logged.push(text) };
     const environment = town([listener("Ann")], { logger });
@@ -36,7 +36,7 @@ describe("listeners", () => {
     expect(logged.join()).toContain("worse listener");
   });
 
-  test("what they are given cannot be changed, and so neither can the run", async () => {
+  test("O2 what they are given cannot be changed, and so neither can the run", async () => {
     const ann = answering("Ann", (rc) => {
       rc.state["list"] = [1];
       rc.memory.add(rc.message("noted"));

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Environment, type EnvironmentOptions } from "../../src/environment/environment.ts";
-import { Team, type TeamOptions } from "../../src/team/team.ts";
+import { Environment } from "../../src/environment/environment.ts";
+import type { EnvironmentOptions } from "../../src/environment/environment-options.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 
 const wrong: [string, EnvironmentOptions, string][] = [
   ["concurrency 0", { concurrency: 0 }, "OPTION_INVALID"],

@@ -1,5 +1,6 @@
 import type { RoleContext } from "../../src/action/context.ts";
-import { Environment, type EnvironmentOptions } from "../../src/environment/environment.ts";
+import { Environment } from "../../src/environment/environment.ts";
+import type { EnvironmentOptions } from "../../src/environment/environment-options.ts";
 import type { Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions, type Said } from "../../src/role/role.ts";
 

@@ -9,7 +9,7 @@ import type { ChatModel } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { errorOf, RecordedAttempts, until } from "./call-setup.ts";
+import { errorOf, RecordedAttempts, until, WITH_NEXT_STEP } from "./call-setup.ts";
 
 /** A door that records: what it has seen once under a request it answers without the effect. */
 class Recorder implements StepPort {
@@ -22,7 +22,8 @@ class Recorder implements StepPort {
     this.specs.push(spec);
     const key = JSON.stringify(jsonRoundTrip(spec.request));
     if (this.record.has(key)) return this.record.get(key) as T;
-    const door: StepDoor = { key: "k", signal: this.abort.signal, attempts: this.attempts, step: (inner, work) => this.step(inner, work) };
+    const { attempts } = this;
+    const door: StepDoor = { key: "k", mode: "live", signal: this.abort.signal, attempts, step: (inner, work) => this.step(inner, work) };
     const value = jsonRoundTrip(await effect(door));
     this.record.set(key, value);
     return value;
@@ -195,7 +196,17 @@ describe("askModel for a value", () => {
         usage: { inputTokens: 30, outputTokens: 3, cachedTokens: 5 },
       },
     });
+    expect(error.message).toMatch(WITH_NEXT_STEP);
     expect(model.calls).toHaveLength(2);
+  });
+
+  it("what to do is not lost behind the words of a bad reply", async () => {
+    const members = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`${n}${"x".repeat(5_000)}`, []]));
+    const bad = JSON.stringify(members);
+    const error = await errorOf(askModel({ ...setup(scriptedModel([bad, bad])).input, schema: z.record(z.string(), z.string()) }));
+    expect(error.message).toMatch(WITH_NEXT_STEP);
+    expect(error.message.length).toBeLessThan(2_000);
+    expect(error.data?.["text"]).toBe(bad);
   });
 
   it("a reply cut by its limit is no bad reply: it is not asked again", async () => {

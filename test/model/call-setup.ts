@@ -55,6 +55,9 @@ export function callSetup(more: Partial<CallDeps> = {}): CallSetup {
   return { clock, attempts, abort, warnings, deps };
 }
 
+/** How an error of the house reads: what was expected, what came, and in sentences of their own what to do about it. */
+export const WITH_NEXT_STEP = /^Expected .+[.!?"…] (?:Change|Check|Look|Mend|Raise|Say|Set|Take|Use) .+\.$/s;
+
 /** The error a promise rejects with; fails when it resolves. */
 export async function errorOf(
   work: Promise<unknown>,

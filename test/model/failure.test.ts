@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError, ModelError, UsageError } from "../../src/kernel/errors.ts";
 import { errorData, failureOf, mayHaveRun, modelError } from "../../src/model/failure.ts";
+import { WITH_NEXT_STEP } from "./call-setup.ts";
 
 function caused(message: string, code: string | undefined, cause?: unknown): Error {
   const error = new Error(message, cause === undefined ? undefined : { cause });
@@ -52,6 +53,17 @@ describe("failureOf", () => {
       expect([error.code, error.retryable, mayHaveRun(error)]).toEqual(["MODEL_FAILED", false, true]);
     },
   );
+
+  it.each([
+    [caused("x", "ECONNREFUSED"), before],
+    [caused("x", "ECONNRESET"), before],
+    [caused("x", "ECONNRESET"), within],
+    [caused("x", "ETIMEDOUT"), before],
+    [new SyntaxError("x"), before],
+    [new Error("x"), before],
+  ])("what became of %s says what to do", (thrown, when) => {
+    expect(failureOf("m", thrown, when).message).toMatch(WITH_NEXT_STEP);
+  });
 
   it("errors of the tree pass as they are", () => {
     for (const error of [new AbortedError(), new UsageError("X", "x"), modelError("MODEL_CUT", "x")])

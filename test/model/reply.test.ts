@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ModelError } from "../../src/kernel/errors.ts";
 import type { ChatChunk, ChatRequest, ChatResponse } from "../../src/model/chat-model.ts";
 import { checkReply, MAX_REPLY_CHARS, ReplyBuilder } from "../../src/model/reply.ts";
+import { WITH_NEXT_STEP } from "./call-setup.ts";
 
 function built(chunks: readonly ChatChunk[]): ChatResponse {
   const builder = new ReplyBuilder("m");
@@ -10,11 +11,14 @@ function built(chunks: readonly ChatChunk[]): ChatResponse {
   return builder.finish();
 }
 
+/** The code of the error, which must say what to do. */
 function codeOf(act: () => unknown): string {
   try {
     act();
   } catch (error) {
-    return error instanceof ModelError ? error.code : String(error);
+    if (!(error instanceof ModelError)) return String(error);
+    expect(error.message).toMatch(WITH_NEXT_STEP);
+    return error.code;
   }
   return "nothing";
 }

@@ -10,7 +10,8 @@ import { apply } from "../../src/run/apply.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../../src/run/event.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { emptyRunState } from "../../src/run/run-state.ts";
-import { Team, type TeamOptions } from "../../src/team/team.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { type Latency, promptOf, shuffled, steady, stillClock } from "./outside.ts";
 

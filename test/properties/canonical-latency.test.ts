@@ -9,7 +9,7 @@ import { canonical } from "../../src/run/canonical.ts";
 import type { RunEvent } from "../../src/run/event.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import type { RunResult } from "../../src/environment/run-result.ts";
-import type { TeamOptions } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 import { listener } from "../environment/town.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";

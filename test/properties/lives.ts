@@ -4,7 +4,7 @@ import { fold } from "../../src/run/apply.ts";
 import { canonical } from "../../src/run/canonical.ts";
 import type { RunEvent, RunResumed, StepStarted } from "../../src/run/event.ts";
 import type { Role } from "../../src/role/role.ts";
-import type { TeamOptions } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { idea, teamOf } from "./six-roles.ts";
 import { endedLabels, type Latency, Outside, shuffled, steady } from "./outside.ts";

@@ -4,7 +4,8 @@ import type { ActionContext } from "../../src/action/context.ts";
 import { ROUTE_TO_ALL, UserRequirement } from "../../src/message/address.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { Team, type TeamOptions } from "../../src/team/team.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 import { brief, stepLabel, stillClock, type Outside } from "./outside.ts";
 
 /** How much the roles do. */

@@ -68,6 +68,7 @@ describe("think", () => {
     const role = defineRole({
       name: "Ann",
       reactions: [{ on: UserRequirement, do: Speak }],
+      actions: [Sing],
       think: (rc) => (rc.memory.getByAction(Sing).length < 2 ? Sing : undefined),
     });
     const environment = town([role]);

@@ -1,12 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
-import { Environment, hiredRole } from "../../src/environment/environment.ts";
+import { Environment } from "../../src/environment/environment.ts";
+import { hiredRole } from "../../src/environment/hired-role.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { apply, fold, stepsInFlight } from "../../src/run/apply.ts";
+import { apply, fold } from "../../src/run/apply.ts";
 import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../src/run/event.ts";
 import { emptyRunState, type RunState } from "../../src/run/run-state.ts";
+import { stepsInFlight } from "../../src/run/step-tries.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { answering, listener } from "../environment/town.ts";
 import { fresh } from "../team/recorded.ts";

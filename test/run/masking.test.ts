@@ -8,7 +8,8 @@ import { defineRole } from "../../src/role/role.ts";
 import { masked, maskedError } from "../../src/run/masking.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { Team, type TeamOptions } from "../../src/team/team.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../environment/town.ts";
 import { eventsOf } from "../team/recorded.ts";
 

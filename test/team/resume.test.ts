@@ -90,6 +90,7 @@ function bound(journal: ReturnType<typeof memoryJournal>): ReturnType<typeof mem
   return {
     create: (id) => journal.create(id),
     claim: (id) => journal.claim(id),
+    release: (id, epoch) => journal.release(id, epoch),
     append: (...args) => journal.append(...args),
     read: (id, from) => journal.read(id, from),
     runs: () => journal.runs(),
@@ -120,10 +121,10 @@ describe("who may go on with a run", () => {
   });
 
   test.each<[string, () => Role[], string]>([
-    ["a role less", () => relay().slice(0, 1), "missing Bob"],
-    ["a role more", () => [...relay(), listener("Zoe")], "changed or new Zoe"],
-    ["a role that hears otherwise", () => [relay()[0] as Role, listener("Bob")], "changed or new Bob"],
-    ["another goal", () => [relay()[0] as Role, answering("Bob", () => undefined, { watch: [], goal: "more" })], "changed or new Bob"],
+    ["a role less", () => relay().slice(0, 1), "Bob is missing"],
+    ["a role more", () => [...relay(), listener("Zoe")], "Zoe is new"],
+    ["a role that hears otherwise", () => [relay()[0] as Role, listener("Bob")], 'Bob: watch was [], is ["UserRequirement"]'],
+    ["another goal", () => [relay()[0] as Role, answering("Bob", () => undefined, { watch: [], goal: "more" })], "Bob: card was"],
   ])("%s is another team, and is refused by name", async (_what, roles, named) => {
     const journal = await journalWith("r", await afterOneRound());
     const before = await eventsOf(journal, "r");

@@ -5,7 +5,8 @@ import type { Journal } from "../../src/run/journal.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import type { Role } from "../../src/role/role.ts";
 import type { Run } from "../../src/team/run.ts";
-import { Team, type TeamOptions } from "../../src/team/team.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering, contents, listener } from "../environment/town.ts";
 import { eventsOf } from "./recorded.ts";
 

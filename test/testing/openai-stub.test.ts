@@ -194,6 +194,14 @@ describe("openaiStub", () => {
     expect((await errorOf(fetch(`${url}/models`))).message).toBe("fetch failed");
   });
 
+  it("keeps the address it had when it is closed, where nobody answers any more", async () => {
+    const to = await started({ reply: "x" });
+    const before = to.url;
+    await to.close();
+    expect(to.url).toBe(before);
+    expect((await errorOf(post(to))).message).toBe("fetch failed");
+  });
+
   it("a pace decides when each piece goes out", async () => {
     const seen: number[] = [];
     const to = await started({ reply: { chunks: ["a", "b"], comments: 2, pace: (n) => void seen.push(n) } });

@@ -68,7 +68,7 @@ describe("listening", () => {
       expectTypeOf(cost).toEqualTypeOf<number | null>();
     });
     run.on("act.failed", ({ then, error }) => {
-      expectTypeOf(then).toEqualTypeOf<"retry" | "dead" | "stop">();
+      expectTypeOf(then).toEqualTypeOf<"retry" | "isolate" | "dead" | "stop">();
       expectTypeOf(error.code).toEqualTypeOf<string>();
     });
     run.on("run.ended", ({ status }) => expectTypeOf(status).toEqualTypeOf<RunStatus>());
@@ -106,6 +106,8 @@ describe("events", () => {
           return event.message.content;
         case "act.started":
           return `${event.act} ${event.take}`;
+        case "act.resumed":
+          return event.act;
         case "step.started":
           return `${event.key} ${event.hold}`;
         case "step.ended":

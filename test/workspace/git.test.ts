@@ -201,7 +201,8 @@ describe("git in a workspace", () => {
     writeFileSync(join(root, ".git", "index.lock"), "");
     const error = await errorOf(() => workspace.commit(request));
     expect(error).toMatchObject({ name: "WorkspaceError", code: "WORKSPACE_GIT" });
-    expect(error.message).toContain("index.lock");
+    expect(error.message).toMatch(/code 128:\nfatal: .*index\.lock.*\n(?:.+\n)*Mend that, then resume: the files are written/);
+    expect(error.message).not.toContain("\\u{a}");
     execFileSync("rm", [join(root, ".git", "index.lock")]);
     expect(await workspace.commit(request)).toMatch(/^[0-9a-f]{40}$/);
     expect(git(root, "ls-files").split("\n")).toEqual(["a.txt", "b.txt"]);
@@ -356,6 +357,25 @@ describe("hostile git", () => {
       expect(workspace.git).toMatchObject({ kind: "none", reason: expect.stringMatching(reason) });
       expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("1");
     }
+  });
+
+  it("shows what git says in its lines, with what steers a terminal made visible, and no more than is read", async () => {
+    const programs = scratchFolder();
+    const says = (text: string): void => writeFileSync(join(programs, "git"), `#!/bin/sh\nprintf '${text}' >&2\nexit 3\n`, { mode: 0o755 });
+    const complaint = async (): Promise<string> =>
+      (await errorOf(() => fileWorkspace({ root: scratchFolder(), git: true }).prepareGit())).message;
+    vi.stubEnv("PATH", programs);
+    says("fatal: one\\033[2J\\r\\n\\nhint: two\\b\\n");
+    expect(await complaint()).toBe(
+      "Expected to keep the project's history with git, but git init failed: it ended with code 3:\n" +
+        "fatal: one\\u{1b}[2J\nhint: two\\u{8}\nMend that, or say `git: false` to keep none.",
+    );
+    says("fatal: one line.\\n");
+    expect(await complaint()).toMatch(/it ended with code 3: fatal: one line\. Mend that/);
+    says("");
+    expect(await complaint()).toMatch(/it ended with code 3\. Mend that/);
+    says("x\\n".repeat(5_000));
+    expect((await complaint()).length).toBeLessThan(1_000);
   });
 
   it("finds no git in the project or through a relative PATH", async () => {

@@ -32,6 +32,7 @@ describe("openWorkspace", () => {
     const error = await errorOf(() => openWorkspace({ root }));
     expect(error).toMatchObject({ code: "WORKSPACE_NOT_EMPTY", data: { path: root, entries: 5 } });
     expect(error.message).toContain("holds .hidden, a\\u{1b}[2J.txt, b.txt and 2 more");
+    expect(error.message).toMatch(/Choose another folder, or say --force \(`force: true` in a program\)/);
     expect(readdirSync(root).length).toBe(5);
     expect(existsSync(join(root, ".git"))).toBe(false);
   });

@@ -2,7 +2,7 @@ import { join, relative, resolve, sep } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TroupeError } from "../../src/kernel/errors.ts";
-import { checkPath, isNormalPath, visible } from "../../src/workspace/path-rules.ts";
+import { checkPath, isNormalPath, visible, visibleLines } from "../../src/workspace/path-rules.ts";
 
 /** Pieces that attacks on paths are made of, next to harmless ones. */
 const pieces = [
@@ -109,5 +109,24 @@ describe("visible", () => {
   it("cuts long texts with a mark", () => {
     expect(visible("x".repeat(300))).toBe(`${"x".repeat(200)}...`);
     expect(visible("x".repeat(200))).toBe("x".repeat(200));
+  });
+});
+
+describe("visibleLines", () => {
+  it("keeps the lines, whatever ends them, and shows the rest as visible does", () => {
+    expect(visibleLines("a\u001b[31m \r\n\n b\rc\n")).toBe("a\\u{1b}[31m\n b\nc");
+  });
+
+  it("cuts long texts with a mark, be it one line or many", () => {
+    expect(visibleLines("x".repeat(600))).toBe(`${"x".repeat(500)}...`);
+    expect(visibleLines("x\n".repeat(20), 9)).toBe("x\nx\nx\nx\nx...");
+  });
+
+  it("property: nothing in it steers a terminal", () => {
+    fc.assert(
+      fc.property(hostilePath, (text) => {
+        expect(visibleLines(text).replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+      }),
+    );
   });
 });

@@ -126,7 +126,7 @@ describe("progressLines", () => {
             {
               type: "run.started",
               team: "t",
-              roles: names.map(({ name }) => ({ name, fingerprint: "f", state: {} })),
+              roles: names.map(({ name }) => ({ name, fingerprint: "f", traits: {}, state: {} })),
               seed: "s",
               scheduler: "rounds",
             },

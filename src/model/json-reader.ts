@@ -3,77 +3,20 @@ import type { Json } from "../kernel/json.ts";
 /** Deepest nesting that is read: real answers have a handful of levels, and deeper values would overflow the stacks of those who walk them. */
 export const MAX_DEPTH = 256;
 
-/** Most values that are remembered of one text. */
-const MAX_VALUES = 16;
-/** Most brackets at which a value is looked for: a text with more of them before its value is an attack, not an answer. */
-const MAX_STARTS = 20_000;
+/** Why what looks like JSON cannot be read; `truncated` when the text ends inside it. */
+export type UnreadableReason = "truncated" | "malformed" | "too deep";
 
-/** A JSON value found in a text, and where it stands. */
-export interface FoundJson {
-  readonly value: Json;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** A part of a text that looks like JSON and cannot be read. */
-export interface BrokenJson {
-  readonly reason: "truncated" | "malformed" | "too deep";
-  readonly start: number;
-  readonly end: number;
-  /** Where reading failed. */
-  readonly at: number;
-}
-
-/** What a text holds: its JSON values, longest first, and the longest part that looks like JSON and is none. */
-export interface JsonInText {
-  readonly values: readonly FoundJson[];
-  readonly broken: BrokenJson | undefined;
-}
-
-/**
- * Finds JSON objects and arrays in a model's words: bare, fenced, or with prose around them. Mends what can be mended without guessing:
- * byte order marks, comments, trailing commas, single quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes.
- * Never adds what is missing: a text that ends inside a value is `truncated`. `__proto__` keys are dropped.
- *
- * Every character is read at most three times and every bracket tried at most once, whatever the text: prose is passed over, and a
- * broken part is skipped as a whole, so that nothing inside it is taken for an answer.
- */
-export function findJson(text: string): JsonInText {
-  const from = afterThinking(text);
-  const values: FoundJson[] = [];
-  let broken: BrokenJson | undefined;
-  let position = from;
-  for (let starts = 1; ; starts++) {
-    const start = nextOpening(text, position);
-    if (start === -1) break;
-    if (starts > MAX_STARTS) {
-      broken = { reason: "malformed", start, end: text.length, at: start };
-      break;
-    }
-    const read = readValue(text, start);
-    if (read.ok) {
-      keepLongest(values, { value: read.value, start, end: read.end });
-      position = read.end;
-    } else if (read.reason === "prose") {
-      position = Math.max(read.at, start + 1);
-    } else {
-      const end = read.reason === "truncated" ? text.length : closingOf(text, start);
-      const part = { reason: read.reason, start, end, at: read.at };
-      if (broken === undefined || end - start > broken.end - broken.start) broken = part;
-      position = end;
-    }
-  }
-  if (values.length === 0 && broken === undefined) readScalar(text, from, values);
-  values.sort((a, b) => b.end - b.start - (a.end - a.start));
-  return { values, broken };
-}
-
-type Read =
+/** A value and where it ends, or why there is none and where reading failed. */
+export type ReadValue =
   | { readonly ok: true; readonly value: Json; readonly end: number }
   /** `prose`: it failed before anything in it looked like data. */
-  | { readonly ok: false; readonly reason: BrokenJson["reason"] | "prose"; readonly at: number };
+  | { readonly ok: false; readonly reason: UnreadableReason | "prose"; readonly at: number };
 
-function readValue(text: string, start: number): Read {
+/**
+ * Reads the value that begins at `start`. Mends what can be mended without guessing: byte order marks, comments, trailing commas, single
+ * quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes. Never adds what is missing. `__proto__` keys are dropped.
+ */
+export function readValue(text: string, start: number): ReadValue {
   const reader = new Reader(text, start);
   try {
     const value = reader.value(0);
@@ -85,72 +28,11 @@ function readValue(text: string, start: number): Read {
   }
 }
 
-/** A reply that is nothing but a number, a string or a literal. */
-function readScalar(text: string, from: number, values: FoundJson[]): void {
-  const start = text.slice(from).search(/[^\s\uFEFF]/);
-  if (start === -1) return;
-  const read = readValue(text, from + start);
-  if (read.ok && /^[\s\uFEFF]*$/.test(text.slice(read.end, read.end + 100)) && text.slice(read.end).trim() === "") {
-    values.push({ value: read.value, start: from + start, end: read.end });
-  }
-}
-
-/** Models that reason aloud wrap it in a first `<think>` block; drafts in it are not the answer. */
-function afterThinking(text: string): number {
-  if (!/^[\s\uFEFF]*<think(?:ing)?>/.test(text.slice(0, 200))) return 0;
-  const end = /<\/think(?:ing)?>/.exec(text);
-  return end === null ? 0 : end.index + end[0].length;
-}
-
-function nextOpening(text: string, from: number): number {
-  for (let i = from; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x7b || code === 0x5b) return i;
-  }
-  return -1;
-}
-
-/** Where the bracket at `start` closes, strings respected; the end of the text when it never does. */
-function closingOf(text: string, start: number): number {
-  let depth = 0;
-  for (let i = start; i < text.length; i++) {
-    const char = text[i];
-    if (char === '"') {
-      i = endOfString(text, i);
-    } else if (char === "{" || char === "[") {
-      depth++;
-    } else if (char === "}" || char === "]") {
-      depth--;
-      if (depth === 0) return i + 1;
-    }
-  }
-  return text.length;
-}
-
-function endOfString(text: string, start: number): number {
-  for (let i = start + 1; i < text.length; i++) {
-    if (text[i] === "\\") i++;
-    else if (text[i] === '"') return i;
-  }
-  return text.length;
-}
-
-function keepLongest(values: FoundJson[], found: FoundJson): void {
-  values.push(found);
-  if (values.length <= MAX_VALUES) return;
-  let shortest = 0;
-  for (let i = 1; i < values.length; i++) {
-    const [a, b] = [values[i], values[shortest]];
-    if (a !== undefined && b !== undefined && a.end - a.start < b.end - b.start) shortest = i;
-  }
-  values.splice(shortest, 1);
-}
-
 class Unreadable extends Error {
-  readonly reason: BrokenJson["reason"];
+  readonly reason: UnreadableReason;
   readonly at: number;
 
-  constructor(reason: BrokenJson["reason"], at: number) {
+  constructor(reason: UnreadableReason, at: number) {
     super(reason);
     this.reason = reason;
     this.at = at;

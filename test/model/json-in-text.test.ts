@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findJson, MAX_DEPTH } from "../../src/model/json-repair.ts";
+import { findJson } from "../../src/model/json-in-text.ts";
+import { MAX_DEPTH } from "../../src/model/json-reader.ts";
 
 const first = (text: string): unknown => findJson(text).values[0]?.value;
 

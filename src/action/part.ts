@@ -1,0 +1,94 @@
+import { valueText } from "../kernel/value-text.ts";
+import type { Addressable } from "../message/address.ts";
+
+/** A named part of a definition, such as a role's actions, and what it must be. */
+export interface Part {
+  readonly name: string;
+  /** What does not fit in a value for it, if something does not. */
+  misfit(value: unknown): Misfit | undefined;
+}
+
+/** What does not fit in a definition. */
+export interface Misfit {
+  /** Where it stands: "actions[0]". */
+  readonly at: string;
+  readonly expected: string;
+  readonly came: unknown;
+  readonly todo: string;
+}
+
+/** What a value must be. */
+export interface Kind {
+  readonly fits: (value: unknown) => boolean;
+  /** "an action" */
+  readonly expected: string;
+  /** What to do about a value that does not fit, as a sentence. */
+  readonly todo: string;
+}
+
+/** A part that is one value. */
+export function part(name: string, { fits, expected, todo }: Kind): Part {
+  return { name, misfit: (came) => (fits(came) ? undefined : { at: name, expected, came, todo }) };
+}
+
+/** A part that is a list, each item of one kind. */
+export function listPart(name: string, { fits, expected, todo }: Kind): Part {
+  return itemsPart(name, { expected, todo }, (item) => (fits(item) ? undefined : { at: "", expected, came: item, todo }));
+}
+
+/** A part that is a list of definitions, each with parts of its own. */
+export function definitionsPart(name: string, { fits, expected, todo }: Kind, parts: readonly Part[]): Part {
+  return itemsPart(name, { expected, todo }, (item) => {
+    if (!fits(item)) return { at: "", expected, came: item, todo };
+    const inner = misfitIn(item as object, parts);
+    return inner === undefined ? undefined : { ...inner, at: `.${inner.at}` };
+  });
+}
+
+/** A part that may be left out. */
+export function optional({ name, misfit }: Part): Part {
+  return { name, misfit: (value) => (value === undefined ? undefined : misfit(value)) };
+}
+
+/** The first part of a definition that does not fit. */
+export function misfitIn(definition: object, parts: readonly Part[]): Misfit | undefined {
+  for (const { name, misfit } of parts) {
+    const found = misfit((definition as Readonly<Record<string, unknown>>)[name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A misfit in words: what was expected, what came, what to do. */
+export function misfitText({ at, expected, came, todo }: Misfit, owner: string): string {
+  return `Expected ${at} of ${owner} to be ${expected}, got ${valueText(came)}. ${todo}`;
+}
+
+function itemsPart(name: string, { expected, todo }: Omit<Kind, "fits">, misfitOf: (item: unknown) => Misfit | undefined): Part {
+  return {
+    name,
+    misfit(list) {
+      if (!Array.isArray(list)) return { at: name, expected: `a list, each item ${expected}`, came: list, todo };
+      // Not `entries` of the items that are there: a hole is an item that is missing.
+      for (const [place, item] of Array.from(list as readonly unknown[]).entries()) {
+        const found = misfitOf(item);
+        if (found !== undefined) return { ...found, at: `${name}[${place}]${found.at}` };
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Kinds that parts of many definitions are of. */
+export const text: Omit<Kind, "todo"> = { fits: (value) => typeof value === "string", expected: "a text" };
+export const callable: Omit<Kind, "todo"> = { fits: (value) => typeof value === "function", expected: "a function" };
+export const address: Omit<Kind, "todo"> = { fits: hasName, expected: "a name, an action, a role or an Action class" };
+export const schema: Omit<Kind, "todo"> = {
+  fits: (value) => typeof (value as { readonly safeParse?: unknown } | null | undefined)?.safeParse === "function",
+  expected: "a zod schema",
+};
+
+function hasName(value: unknown): boolean {
+  if (typeof value === "string") return true;
+  return (typeof value === "object" || typeof value === "function") && typeof (value as Partial<Addressable> | null)?.name === "string";
+}

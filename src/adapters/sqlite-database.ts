@@ -1,0 +1,100 @@
+import type Libsql from "libsql";
+import { JournalError } from "../kernel/errors.ts";
+
+/** What a statement is given. Text stands for what was written by us alone: SQLite cuts it at a NUL. */
+export type SqlValue = number | string | Uint8Array | null;
+/** One row, in the order of the columns asked for. */
+export type Row = readonly unknown[];
+
+type Libsql = typeof Libsql;
+
+/**
+ * One connection to a SQLite file, over `libsql`, which is loaded with the first one.
+ *
+ * It hides what that library does to the careless: a bare Buffer as the only value, and text that is no UTF-8, end the whole process. So
+ * values always come as a list; and whatever is asked of a table, where one flipped bit makes text of anything, must be asked for as
+ * `CAST(... AS BLOB)` or `CAST(... AS INTEGER)`. Every answer is read to its end, for a question left in its middle keeps the file's past.
+ */
+export class Database {
+  readonly #native: InstanceType<Libsql>;
+  readonly #prepared = new Map<string, Libsql.Statement>();
+  #isClosed = false;
+
+  constructor(driver: Driver, location: string, busyTimeout: number) {
+    this.#native = new driver.libsql(location, { timeout: busyTimeout });
+  }
+
+  get inTransaction(): boolean {
+    return this.#native.inTransaction;
+  }
+
+  /** Runs statements that give nothing back. */
+  exec(sql: string): void {
+    this.#assertOpen();
+    this.#native.exec(sql);
+  }
+
+  /** Runs one statement. @returns how many rows it changed */
+  run(sql: string, values: readonly SqlValue[]): number {
+    return this.#statement(sql).run(values).changes;
+  }
+
+  all(sql: string, values: readonly SqlValue[] = []): readonly Row[] {
+    return this.#statement(sql).all(values) as Row[];
+  }
+
+  first(sql: string, values: readonly SqlValue[] = []): Row | undefined {
+    return this.all(sql, values)[0];
+  }
+
+  /** Runs `work` as one transaction: all of it, or nothing. */
+  transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T): T {
+    this.exec(`BEGIN ${kind}`);
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      // Some failures, a full disk among them, have rolled it back already.
+      if (this.inTransaction) this.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** No statement works any more. The file itself is let go when the last prepared statement is collected, or at once if there is none. */
+  close(): void {
+    this.#isClosed = true;
+    this.#prepared.clear();
+    this.#native.close();
+  }
+
+  #statement(sql: string): Libsql.Statement {
+    this.#assertOpen();
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = this.#native.prepare(sql);
+      if (statement.reader) statement.raw();
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw closedError();
+  }
+}
+
+/** The loaded library. */
+export interface Driver {
+  readonly libsql: Libsql;
+}
+
+/** Loads the library; the second time it is there at once. */
+export async function loadDriver(): Promise<Driver> {
+  return { libsql: (await import("libsql")).default };
+}
+
+/** Whoever uses a journal after its end. */
+export function closedError(): JournalError {
+  return new JournalError("JOURNAL_CLOSED", "Expected an open journal, but it has been closed. Make another one for the same file.");
+}

@@ -1,0 +1,152 @@
+import { nextMacrotask } from "../kernel/clock.ts";
+import { JournalError } from "../kernel/errors.ts";
+import type { RunEvent } from "../run/event.ts";
+import { ChatReader } from "./sqlite-chats.ts";
+import { damagedRun, isBusy, patiently, unreadable } from "./sqlite-damage.ts";
+import type { Database, Row } from "./sqlite-database.ts";
+import type { FileOptions } from "./sqlite-file.ts";
+import { chained, chainStart, decodeEvent } from "./sqlite-rows.ts";
+import { type Head, knownRun, PLACES } from "./sqlite-runs.ts";
+
+/** Events read at once, if they are small. */
+const PAGE_EVENTS = 500;
+/** Bytes read at once, if one event has no more. */
+const PAGE_BYTES = 1_000_000;
+/** The next event to be read, and the checksum of the one before it. */
+interface Position {
+  readonly seq: number;
+  readonly checksum: Uint8Array;
+}
+
+interface Page {
+  readonly events: readonly RunEvent[];
+  readonly next: Position | undefined;
+  /** Why nothing more comes. */
+  readonly end?: { readonly error: unknown } | "whole";
+}
+
+/**
+ * Reads a run in pages, each as the file is at that moment, and checks every row. Who writes meanwhile is not disturbed, and what has been
+ * written until the last page is read too.
+ *
+ * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`, after everything intact before it
+ */
+export async function* readEvents(
+  open: () => Promise<Database>,
+  options: FileOptions,
+  runId: string,
+  from: number,
+): AsyncGenerator<RunEvent, void> {
+  const cursor = new Cursor(options.file, runId, from);
+  for (;;) {
+    const db = await open();
+    const page = await patiently(() => cursor.page(db), options.clock, options.patience);
+    for (const event of page.events) yield event;
+    if (page.end === "whole") return;
+    if (page.end !== undefined) throw page.end.error;
+    await nextMacrotask();
+  }
+}
+
+/** Where a reader stands. It goes on only when a page has been read to its end, so that no event is lost to a page that is read again. */
+class Cursor {
+  readonly #file: string;
+  readonly #runId: string;
+  readonly #from: number;
+  readonly #chats = new ChatReader();
+  #next: Position | undefined;
+  #number: number | undefined;
+  #atOnce = PAGE_EVENTS;
+
+  constructor(file: string, runId: string, from: number) {
+    this.#file = file;
+    this.#runId = runId;
+    this.#from = Math.max(0, from);
+  }
+
+  page(db: Database): Page {
+    try {
+      const page = db.transaction("DEFERRED", () => this.#read(db));
+      this.#next = page.next;
+      return page;
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      if (this.#atOnce === 1 || error instanceof JournalError) return this.#ends([], this.#next, error);
+      // One row that cannot be read must not take those before it along.
+      this.#atOnce = 1;
+      return { events: [], next: this.#next };
+    }
+  }
+
+  #read(db: Database): Page {
+    const head = this.#head(db);
+    if (this.#from > head.events) return { events: [], next: this.#next, end: "whole" };
+    let next = this.#next ?? this.#start(db, head);
+    const events: RunEvent[] = [];
+    try {
+      for (const row of this.#rows(db, head, next.seq)) {
+        const checksum = this.#check(row, head, next);
+        events.push(this.#event(db, head, row, next.seq));
+        next = { seq: next.seq + 1, checksum };
+      }
+    } catch (error) {
+      return this.#ends(events, next, error);
+    }
+    if (next.seq < head.events) {
+      return events.length > 0 ? { events, next } : this.#ends(events, next, this.#damage(next.seq, `event ${next.seq} is missing`));
+    }
+    if (Buffer.compare(next.checksum, head.checksum) === 0) return { events, next, end: "whole" };
+    return this.#ends(events, next, this.#damage(next.seq, "the run has another last event than this one"));
+  }
+
+  #head(db: Database): Head {
+    const head = knownRun(db, this.#runId);
+    this.#number ??= head.number;
+    if (head.number === this.#number) return head;
+    throw new JournalError("RUN_UNKNOWN", `Expected run ${this.#runId} to stay while it was read, but it has been removed.`);
+  }
+
+  /** Of the row before it is believed what it says of itself: only reading from the first event on would prove it. */
+  #start(db: Database, { number }: Head): Position {
+    const seq = this.#from;
+    if (seq === 0) return { seq, checksum: chainStart(this.#runId) };
+    const [checksum] = db.first("SELECT CAST(checksum AS BLOB) FROM events WHERE place = ?", [number * PLACES + seq - 1]) ?? [];
+    if (checksum instanceof Uint8Array) return { seq, checksum };
+    throw this.#damage(0, `event ${seq - 1} is missing`);
+  }
+
+  #rows(db: Database, { number, events }: Head, seq: number): readonly Row[] {
+    const first = number * PLACES + seq;
+    const behind = Math.min(first + this.#atOnce, number * PLACES + events);
+    const longest = db.first("SELECT max(octet_length(body)) FROM events WHERE place >= ? AND place < ?", [first, behind])?.[0];
+    const fitting = typeof longest === "number" ? Math.floor(PAGE_BYTES / Math.max(longest, 1)) : 1;
+    const sql = `SELECT place, CAST(body AS BLOB), CAST(checksum AS BLOB), CAST(chat AS BLOB) FROM events
+      WHERE place >= ? AND place < ? ORDER BY place LIMIT ?`;
+    return db.all(sql, [first, behind, Math.max(fitting, 1)]);
+  }
+
+  /** @returns the checksum of the row, if it is the one that follows */
+  #check([place, body, checksum, chat]: Row, { number }: Head, { seq, checksum: before }: Position): Uint8Array {
+    if (place !== number * PLACES + seq) throw this.#damage(seq, `event ${seq} is missing`);
+    if (body instanceof Uint8Array && checksum instanceof Uint8Array && (chat === null || chat instanceof Uint8Array)) {
+      if (chained(before, body, chat ?? undefined).equals(checksum)) return checksum;
+    }
+    throw this.#damage(seq, `event ${seq} was changed since it was written`);
+  }
+
+  #event(db: Database, { number }: Head, [, body, , chat]: Row, seq: number): RunEvent {
+    const messages = chat instanceof Uint8Array ? this.#chats.read(db, number, chat) : undefined;
+    if (chat !== null && messages === undefined) throw this.#damage(seq, `the messages of event ${seq} are not as they were written`);
+    const event = decodeEvent(body as Uint8Array, messages, this.#runId, seq);
+    if ("flaw" in event) throw this.#damage(seq, event.flaw);
+    return event;
+  }
+
+  #ends(events: readonly RunEvent[], next: Position | undefined, error: unknown): Page {
+    return { events, next, end: { error: unreadable(this.#file, this.#runId, next?.seq ?? 0, error) } };
+  }
+
+  #damage(intact: number, why: string): JournalError {
+    return damagedRun(this.#file, this.#runId, intact, why);
+  }
+}

@@ -1,0 +1,133 @@
+import { JournalError, NotJsonError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { EVENT_VERSION, type RunEvent } from "../run/event.ts";
+import { type Chat, chatOf } from "./sqlite-chats.ts";
+import { DIGEST_BYTES, digestOf } from "./sqlite-digest.ts";
+
+/*
+ * An event as a row, and back. The body is its JSON text; the messages a model was shown are taken out of it, for they are the same over
+ * and over. Every row carries a checksum over the one before, the messages and the body, from a start that only its run has: a row that
+ * was changed, moved, left out or taken from another run does not fit.
+ */
+
+const NO_CHAT = Buffer.alloc(DIGEST_BYTES);
+
+/** Every type of event, so that the compiler asks for a new one here. */
+const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
+  "run.started": true,
+  message: true,
+  "act.started": true,
+  "act.resumed": true,
+  "step.started": true,
+  "step.ended": true,
+  "act.ended": true,
+  "act.failed": true,
+  "round.ended": true,
+  "run.resumed": true,
+  "run.ended": true,
+};
+
+/** An event ready to be written. */
+export interface EncodedEvent {
+  readonly body: string;
+  readonly chat: Chat | undefined;
+}
+
+/** What a row's bytes say is wrong with them. */
+export interface Flaw {
+  readonly flaw: string;
+}
+
+/** The checksum before the first event of a run. */
+export function chainStart(runId: string): Buffer {
+  return digestOf(`run ${JSON.stringify(runId)}`);
+}
+
+/** The checksum of a row. */
+export function chained(before: Uint8Array, body: string | Uint8Array, chat: Uint8Array | undefined): Buffer {
+  return digestOf(before, chat ?? NO_CHAT, body);
+}
+
+/** @throws JournalError `SEQ_MISMATCH`, NotJsonError */
+export function encodeEvent(event: RunEvent, runId: string, seq: number): EncodedEvent {
+  if (event.seq !== seq || event.runId !== runId) {
+    throw new JournalError(
+      "SEQ_MISMATCH",
+      `Expected event ${seq} of run ${runId} next, got event ${event.seq} of run ${event.runId}. Append the events of one run in their order.`,
+    );
+  }
+  const messages = messagesIn(event);
+  const body = JSON.stringify(messages === undefined ? event : withMessages(event, []));
+  if (isSuspicious(body) && hidesPrototype(JSON.parse(body))) {
+    throw new NotJsonError(`event ${seq} of run ${runId}`, "a member named __proto__");
+  }
+  return { body, chat: messages === undefined ? undefined : chatOf(messages) };
+}
+
+/** Reads a body whose checksum is right. @throws JournalError `EVENT_NEWER` */
+export function decodeEvent(body: Uint8Array, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { flaw: `event ${seq} is no JSON` };
+  }
+  if (isSuspicious(text) && hidesPrototype(value)) return { flaw: `event ${seq} has a member named __proto__` };
+  if (isRecord(value) && typeof value["v"] === "number" && value["v"] > EVENT_VERSION) throw newer(runId, seq, value["v"]);
+  if (!isEvent(value, runId, seq)) return { flaw: `event ${seq} has not the shape of one` };
+  if (messages === undefined) return value;
+  return messagesIn(value)?.length === 0 ? withMessages(value, messages) : { flaw: `event ${seq} has no place for its messages` };
+}
+
+/** The messages a model is shown by a step, if it shows any. */
+function messagesIn(event: RunEvent): readonly Json[] | undefined {
+  if (event.type !== "step.started") return undefined;
+  const { request } = event;
+  const messages = isRecord(request) ? request["messages"] : undefined;
+  return Array.isArray(messages) ? (messages as readonly Json[]) : undefined;
+}
+
+function withMessages(event: RunEvent, messages: readonly Json[]): RunEvent {
+  return event.type === "step.started" && isRecord(event.request) ? { ...event, request: { ...event.request, messages } as Json } : event;
+}
+
+function isEvent(value: unknown, runId: string, seq: number): value is RunEvent {
+  if (!isRecord(value)) return false;
+  const { v, type, time } = value;
+  return (
+    v === EVENT_VERSION &&
+    value["runId"] === runId &&
+    value["seq"] === seq &&
+    typeof time === "number" &&
+    typeof type === "string" &&
+    Object.hasOwn(EVENT_TYPES, type)
+  );
+}
+
+/** The name itself, or a letter written as a number: what we write never has one of those for a letter. */
+function isSuspicious(json: string): boolean {
+  return json.includes("__proto__") || /\\u00[2-7]/.test(json);
+}
+
+function hidesPrototype(value: unknown): boolean {
+  const open: unknown[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== "object" || next === null) continue;
+    if (Object.hasOwn(next, "__proto__")) return true;
+    for (const member of Object.values(next) as unknown[]) if (typeof member === "object") open.push(member);
+  }
+  return false;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function newer(runId: string, seq: number, version: number): JournalError {
+  return new JournalError(
+    "EVENT_NEWER",
+    `Expected events of version ${EVENT_VERSION} at most, got ${version} as event ${seq} of run ${runId}. Update this program to read the run.`,
+    { data: { runId, intact: seq, version } },
+  );
+}

@@ -1,0 +1,144 @@
+import { JournalError } from "../kernel/errors.ts";
+import type { RunInfo } from "../run/journal.ts";
+import { writeChat } from "./sqlite-chats.ts";
+import type { Database } from "./sqlite-database.ts";
+import { chained, chainStart, type EncodedEvent } from "./sqlite-rows.ts";
+
+/*
+ * What happens to the tables, each as a part of a transaction. A refusal comes before the first change.
+ *
+ * N1 a run's number is never given twice. N2 an epoch is never given twice, to no run of the file, so that who owned a run that was
+ * removed cannot write into another of its name; 0 is nobody's.
+ */
+
+/** How many places a run has: its number times this is where its events begin. */
+export const PLACES = 2 ** 31;
+/** Numbers above it would make places that JavaScript cannot count. */
+const MAX_NUMBER = 2 ** 22 - 1;
+const NOBODY = 0;
+
+const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), CAST(head AS BLOB) FROM runs WHERE run = ?";
+
+/** What the file says of a run. */
+export interface Head {
+  readonly number: number;
+  readonly epoch: number;
+  readonly events: number;
+  /** Of the last event, or the start of the chain. */
+  readonly checksum: Uint8Array;
+}
+
+/** A run's row, or undefined when there is none. */
+export function headOf(db: Database, runId: string): Head | undefined {
+  const row = db.first(HEAD, [keyOf(runId)]);
+  if (row === undefined) return undefined;
+  const [number, epoch, events, checksum] = row;
+  if (isCount(number) && isCount(epoch) && isCount(events) && checksum instanceof Uint8Array) return { number, epoch, events, checksum };
+  throw new JournalError(
+    "JOURNAL_DAMAGED",
+    `Expected to find run ${runId}, but what the journal says of it was changed since it was written.`,
+  );
+}
+
+/** @throws JournalError `RUN_UNKNOWN` */
+export function knownRun(db: Database, runId: string): Head {
+  const head = headOf(db, runId);
+  if (head === undefined) throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+  return head;
+}
+
+/** All runs, the oldest first. */
+export function allRuns(db: Database): readonly RunInfo[] {
+  return db
+    .all("SELECT CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs ORDER BY number")
+    .map(([run, events]) => ({ runId: idOf(run), events: countOf(events) }));
+}
+
+/** @throws JournalError `RUN_EXISTS`, `JOURNAL_FULL` */
+export function createRun(db: Database, runId: string): void {
+  if (headOf(db, runId) !== undefined)
+    throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+  const given = db.first("SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = 'runs'")?.[0];
+  if (typeof given === "number" && given >= MAX_NUMBER) throw full(`more than ${MAX_NUMBER} runs`);
+  db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, ?)", [keyOf(runId), NOBODY, chainStart(runId)]);
+}
+
+/** Gives a run to a new owner. @throws JournalError `RUN_UNKNOWN` */
+export function giveEpoch(db: Database, runId: string): number {
+  const { number, epoch } = knownRun(db, runId);
+  const next = countOf(db.first("UPDATE epochs SET last = max(last, ?) + 1 RETURNING last", [epoch])?.[0]);
+  db.run("UPDATE runs SET epoch = ? WHERE number = ?", [next, number]);
+  return next;
+}
+
+/** Ends an epoch. @returns false when it is not the run's */
+export function endEpoch(db: Database, runId: string, epoch: number): boolean {
+  const head = headOf(db, runId);
+  if (head === undefined || head.epoch !== epoch) return false;
+  db.run("UPDATE runs SET epoch = ? WHERE number = ?", [NOBODY, head.number]);
+  return true;
+}
+
+/** @throws JournalError `RUN_UNKNOWN`, `EPOCH_STALE`, `SEQ_MISMATCH`, `JOURNAL_FULL` */
+export function appendEvents(db: Database, runId: string, epoch: number, expectedSeq: number, events: readonly EncodedEvent[]): void {
+  const head = knownRun(db, runId);
+  if (head.epoch !== epoch || epoch === NOBODY) throw stale(runId, head.epoch, epoch);
+  if (head.events !== expectedSeq) {
+    throw new JournalError("SEQ_MISMATCH", `Expected event ${head.events} of run ${runId} next, got ${expectedSeq}.`);
+  }
+  if (expectedSeq + events.length > PLACES) throw full(`more than ${PLACES} events of run ${runId}`);
+  if (events.length === 0) return;
+  let { checksum } = head;
+  let place = head.number * PLACES + expectedSeq;
+  for (const { body, chat } of events) {
+    if (chat !== undefined) writeChat(db, head.number, chat);
+    checksum = chained(checksum, body, chat?.digest);
+    db.run("INSERT INTO events (place, body, checksum, chat) VALUES (?, ?, ?, ?)", [place, body, checksum, chat?.digest ?? null]);
+    place += 1;
+  }
+  db.run("UPDATE runs SET events = ?, head = ? WHERE number = ?", [expectedSeq + events.length, checksum, head.number]);
+}
+
+/** Forgets a run; an unknown one is no error. */
+export function removeRun(db: Database, runId: string): void {
+  const head = headOf(db, runId);
+  if (head === undefined) return;
+  const { number } = head;
+  db.run("DELETE FROM events WHERE place >= ? AND place < ?", [number * PLACES, (number + 1) * PLACES]);
+  db.run("DELETE FROM chats WHERE number = ?", [number]);
+  db.run("DELETE FROM chat_messages WHERE number = ?", [number]);
+  db.run("DELETE FROM runs WHERE number = ?", [number]);
+}
+
+/** Any id as text without a NUL or half a character, which SQLite would not keep. */
+function keyOf(runId: string): string {
+  return JSON.stringify(runId);
+}
+
+function idOf(key: unknown): string {
+  try {
+    const id: unknown = key instanceof Uint8Array ? JSON.parse(Buffer.from(key).toString()) : undefined;
+    if (typeof id === "string") return id;
+  } catch {
+    // Told below, like every other key that is none.
+  }
+  throw new JournalError("JOURNAL_DAMAGED", "Expected the list of runs, but the name of one was changed since it was written.");
+}
+
+function countOf(value: unknown): number {
+  if (isCount(value)) return value;
+  throw new JournalError("JOURNAL_DAMAGED", "Expected the journal's own counts, but one of them was changed since it was written.");
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+function stale(runId: string, now: number, epoch: number): JournalError {
+  const owner = now === NOBODY ? "it is nobody's now" : "somebody else has taken the run over";
+  return new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
+}
+
+function full(what: string): JournalError {
+  return new JournalError("JOURNAL_FULL", `Expected what one journal can hold, got ${what}. Use another file for what comes next.`);
+}

@@ -1,0 +1,40 @@
+import { resolve } from "node:path";
+import { systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { Journal } from "../run/journal.ts";
+import { SqliteJournal } from "./sqlite-journal.ts";
+
+/*
+ * A journal on disk, for all runs of a project: one SQLite file, over `libsql`, which is loaded with the first question.
+ *
+ * J1 what `append` has resolved is on the disk (write-ahead log, synchronous=FULL). J2 appends that come in one turn of the event loop
+ * share a commit; one that is refused harms no other. J3 a run has one living owner: see `sqlite-lock.ts`; a stale epoch cannot append from
+ * anywhere. J4 every row is checked when it is read; a reader gets what is intact and then a typed error, never a wrong event. J5 a run
+ * grows with what is said in it, not with how often a model is shown it. J6 files are their owner's alone from birth; a file of another
+ * program, or of a newer version, is not touched.
+ *
+ * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
+ * What it does not promise: locks over a network file system, and that a disk which says it has written has done so.
+ */
+
+/** Milliseconds to wait for other processes that write the same file. */
+const PATIENCE = 10_000;
+
+/** Where the journal is. */
+export interface SqliteOptions {
+  /** The file; it and its folder are made when they are not there. Beside it stand `-wal`, `-shm` and the folder `-locks`. */
+  readonly path: string;
+}
+
+/**
+ * A journal in a SQLite file.
+ *
+ * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a JournalError:
+ * `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`.
+ */
+export function sqlite({ path }: SqliteOptions): Journal {
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
+    throw new UsageError("OPTION_INVALID", `Expected the path of a journal's file, got ${JSON.stringify(path)}.`);
+  }
+  return new SqliteJournal({ file: resolve(path), clock: systemClock, patience: PATIENCE });
+}

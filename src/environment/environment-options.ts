@@ -1,0 +1,41 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import type { LimitOptions } from "../model/limits.ts";
+import type { PriceTable } from "../model/price.ts";
+import type { FailurePolicy } from "../role/failure-policy.ts";
+import type { HumanPort } from "./human-port.ts";
+
+/** Most activations at once, unless said otherwise. */
+export const DEFAULT_CONCURRENCY = 16;
+/** Most rounds of one `run`, unless said otherwise. */
+export const DEFAULT_ROUNDS = 100;
+/** Most characters of one message, unless said otherwise. */
+export const DEFAULT_MESSAGE_LIMIT = 1_000_000;
+
+/** What an environment is made of. All of it has a default. */
+export interface EnvironmentOptions {
+  /** Where the roles find themselves, in prompts. */
+  readonly description?: string;
+  /** The model of roles that have none of their own. Needed only when an action asks one. */
+  readonly model?: ChatModel;
+  /** Default: random. */
+  readonly seed?: string | number;
+  readonly clock?: Clock;
+  /** Default `rounds`. */
+  readonly scheduler?: "rounds" | "eager";
+  /** Most activations at once. Default 16. */
+  readonly concurrency?: number;
+  /** Default `stop`. */
+  readonly onFailure?: FailurePolicy;
+  readonly human?: HumanPort;
+  readonly logger?: Logger;
+  /** Prices that win over the table. */
+  readonly prices?: PriceTable;
+  /** Bounds on model calls. */
+  readonly limits?: LimitOptions;
+  /** Texts that must never be written down, besides what looks like a key. */
+  readonly secrets?: readonly string[];
+  /** Most characters of one message. Default 1,000,000. */
+  readonly messageLimit?: number;
+}

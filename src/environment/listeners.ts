@@ -1,0 +1,58 @@
+import { EventEmitter } from "eventemitter3";
+import type { Emit, Logger } from "../kernel/emit.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
+import type { Observed, ObservedOf, RunNotice } from "../run/event.ts";
+import { maskedError } from "../run/masking.ts";
+
+/** What listeners are told with. */
+export interface ListenersParts {
+  /** Default: one of its own. A run has one before it has an environment. */
+  readonly emitter?: EventEmitter | undefined;
+  readonly logger: Logger;
+  readonly mask: Mask;
+}
+
+/**
+ * Who listens to what happens in an environment. It owns who listens; what there is to tell is its environment's.
+ *
+ * O1 what a listener throws is its own affair: it is logged, and the run goes on, for the other listeners too. O2 what is told is frozen:
+ * nobody who hears it can change the run. O3 nothing is made to be told when nobody listens.
+ */
+export class Listeners {
+  readonly #parts: ListenersParts;
+  readonly #emitter: EventEmitter;
+
+  constructor(parts: ListenersParts) {
+    this.#parts = parts;
+    this.#emitter = parts.emitter ?? new EventEmitter();
+  }
+
+  /** Calls `listener` for every event or notice of a type; the returned function stops that. */
+  on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
+    this.#emitter.on(type, listener as (observed: Observed) => void);
+    return () => void this.#emitter.off(type, listener as (observed: Observed) => void);
+  }
+
+  /** Where notices are told; undefined while nobody listens (O3). */
+  get notices(): Emit<RunNotice> | undefined {
+    return this.#emitter.eventNames().length === 0 ? undefined : this.tell;
+  }
+
+  readonly tell = (observed: Observed): void => {
+    if (this.#emitter.listenerCount(observed.type) === 0) return;
+    deepFreeze(observed);
+    for (const listener of this.#emitter.listeners(observed.type)) {
+      try {
+        void Promise.resolve(listener(observed) as unknown).catch((error: unknown) => this.#failed(observed, error));
+      } catch (error) {
+        this.#failed(observed, error);
+      }
+    }
+  };
+
+  #failed(observed: Observed, error: unknown): void {
+    const { logger, mask } = this.#parts;
+    logger.error(`A listener of ${observed.type} failed: ${maskedError(mask, error).message}`);
+  }
+}

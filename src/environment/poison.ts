@@ -1,0 +1,32 @@
+import { errorRecord, StepError } from "../kernel/errors.ts";
+import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
+import type { RunLog } from "../run/run-log.ts";
+import type { RunFailure } from "./run-failure.ts";
+
+/**
+ * Ends the activations during which the process died `limit` times without an answer in between. Where one had several messages, they are
+ * tried one by one from then on; a single one becomes a dead letter.
+ *
+ * @returns the failure of a role whose policy does not go on without its message
+ */
+export function failPoisoned(log: RunLog, limit: number, policyOf: (role: string) => FailurePolicy): RunFailure | undefined {
+  const { state } = log;
+  let failure: RunFailure | undefined;
+  for (const role of [...state.suspects]) {
+    const open = state.roles.get(role)?.open;
+    if (open === undefined || open.crashes < limit) continue;
+    const { act, take } = open;
+    const error = poisoned(act, open.crashes);
+    const then = take > 1 ? "isolate" : "dead";
+    log.record({ type: "act.failed", act, role, round: state.round, take, error: errorRecord(error), stepFailed: true, then });
+    if (then === "dead" && afterFailure(policyOf(role), Infinity) === "stop") failure ??= { error, role };
+  }
+  return failure;
+}
+
+function poisoned(act: string, deaths: number): StepError {
+  return new StepError(
+    "POISONED",
+    `Expected ${act} to live to its end, but the process died ${deaths} times while it was under way. What it was about goes to the dead letters; look at what its action does with that.`,
+  );
+}

@@ -1,0 +1,129 @@
+import type { Clock } from "../kernel/clock.ts";
+import { DifferenceError, errorRecord } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { canonicalEnd } from "../run/canonical.ts";
+import type { ActEnded, ActFailed, Envelope, RunEvent, RunEventBody } from "../run/event.ts";
+import type { OpenQuestion, Past } from "../run/past.ts";
+import type { RunLog } from "../run/run-log.ts";
+import type { RunState, StepRecord } from "../run/run-state.ts";
+import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
+
+/** Failures that come from outside of what is replayed: time, and the death of the process. */
+const OUTER_FAILURES: ReadonlySet<string> = new Set(["TIMEOUT", "POISONED"]);
+
+/** What a replay found that is not as it was. */
+export interface ReplayDifference {
+  /** `asked`: now, but not then. `not asked`: then, but not now. `ended`: otherwise than then. */
+  readonly kind: "asked" | "not asked" | "ended";
+  /** `role#n~attempt` */
+  readonly act: string;
+  /** Of the step; left out where no step differs. */
+  readonly name?: string;
+  /** What the record has; null: nothing. */
+  readonly recorded: Json;
+  /** What came now; null: nothing. */
+  readonly now: Json;
+}
+
+/**
+ * The regime of a replay: it follows a record, event by event. What came from outside and what steps answered is taken over as it is;
+ * every activation lives again, in the order in which they had ended, and must end as it had. It owns the time of the replay, which is
+ * that of the record.
+ *
+ * P1 no effect happens: a step without a recorded answer is a difference. P2 what had no end in the record gets none. P3 what ran out of
+ * time then is taken over as it is, for time is not replayed.
+ */
+export class Replay implements Scheduler, Past {
+  readonly name = "replay";
+  readonly #record: AsyncIterable<RunEvent>;
+  readonly #log: () => RunLog;
+  #now = 0;
+
+  /** @param record of one run, without its start */
+  constructor(record: AsyncIterable<RunEvent>, log: () => RunLog) {
+    this.#record = record;
+    this.#log = log;
+  }
+
+  /** Tells the time of the record, and waits by `clock`. */
+  clock(clock: Clock): Clock {
+    return { now: () => this.#now, timer: (ms, fire) => clock.timer(ms, fire) };
+  }
+
+  /** @throws DifferenceError always: what the record does not answer must not happen. */
+  answer(question: OpenQuestion): undefined {
+    throw asked(question, this.#log().state);
+  }
+
+  startOf(): undefined {
+    return undefined;
+  }
+
+  async run(host: SchedulerHost): Promise<SchedulerEnd> {
+    for await (const event of this.#record) {
+      if (host.signal.aborted) return "interrupted";
+      this.#now = event.time;
+      if (!isEnd(event) || isOuter(event)) this.#log().record(bodyOf(event));
+      else if ((await this.#liveAgain(event, host)) === "suspended") return "interrupted";
+    }
+    return "idle";
+  }
+
+  async #liveAgain(event: ActEnded | ActFailed, host: SchedulerHost): Promise<TurnEnd> {
+    const log = this.#log();
+    if (log.state.roles.get(event.role)?.open === undefined) log.record(beginningOf(event, log.state, this.#now));
+    const end = await host.turn(event.role);
+    const now = log.latest;
+    if (end !== "suspended" && now !== undefined && isEnd(now) && canonicalEnd(now) !== canonicalEnd(event)) throw ended(event, now);
+    return end;
+  }
+}
+
+/** What an activation asked then and did not ask now, because of an error perhaps. */
+export function notAsked(act: string, { started }: StepRecord, failure?: unknown): DifferenceError {
+  const { name, request } = started;
+  const why = failure === undefined ? "" : `, but fails: ${errorRecord(failure).message}`;
+  return differenceOf(
+    `${act} asked for "${name}" then, and does not now${why}`,
+    { kind: "not asked", act, name, recorded: request, now: null },
+    failure,
+  );
+}
+
+function asked({ act, name, request, asked: place, in: parent }: OpenQuestion, state: RunState): DifferenceError {
+  const steps = [...(state.roles.get(act.slice(0, act.lastIndexOf("#")))?.open?.steps.values() ?? [])];
+  const then = steps.find(({ started }) => started.asked === place && started.in === parent)?.started;
+  const text =
+    then === undefined ? `${act} asks for "${name}" now, and did not then` : `${act} asks "${name}" otherwise than "${then.name}" then`;
+  return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });
+}
+
+function ended(then: ActEnded | ActFailed, now: ActEnded | ActFailed): DifferenceError {
+  const text = `${then.act} does not end as it did`;
+  const plain = (event: ActEnded | ActFailed): Json => JSON.parse(canonicalEnd(event)) as Json;
+  return differenceOf(text, { kind: "ended", act: then.act, recorded: plain(then), now: plain(now) });
+}
+
+function differenceOf(text: string, data: ReplayDifference, cause?: unknown): DifferenceError {
+  const advice = "The code, a prompt or the team is not what it was: replay it with those it was made with, or fork it.";
+  return new DifferenceError("DIFFERENCE", `Expected the run to repeat its record, but ${text}. ${advice}`, { data, cause });
+}
+
+function isEnd(event: RunEvent): event is Envelope & (ActEnded | ActFailed) {
+  return event.type === "act.ended" || event.type === "act.failed";
+}
+
+function isOuter(event: ActEnded | ActFailed): boolean {
+  return event.type === "act.failed" && OUTER_FAILURES.has(event.error.code);
+}
+
+/** Live, an activation without steps has no beginning in the record; a replay needs to know what it consumed and when. */
+function beginningOf({ act, role, take, at }: ActEnded | ActFailed, state: RunState, now: number): RunEventBody {
+  const { n = 0, failures = 0 } = state.roles.get(role) ?? {};
+  const attempt = failures + 1;
+  return { type: "act.started", act, role, n, attempt, take, at: at ?? now };
+}
+
+function bodyOf({ v: _v, runId: _runId, seq: _seq, time: _time, ...body }: RunEvent): RunEventBody {
+  return body;
+}

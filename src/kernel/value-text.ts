@@ -1,0 +1,69 @@
+/** Most characters of a value that an error tells. */
+const MOST = 200;
+
+/**
+ * A value as an error can tell it: JSON of bounded length, or a word for what JSON cannot say. Never throws, whatever the value does
+ * when it is looked at.
+ */
+export function valueText(value: unknown): string {
+  switch (typeof value) {
+    case "function":
+      return functionText(value);
+    case "symbol":
+      return "a symbol";
+    case "bigint":
+      return `${value}n`;
+    case "object":
+      return value === null ? "null" : objectText(value);
+    case "string":
+      return bounded(JSON.stringify(value));
+    default:
+      return String(value);
+  }
+}
+
+/** What a thrown value says: an error's message, or its name where it has none; else the value itself. */
+export function thrownText(thrown: unknown): string {
+  if (thrown instanceof Error) return messageOf(thrown);
+  return typeof thrown === "string" ? bounded(thrown) : valueText(thrown);
+}
+
+function messageOf(error: Error): string {
+  try {
+    const message = String(error.message);
+    return message === "" ? error.name : message;
+  } catch {
+    return "Error";
+  }
+}
+
+/** A word that the cut goes through is left out whole: half a key would get past a mask that knows the whole one. */
+function bounded(text: string): string {
+  if (text.length <= MOST) return text;
+  return `${text.slice(0, MOST).replace(/[\w-]+$/, "")}... (${text.length} characters)`;
+}
+
+function functionText(value: object): string {
+  try {
+    const { name } = value as { readonly name?: unknown };
+    return /^class\b/.test(Function.prototype.toString.call(value)) ? bounded(`the class ${String(name)}`) : "a function";
+  } catch {
+    return "a function";
+  }
+}
+
+function objectText(value: object): string {
+  try {
+    const text: unknown = JSON.stringify(value);
+    const kind = kindOf(value);
+    if (typeof text !== "string" || (text === "{}" && kind !== "Object")) return bounded(`an object of the kind ${kind}`);
+    return bounded(text);
+  } catch {
+    return "an object that is no JSON";
+  }
+}
+
+function kindOf(value: object): string {
+  const { constructor } = value as { readonly constructor?: { readonly name?: unknown } };
+  return typeof constructor?.name === "string" && constructor.name !== "" ? constructor.name : "Object";
+}

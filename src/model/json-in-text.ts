@@ -1,0 +1,127 @@
+import type { Json } from "../kernel/json.ts";
+import { readValue, type UnreadableReason } from "./json-reader.ts";
+
+/** Most values that are remembered of one text. */
+const MAX_VALUES = 16;
+/** Most brackets at which a value is looked for: a text with more of them before its value is an attack, not an answer. */
+const MAX_STARTS = 20_000;
+
+/** A JSON value found in a text, and where it stands. */
+export interface FoundJson {
+  readonly value: Json;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A part of a text that looks like JSON and cannot be read. */
+export interface BrokenJson {
+  readonly reason: UnreadableReason;
+  readonly start: number;
+  readonly end: number;
+  /** Where reading failed. */
+  readonly at: number;
+}
+
+/** What a text holds: its JSON values, longest first, and the longest part that looks like JSON and is none. */
+export interface JsonInText {
+  readonly values: readonly FoundJson[];
+  readonly broken: BrokenJson | undefined;
+}
+
+/**
+ * Finds JSON objects and arrays in a model's words: bare, fenced, or with prose around them. Each is read, and mended where it can be,
+ * by {@link readValue}; what is missing is never added: a text that ends inside a value is `truncated`.
+ *
+ * Every character is read at most three times and every bracket tried at most once, whatever the text: prose is passed over, and a
+ * broken part is skipped as a whole, so that nothing inside it is taken for an answer.
+ */
+export function findJson(text: string): JsonInText {
+  const from = afterThinking(text);
+  const values: FoundJson[] = [];
+  let broken: BrokenJson | undefined;
+  let position = from;
+  for (let starts = 1; ; starts++) {
+    const start = nextOpening(text, position);
+    if (start === -1) break;
+    if (starts > MAX_STARTS) {
+      broken = { reason: "malformed", start, end: text.length, at: start };
+      break;
+    }
+    const read = readValue(text, start);
+    if (read.ok) {
+      keepLongest(values, { value: read.value, start, end: read.end });
+      position = read.end;
+    } else if (read.reason === "prose") {
+      position = Math.max(read.at, start + 1);
+    } else {
+      const end = read.reason === "truncated" ? text.length : closingOf(text, start);
+      const part = { reason: read.reason, start, end, at: read.at };
+      if (broken === undefined || end - start > broken.end - broken.start) broken = part;
+      position = end;
+    }
+  }
+  if (values.length === 0 && broken === undefined) readScalar(text, from, values);
+  values.sort((a, b) => b.end - b.start - (a.end - a.start));
+  return { values, broken };
+}
+
+/** A reply that is nothing but a number, a string or a literal. */
+function readScalar(text: string, from: number, values: FoundJson[]): void {
+  const start = text.slice(from).search(/[^\s\uFEFF]/);
+  if (start === -1) return;
+  const read = readValue(text, from + start);
+  if (read.ok && /^[\s\uFEFF]*$/.test(text.slice(read.end, read.end + 100)) && text.slice(read.end).trim() === "") {
+    values.push({ value: read.value, start: from + start, end: read.end });
+  }
+}
+
+/** Models that reason aloud wrap it in a first `<think>` block; drafts in it are not the answer. */
+function afterThinking(text: string): number {
+  if (!/^[\s\uFEFF]*<think(?:ing)?>/.test(text.slice(0, 200))) return 0;
+  const end = /<\/think(?:ing)?>/.exec(text);
+  return end === null ? 0 : end.index + end[0].length;
+}
+
+function nextOpening(text: string, from: number): number {
+  for (let i = from; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x7b || code === 0x5b) return i;
+  }
+  return -1;
+}
+
+/** Where the bracket at `start` closes, strings respected; the end of the text when it never does. */
+function closingOf(text: string, start: number): number {
+  let depth = 0;
+  for (let i = start; i < text.length; i++) {
+    const char = text[i];
+    if (char === '"') {
+      i = endOfString(text, i);
+    } else if (char === "{" || char === "[") {
+      depth++;
+    } else if (char === "}" || char === "]") {
+      depth--;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return text.length;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === '"') return i;
+  }
+  return text.length;
+}
+
+function keepLongest(values: FoundJson[], found: FoundJson): void {
+  values.push(found);
+  if (values.length <= MAX_VALUES) return;
+  let shortest = 0;
+  for (let i = 1; i < values.length; i++) {
+    const [a, b] = [values[i], values[shortest]];
+    if (a !== undefined && b !== undefined && a.end - a.start < b.end - b.start) shortest = i;
+  }
+  values.splice(shortest, 1);
+}

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { PlanError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { TaskFields } from "../memory/task.ts";
+
+const PlannedTask: z.ZodType<TaskFields> = z.object({
+  id: z.string(),
+  dependsOn: z.array(z.string()).optional(),
+  instruction: z.string(),
+  assignee: z.string().optional(),
+  type: z.string().optional(),
+  status: z.enum(["open", "done"]).optional(),
+  result: z.string().optional(),
+});
+
+/**
+ * The tasks that a role planned by itself. Whether they are a graph is for the plan to say.
+ *
+ * @throws PlanError `PLAN_INVALID` when they are no list of tasks.
+ */
+export function plannedTasks(given: unknown, role: string): readonly TaskFields[] {
+  const source = `planTasks of role ${role}`;
+  if (Array.isArray(given))
+    return Array.from(given as readonly unknown[], (task, place) => plannedTask(task, `tasks[${place}] of ${source}`));
+  throw invalid(source, "a list of tasks", given);
+}
+
+function plannedTask(given: unknown, at: string): TaskFields {
+  const parsed = PlannedTask.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => [path.join("."), message].filter((word) => word !== "").join(": "));
+  throw invalid(at, `a task (${issues.join("; ")})`, given);
+}
+
+function invalid(at: string, expected: string, came: unknown): PlanError {
+  return new PlanError(
+    "PLAN_INVALID",
+    `Expected ${at} to be ${expected}, got ${valueText(came)}. Give a list of { id, instruction, dependsOn? }, all ids as texts.`,
+  );
+}

@@ -1,0 +1,113 @@
+import { HOW_TO_MAKE_AN_ACTION, isAction } from "../action/action.ts";
+import {
+  address,
+  callable,
+  definitionsPart,
+  type Kind,
+  listPart,
+  misfitIn,
+  misfitText,
+  optional,
+  type Part,
+  part,
+  schema,
+  text,
+} from "../action/part.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { isFailurePolicy } from "./failure-policy.ts";
+import type { ReactMode, Role } from "./role.ts";
+
+/**
+ * Refuses what is no role.
+ *
+ * @throws UsageError `ROLE_INVALID`
+ */
+export function assertIsRole(given: unknown): asserts given is Role {
+  if (isRole(given)) return;
+  const todo = isClass(given)
+    ? `Make one: new ${given.name}().`
+    : "Make it by defineRole, or by new of a subclass of Role; under another name it is hired by hire(role, { name }).";
+  throw new UsageError("ROLE_INVALID", `Expected a role, got ${valueText(given)}. ${todo}`);
+}
+
+/**
+ * Refuses a list of roles that is none. What is in it is not looked at.
+ *
+ * @throws UsageError `ROLE_INVALID`
+ */
+export function rolesIn(given: unknown): Iterable<unknown> {
+  if (typeof given === "object" && given !== null && Symbol.iterator in given) return given as Iterable<unknown>;
+  throw new UsageError("ROLE_INVALID", `Expected roles to be a list of roles, got ${valueText(given)}. Write [role].`);
+}
+
+/**
+ * Refuses a role with a part that is not what it is called.
+ *
+ * @throws UsageError `ROLE_INVALID`
+ */
+export function assertRoleParts(role: Role): void {
+  const misfit = misfitIn(role, roleParts);
+  if (misfit !== undefined) throw new UsageError("ROLE_INVALID", misfitText(misfit, `role ${role.name}`));
+}
+
+/** The methods tell a role; whether they are functions is for its parts to say. */
+function isRole(given: unknown): given is Role {
+  return typeof given === "object" && given !== null && ["observe", "think", "act", "react"].every((method) => method in given);
+}
+
+function isClass(given: unknown): given is { readonly name: string } {
+  return typeof given === "function" && typeof given.name === "string" && given.name !== "";
+}
+
+const action: Kind = { fits: isAction, expected: "an action", todo: HOW_TO_MAKE_AN_ACTION };
+const cause: Kind = { ...address, todo: "Name the action that causes the message." };
+const count: Kind = { fits: isCount, expected: "a whole number of 1 or more", todo: "Leave it out for the default." };
+const modes: readonly ReactMode[] = ["by_cause", "by_order", "react", "plan_and_act"];
+
+const reactionParts: readonly Part[] = [
+  { name: "on", misfit: (on) => (Array.isArray(on) ? listPart("on", cause) : part("on", cause)).misfit(on) },
+  optional(listPart("needs", cause)),
+  part("do", action),
+];
+
+const roleParts: readonly Part[] = [
+  ...["profile", "goal", "constraints", "description"].map((name) => part(name, { ...text, todo: "It is told to models and people." })),
+  listPart("actions", action),
+  definitionsPart("reactions", { fits: isObject, expected: "{ on, do }", todo: "Write { on: cause, do: action }." }, reactionParts),
+  listPart("addresses", { ...text, todo: 'Write addresses: ["name"].' }),
+  ...["observe", "think", "act", "react"].map((name) => part(name, { ...callable, todo: `Write ${name}: (rc) => ... .` })),
+  ...[
+    listPart("watch", { ...address, todo: "Write watch: [WriteDraft]." }),
+    part("planTasks", { ...callable, todo: "Write planTasks: (rc) => [{ id, instruction }]." }),
+    part("state", { ...schema, todo: "Write state: z.object({ ... }), with defaults." }),
+    part("model", { fits: isModel, expected: "a model", todo: 'Make one by an adapter: openai({ model: "..." }).' }),
+    part("reactMode", {
+      fits: (mode) => modes.includes(mode as ReactMode),
+      expected: modes.join(", "),
+      todo: "Leave it out for the default.",
+    }),
+    part("maxReactLoop", count),
+    part("memoryLimit", count),
+    part("onFailure", { fits: isFailurePolicy, expected: '"stop", "skip" or retry(n)', todo: "Leave it out for the team's." }),
+  ].map(optional),
+  part("timeout", { fits: isDuration, expected: "a number of milliseconds above 0", todo: "Leave it out for the default." }),
+];
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1;
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "number" && value > 0;
+}
+
+/** Whether a value can be asked, as far as one sees from outside. */
+export function isModel(value: unknown): boolean {
+  const { chat, stream } = (value ?? {}) as { readonly chat?: unknown; readonly stream?: unknown };
+  return typeof chat === "function" || typeof stream === "function";
+}

@@ -1,0 +1,139 @@
+import type { Json } from "../kernel/json.ts";
+import { applyMemoryOps, type MemoryOp } from "../memory/memory-draft.ts";
+import { Plan } from "../memory/plan.ts";
+import type { Message } from "../message/message.ts";
+import { damaged, roleOf } from "./damage.ts";
+import { deliver } from "./deliver.ts";
+import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp } from "./event.ts";
+import { actName, nothingCarried, progress, type OpenActivation, type RoleState, type RunState, type StepOutcome } from "./run-state.ts";
+
+/** An activation began. */
+export function openActivation(state: RunState, event: ActStarted): void {
+  const role = roleOf(state, event.role);
+  if (role.open !== undefined) throw damaged(`${event.role} began ${event.act} while ${role.open.act} was open`);
+  if (event.act !== actName(role.name, role.n, role.failures + 1)) throw damaged(`${event.act} is not the next activation of ${role.name}`);
+  if (event.take > role.mailbox.size) throw damaged(`${event.act} takes ${event.take} messages of ${role.mailbox.size}`);
+  role.open = { act: event.act, attempt: event.attempt, take: event.take, at: event.at, steps: new Map(), crashes: 0, isUnderWay: true };
+  state.open.add(event.role);
+}
+
+/** An activation took effect. */
+export function endActivation(state: RunState, event: ActEnded): void {
+  const role = actingRole(state, event);
+  const known = consume(state, role, event.take);
+  for (const sent of event.said) known.set(sent.message.id, sent.message);
+  applyMemoryOps(role.memory, resolved(event.memory, known));
+  applyMemoryOps(role.workingMemory, resolved(event.working, known));
+  if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
+  if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
+  if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
+  closeActivation(state, role);
+  passOn(state, role);
+  for (const sent of event.said) {
+    if (state.scheduler === "rounds") state.pending.push({ order: role.index, sent });
+    else deliver(state, sent, "role");
+  }
+}
+
+/** An activation that was open began again: if the process dies now, it may be the reason. */
+export function resumeActivation(state: RunState, event: ActResumed): void {
+  openNamed(state, event.act).isUnderWay = true;
+}
+
+/** The activation is over for good, and the next one is another. */
+function passOn(state: RunState, role: RoleState): void {
+  role.n += 1;
+  role.failures = 0;
+  role.strikes = 0;
+  role.carry = nothingCarried();
+  role.isolated = Math.max(0, role.isolated - 1);
+  role.retake = role.isolated > 0 ? 1 : undefined;
+  if (state.scheduler === "rounds") state.ran.add(role.name);
+  state.busiest = Math.max(state.busiest, role.n);
+}
+
+/**
+ * What failed is tried again, at once or when the run goes on: with the same messages, and with its good answers if a step was at fault.
+ * Where its messages are isolated, each of them is tried alone.
+ */
+export function failActivation(state: RunState, event: ActFailed): void {
+  const role = actingRole(state, event);
+  role.carry = event.stepFailed ? goodAnswers(role) : nothingCarried();
+  role.retake = event.take;
+  closeActivation(state, role);
+  role.failures += 1;
+  role.strikes += 1;
+  if (event.then === "isolate") isolate(role, event.take);
+  if (event.then !== "dead") return;
+  const consumed = consume(state, role, event.take);
+  for (const message of consumed.values()) state.dead.push({ message, reason: { kind: "failed", role: role.name, error: event.error } });
+  passOn(state, role);
+}
+
+/** None of these messages has been found at fault yet, so each starts with a clean sheet. */
+function isolate(role: RoleState, messages: number): void {
+  role.isolated = messages;
+  role.retake = 1;
+  role.strikes = 0;
+}
+
+function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
+  const good = new Map(role.carry);
+  for (const [key, record] of role.open?.steps ?? []) {
+    if (record.outcome?.ok === true) good.set(key, record.outcome);
+  }
+  return good;
+}
+
+function closeActivation(state: RunState, role: RoleState): void {
+  progress(state);
+  role.open = undefined;
+  state.open.delete(role.name);
+}
+
+function consume(state: RunState, role: RoleState, take: number): Map<string, Message> {
+  const taken = new Map<string, Message>();
+  for (let i = 0; i < take; i += 1) {
+    const message = role.mailbox.pop();
+    if (message === undefined) throw damaged(`${role.name} consumed ${take} messages but had ${i}`);
+    taken.set(message.id, message);
+  }
+  state.ready.delete(role.name);
+  if (!role.mailbox.isEmpty) state.ready.add(role.name);
+  return taken;
+}
+
+function resolved(ops: readonly RecordedMemoryOp[], known: ReadonlyMap<string, Message>): readonly MemoryOp[] {
+  return ops.map((op) => {
+    if (op[0] !== "+" || typeof op[1] !== "string") return op as MemoryOp;
+    const message = known.get(op[1]);
+    if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
+    return ["+", message];
+  });
+}
+
+function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
+  const after: Record<string, Json> = { ...before, ...set };
+  for (const key of unset) delete after[key];
+  return after;
+}
+
+/** The role an activation's end is about: the activation is its open one, or its next one when it took no step. */
+function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
+  const role = roleOf(state, event.role);
+  if (event.act !== (role.open?.act ?? actName(role.name, role.n, role.failures + 1)))
+    throw damaged(`${event.act} ended, which is not open`);
+  return role;
+}
+
+/** The role of an activation, by its name: `role#n~attempt`. */
+export function roleNameIn(act: string): string {
+  return act.slice(0, act.lastIndexOf("#"));
+}
+
+/** @throws JournalError `JOURNAL_DAMAGED` when no activation of that name is open. */
+export function openNamed(state: RunState, act: string): OpenActivation {
+  const { open } = roleOf(state, roleNameIn(act));
+  if (open?.act !== act) throw damaged(`it names activation ${act}, which is not open`);
+  return open;
+}

@@ -1,0 +1,44 @@
+import type { Json } from "../kernel/json.ts";
+import type { StepOutcome } from "./run-state.ts";
+
+/** A step that its activation's own record cannot answer. */
+export interface OpenQuestion {
+  readonly role: string;
+  readonly act: string;
+  /** Address and occurrence. */
+  readonly key: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly request: Json;
+  /** Place in the order of asking, within the enclosing step or the activation. */
+  readonly asked: number;
+  /** Key of the enclosing step. */
+  readonly in?: string | undefined;
+}
+
+/** An answer of another run. */
+export interface PastAnswer {
+  readonly outcome: StepOutcome;
+  /** Sequence number of the event that gave it. */
+  readonly seq: number;
+  /** Micro-dollars it had cost there. */
+  readonly saved: number;
+}
+
+/**
+ * What answers steps besides the record of their own activation: the run that a fork came from, or, in a replay, nothing at all.
+ * The port that the door of an activation asks before it lets an effect happen.
+ */
+export interface Past {
+  /**
+   * The answer, used up by being given; undefined: the effect must happen.
+   *
+   * @throws ControlError when it must not happen
+   */
+  answer(question: OpenQuestion): PastAnswer | undefined;
+  /** Milliseconds: when the activation had begun there; undefined: it had not. */
+  startOf(act: string): number | undefined;
+}
+
+/** No past: what is not recorded happens. */
+export const noPast: Past = { answer: () => undefined, startOf: () => undefined };

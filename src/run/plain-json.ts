@@ -1,0 +1,67 @@
+/** Deeper values could not be written again: `canonicalJson` has the same bound. */
+const MOST_LEVELS = 500;
+/** Most values in one value: looking at them must end. */
+const MOST_VALUES = 10_000_000;
+
+/**
+ * What keeps a value from being plain JSON that can be trusted with names: undefined when nothing does. Told are functions, dates and
+ * the like, holes, numbers without a JSON form, more than 500 levels, and keys that reach for prototypes, which `JSON.parse` lets
+ * pass: `__proto__`, and a `constructor` that has a `prototype`. A cycle has no last level. Depth costs no stack.
+ */
+export function plainFault(json: unknown): string | undefined {
+  const open: Opened[] = [];
+  let values = 1;
+  let fault = enter(json, 1, open);
+  for (let next = open.pop(); fault === undefined && next !== undefined; next = open.pop()) {
+    const { value, level } = next;
+    fault = faultOfKeys(value);
+    const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    values += members.length;
+    if (values > MOST_VALUES) fault ??= `more than ${MOST_VALUES} values`;
+    // By index, because holes count too.
+    for (let place = 0; fault === undefined && place < members.length; place += 1) fault = enter(members[place], level + 1, open);
+  }
+  return fault;
+}
+
+interface Opened {
+  readonly value: object;
+  readonly level: number;
+}
+
+function enter(value: unknown, level: number, open: Opened[]): string | undefined {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return undefined;
+    case "number":
+      return Number.isFinite(value) ? undefined : String(value);
+    case "object":
+      break;
+    default:
+      return typeof value === "undefined" ? "a hole" : `a ${typeof value}`;
+  }
+  if (value === null) return undefined;
+  if (level > MOST_LEVELS) return `more than ${MOST_LEVELS} levels of nesting`;
+  if (!Array.isArray(value) && !isPlain(value)) return "an object that is no plain one";
+  open.push({ value, level });
+  return undefined;
+}
+
+/** Of this realm or another. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function faultOfKeys(value: object): string | undefined {
+  if (Object.hasOwn(value, "__proto__")) return keyFault("__proto__");
+  if (!Object.hasOwn(value, "constructor")) return undefined;
+  const { constructor } = value as { readonly constructor: unknown };
+  const reaches = typeof constructor === "object" && constructor !== null && Object.hasOwn(constructor, "prototype");
+  return reaches ? keyFault("constructor.prototype") : undefined;
+}
+
+function keyFault(key: string): string {
+  return `the key ${key}, which reaches for a prototype`;
+}

@@ -1,0 +1,40 @@
+import type { RunEvent } from "./event.ts";
+import type { RunState } from "./run-state.ts";
+import { stepId } from "./steps.ts";
+
+/** A question to a person that waits for its answer. */
+export interface PendingQuestion {
+  /** An answer names it. */
+  readonly id: string;
+  /** Who asks. */
+  readonly role: string;
+  readonly text: string;
+}
+
+/** Where a question to a person stands in the record. */
+export interface RecordedQuestion extends PendingQuestion {
+  readonly act: string;
+  readonly key: string;
+  readonly try: number;
+}
+
+/** The questions that wait for an answer, in the order of hiring of those who ask. */
+export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
+  return [...state.roles.values()].flatMap((role) =>
+    [...(role.open?.steps.values() ?? [])]
+      .filter(({ started, outcome }) => started.kind === "human" && outcome === undefined)
+      .map(({ started }) => questionOf(state.runId, started)),
+  );
+}
+
+/** Whether an event asks the question of that id. */
+export function asks(event: RunEvent, id: string): boolean {
+  return event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key) === id;
+}
+
+type Asked = Extract<RunEvent, { readonly type: "step.started" }>;
+
+function questionOf(runId: string, { act, key, request, try: nth }: Pick<Asked, "act" | "key" | "request" | "try">): RecordedQuestion {
+  const { role, question } = request as { readonly role: string; readonly question: string };
+  return { id: stepId(runId, act, key), role, text: question, act, key, try: nth };
+}

@@ -1,0 +1,72 @@
+import type { Usage } from "../model/chat-model.ts";
+import type { MicroUsd } from "../model/money.ts";
+import { openNamed } from "./activations.ts";
+import { damaged, roleOf } from "./damage.ts";
+import type { StepEnded, StepStarted } from "./event.ts";
+import { progress, type RoleState, type RunState, type StepRecord } from "./run-state.ts";
+
+/** A try of a step began, and holds what it may cost. */
+export function openStep(state: RunState, event: StepStarted): void {
+  const open = openNamed(state, event.act);
+  const { steps } = open;
+  open.isUnderWay = true;
+  const before = steps.get(event.key);
+  if (before?.outcome !== undefined) throw damaged(`a step was tried again after its answer: ${event.act} ${event.key}`);
+  if (before?.inFlight === true) settleAtHold(state, before.started);
+  steps.set(event.key, { started: event, inFlight: true, outcome: undefined });
+  state.ledger.open(holdKey(event), event.hold as MicroUsd);
+}
+
+/** A try of a step ended, and is settled. */
+export function endStep(state: RunState, event: StepEnded): void {
+  const { steps } = openNamed(state, event.act);
+  const record = steps.get(event.key);
+  if (record === undefined) throw damaged(`a step ended that had not started: ${event.act} ${event.key}`);
+  if (record.outcome !== undefined || (event.retry === true && !record.inFlight))
+    throw damaged(`a step ended twice: ${event.act} ${event.key}`);
+  // The answer of a step whose last try was settled when it failed closes no hold any more.
+  if (record.inFlight) settleTry(state, event);
+  if (event.retry === true) {
+    steps.set(event.key, { ...record, inFlight: false });
+    return;
+  }
+  progress(state);
+  countAnswer(state, record.started, event);
+  steps.set(event.key, {
+    ...record,
+    inFlight: false,
+    outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at },
+  });
+}
+
+/** What a fork took from its parent, and what it had to call for itself. */
+function countAnswer(state: RunState, started: StepStarted, { saved = 0 }: StepEnded): void {
+  state.saved += saved;
+  if (started.reused !== undefined) state.reused += 1;
+  else if (started.kind === "model" && state.seq > (state.parent?.at ?? -1)) state.calls += 1;
+}
+
+function settleTry(state: RunState, event: StepEnded): void {
+  state.ledger.settle(holdKey(event), {
+    cost: event.cost === null ? undefined : (event.cost as MicroUsd),
+    basis: event.basis,
+    ...(event.usage === undefined ? {} : { usage: event.usage as unknown as Usage }),
+  });
+}
+
+function holdKey(event: { readonly act: string; readonly key: string; readonly try: number }): string {
+  return `${event.act} ${event.key} ${event.try}`;
+}
+
+/** Nobody knows whether it happened, so it counts as paid. */
+export function settleAtHold(state: RunState, started: StepStarted): void {
+  state.ledger.settle(holdKey(started), { cost: started.hold as MicroUsd, basis: started.hold > 0 ? "hold" : "none" });
+}
+
+/** Steps whose last try was never ended: nobody knows whether they happened. */
+export function stepsInFlight(state: RunState): readonly { readonly role: RoleState; readonly record: StepRecord }[] {
+  return [...state.open].flatMap((name) => {
+    const role = roleOf(state, name);
+    return [...(role.open?.steps.values() ?? [])].filter((record) => record.inFlight).map((record) => ({ role, record }));
+  });
+}

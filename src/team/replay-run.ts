@@ -1,0 +1,82 @@
+import { Environment } from "../environment/environment.ts";
+import { Replay } from "../environment/replay.ts";
+import { type RunEnd, type RunResult, runResult } from "../environment/run-result.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { DifferenceError, JournalError, stepErrorFrom } from "../kernel/errors.ts";
+import type { Mask } from "../kernel/mask.ts";
+import type { RunStarted } from "../run/event.ts";
+import type { Journal } from "../run/journal.ts";
+import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { assertSameTeam, type Crew, inOrderOf } from "./crew.ts";
+import { resultAtRest } from "./drive.ts";
+import type { RunControls } from "./run.ts";
+import type { TeamOptions } from "./team-options.ts";
+
+/** What a run is replayed with. */
+export interface ReplayParts {
+  readonly options: TeamOptions;
+  /** Has the record. It is only read. */
+  readonly journal: Journal;
+  /** Gets what the replay records. */
+  readonly scratch: Journal;
+  readonly mask: Mask;
+  readonly crew: Crew;
+  readonly controls: RunControls;
+}
+
+/** Lets a recorded run happen again from its record alone: see {@link Replay}. */
+export async function replayRun(parts: ReplayParts): Promise<RunResult> {
+  const { journal, scratch, crew, controls, mask } = parts;
+  const opening = await openingOf(journal, controls.id);
+  await scratch.create(controls.id);
+  const state: RunState = { ...emptyRunState(controls.id), scheduler: opening.scheduler, seed: opening.seed };
+  const environment = await environmentOf(parts, state);
+  environment.log.record(opening);
+  assertSameTeam(state, crew);
+  for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
+  controls.started();
+  const end = await environment.drive(Infinity);
+  await environment.log.durable();
+  return isDifferent(end) ? runResult(state, end, mask) : asRecorded(state, end, mask);
+}
+
+async function environmentOf({ options, journal, scratch, controls }: ReplayParts, state: RunState): Promise<Environment> {
+  const { human: _human, ...rest } = options;
+  const replay = new Replay(journal.read(controls.id, 1), () => environment.log);
+  const environment: Environment = new Environment(
+    { ...rest, clock: replay.clock(options.clock ?? systemClock), description: options.description ?? options.name ?? "" },
+    {
+      state,
+      emitter: controls.emitter,
+      owned: { journal: scratch, epoch: await scratch.claim(controls.id) },
+      signal: controls.signal,
+      grew: controls.grew,
+      mode: "replay",
+      past: replay,
+      scheduler: replay,
+    },
+  );
+  return environment;
+}
+
+async function openingOf(journal: Journal, runId: string): Promise<RunStarted> {
+  for await (const event of journal.read(runId, 0)) {
+    if (event.type !== "run.started") break;
+    const { v: _v, runId: _runId, seq: _seq, time: _time, ...opening } = event;
+    return opening;
+  }
+  throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${runId} has none. Run it first.`);
+}
+
+function isDifferent({ control, failure }: RunEnd): boolean {
+  return control !== undefined || failure?.error instanceof DifferenceError || failure?.error instanceof JournalError;
+}
+
+/** What came of the run then. A record that was cut off ends where it does. */
+function asRecorded(state: RunState, { reason }: RunEnd, mask: Mask): RunResult {
+  const result = resultAtRest(state, mask);
+  if (reason === "interrupted" && state.phase.phase === "running") return { ...result, status: "stopped" };
+  if (state.phase.phase === "running") return { ...result, status: "stopped" };
+  const { status, error } = state.phase;
+  return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };
+}

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { type ErrorRecord, UsageError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import type { ChatResponse } from "../model/chat-model.ts";
+import type { RunEvent } from "../run/event.ts";
+
+/** What came of a recorded call. */
+export type RecordedAnswer =
+  | { readonly ok: true; readonly response: ChatResponse }
+  | { readonly ok: false; readonly error: ErrorRecord };
+
+/** A call of a model as a run recorded it. */
+export interface RecordedCall {
+  /** The activation that asked: `role#n~attempt`. */
+  readonly act: string;
+  /** Id of the model. */
+  readonly model: string;
+  /** What was asked, without secrets. A schema stands as it was asked for, however it went over the wire. */
+  readonly request: JsonObject;
+  /** Undefined: the run stopped before it came. */
+  readonly answer: RecordedAnswer | undefined;
+  /** Micro-dollars of all its tries; null when the price of one is unknown. */
+  readonly cost: number | null;
+}
+
+const usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cachedTokens: z.number().exactOptional(),
+  estimated: z.boolean().exactOptional(),
+});
+
+const ResponseSchema: z.ZodType<ChatResponse> = z.object({
+  content: z.string(),
+  toolCalls: z.array(
+    z.object({ id: z.string(), type: z.literal("function"), function: z.object({ name: z.string(), arguments: z.string() }) }),
+  ),
+  finishReason: z.enum(["stop", "length", "tool_calls", "content_filter"]),
+  usage: usage.exactOptional(),
+  refusal: z.string().exactOptional(),
+});
+
+/**
+ * The calls of models in a run, in the order they were asked. Tries that failed on the way to an answer are no calls of their own.
+ *
+ * @throws UsageError `CASSETTE_INVALID` for an answer that no model gives
+ */
+export function recordedCalls(events: Iterable<RunEvent>): readonly RecordedCall[] {
+  const calls = new Map<string, RecordedCall>();
+  for (const event of events) {
+    if (event.type === "step.started" && event.kind === "model") {
+      const { act, name, request } = event;
+      const key = `${act} ${event.key}`;
+      if (!calls.has(key)) calls.set(key, { act, model: name, request: asObject(request), answer: undefined, cost: 0 });
+    }
+    if (event.type !== "step.ended") continue;
+    const call = calls.get(`${event.act} ${event.key}`);
+    if (call === undefined) continue;
+    const cost = event.cost === null || call.cost === null ? null : call.cost + event.cost;
+    calls.set(`${event.act} ${event.key}`, { ...call, cost, answer: event.retry === true ? undefined : answerOf(event) });
+  }
+  return [...calls.values()];
+}
+
+function answerOf(event: Extract<RunEvent, { readonly type: "step.ended" }>): RecordedAnswer {
+  if (!event.ok) return { ok: false, error: event.error ?? { name: "StepError", code: "ERROR", message: "It failed." } };
+  const parsed = ResponseSchema.safeParse(event.value);
+  if (parsed.success) return { ok: true, response: parsed.data };
+  throw new UsageError(
+    "CASSETTE_INVALID",
+    `Expected the answer of a model at event ${event.seq} of run ${event.runId}, got something else: ${z.prettifyError(parsed.error).slice(0, 300)}. Record the run again.`,
+  );
+}
+
+function asObject(request: Json): JsonObject {
+  return typeof request === "object" && request !== null && !Array.isArray(request) ? (request as JsonObject) : {};
+}

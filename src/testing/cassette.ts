@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { JournalError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { canonicalJson, deepFreeze } from "../kernel/json.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import { fold } from "../run/apply.ts";
+import { EVENT_VERSION, type RunEvent } from "../run/event.ts";
+import { parseEvent } from "../run/event-schema.ts";
+import type { Journal } from "../run/journal.ts";
+import { memoryJournal } from "../run/memory-journal.ts";
+
+/** A run in a file, for tests to play. Frozen. */
+export interface Cassette {
+  readonly troupe: "cassette";
+  readonly v: typeof EVENT_VERSION;
+  readonly runId: string;
+  readonly events: readonly RunEvent[];
+}
+
+/** Largest file, in bytes: a cassette is held in memory whole. */
+const MAX_FILE = 64 * 1024 * 1024;
+/** Room that a journal made of a cassette has for what is written into it, in events. */
+const ROOM = 100_000;
+
+const CassetteSchema = z.strictObject({
+  troupe: z.literal("cassette"),
+  v: z.int(),
+  runId: z.string().min(1),
+  events: z.array(z.unknown()),
+});
+
+/**
+ * Writes a run of a journal into one JSON file that fits into a repository: it reads well in a diff, and the same run gives the same
+ * file. It is there whole or as it was before. What a journal keeps has no known secrets; look at a cassette before you publish it all
+ * the same.
+ *
+ * Record once with a real model, then play:
+ *
+ * ```ts
+ * // Set RECORD=1 once, and again whenever a prompt was changed on purpose.
+ * if (process.env["RECORD"] === "1") {
+ *   const journal = memoryJournal();
+ *   await new Team({ roles, journal, model: openai({ model: "gpt-5-mini" }) }).run(idea, { id: "poem" }).result;
+ *   await saveCassette(journal, "poem", "test/poem.cassette.json");
+ * }
+ * const model = cassetteModel(await readCassette("test/poem.cassette.json"));
+ * const result = await new Team({ roles, model }).run(idea).result;
+ * expect(model.unused).toEqual([]);
+ * ```
+ *
+ * @throws JournalError `RUN_UNKNOWN`, and for a run that is damaged
+ * @throws UsageError `CASSETTE_FILE` when it cannot be written, `CASSETTE_LARGE`
+ */
+export async function saveCassette(journal: Journal, runId: string, path: string): Promise<Cassette> {
+  const events: unknown[] = [];
+  for await (const event of journal.read(runId, 0)) events.push(JSON.parse(canonicalJson(event)));
+  const text = `${JSON.stringify({ troupe: "cassette", v: EVENT_VERSION, runId, events }, null, 2)}\n`;
+  checkSize(path, Buffer.byteLength(text));
+  const cassette = cassetteOf(path, JSON.parse(text));
+  await writeWhole(path, text);
+  return cassette;
+}
+
+/**
+ * Reads a cassette, and checks that it is one: see {@link saveCassette}.
+ *
+ * @throws UsageError `CASSETTE_FILE` when it cannot be read, `CASSETTE_INVALID`, `CASSETTE_LARGE`
+ * @throws JournalError `EVENT_NEWER`, `EVENT_INVALID`, and for events that contradict each other
+ */
+export async function readCassette(path: string): Promise<Cassette> {
+  const text = await onDisk("read", path, async () => {
+    checkSize(path, (await stat(path)).size);
+    return readFile(path, "utf8");
+  });
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw invalid(path, "a file that is no JSON", error);
+  }
+  return cassetteOf(path, json);
+}
+
+/**
+ * A journal in memory that holds the run of a cassette, so that a team can replay it, look into it, or fork it: a replay makes no call, and
+ * its first difference from the record is an error.
+ *
+ * ```ts
+ * const cassette = await readCassette("test/poem.cassette.json");
+ * const team = new Team({ roles, journal: await cassetteJournal(cassette) });
+ * const result = await team.replay(cassette.runId).result;
+ * ```
+ */
+export async function cassetteJournal({ runId, events }: Cassette): Promise<Journal> {
+  const journal = memoryJournal({ limit: events.length + ROOM });
+  await journal.create(runId);
+  const epoch = await journal.claim(runId);
+  await journal.append(runId, epoch, 0, events);
+  await journal.release(runId, epoch);
+  return journal;
+}
+
+function cassetteOf(path: string, json: unknown): Cassette {
+  const parsed = CassetteSchema.safeParse(json);
+  if (!parsed.success) throw invalid(path, `one that does not fit: ${z.prettifyError(parsed.error).slice(0, 500)}`);
+  const { v, runId } = parsed.data;
+  if (v > EVENT_VERSION) {
+    throw new JournalError(
+      "EVENT_NEWER",
+      `Expected a cassette of version ${EVENT_VERSION} or older in ${path}, got version ${v}. Update this program to play it.`,
+    );
+  }
+  const events = parsed.data.events.map(parseEvent);
+  if (events[0]?.type !== "run.started") throw invalid(path, "no run");
+  const state = fold(events);
+  if (state.runId !== runId) throw invalid(path, `the events of run ${state.runId} under the name of ${runId}`);
+  return deepFreeze({ troupe: "cassette", v: EVENT_VERSION, runId, events });
+}
+
+/** Beside its place first, so that a file under its name is never half of one. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  await onDisk("write", path, async () => {
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      await writeFile(draft, text, { flag: "wx" });
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  });
+}
+
+async function onDisk<T>(what: "read" | "write", path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (TroupeError.isInstance(error)) throw error;
+    const advice = what === "read" ? "Record it first: see saveCassette." : "Look at the folder and its rights.";
+    throw new UsageError("CASSETTE_FILE", `Expected to ${what} the cassette ${path}, got: ${thrownText(error)}. ${advice}`, { cause: error });
+  }
+}
+
+function checkSize(path: string, bytes: number): void {
+  if (bytes <= MAX_FILE) return;
+  throw new UsageError(
+    "CASSETTE_LARGE",
+    `Expected a cassette of at most ${MAX_FILE} bytes, got ${bytes} for ${path}. Record a shorter run, or keep it in a journal on disk.`,
+  );
+}
+
+function invalid(path: string, came: string, cause?: unknown): UsageError {
+  return new UsageError("CASSETTE_INVALID", `Expected a cassette in ${path}, got ${came}. Record it again: see saveCassette.`, { cause });
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { defineAction } from "../../src/index.ts";
+import { lived, odd } from "./odd-role.ts";
+
+describe("what is thrown in an activation", () => {
+  const circle: { self?: unknown } = {};
+  circle.self = circle;
+
+  test.each<[string, unknown, RegExp]>([
+    ["an error", new RangeError("rain"), /failed: rain\. /],
+    ["an error without a message", new RangeError(""), /failed: RangeError\. /],
+    ["an error whose message is no text", Object.assign(new Error("x"), { message: 5 }), /failed: 5\. /],
+    ["an error of the machine", Object.assign(new Error("no such file"), { code: "ENOENT" }), /failed: no such file\. /],
+    ["an object", { a: 1 }, /thrown: \{"a":1\}\. /],
+    ["a text", "x", /thrown: x\. /],
+    ["null", null, /thrown: null\. /],
+    ["undefined", undefined, /thrown: undefined\. /],
+    ["a number", 7, /thrown: 7\. /],
+    ["a big integer", 7n, /thrown: 7n\. /],
+    ["a symbol", Symbol("s"), /thrown: a symbol\. /],
+    ["a function", () => 1, /thrown: a function\. /],
+    ["a cycle", circle, /thrown: an object that is no JSON\. /],
+    ["a map", new Map([[1, 2]]), /thrown: an object of the kind Map\. /],
+    ["an endless list", Array.from({ length: 20_000 }, (_, n) => n), /thrown: \[0,1,2,.*\.\.\. \(\d+ characters\)\. /],
+  ])("%s: one code in event and result, and words that can be read", async (_what, thrown, message) => {
+    const { result, events } = await lived({
+      react: () => {
+        throw thrown;
+      },
+    });
+    expect(result.error).toMatchObject({ code: "ACTION_FAILED", data: { role: "Ann" } });
+    expect(result.error?.message).toMatch(/^An action of Ann failed: /);
+    expect(result.error?.message).toMatch(message);
+    expect(result.error?.message).not.toContain("[object");
+    expect(result.error?.message.length).toBeLessThan(600);
+    expect(Object.is(result.error?.cause, thrown)).toBe(true);
+    const failed = events.find((event) => event.type === "act.failed");
+    expect(failed).toMatchObject({ error: { code: "ACTION_FAILED" } });
+    expect(result.error?.message).toContain(failed?.error.message);
+    expect(events.at(-1)).toMatchObject({ type: "run.ended", error: { code: "ACTION_FAILED", message: result.error?.message } });
+    expect(result.messages.map(({ content }) => content)).toEqual(["go", "a letter"]);
+  });
+
+  test("an error that cannot be looked at is told by its code, and is no cause: it may hold anything", async () => {
+    const unreadable = Object.defineProperty(new Error("x"), "message", {
+      get: () => {
+        throw new Error("boom");
+      },
+    });
+    const { result, events } = await lived({ react: () => Promise.reject(unreadable) });
+    expect(result.error).toMatchObject({
+      code: "ACTION_FAILED",
+      message: expect.stringMatching(/^An action of Ann failed: Error\. /) as string,
+    });
+    expect(events.find((event) => event.type === "act.failed")).toMatchObject({ error: { code: "ACTION_FAILED", message: "Error" } });
+  });
+
+  test("skipped, the dead letter tells the code and the words too", async () => {
+    const failing = defineAction({ name: "Fail", run: () => Promise.reject(odd<Error>({ status: 503 })) });
+    const { result } = await lived({ actions: [failing], onFailure: "skip" });
+    expect(result.deadLetters).toMatchObject([
+      { reason: { kind: "failed", error: { code: "ACTION_FAILED", message: expect.stringContaining('{"status":503}') as string } } },
+    ]);
+  });
+
+  test("a secret in what is thrown is told by none of them", async () => {
+    const { result, events } = await lived(
+      {
+        react: () => {
+          throw odd<Error>({ key: "hunter2-hunter2", far: ["x".repeat(1000), "hunter2-hunter2"] });
+        },
+      },
+      { secrets: ["hunter2-hunter2"] },
+    );
+    expect(JSON.stringify([result.error?.message, result.error?.cause, events])).not.toContain("hunter2");
+    expect(result.error?.message).toContain("[secret]");
+  });
+});
