@@ -20,4 +20,9 @@ console.log(alone.status, "-", alone.error?.message);
 const withHuman = new Team({ roles: [clerk], journal, human: (question) => (question.text.includes("tea") ? "yes" : "no") });
 const result = await withHuman.resume("tea").result;
 console.log(result.status, "-", result.output?.content); // the draft was not made again
+
+const asked = await new Team({ roles: [clerk], journal }).run("coffee", { id: "coffee" }).result;
+const [question] = asked.questions;
+const answered = await new Team({ roles: [clerk], journal }).answer("coffee", question?.id ?? "", "no"); // days later, say
+console.log((await answered.result).output?.content);
 // #endregion

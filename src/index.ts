@@ -40,11 +40,15 @@ export { defineRole, type ReactMode, Role, type RoleOptions, type Said } from ".
 
 // It can be watched and repeated.
 export type { Observed, RunEvent, RunNotice, RunStatus } from "./run/event.ts";
+export { parseEvent } from "./run/event-schema.ts";
 export { fold } from "./run/apply.ts";
 export { canonical } from "./run/canonical.ts";
+export { difference, differenceText, type EntryName, type RequestDifference, type RunDifference } from "./run/difference.ts";
 export type { Journal, RunInfo } from "./run/journal.ts";
 export { memoryJournal } from "./run/memory-journal.ts";
+export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./run/transfer.ts";
 export type { DeadLetter, RunState } from "./run/run-state.ts";
+export type { Passage, ValueDifference } from "./run/value-difference.ts";
 
 // They share a world.
 export { Environment } from "./environment/environment.ts";
@@ -64,6 +68,7 @@ export {
   AbortedError,
   BudgetError,
   ControlError,
+  DifferenceError,
   JournalError,
   ModelError,
   NotJsonError,

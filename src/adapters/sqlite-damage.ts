@@ -31,6 +31,12 @@ export function isOfTheDisk(error: unknown): boolean {
   return isBusy(error) || isOf(error, "SQLITE_FULL", ...MACHINE);
 }
 
+/** True when the file itself is broken: what SQLite calls malformed, or what it cannot make sense of. */
+export function isBroken(error: unknown): boolean {
+  const inside = error instanceof JournalError && error.code === "JOURNAL_DAMAGED" ? error.cause : error;
+  return sqliteCode(inside) !== undefined && !isOfTheDisk(inside);
+}
+
 const MACHINE = ["SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_NOLFS", "SQLITE_NOMEM"];
 
 /** Why something could not be written, or the file not be opened. */
@@ -63,11 +69,12 @@ export function unwritable(file: string, error: unknown): Error {
 
 /** Why the record of one run could not be read further. */
 export function unreadable(file: string, runId: string, intact: number, error: unknown): Error {
+  if (isBroken(error)) return damagedRun(file, runId, intact, reason(error instanceof JournalError ? error.cause : error), error);
   if (TroupeError.isInstance(error)) return error;
-  if (!isBusy(error)) return damagedRun(file, runId, intact, reason(error), error);
+  const why = isBusy(error) ? "another process keeps it for itself" : `the machine refused: ${reason(error)}`;
   return new JournalError(
     "JOURNAL_UNREADABLE",
-    `Expected to read run ${runId} from event ${intact} on, but another process keeps ${file} for itself. Look at that process, then read again.`,
+    `Expected to read run ${runId} in ${file} from event ${intact} on, but ${why}. See to that, then read again.`,
     { cause: error, data: { file, runId, intact } },
   );
 }

@@ -43,6 +43,25 @@ export async function openFile(driver: Driver, options: FileOptions): Promise<Da
   }
 }
 
+/**
+ * Opens what is left of a broken file, read-only and without the checks that refuse all of it.
+ *
+ * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
+ */
+export function openRemains(driver: Driver, { file, steps = SCHEMA_STEPS }: FileOptions): Database {
+  let db: Database | undefined;
+  try {
+    db = readOnly(driver, file);
+    // A file that is shorter than it says is read as far as it goes.
+    db.exec("PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
+    identify(db, file, steps);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw unwritable(file, error);
+  }
+}
+
 /** Makes a file that nobody else can read, unless there is one. It is never opened this way again: to close it would let go of all locks on it. */
 export function bornPrivate(file: string): void {
   try {
@@ -53,7 +72,7 @@ export function bornPrivate(file: string): void {
 }
 
 function assertJournal(driver: Driver, file: string, steps: readonly string[]): void {
-  const db = new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
+  const db = readOnly(driver, file);
   try {
     identify(db, file, steps);
   } catch (error) {
@@ -62,6 +81,10 @@ function assertJournal(driver: Driver, file: string, steps: readonly string[]): 
   } finally {
     db.close();
   }
+}
+
+function readOnly(driver: Driver, file: string): Database {
+  return new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
 }
 
 function prepared(driver: Driver, { file, maxPages, steps = SCHEMA_STEPS }: FileOptions): Database {

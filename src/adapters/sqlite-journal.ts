@@ -3,7 +3,7 @@ import type { Journal, RunInfo } from "../run/journal.ts";
 import { Commits } from "./sqlite-commits.ts";
 import { patiently, unwritable } from "./sqlite-damage.ts";
 import { closedError, type Database, loadDriver } from "./sqlite-database.ts";
-import { type FileOptions, openFile } from "./sqlite-file.ts";
+import { type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
 import { RunLocks } from "./sqlite-lock.ts";
 import { readEvents } from "./sqlite-reader.ts";
 import { encodeEvent } from "./sqlite-rows.ts";
@@ -59,7 +59,10 @@ export class SqliteJournal implements Journal {
   }
 
   read(runId: string, from: number): AsyncIterable<RunEvent> {
-    return readEvents(async () => (await this.#opened()).db, this.#options, runId, from);
+    const options = this.#options;
+    const open = async (): Promise<Database> => (await this.#opened()).db;
+    const rescue = async (): Promise<Database> => openRemains(await loadDriver(), options);
+    return readEvents({ options, open, rescue }, runId, from);
   }
 
   async runs(): Promise<readonly RunInfo[]> {

@@ -2,7 +2,7 @@ import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../run/event.ts";
 import { ChatReader } from "./sqlite-chats.ts";
-import { damagedRun, isBusy, patiently, unreadable } from "./sqlite-damage.ts";
+import { damagedRun, isBroken, patiently, unreadable } from "./sqlite-damage.ts";
 import type { Database, Row } from "./sqlite-database.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 import { chained, chainStart, decodeEvent } from "./sqlite-rows.ts";
@@ -22,69 +22,100 @@ interface Page {
   readonly events: readonly RunEvent[];
   readonly next: Position | undefined;
   /** Why nothing more comes. */
-  readonly end?: { readonly error: unknown } | "whole";
+  readonly end?: "whole" | Trouble;
+}
+
+interface Trouble {
+  readonly error: unknown;
+  /** It is the file that is broken: one row at a time, more of it may be read. */
+  readonly isBroken: boolean;
+}
+
+/** The file a reader reads: as it is used, and, when it is broken, with nothing but what is needed to look at what is left. */
+export interface RunSource {
+  readonly options: FileOptions;
+  open(): Promise<Database>;
+  rescue(): Promise<Database>;
 }
 
 /**
  * Reads a run in pages, each as the file is at that moment, and checks every row. Who writes meanwhile is not disturbed, and what has been
- * written until the last page is read too.
+ * written until the last page is read too. A file that is broken is read on, row by row, as far as it goes.
  *
- * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`, after everything intact before it
+ * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`, `JOURNAL_UNREADABLE`, after everything intact before it
  */
-export async function* readEvents(
-  open: () => Promise<Database>,
-  options: FileOptions,
-  runId: string,
-  from: number,
-): AsyncGenerator<RunEvent, void> {
-  const cursor = new Cursor(options.file, runId, from);
-  for (;;) {
-    const db = await open();
-    const page = await patiently(() => cursor.page(db), options.clock, options.patience);
-    for (const event of page.events) yield event;
-    if (page.end === "whole") return;
-    if (page.end !== undefined) throw page.end.error;
-    await nextMacrotask();
+export async function* readEvents(source: RunSource, runId: string, from: number): AsyncGenerator<RunEvent, void> {
+  const cursor = new Cursor(source, runId, from);
+  let broken: Trouble | undefined;
+  let rescue: Database | undefined;
+  try {
+    for (;;) {
+      const page = await cursor.page(rescue);
+      for (const event of page.events) yield event;
+      if (page.end === "whole") return;
+      if (page.end !== undefined) {
+        // In a broken file, a run that is not to be found is a run that was lost.
+        if (broken !== undefined) throw isUnknown(page.end.error) ? broken.error : page.end.error;
+        if (!page.end.isBroken) throw page.end.error;
+        broken = page.end;
+        rescue = await rescued(source, broken);
+      }
+      await nextMacrotask();
+    }
+  } finally {
+    rescue?.close();
   }
+}
+
+/** Where not even that can be opened, the first trouble is the one to tell. */
+async function rescued(source: RunSource, { error }: Trouble): Promise<Database> {
+  try {
+    return await source.rescue();
+  } catch {
+    throw error;
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof JournalError && error.code === "RUN_UNKNOWN";
 }
 
 /** Where a reader stands. It goes on only when a page has been read to its end, so that no event is lost to a page that is read again. */
 class Cursor {
-  readonly #file: string;
+  readonly #source: RunSource;
   readonly #runId: string;
   readonly #from: number;
   readonly #chats = new ChatReader();
   #next: Position | undefined;
   #number: number | undefined;
-  #atOnce = PAGE_EVENTS;
 
-  constructor(file: string, runId: string, from: number) {
-    this.#file = file;
+  constructor(source: RunSource, runId: string, from: number) {
+    this.#source = source;
     this.#runId = runId;
     this.#from = Math.max(0, from);
   }
 
-  page(db: Database): Page {
+  /** The next page; a row alone when it is read from what is left of a broken file. */
+  async page(rescue: Database | undefined): Promise<Page> {
+    const { clock, patience } = this.#source.options;
+    const atOnce = rescue === undefined ? PAGE_EVENTS : 1;
     try {
-      const page = db.transaction("DEFERRED", () => this.#read(db));
+      const db = rescue ?? (await this.#source.open());
+      const page = await patiently(() => db.transaction("DEFERRED", () => this.#read(db, atOnce)), clock, patience);
       this.#next = page.next;
       return page;
     } catch (error) {
-      if (isBusy(error)) throw error;
-      if (this.#atOnce === 1 || error instanceof JournalError) return this.#ends([], this.#next, error);
-      // One row that cannot be read must not take those before it along.
-      this.#atOnce = 1;
-      return { events: [], next: this.#next };
+      return this.#ends([], this.#next, error);
     }
   }
 
-  #read(db: Database): Page {
+  #read(db: Database, atOnce: number): Page {
     const head = this.#head(db);
     if (this.#from > head.events) return { events: [], next: this.#next, end: "whole" };
     let next = this.#next ?? this.#start(db, head);
     const events: RunEvent[] = [];
     try {
-      for (const row of this.#rows(db, head, next.seq)) {
+      for (const row of this.#rows(db, head, next.seq, atOnce)) {
         const checksum = this.#check(row, head, next);
         events.push(this.#event(db, head, row, next.seq));
         next = { seq: next.seq + 1, checksum };
@@ -115,9 +146,9 @@ class Cursor {
     throw this.#damage(0, `event ${seq - 1} is missing`);
   }
 
-  #rows(db: Database, { number, events }: Head, seq: number): readonly Row[] {
+  #rows(db: Database, { number, events }: Head, seq: number, atOnce: number): readonly Row[] {
     const first = number * PLACES + seq;
-    const behind = Math.min(first + this.#atOnce, number * PLACES + events);
+    const behind = Math.min(first + atOnce, number * PLACES + events);
     const longest = db.first("SELECT max(octet_length(body)) FROM events WHERE place >= ? AND place < ?", [first, behind])?.[0];
     const fitting = typeof longest === "number" ? Math.floor(PAGE_BYTES / Math.max(longest, 1)) : 1;
     const sql = `SELECT place, CAST(body AS BLOB), CAST(checksum AS BLOB), CAST(chat AS BLOB) FROM events
@@ -143,10 +174,11 @@ class Cursor {
   }
 
   #ends(events: readonly RunEvent[], next: Position | undefined, error: unknown): Page {
-    return { events, next, end: { error: unreadable(this.#file, this.#runId, next?.seq ?? 0, error) } };
+    const trouble = unreadable(this.#source.options.file, this.#runId, next?.seq ?? 0, error);
+    return { events, next, end: { error: trouble, isBroken: isBroken(error) } };
   }
 
   #damage(intact: number, why: string): JournalError {
-    return damagedRun(this.#file, this.#runId, intact, why);
+    return damagedRun(this.#source.options.file, this.#runId, intact, why);
   }
 }

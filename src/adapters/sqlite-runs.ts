@@ -12,7 +12,7 @@ import { chained, chainStart, type EncodedEvent } from "./sqlite-rows.ts";
  */
 
 /** How many places a run has: its number times this is where its events begin. */
-export const PLACES = 2 ** 31;
+export const PLACES: number = 2 ** 31;
 /** Numbers above it would make places that JavaScript cannot count. */
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;

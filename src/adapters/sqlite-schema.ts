@@ -30,7 +30,7 @@ export const SCHEMA_STEPS: readonly string[] = [
  *
  * @throws JournalError `JOURNAL_FOREIGN` for another program's, `JOURNAL_NEWER` for one of a newer version of this program
  */
-export function identify(db: Database, file: string, steps = SCHEMA_STEPS): { readonly version: number } {
+export function identify(db: Database, file: string, steps: readonly string[] = SCHEMA_STEPS): { readonly version: number } {
   const application = whole(db, "PRAGMA application_id");
   const version = whole(db, "PRAGMA user_version");
   if (application === APPLICATION_ID) {
@@ -50,7 +50,7 @@ export function identify(db: Database, file: string, steps = SCHEMA_STEPS): { re
 }
 
 /** Brings a file to the newest version, in one transaction. What it holds stays. @throws as {@link identify} */
-export function prepareSchema(db: Database, file: string, steps = SCHEMA_STEPS): void {
+export function prepareSchema(db: Database, file: string, steps: readonly string[] = SCHEMA_STEPS): void {
   if (identify(db, file, steps).version === steps.length) return;
   db.transaction("IMMEDIATE", () => {
     // Another process may have done it meanwhile.

@@ -1,4 +1,3 @@
-import type { EventEmitter } from "eventemitter3";
 import { systemClock } from "../kernel/clock.ts";
 import { errorRecord, UsageError } from "../kernel/errors.ts";
 import { silentLogger } from "../kernel/emit.ts";
@@ -6,7 +5,6 @@ import type { Json } from "../kernel/json.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { StepDoor } from "../kernel/step.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import { createMessage, type Message, serializeMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
@@ -14,47 +12,26 @@ import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
-import { noPast, type Past } from "../run/past.ts";
-import { type OwnedRun, RunLog } from "../run/run-log.ts";
+import { noPast } from "../run/past.ts";
+import { RunLog } from "../run/run-log.ts";
 import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
 import { Answerer } from "./answerer.ts";
 import { checkOptions, checkWhole } from "./check-options.ts";
-import { eager } from "./eager.ts";
 import { Engine } from "./engine.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS, type EnvironmentOptions } from "./environment-options.ts";
 import { hiredRole } from "./hired-role.ts";
 import { Listeners } from "./listeners.ts";
+import { schedulerNamed } from "./regimes.ts";
 import { type RoleView, roleView } from "./role-view.ts";
-import { rounds } from "./rounds.ts";
+import type { RunBacking } from "./run-backing.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
-import type { Scheduler, SchedulerEnd } from "./scheduler.ts";
-
-/** The named regimes. */
-const schedulers: Readonly<Record<string, Scheduler>> = { rounds, eager };
-
-/** What a team adds to an environment: a journal, a budget, a state to go on from. */
-export interface RunBacking {
-  readonly state?: RunState;
-  readonly emitter?: EventEmitter;
-  readonly owned?: OwnedRun;
-  readonly requirePrice?: boolean;
-  readonly checkpoint?: () => boolean;
-  readonly resumed?: () => Promise<void>;
-  readonly signal?: AbortSignal;
-  /** What else answers steps. Default: nothing. */
-  readonly past?: Past;
-  /** Default `live`. */
-  readonly mode?: StepDoor["mode"];
-  /** The regime, where it is not one of the named. */
-  readonly scheduler?: Scheduler;
-  /** Called after every event that became durable. */
-  readonly grew?: () => void;
-}
+import type { SchedulerEnd } from "./scheduler.ts";
 
 /**
  * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
- * journal.
+ * journal. It owns who is hired and under which name; the run's state is written by its log alone, who runs when is its engine's, and
+ * who is told of it its listeners'.
  */
 export class Environment {
   readonly description: string;
@@ -264,10 +241,4 @@ function freshState(options: EnvironmentOptions): RunState {
   state.seed = String(options.seed ?? freshSeed());
   state.scheduler = options.scheduler ?? "rounds";
   return state;
-}
-
-function schedulerNamed(name: string): Scheduler {
-  const scheduler = schedulers[name];
-  if (scheduler !== undefined) return scheduler;
-  throw new UsageError("SCHEDULER_UNKNOWN", `Expected a scheduler "rounds" or "eager", got ${JSON.stringify(name)}.`);
 }

@@ -52,7 +52,8 @@ function holdsSecret(cause: unknown, mask: Mask): boolean {
       if (typeof value === "string" && mask(value) !== value) return true;
       if (found.size > MOST_VALUES) return true;
       if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) continue;
-      for (const key of Reflect.ownKeys(value)) found.add(Reflect.getOwnPropertyDescriptor(value, key)?.value);
+      if (value instanceof Map || value instanceof Set) found.add([...value]);
+      for (const key of Reflect.ownKeys(value)) found.add(key).add(Reflect.getOwnPropertyDescriptor(value, key)?.value);
     }
     return false;
   } catch {

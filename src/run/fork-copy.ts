@@ -23,7 +23,7 @@ export interface ForkCopy {
   readonly runId: string;
   readonly parent: ForkPoint;
   readonly roles: readonly HiredRole[];
-  /** Micro-dollars. */
+  /** Micro-dollars; undefined: what the parent began with. */
   readonly budget: number | undefined;
   readonly changes: readonly MessageChange[];
 }
@@ -33,9 +33,8 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
   const { runId } = copy;
   switch (event.type) {
     case "run.started": {
-      const { budget: _budget, ...rest } = event;
       const budget = copy.budget === undefined ? {} : { budget: copy.budget };
-      return { ...rest, runId, roles: copy.roles, parent: copy.parent, ...budget };
+      return { ...event, runId, roles: copy.roles, parent: copy.parent, ...budget };
     }
     case "run.resumed": {
       const { budget: _budget, roles: _roles, ...rest } = event;

@@ -10,7 +10,6 @@ const NOBODY = 0;
 interface KeptRun {
   /** Of the present owner; {@link NOBODY} without one. */
   epoch: number;
-  given: number;
   readonly events: RunEvent[];
 }
 
@@ -34,6 +33,8 @@ class MemoryJournal implements Journal {
   readonly #limit: number;
   readonly #runs = new Map<string, KeptRun>();
   #count = 0;
+  /** The last epoch given, to whatever run: the owner of a run that was removed owns no other of its name. */
+  #lastEpoch = NOBODY;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -42,13 +43,13 @@ class MemoryJournal implements Journal {
   async create(runId: string): Promise<void> {
     if (this.#runs.has(runId))
       throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
-    this.#runs.set(runId, { epoch: NOBODY, given: NOBODY, events: [] });
+    this.#runs.set(runId, { epoch: NOBODY, events: [] });
   }
 
   async claim(runId: string): Promise<number> {
     const run = this.#run(runId);
-    run.given += 1;
-    run.epoch = run.given;
+    this.#lastEpoch += 1;
+    run.epoch = this.#lastEpoch;
     return run.epoch;
   }
 

@@ -27,7 +27,7 @@ export function assertBegun(state: RunState, hasIdea: boolean): void {
 /** Calls that were in flight when the process died: nobody knows whether they were paid. */
 export function uncertainSteps(state: RunState): RunResumed["uncertain"] {
   return stepsInFlight(state)
-    .filter(({ record }) => record.started.kind !== "human")
+    .filter(({ record: { started } }) => started.kind !== "human" && started.reused === undefined)
     .map(({ record: { started } }) => ({ act: started.act, key: started.key, hold: started.hold }));
 }
 

@@ -5,9 +5,7 @@ import type { ChatResponse } from "../model/chat-model.ts";
 import type { RunEvent } from "../run/event.ts";
 
 /** What came of a recorded call. */
-export type RecordedAnswer =
-  | { readonly ok: true; readonly response: ChatResponse }
-  | { readonly ok: false; readonly error: ErrorRecord };
+export type RecordedAnswer = { readonly ok: true; readonly response: ChatResponse } | { readonly ok: false; readonly error: ErrorRecord };
 
 /** A call of a model as a run recorded it. */
 export interface RecordedCall {

@@ -140,7 +140,9 @@ async function onDisk<T>(what: "read" | "write", path: string, work: () => Promi
   } catch (error) {
     if (TroupeError.isInstance(error)) throw error;
     const advice = what === "read" ? "Record it first: see saveCassette." : "Look at the folder and its rights.";
-    throw new UsageError("CASSETTE_FILE", `Expected to ${what} the cassette ${path}, got: ${thrownText(error)}. ${advice}`, { cause: error });
+    throw new UsageError("CASSETTE_FILE", `Expected to ${what} the cassette ${path}, got: ${thrownText(error)}. ${advice}`, {
+      cause: error,
+    });
   }
 }
 

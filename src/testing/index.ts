@@ -10,6 +10,11 @@ export {
   type ScriptedReply,
 } from "./scripted-model.ts";
 
+// A run that was recorded once, to be played in tests.
+export { type Cassette, cassetteJournal, readCassette, saveCassette } from "./cassette.ts";
+export type { RecordedAnswer, RecordedCall } from "./cassette-call.ts";
+export { cassetteModel, type CassetteModel, type CassetteOptions } from "./cassette-model.ts";
+
 // Time that moves when told to.
 export { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 

@@ -50,6 +50,17 @@ describe("a think that chooses no action", () => {
   });
 });
 
+describe("a message that is none", () => {
+  test.each<[string, unknown, RegExp]>([
+    ["a text", "hello", /got "hello"\..*rc\.message/],
+    ["null", null, /got null/],
+    ["a number", 7, /got 7/],
+    ["an object", { content: "hello" }, /got \{"content":"hello"\}/],
+  ])("%s is not published", async (_what, wrong, message) => {
+    expectTyped(await lived({ react: (rc) => void rc.publish(odd(wrong)) }), "MESSAGE_INVALID", message);
+  });
+});
+
 describe("a planner that is given no plan", () => {
   const planner: Partial<RoleOptions> = { actions: [Mail], reactMode: "plan_and_act" };
   const task = { id: "a", instruction: "do a" };

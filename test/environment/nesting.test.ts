@@ -38,7 +38,6 @@ describe("the door that an effect is given", () => {
   });
 
   test("with nobody to ask the run waits, and what the step had asked before is not asked again", async () => {
-    let people = 0;
     const model = scriptedModel(["yes"]);
     const asks = answering("Ann", async (rc) => {
       const said = await rc.step("outer", {}, async (door) => `${await door.ask("Really?")} ${await door.human.ask("Ship it?")}`);
@@ -46,7 +45,7 @@ describe("the door that an effect is given", () => {
     });
     const environment = town([asks], { model });
     environment.publishMessage("go");
-    for (people = 0; people < 2; people += 1) {
+    for (let times = 0; times < 2; times += 1) {
       expect(await environment.run()).toMatchObject({ status: "waiting", error: { data: { question: "Ship it?", role: "Ann" } } });
     }
     expect(model.calls).toHaveLength(1);
@@ -86,22 +85,21 @@ describe("N1 an effect that asks through the outer context", () => {
     expect((await environment.run()).error).toMatchObject({ code: "STEP_NESTED" });
   });
 
-  test("what the body asks beside an effect that is under way is its own affair", async () => {
-    const environment = town(
-      [
-        answering("Ann", async (rc) => {
-          const parts = await Promise.all([
-            rc.step("a", {}, async (door) => door.step({ kind: "step", name: "in a", request: {} }, () => Promise.resolve("a"))),
-            rc.ask("b?"),
-            rc.step("c", {}, () => Promise.resolve("c")),
-          ]);
-          return rc.message(parts.join());
-        }),
-      ],
-      { model: scriptedModel(["b"]) },
-    );
+  test("what the body asks while an effect is under way, and after it, is its own affair", async () => {
+    const ann = answering("Ann", async (rc) => {
+      let begun = (): void => {};
+      const beginning = new Promise<void>((resolve) => (begun = resolve));
+      const first = rc.step("a", {}, (door) => {
+        begun();
+        return door.step({ kind: "step", name: "in a", request: {} }, () => Promise.resolve("a"));
+      });
+      await beginning;
+      const parts = await Promise.all([first, rc.ask("b?"), rc.step("c", {}, () => Promise.resolve("c"))]);
+      return rc.message([...parts, await rc.human.ask("d?")].join());
+    });
+    const environment = town([ann], { model: scriptedModel(["b"]), human: () => "d" });
     environment.publishMessage("go");
-    expect((await environment.run()).output?.content).toBe("a,b,c");
+    expect((await environment.run()).output?.content).toBe("a,b,c,d");
   });
 
   test("N2 one that asks after it has waited is ended by the limit on its time", async () => {

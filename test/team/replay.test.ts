@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/action/action.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { DifferenceError } from "../../src/kernel/errors.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
@@ -8,6 +9,7 @@ import { canonical } from "../../src/run/canonical.ts";
 import type { RunEvent } from "../../src/run/event.ts";
 import type { Journal } from "../../src/run/journal.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
@@ -157,6 +159,21 @@ describe("a replay", () => {
     await new Team({ seed: "s", journal, roles: [writing] }).run("go", { id: "r" }).result;
     expect((await new Team({ journal, roles: [writing] }).replay("r").result).status).toBe("finished");
     expect(modes).toEqual(["live", "replay"]);
+  });
+
+  test("takes over what ran out of time then, for time is not replayed", async () => {
+    const journal = memoryJournal();
+    const clock = simulatedClock();
+    const slow = answering("Ann", () => new Promise<never>(() => {}), { timeout: 1_000, onFailure: "skip" });
+    const run = new Team({ seed: "s", journal, roles: [slow], clock }).run("go", { id: "r" });
+    await nextMacrotask();
+    await clock.advance(1_000);
+    await run.result;
+    const events = await eventsOf(journal, "r");
+    expect(events.some((event) => event.type === "act.failed" && event.error.code === "TIMEOUT")).toBe(true);
+    const again = new Team({ journal, roles: [slow] }).replay("r");
+    expect(canonical(await told(again))).toBe(canonical(events));
+    expect((await again.result).deadLetters).toHaveLength(1);
   });
 
   test("of another team is refused with what differs; of an unknown run too", async () => {

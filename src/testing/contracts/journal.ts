@@ -10,7 +10,7 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * What every {@link Journal} must do, wherever it keeps its events.
  *
  * K1 a run is created once, and can be created again when it was removed. K2 a run that is not there is refused by its code. K3 only the
- * newest epoch appends. K4 events follow each other without gap or overlap; a refused append leaves the record as it was, and of two that
+ * newest epoch appends, until it is given back. K4 events follow each other without gap or overlap; a refused append leaves the record as it was, and of two that
  * race for one place exactly one wins. K5 a reader sees a dense prefix from where it asked, also while others append. K6 what an `append`
  * has resolved can be read. K7 events come back as they went in, and runs keep apart. K8 `runs` tells what is there. K9 closing twice is
  * no error.
@@ -18,6 +18,7 @@ export type MakeJournal = () => Journal | Promise<Journal>;
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
   kit.describe(`${name} keeps the contract of a journal`, () => {
     owningChecks(kit, make);
+    releasingChecks(kit, make);
     writingChecks(kit, make);
     readingChecks(kit, make);
     listingChecks(kit, make);
@@ -66,9 +67,55 @@ function owningChecks(kit: ContractKit, make: MakeJournal): void {
     expect(await seqs(journal, "a")).toEqual([0, 1]);
   });
 
-  check(kit, make, "K3 an epoch that was never given cannot append", async (journal) => {
+  check(kit, make, "K3 an epoch that was never given cannot append, nor can who has not claimed", async (journal) => {
+    await journal.create("unclaimed");
+    for (const epoch of [0, 1]) expect(await codeOf(journal.append("unclaimed", epoch, 0, [eventOf("unclaimed", 0)]))).toBe("EPOCH_STALE");
     const epoch = await filled(journal, "a", 1);
     expect(await codeOf(journal.append("a", epoch + 1, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+  });
+
+  check(kit, make, "K3 the owner of a removed run owns no other of its name", async (journal) => {
+    const former = await filled(journal, "a", 1);
+    await journal.remove("a");
+    const latter = await filled(journal, "a", 1);
+    expect(latter === former).toBe(false);
+    expect(await codeOf(journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+    expect(await codeOf(journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
+  });
+}
+
+function releasingChecks(kit: ContractKit, make: MakeJournal): void {
+  const { expect } = kit;
+  check(kit, make, "K3 who gave a run back cannot append, and the next owner goes on", async (journal) => {
+    const former = await filled(journal, "a", 1);
+    await journal.release("a", former);
+    expect(await codeOf(journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+    const latter = await journal.claim("a");
+    expect(latter > former).toBe(true);
+    await journal.append("a", latter, 1, [eventOf("a", 1)]);
+    expect(await seqs(journal, "a")).toEqual([0, 1]);
+  });
+
+  check(kit, make, "K3 a stale epoch gives nothing back", async (journal) => {
+    const former = await filled(journal, "a", 1);
+    const latter = await journal.claim("a");
+    expect(await codeOf(journal.release("a", former))).toBe("resolved");
+    expect(await codeOf(journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
+  });
+
+  check(kit, make, "K3 giving back what was given back, removed or never there is no error", async (journal) => {
+    const epoch = await filled(journal, "a", 1);
+    await journal.release("a", epoch);
+    expect(await codeOf(journal.release("a", epoch))).toBe("resolved");
+    await journal.remove("a");
+    expect(await codeOf(journal.release("a", epoch))).toBe("resolved");
+    expect(await codeOf(journal.release("nobody's", 1))).toBe("resolved");
+  });
+
+  check(kit, make, "K3 of a claim and a release that meet, the claim holds", async (journal) => {
+    const former = await filled(journal, "a", 1);
+    const [, latter] = await Promise.all([journal.release("a", former), journal.claim("a")]);
+    expect(await codeOf(journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
   });
 }
 
@@ -88,6 +135,18 @@ function writingChecks(kit: ContractKit, make: MakeJournal): void {
     const outcomes = await Promise.all([1, 2].map((word) => codeOf(journal.append("a", epoch, 1, [eventOf("a", 1, String(word))]))));
     expect(outcomes.toSorted()).toEqual(["SEQ_MISMATCH", "resolved"]);
     expect(await seqs(journal, "a")).toEqual([0, 1]);
+  });
+
+  check(kit, make, "K4 what comes together for several runs is kept together, and one that is refused harms no other", async (journal) => {
+    const names = ["a", "b", "c", "d"];
+    const epochs = await Promise.all(names.map((name) => filled(journal, name, 1)));
+    const outcomes = await Promise.all(
+      names.map((name, place) =>
+        codeOf(journal.append(name, epochs[place] ?? 0, name === "c" ? 7 : 1, [eventOf(name, name === "c" ? 7 : 1)])),
+      ),
+    );
+    expect(outcomes).toEqual(["resolved", "resolved", "SEQ_MISMATCH", "resolved"]);
+    expect(await Promise.all(names.map(async (name) => (await seqs(journal, name)).length))).toEqual([2, 2, 1, 2]);
   });
 
   check(kit, make, "K6 an append of many, of one, and of none", async (journal) => {

@@ -1,0 +1,25 @@
+import type { EventEmitter } from "eventemitter3";
+import type { StepDoor } from "../kernel/step.ts";
+import type { Past } from "../run/past.ts";
+import type { OwnedRun } from "../run/run-log.ts";
+import type { RunState } from "../run/run-state.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** What a team adds to an environment: a journal, a budget, a state to go on from. */
+export interface RunBacking {
+  readonly state?: RunState;
+  readonly emitter?: EventEmitter;
+  readonly owned?: OwnedRun;
+  readonly requirePrice?: boolean;
+  readonly checkpoint?: () => boolean;
+  readonly resumed?: () => Promise<void>;
+  readonly signal?: AbortSignal;
+  /** What else answers steps. Default: nothing. */
+  readonly past?: Past;
+  /** Default `live`. */
+  readonly mode?: StepDoor["mode"];
+  /** The regime, where it is not one of the named. */
+  readonly scheduler?: Scheduler;
+  /** Called after every event that became durable. */
+  readonly grew?: () => void;
+}

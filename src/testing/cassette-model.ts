@@ -1,0 +1,156 @@
+import { throwIfAborted } from "../kernel/abort.ts";
+import { DifferenceError, type ErrorRecord, ModelError, stepErrorFrom, type TroupeError } from "../kernel/errors.ts";
+import { contentHash, deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
+import { type Mask, maskSecrets } from "../kernel/mask.ts";
+import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
+import type { ModelPrice } from "../model/price.ts";
+import type { Cassette } from "./cassette.ts";
+import { type RecordedAnswer, type RecordedCall, recordedCalls } from "./cassette-call.ts";
+import { besideText, nearestCall } from "./cassette-nearest.ts";
+import { isSameLength, liveForm, recordedForms } from "./cassette-request.ts";
+import { commonExtra, commonLength, freePrice, recordedModel } from "./cassette-traits.ts";
+
+/** How a cassette is played. */
+export interface CassetteOptions {
+  /**
+   * A request that the cassette lacks is an error. Otherwise it gets the answer of the nearest request that is left, to see how far a
+   * changed prompt goes before it is recorded. Default true.
+   */
+  readonly strict?: boolean;
+  /** Which of the recorded models it is. Needed where the run had several. */
+  readonly id?: string;
+  /** What the recorded model cost, where it said so itself and no list does. Default: nothing, where its calls had cost nothing. */
+  readonly price?: ModelPrice;
+  /** The bound that the recorded model gave its replies. Default: the one that all its requests have. */
+  readonly maxOutputTokens?: number;
+  /** The secrets of the team: no record has them, so they must not tell a request from its record. */
+  readonly secrets?: readonly string[];
+}
+
+/** A model that plays a cassette. */
+export interface CassetteModel extends ChatModel {
+  /** Every request so far, frozen, in the order they came. */
+  readonly calls: readonly ChatRequest[];
+  /** Recorded, and not asked so far. */
+  readonly unused: readonly RecordedCall[];
+}
+
+/**
+ * A model that answers as a recorded one did: each request by its content, each recorded answer once, equal requests in the order they
+ * were recorded. What had failed fails again, at once. The answers carry the usage that was recorded, so they cost what they had cost;
+ * tries that failed on the way to an answer are left out. For how to record see {@link saveCassette}.
+ *
+ * A request that the cassette lacks throws a DifferenceError `DIFFERENCE`, which shows the nearest one beside it and ends the run.
+ *
+ * @throws UsageError `CASSETTE_MODELS` when `id` must be given, or names none that was recorded; `CASSETTE_INVALID`
+ */
+export function cassetteModel(cassette: Cassette, options: CassetteOptions = {}): CassetteModel {
+  const calls = recordedCalls(cassette.events);
+  const id = recordedModel(calls, options.id);
+  const own = calls.filter((call) => call.model === id);
+  return new CassettePlayer(id, cassette.runId, own, options);
+}
+
+/** A recorded call, the forms its request can come in, and whether its answer was given. */
+interface Entry {
+  readonly call: RecordedCall;
+  readonly forms: ReadonlySet<string>;
+  isUsed: boolean;
+}
+
+class CassettePlayer implements CassetteModel {
+  readonly id: string;
+  readonly price?: ModelPrice;
+  readonly maxOutputTokens?: number;
+  readonly extra?: Readonly<Record<string, Json>>;
+  readonly #runId: string;
+  readonly #isStrict: boolean;
+  readonly #mask: Mask;
+  readonly #entries: readonly Entry[];
+  readonly #calls: ChatRequest[] = [];
+
+  constructor(id: string, runId: string, calls: readonly RecordedCall[], options: CassetteOptions) {
+    const { strict = true, price = freePrice(id, calls), maxOutputTokens = commonLength(calls), secrets = [] } = options;
+    const extra = commonExtra(calls);
+    this.id = id;
+    if (price !== undefined) this.price = price;
+    if (maxOutputTokens !== undefined) this.maxOutputTokens = maxOutputTokens;
+    if (extra !== undefined) this.extra = extra;
+    this.#runId = runId;
+    this.#isStrict = strict;
+    this.#mask = maskSecrets(secrets);
+    this.#entries = calls.map((call) => ({ call, forms: new Set(recordedForms(call.request).map(contentHash)), isUsed: false }));
+  }
+
+  get calls(): readonly ChatRequest[] {
+    return [...this.#calls];
+  }
+
+  get unused(): readonly RecordedCall[] {
+    return this.#entries.filter(isLeft).map(({ call }) => call);
+  }
+
+  async chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
+    throwIfAborted(signal);
+    this.#calls.push(deepFreeze(structuredClone(request)));
+    const answer = this.#take(request);
+    if (!answer.ok) throw finalError(answer.error);
+    return structuredClone(answer.response);
+  }
+
+  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+    const { content, toolCalls, finishReason, usage, refusal } = await this.chat(request, o);
+    if (content !== "") yield { content };
+    if (refusal !== undefined) yield { refusal };
+    for (const [index, { id, function: called }] of toolCalls.entries()) {
+      yield { toolCalls: [{ index, id, name: called.name, arguments: called.arguments }] };
+    }
+    yield { finishReason, ...(usage === undefined ? {} : { usage }) };
+  }
+
+  #take(request: ChatRequest): RecordedAnswer {
+    const asked = liveForm(request, this.#mask);
+    const hash = contentHash(asked);
+    const same = this.#entries.filter(({ forms, call }) => forms.has(hash) && isSameLength(call.request["maxTokens"], request.maxTokens));
+    const found = same.find(isLeft) ?? (this.#isStrict ? undefined : this.#nearestLeft(asked));
+    if (found?.call.answer === undefined) throw this.#difference(asked, request.maxTokens, same);
+    found.isUsed = true;
+    return found.call.answer;
+  }
+
+  #nearestLeft(asked: JsonObject): Entry | undefined {
+    const near = nearestCall(this.unused, asked);
+    return this.#entries.find((entry) => entry.call === near?.call);
+  }
+
+  #difference(asked: JsonObject, maxTokens: number | undefined, same: readonly Entry[]): DifferenceError {
+    const left = this.unused;
+    const near = nearestCall(left.length > 0 ? left : this.#entries.map(({ call }) => call), asked);
+    const beside = near === undefined ? "It has none." : besideText(near, asked, maxTokens);
+    const told = same.length > 0 ? usedUpText(same) : beside;
+    const recorded = same[0]?.call ?? near?.call;
+    return new DifferenceError(
+      "DIFFERENCE",
+      `Expected a request of ${this.id} that the cassette of run ${this.#runId} has, got one it lacks. ${told}\nIf the change is meant, record the run again with the real model: see saveCassette.`,
+      { data: { kind: "asked", act: recorded?.act ?? "", name: this.id, recorded: recorded?.request ?? null, now: asked } },
+    );
+  }
+}
+
+function isLeft({ call, isUsed }: Entry): boolean {
+  return call.answer !== undefined && !isUsed;
+}
+
+function usedUpText(same: readonly Entry[]): string {
+  const answers = same.filter(({ call }) => call.answer !== undefined).length;
+  const [first] = same;
+  if (answers > 0) return `The same was asked ${answers} times then, first by ${first?.call.act}, and is asked once more now.`;
+  return `${first?.call.act} asked it too, but the run stopped before an answer came.`;
+}
+
+/** It had failed after all its tries, so it is not tried again. */
+function finalError(record: ErrorRecord): TroupeError {
+  const error = stepErrorFrom(record);
+  if (!(error instanceof ModelError)) return error;
+  return new ModelError(error.code, error.message, { data: error.data, retryable: false });
+}
