@@ -1,6 +1,7 @@
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import type { Database } from "./sqlite-database.ts";
 import { digestOf } from "./sqlite-digest.ts";
+import { assertPlain, parsePlain } from "./sqlite-text.ts";
 
 /*
  * Conversations, each message stored once in a run, and each beginning of a conversation too: a question that adds two messages to a
@@ -22,8 +23,8 @@ export interface Chat {
   readonly turns: readonly Turn[];
 }
 
-/** Characters of messages that a reader keeps, so that the next question, which mostly repeats the last, is read quickly. */
-const KEPT_CHARACTERS = 8_000_000;
+/** Bytes of messages that a reader keeps, so that the next question, which mostly repeats the last, is read quickly. */
+const KEPT_BYTES = 8_000_000;
 /** Conversations that a reader keeps: as many roles may take turns. */
 const KEPT_CHATS = 64;
 
@@ -33,6 +34,7 @@ export function chatOf(messages: readonly Json[]): Chat | undefined {
   let before: Buffer | null = null;
   for (const each of messages) {
     const body = canonicalJson(each);
+    assertPlain(body, "a message to a model");
     const message = digestOf(body);
     const chat: Buffer = digestOf(before ?? "", message);
     turns.push({ chat, before, message, body });
@@ -58,7 +60,7 @@ function hasChat(db: Database, number: number, turn: Turn | undefined): boolean 
 /** Reads the conversations of one run. It owns what it has read lately; messages are shared between events. */
 export class ChatReader {
   readonly #kept = new Map<string, readonly Json[]>();
-  #keptCharacters = 0;
+  #keptBytes = 0;
 
   /** The messages of a conversation, or undefined when not all of them are there as they were written. */
   read(db: Database, number: number, chat: Uint8Array): readonly Json[] | undefined {
@@ -89,15 +91,16 @@ export class ChatReader {
     const sql = "SELECT CAST(body AS BLOB) FROM chat_messages WHERE number = ? AND message = ?";
     const [body] = db.first(sql, [number, message]) ?? [];
     if (!(body instanceof Uint8Array) || !digestOf(body).equals(message)) return undefined;
-    const text = Buffer.from(body).toString();
-    this.#keptCharacters += text.length;
-    return { message: JSON.parse(text) as Json, before };
+    const parsed = parsePlain(body);
+    if (parsed === undefined) return undefined;
+    this.#keptBytes += body.length;
+    return { message: parsed.value as Json, before };
   }
 
   #keep(name: string, messages: readonly Json[]): void {
-    if (this.#keptCharacters > KEPT_CHARACTERS) {
+    if (this.#keptBytes > KEPT_BYTES) {
       this.#kept.clear();
-      this.#keptCharacters = 0;
+      this.#keptBytes = 0;
     }
     this.#kept.delete(name);
     this.#kept.set(name, messages);

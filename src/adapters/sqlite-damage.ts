@@ -106,7 +106,7 @@ function sqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
   if (typeof code === "string" && code.startsWith("SQLITE_")) return code;
-  return /^ConnectionFailed\(/.test(error.message) ? "SQLITE_CANTOPEN" : undefined;
+  return error.message.startsWith("ConnectionFailed(") ? "SQLITE_CANTOPEN" : undefined;
 }
 
 function reason(error: unknown): string {

@@ -53,6 +53,8 @@ export class SqliteJournal implements Journal {
   }
 
   async release(runId: string, epoch: number): Promise<void> {
+    // Closing has given everything back.
+    if (this.#isClosed) return;
     const { locks } = await this.#opened();
     const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch));
     if (wasOurs) locks.drop(runId);

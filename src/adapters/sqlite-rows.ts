@@ -1,8 +1,9 @@
-import { JournalError, NotJsonError } from "../kernel/errors.ts";
+import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../run/event.ts";
 import { type Chat, chatOf } from "./sqlite-chats.ts";
 import { DIGEST_BYTES, digestOf } from "./sqlite-digest.ts";
+import { assertPlain, parsePlain } from "./sqlite-text.ts";
 
 /*
  * An event as a row, and back. The body is its JSON text; the messages a model was shown are taken out of it, for they are the same over
@@ -58,22 +59,13 @@ export function encodeEvent(event: RunEvent, runId: string, seq: number): Encode
   }
   const messages = messagesIn(event);
   const body = JSON.stringify(messages === undefined ? event : withMessages(event, []));
-  if (isSuspicious(body) && hidesPrototype(JSON.parse(body))) {
-    throw new NotJsonError(`event ${seq} of run ${runId}`, "a member named __proto__");
-  }
+  assertPlain(body, `event ${seq} of run ${runId}`);
   return { body, chat: messages === undefined ? undefined : chatOf(messages) };
 }
 
 /** Reads a body whose checksum is right. @throws JournalError `EVENT_NEWER` */
 export function decodeEvent(body: Uint8Array, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { flaw: `event ${seq} is no JSON` };
-  }
-  if (isSuspicious(text) && hidesPrototype(value)) return { flaw: `event ${seq} has a member named __proto__` };
+  const value = parsePlain(body)?.value;
   if (isRecord(value) && typeof value["v"] === "number" && value["v"] > EVENT_VERSION) throw newer(runId, seq, value["v"]);
   if (!isEvent(value, runId, seq)) return { flaw: `event ${seq} has not the shape of one` };
   if (messages === undefined) return value;
@@ -103,21 +95,6 @@ function isEvent(value: unknown, runId: string, seq: number): value is RunEvent 
     typeof type === "string" &&
     Object.hasOwn(EVENT_TYPES, type)
   );
-}
-
-/** The name itself, or a letter written as a number: what we write never has one of those for a letter. */
-function isSuspicious(json: string): boolean {
-  return json.includes("__proto__") || /\\u00[2-7]/.test(json);
-}
-
-function hidesPrototype(value: unknown): boolean {
-  const open: unknown[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== "object" || next === null) continue;
-    if (Object.hasOwn(next, "__proto__")) return true;
-    for (const member of Object.values(next) as unknown[]) if (typeof member === "object") open.push(member);
-  }
-  return false;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -2,7 +2,7 @@ import { type ErrorRecord, errorRecord } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import type { ActEnded, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
+import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
 
 /** A JSON value with every text in it masked, keys too. What holds no secret is given back as it is, not copied. */
 export function masked<T>(mask: Mask, value: T): T {
@@ -25,11 +25,29 @@ export function maskedMessage(mask: Mask, message: Message): Message {
 
 /**
  * An event as it may be written down. Steps and errors are masked where they are made, because what is handed out must be what is
- * recorded; here it is the words and the state of roles.
+ * recorded; here it is the words and the state of roles, and what a team says of itself. Names of roles stay: they are addresses.
  */
 export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
-  if (body.type === "message") return { ...body, ...maskedSent(mask, body) };
-  return body.type === "act.ended" ? maskedActivation(mask, body) : body;
+  switch (body.type) {
+    case "message":
+      return { ...body, ...maskedSent(mask, body) };
+    case "act.ended":
+      return maskedActivation(mask, body);
+    case "run.started": {
+      const about = body.about === undefined ? {} : { about: masked(mask, body.about) };
+      return { ...body, team: mask(body.team), roles: body.roles.map((role) => maskedRole(mask, role)), ...about };
+    }
+    case "run.resumed":
+      return body.roles === undefined ? body : { ...body, roles: body.roles.map((role) => maskedRole(mask, role)) };
+    default:
+      return body;
+  }
+}
+
+function maskedRole(mask: Mask, role: HiredRole): HiredRole {
+  const traits = masked(mask, role.traits);
+  const state = masked(mask, role.state);
+  return traits === role.traits && state === role.state ? role : { ...role, traits, state };
 }
 
 function maskedActivation(mask: Mask, event: ActEnded): ActEnded {

@@ -1,8 +1,273 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import fc from "fast-check";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
+import { NotJsonError } from "../../src/kernel/errors.ts";
+import type { Json } from "../../src/kernel/json.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import type { Journal } from "../../src/run/journal.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
+import { asked, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
-journalContract({ describe, it, expect }, "sqlite", () => sqlite({ path: join(mkdtempSync(join(tmpdir(), "troupe-")), "j.db") }));
+journalContract({ describe, it, expect }, "sqlite", () => sqlite({ path: newFile() }));
+
+describe("sqlite", () => {
+  it.each(["", "a\0b", undefined as unknown as string])("a path of %j is refused", (path) => {
+    expect(() => sqlite({ path })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+  });
+
+  it("a relative path counts from where the process is", async () => {
+    const file = newFile();
+    const journal = sqlite({ path: `${"../".repeat(process.cwd().split("/").length - 1)}${file.slice(1)}` });
+    await journal.create("a");
+    await journal.close();
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it("what was written is there for whoever opens the file later", async () => {
+    const file = newFile();
+    const events = lively("a", 100);
+    const first = sqlite({ path: file });
+    await written(first, "a", events);
+    await first.close();
+    const second = sqlite({ path: file });
+    expect(await readOut(second, "a")).toEqual({ events, error: undefined });
+    expect(await second.runs()).toEqual([{ runId: "a", events: 100 }]);
+    await second.close();
+  });
+
+  it("after close every question is refused, and giving back is done already", async () => {
+    const journal = sqlite({ path: newFile() });
+    const epoch = await written(journal, "a", [started("a", 0)]);
+    await journal.close();
+    const questions = [
+      journal.create("b"),
+      journal.claim("a"),
+      journal.append("a", epoch, 1, []),
+      journal.runs(),
+      journal.remove("a"),
+      journal.read("a", 0)[Symbol.asyncIterator]().next(),
+    ];
+    const errors = await Promise.all(questions.map(errorOf));
+    expect(errors.map((error) => error?.code)).toEqual(questions.map(() => "JOURNAL_CLOSED"));
+    expect(await errorOf(journal.release("a", epoch))).toBeUndefined();
+  });
+
+  it("closing waits for what was appended before", async () => {
+    const file = newFile();
+    const journal = sqlite({ path: file });
+    const epoch = await written(journal, "a", [started("a", 0)]);
+    const late = journal.append("a", epoch, 1, [started("a", 1)]);
+    await journal.close();
+    await late;
+    expect((await readOut(journalAt(file), "a")).events.length).toBe(2);
+  });
+
+  it("a closed journal is one file, without a log beside it", async () => {
+    const file = newFile();
+    const journal = sqlite({ path: file });
+    await written(journal, "a", lively("a", 50));
+    await journal.close();
+    const copy = newFile();
+    copyFileSync(file, copy);
+    expect((await readOut(journalAt(copy), "a")).events).toEqual(lively("a", 50));
+  });
+});
+
+describe("what comes back", () => {
+  const ids = ["a b", "", "\0", "a\0b", "\ud800", "\udfff", "../..", "'; DROP TABLE runs; --", "猫🎭", '"', "x".repeat(5_000)];
+
+  it("ids of any letters keep apart", async () => {
+    const journal = journalAt(newFile());
+    for (const id of ids) await written(journal, id, [started(id, 0)]);
+    expect((await journal.runs()).map(({ runId }) => runId)).toEqual(ids);
+    for (const id of ids) expect(await readOut(journal, id)).toEqual({ events: [started(id, 0)], error: undefined });
+  });
+
+  it("any JSON, in requests with and without messages", async () => {
+    const journal = journalAt(newFile());
+    let run = 0;
+    const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud83c", "_proto_", "proto", "\u2028"));
+    const value = fc.letrec<{ json: Json }>((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.integer(),
+        fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (Object.is(number, -0) ? 0 : number)),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie("json"), { maxLength: 4 }),
+        fc.dictionary(text, tie("json"), { maxKeys: 4 }),
+      ),
+    })).json;
+    const request = fc.oneof(
+      value,
+      fc.record({ model: value, messages: fc.array(value, { maxLength: 6 }) }),
+      fc.record({ messages: value }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { maxLength: 8 }), async (requests) => {
+        const runId = `run ${(run += 1)}`;
+        const events = requests.map((each, seq) => asked(runId, seq, each));
+        await written(journal, runId, events);
+        expect(await readOut(journal, runId)).toEqual({ events, error: undefined });
+        expect((await readOut(journal, runId, 3)).events).toEqual(events.slice(3));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("a member named __proto__ is refused before it is written, however deep", async () => {
+    const journal = journalAt(newFile());
+    const epoch = await written(journal, "a", [started("a", 0)]);
+    const hidden = JSON.parse('{"a":[{"__proto__":{"polluted":true}}]}') as Json;
+    for (const request of [hidden, { messages: [hidden] }]) {
+      await expect(journal.append("a", epoch, 1, [asked("a", 1, request)])).rejects.toBeInstanceOf(NotJsonError);
+    }
+    await journal.append("a", epoch, 1, [asked("a", 1, { messages: ["__proto__"], text: '{"__proto__":1}' })]);
+    expect((await readOut(journal, "a")).events.length).toBe(2);
+  });
+
+  it("events that are not the run's next are refused before they are written", async () => {
+    const journal = journalAt(newFile());
+    const epoch = await written(journal, "a", [started("a", 0)]);
+    const wrong = [[started("b", 1)], [started("a", 2)], [started("a", 1), started("a", 1)]];
+    for (const events of wrong) expect((await errorOf(journal.append("a", epoch, 1, events)))?.code).toBe("SEQ_MISMATCH");
+    expect((await readOut(journal, "a")).events.length).toBe(1);
+  });
+
+  it("a million letters in one event, and pages of them", async () => {
+    const journal = journalAt(newFile());
+    const events = Array.from({ length: 12 }, (_, seq) => started("a", seq, seq % 3 === 0 ? 1_000_000 : 10));
+    await written(journal, "a", events);
+    expect(await readOut(journal, "a")).toEqual({ events, error: undefined });
+  });
+});
+
+describe("a reader", () => {
+  it("sees what is appended until it comes to the end, in order", async () => {
+    const journal = journalAt(newFile());
+    const all = Array.from({ length: 1_500 }, (_, seq) => started("a", seq));
+    const epoch = await written(journal, "a", all.slice(0, 700));
+    const seen: RunEvent[] = [];
+    for await (const event of journal.read("a", 0)) {
+      if (event.seq === 100) await journal.append("a", epoch, 700, all.slice(700));
+      seen.push(event);
+    }
+    expect(seen).toEqual(all);
+  });
+
+  it("is told when the run is removed under it, even if another of its name takes its place", async () => {
+    const journal = journalAt(newFile());
+    await written(
+      journal,
+      "a",
+      Array.from({ length: 1_200 }, (_, seq) => started("a", seq)),
+    );
+    const reader = journal.read("a", 0)[Symbol.asyncIterator]();
+    await reader.next();
+    await journal.remove("a");
+    await written(
+      journal,
+      "a",
+      Array.from({ length: 1_200 }, (_, seq) => started("a", seq, 50)),
+    );
+    const rest = async (): Promise<void> => {
+      while ((await reader.next()).done !== true);
+    };
+    expect((await errorOf(rest()))?.code).toBe("RUN_UNKNOWN");
+  });
+
+  it("lets the process breathe between pages", async () => {
+    const journal = journalAt(newFile());
+    await written(
+      journal,
+      "a",
+      Array.from({ length: 3_000 }, (_, seq) => started("a", seq)),
+    );
+    let breaths = 0;
+    const breathe = (): void => {
+      breaths += 1;
+      if (breaths < 100) setImmediate(breathe);
+    };
+    setImmediate(breathe);
+    await readOut(journal, "a");
+    expect(breaths).toBeGreaterThan(3);
+  });
+
+  it("keeps nobody from writing, and does not keep the log beside the file from going over into it", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    const epoch = await written(
+      journal,
+      "a",
+      Array.from({ length: 1_000 }, (_, seq) => started("a", seq)),
+    );
+    const reader = journal.read("a", 0)[Symbol.asyncIterator]();
+    await reader.next();
+    await journal.append("a", epoch, 1_000, [started("a", 1_000)]);
+    await meddle(file);
+    expect(readFileSync(`${file}-wal`).length).toBe(0);
+    await reader.return?.();
+  });
+});
+
+/** What anybody can do to a journal. */
+type Deed =
+  | readonly ["create" | "claim" | "remove" | "read" | "release" | "stale release", string]
+  | readonly ["append", string, number]
+  | readonly ["stale append" | "gap", string];
+
+const deeds: fc.Arbitrary<Deed> = fc.oneof(
+  fc.tuple(
+    fc.constantFrom("create", "claim", "remove", "read", "release", "stale release"),
+    fc.constantFrom("a", "b"),
+  ) as fc.Arbitrary<Deed>,
+  fc.tuple(fc.constant("append"), fc.constantFrom("a", "b"), fc.integer({ min: 0, max: 3 })) as fc.Arbitrary<Deed>,
+  fc.tuple(fc.constantFrom("stale append", "gap"), fc.constantFrom("a", "b")) as fc.Arbitrary<Deed>,
+);
+
+/** Does them one after another and tells what came of each. */
+async function story(journal: Journal, told: readonly Deed[]): Promise<unknown[]> {
+  const epochs = new Map<string, number[]>();
+  const outcome = async ([deed, run, count = 0]: Deed): Promise<unknown> => {
+    const mine = epochs.get(run) ?? [];
+    const length = (await journal.runs()).find(({ runId }) => runId === run)?.events ?? 0;
+    const events = Array.from({ length: count }, (_, place) => started(run, length + place));
+    if (deed === "create") return journal.create(run);
+    if (deed === "claim") return void epochs.set(run, [...mine, await journal.claim(run)]);
+    if (deed === "remove") return journal.remove(run);
+    if (deed === "read") return readOut(journal, run);
+    if (deed === "release") return journal.release(run, mine.at(-1) ?? 0);
+    if (deed === "stale release") return journal.release(run, mine.at(-2) ?? 0);
+    if (deed === "append") return journal.append(run, mine.at(-1) ?? 0, length, events);
+    if (deed === "stale append") return journal.append(run, mine.at(-2) ?? 0, length, [started(run, length)]);
+    return journal.append(run, mine.at(-1) ?? 0, length + 1, [started(run, length + 1)]);
+  };
+  const came: unknown[] = [];
+  for (const deed of told) {
+    const error = await errorOf(outcome(deed).then((value) => came.push(value)));
+    if (error !== undefined) came.push(error.code);
+  }
+  return [...came, await journal.runs(), await readOut(journal, "a"), await readOut(journal, "b")].map(withoutWords);
+}
+
+function withoutWords(value: unknown): unknown {
+  return typeof value === "object" && value !== null && "error" in value
+    ? { ...value, error: (value.error as { code?: string } | undefined)?.code }
+    : value;
+}
+
+describe("sqlite and memoryJournal", () => {
+  it("tell the same story", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(deeds, { maxLength: 25 }), async (told) => {
+        const [onDisk, inMemory] = [journalAt(newFile()), memoryJournal()];
+        expect(await story(onDisk, told)).toEqual(await story(inMemory, told));
+        await onDisk.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -115,7 +115,7 @@ describe("what is no event", () => {
     ["not a number", { ...ended, time: Number.NaN }, "NaN"],
     ["a date", { ...step, value: new Date(0) }, "no plain"],
     ["a function", { ...step, value: () => 1 }, "a function"],
-    ["a list with a hole", { ...step, value: [1, , 2] }, "a hole"],
+    ["a list with a hole", { ...step, value: Object.assign([1], { 2: 2 }) }, "a hole"],
     ["a prototype", JSON.parse('{"v":1,"__proto__":{"a":1}}'), "__proto__"],
     ["a prototype deep inside", { ...step, value: [{ a: JSON.parse('{"__proto__":1}') as Json }] }, "__proto__"],
     ["the other way to one", { ...step, value: { constructor: { prototype: { a: 1 } } } }, "constructor.prototype"],
@@ -199,7 +199,7 @@ function changed(event: unknown, { place, key, value, how }: Change): unknown {
   const old = keys[place % Math.max(1, keys.length)] ?? key;
   const at = how === "add" ? key : old;
   if (how === "delete") delete (owner as Record<string, unknown>)[at];
-  else Object.defineProperty(owner, at, { value, enumerable: true, configurable: true, writable: true });
+  else Object.defineProperty(owner, at, { value: structuredClone(value), enumerable: true, configurable: true, writable: true });
   return event;
 }
 

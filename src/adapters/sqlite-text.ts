@@ -1,0 +1,27 @@
+import { NotJsonError } from "../kernel/errors.ts";
+import { plainFault } from "../run/plain-json.ts";
+
+/*
+ * JSON text that goes into a file and comes out of it. Keys that reach for prototypes get neither in nor out; only a text that may hold
+ * one is looked at closely, for this is done to every event.
+ */
+
+/** The names themselves, or a letter of them written as a number: what `JSON.stringify` writes has never one of those for a letter. */
+const SUSPICIOUS = /__proto__|"constructor"|\\u00[2-7]/;
+
+/** @throws NotJsonError when it holds what must not be read again */
+export function assertPlain(text: string, what: string): void {
+  const fault = SUSPICIOUS.test(text) ? plainFault(JSON.parse(text)) : undefined;
+  if (fault !== undefined) throw new NotJsonError(what, fault);
+}
+
+/** What was written, or undefined when nobody writes such a thing. */
+export function parsePlain(bytes: Uint8Array): { readonly value: unknown } | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  try {
+    const value: unknown = JSON.parse(text);
+    return SUSPICIOUS.test(text) && plainFault(value) !== undefined ? undefined : { value };
+  } catch {
+    return undefined;
+  }
+}

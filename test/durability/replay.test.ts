@@ -1,0 +1,94 @@
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { softwareCompany } from "../../roles/index.ts";
+import { demoIdeas } from "../../src/cli/demo-ideas.ts";
+import { demoModel } from "../../src/cli/demo-model.ts";
+import type { ChatModel } from "../../src/model/chat-model.ts";
+import { usd } from "../../src/model/money.ts";
+import { canonical } from "../../src/run/canonical.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { Run } from "../../src/team/run.ts";
+import { Team } from "../../src/team/team.ts";
+import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
+import { plainSandbox } from "../../src/workspace/plain-sandbox.ts";
+import { scratchFolder } from "../cli/fake-host.ts";
+import { eventsOf } from "../team/recorded.ts";
+
+const scratch = scratchFolder();
+const ideas = await demoIdeas();
+const examples = readdirSync(new URL("../../examples/", import.meta.url)).filter((file) => file.endsWith(".ts"));
+/** These have no team, or close and remove their journal; the last replays its own run. */
+const without: ReadonlySet<string> = new Set(["02-debate.ts", "07-coins.ts", "08-durable.ts"]);
+
+async function told(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of run) events.push(event);
+  return events;
+}
+
+function contents(root: string): Readonly<Record<string, string>> {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(paths.map((path) => [relative(root, path), readFileSync(path, "utf8")]));
+}
+
+describe("J2 a replay of each example", () => {
+  const runs: { readonly team: Team; readonly run: Run }[] = [];
+  beforeEach(() => {
+    runs.length = 0;
+    vi.spyOn(console, "log").mockImplementation(() => {});
+    const run = Team.prototype.run;
+    vi.spyOn(Team.prototype, "run").mockImplementation(function (this: Team, ...given: Parameters<Team["run"]>) {
+      const started = run.apply(this, given);
+      runs.push({ team: this, run: started });
+      return started;
+    });
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  test.each(examples.filter((file) => !without.has(file)))("%s makes no call and tells the same", async (file) => {
+    await import(`../../examples/${file}`);
+    expect(runs.length).toBeGreaterThan(0);
+    for (const { team, run } of runs) {
+      await run.result;
+      const recorded = await eventsOf(team.journal, run.id);
+      const again = team.replay(run.id);
+      expect(canonical(await told(again))).toBe(canonical(recorded));
+      expect((await again.result).error?.code).not.toBe("DIFFERENCE");
+    }
+  });
+});
+
+describe("J2 a replay of a bundled company run", () => {
+  /** The same model to those who look at it, which may not be asked. */
+  function mute(model: ChatModel): ChatModel {
+    const refuse = (): never => expect.unreachable("a replay called the model");
+    return { id: model.id, ...(model.price === undefined ? {} : { price: model.price }), chat: refuse, stream: refuse };
+  }
+
+  function company(model: ChatModel): Pick<ConstructorParameters<typeof Team>[0] & object, "roles" | "model"> & { readonly root: string } {
+    const root = mkdtempSync(join(scratch, "company-"));
+    return { root, model, roles: softwareCompany({ workspace: fileWorkspace({ root, git: false }), sandbox: plainSandbox() }) };
+  }
+
+  test.each(ideas.map((idea) => [idea.id, idea] as const))(
+    "%s makes no call and tells the same",
+    async (_id, idea) => {
+      const journal = memoryJournal();
+      const model = demoModel(idea);
+      const { root: project, ...parts } = company(model);
+      const result = await new Team({ ...parts, journal, budget: usd(3), seed: 1 }).run(idea.idea, { id: "r", rounds: 20 }).result;
+      expect(result.status).toBe("finished");
+      const recorded = await eventsOf(journal, "r");
+      const { root, ...again } = company(mute(model));
+      const run = new Team({ ...again, journal }).replay("r");
+      expect(canonical(await told(run))).toBe(canonical(recorded));
+      const { error, status, cost } = await run.result;
+      expect([error, status, cost]).toEqual([undefined, "finished", result.cost]);
+      expect(contents(root)).toEqual(contents(project));
+    },
+    120_000,
+  );
+});
