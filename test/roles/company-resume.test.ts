@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { type Journal, memoryJournal, type RunEvent } from "../../src/index.ts";
+import { canonical, type Journal, memoryJournal, type RunEvent } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { fileWorkspace, type MemoryWorkspace } from "../../src/workspace/index.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
 import { pretendSandbox } from "../actions/pretend-sandbox.ts";
 import { type TaskReplies, taskModel, taskOf } from "../actions/task-script.ts";
+import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { companyOf, smallWorkspace, work } from "./company.ts";
 
@@ -60,29 +61,34 @@ function modelSteps(events: readonly RunEvent[]): { readonly all: number; readon
 }
 
 describe("going on from a journal", () => {
-  test("from any place, the same files come out, the same is said, and no recorded answer is paid again", async () => {
-    const whole = smallWorkspace();
-    const uncut = await work({ workspace: whole, sandbox: judging(whole), replies: eventful, run: { id: "greeter" } });
-    expect(uncut.result).toMatchObject({ status: "finished", output: { instructContent: { tests: "passed", round: 1 } } });
-    const { all } = modelSteps(uncut.events);
-    for (let cut = 2; cut < uncut.events.length; cut += 3) {
-      const kept = uncut.events.slice(0, cut);
-      const workspace = await workspaceAfter(kept);
-      const { team, model } = companyOf({
-        workspace,
-        sandbox: judging(workspace),
-        replies: eventful,
-        journal: await journalWith("greeter", kept),
-      });
-      const result = await team.resume("greeter", { rounds: 30 }).result;
-      expect(result.status, `cut after ${cut} events`).toBe("finished");
-      expect(await contents(workspace), `cut after ${cut} events`).toEqual(await contents(whole));
-      expect(result.messages.map(({ id, content }) => [id, content])).toEqual(
-        uncut.result.messages.map(({ id, content }) => [id, content]),
-      );
-      expect(model.calls.length, `cut after ${cut} events`).toBe(all - modelSteps(kept).ended);
-    }
-  });
+  test.each(["rounds", "eager"] as const)(
+    "from any place, the same comes out and no recorded answer is paid again, under %s",
+    async (scheduler) => {
+      const whole = smallWorkspace();
+      const uncut = await work({ scheduler, workspace: whole, sandbox: judging(whole), replies: eventful, run: { id: "greeter" } });
+      expect(uncut.result).toMatchObject({ status: "finished", output: { instructContent: { tests: "passed", round: 1 } } });
+      const { all } = modelSteps(uncut.events);
+      for (let cut = 2; cut < uncut.events.length; cut += 1) {
+        const kept = uncut.events.slice(0, cut);
+        const workspace = await workspaceAfter(kept);
+        const { team, model } = companyOf({
+          scheduler,
+          workspace,
+          sandbox: judging(workspace),
+          replies: eventful,
+          journal: await journalWith("greeter", kept),
+        });
+        const result = await team.resume("greeter", { rounds: 30 }).result;
+        expect(result.status, `cut after ${cut} events`).toBe("finished");
+        expect(await contents(workspace), `cut after ${cut} events`).toEqual(await contents(whole));
+        expect(result.messages.map(({ id, content }) => [id, content])).toEqual(
+          uncut.result.messages.map(({ id, content }) => [id, content]),
+        );
+        expect(canonical(await eventsOf(team.journal, "greeter")), `cut after ${cut} events`).toBe(canonical(uncut.events));
+        expect(model.calls.length, `cut after ${cut} events`).toBe(all - modelSteps(kept).ended);
+      }
+    },
+  );
 
   test("files that were lost with the machine are written again, as far as their action had not ended", async () => {
     const whole = smallWorkspace();

@@ -10,7 +10,7 @@ import type { Journal } from "../../src/run/journal.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { exportRun, type ImportOptions, importRun } from "../../src/run/transfer.ts";
 import { Outside, shuffled } from "../properties/outside.ts";
-import { idea, sixRoles, teamOf } from "../properties/six-roles.ts";
+import { sixRoles, teamOf } from "../properties/six-roles.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { manyRuns } from "./many-runs.ts";
 
@@ -214,7 +214,7 @@ describe("an import that is refused leaves nothing behind", () => {
 
   test("a journal that has no room for it is as before", async () => {
     const journal = memoryJournal({ limit: 100 });
-    await importRun(journal, lines, { id: "before" });
+    await importRun(journal, await exported(waiting.slice(0, 3)), { id: "before" });
     await expect(importRun(journal, await exported(runs.get("eager") ?? []))).rejects.toMatchObject({ code: "JOURNAL_FULL" });
     expect((await journal.runs()).map(({ runId }) => runId)).toEqual(["before"]);
   });
