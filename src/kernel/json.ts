@@ -95,6 +95,8 @@ function writeArray(value: readonly unknown[], path: string, above: Set<object>)
 function writeRecord(value: object, path: string, above: Set<object>): string {
   const members: string[] = [];
   for (const key of Object.keys(value).sort()) {
+    // Whoever copies such a record member by member changes its prototype; stores and imports refuse it too.
+    if (key === "__proto__") throw new NotJsonError(`${path}.__proto__`, "a key that names the prototype");
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
     members.push(`${JSON.stringify(key)}:${write(member, `${path}.${key}`, above)}`);

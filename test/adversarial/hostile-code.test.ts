@@ -150,11 +150,16 @@ describe("values that try to be more than data", () => {
     }
   });
 
-  test("keys that belong to every object pass through a step unharmed, and pollute nothing", async () => {
-    const evil = JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as object;
+  test("keys that belong to every object pass through a step unharmed, but not the one that names the prototype", async () => {
+    const plain = { constructor: 1, toString: 2, hasOwnProperty: 3 };
     let got: object = {};
-    await onGo(async (rc) => void (got = await rc.step("s", evil, () => Promise.resolve(evil))));
-    expect(Object.keys(got).toSorted()).toEqual(["__proto__", "constructor"]);
+    await onGo(async (rc) => void (got = await rc.step("s", plain, () => Promise.resolve(plain))));
+    expect(Object.keys(got).toSorted()).toEqual(Object.keys(plain).toSorted());
+    const evil = JSON.parse('{"__proto__": {"polluted": true}}') as object;
+    expect(await onGo(async (rc) => void (await rc.step("s", {}, () => Promise.resolve(evil))))).toMatchObject({
+      status: "failed",
+      code: "NOT_JSON",
+    });
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 

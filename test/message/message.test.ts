@@ -185,22 +185,12 @@ describe("the wire form", () => {
     expect(() => parseMessage(wire)).toThrow(named);
   });
 
-  test("__proto__ in a message is data at most, and reaches no prototype", () => {
-    const wire: unknown = JSON.parse(
-      '{"content":"x","__proto__":{"role":"system"},"instructContent":{"__proto__":{"polluted":1},"a":1},"metadata":{"__proto__":{"polluted":1}}}',
-    );
-    const payload = (wire as { instructContent: unknown }).instructContent;
-    for (const message of [
-      parseMessage(wire),
-      createMessage("x", { instructContent: payload }),
-      parseMessage(onTheWire(parseMessage(wire))),
-    ]) {
-      expect(message.role).toBe("user");
-      expect((message.instructContent as { polluted?: number }).polluted).toBeUndefined();
-      expect((message.metadata as { polluted?: number }).polluted).toBeUndefined();
-      expect(Object.getPrototypeOf(message.instructContent)).toBe(Object.prototype);
-      expect(message.instructContent).toMatchObject({ a: 1 });
-    }
+  test("__proto__ in a message is refused where it would be kept, and reaches no prototype", () => {
+    const wire = (text: string): unknown => JSON.parse(text);
+    expect(parseMessage(wire('{"content":"x","__proto__":{"role":"system"}}')).role).toBe("user");
+    expect(() => parseMessage(wire('{"content":"x","instructContent":{"a":{"__proto__":{"polluted":1}}}}'))).toThrow(/__proto__/);
+    expect(parseMessage(wire('{"content":"x","metadata":{"__proto__":{"polluted":1},"a":1}}')).metadata).toEqual({ a: 1 });
+    expect(() => createMessage("x", { instructContent: wire('{"__proto__":{"polluted":1}}') })).toThrow(NotJsonError);
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 
