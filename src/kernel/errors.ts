@@ -107,6 +107,9 @@ export class WorkspaceError extends TroupeError {}
 /** A journal refused an operation: unknown run, stale epoch, damage. */
 export class JournalError extends TroupeError {}
 
+/** A long-term memory could not keep or find something: its store, its embedder or its vectors; see `code`. */
+export class MemoryError extends TroupeError {}
+
 /**
  * An interruption. Once one was thrown inside an activation, that activation can only be suspended:
  * it stays open and is never recorded as done or failed, whatever its code catches.

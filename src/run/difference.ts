@@ -86,13 +86,17 @@ export function requestDifferenceText(d: RequestDifference, sides: readonly [str
 function sidesText(d: RequestDifference, [left, right]: readonly [string, string]): string {
   const who = d.message === undefined ? [] : [...new Set([d.message.left, d.message.right])].filter((role) => role !== undefined);
   const message = d.message === undefined ? "" : `, message ${d.message.index + 1} (${who.join(" / ")})`;
-  const line = d.passage === undefined ? "" : `, line ${d.passage.line}`;
-  const side = (name: string, value: Json | undefined, lines: readonly string[] | undefined): string =>
-    lines === undefined || d.passage === undefined
-      ? `${name}: ${valueText(value)}`
-      : [`${name}:`, ...linesText(lines, d.passage)].join("\n");
-  const head = `at ${shownText(d.path === "" ? "the whole" : d.path)}${shownText(message)}${line}`;
-  return [head, side(left, d.left, d.passage?.left), side(right, d.right, d.passage?.right)].join("\n");
+  const at = `at ${shownText(d.path === "" ? "the whole" : d.path)}${shownText(message)}`;
+  const { passage } = d;
+  if (passage === undefined || (isShort(d.left) && isShort(d.right)))
+    return `${at}\n${left}: ${valueText(d.left)}\n${right}: ${valueText(d.right)}`;
+  const texts = [`${left}:`, ...linesText(passage.left, passage), `${right}:`, ...linesText(passage.right, passage)];
+  return [`${at}, line ${passage.line}`, ...texts].join("\n");
+}
+
+/** Fits whole where it stands. */
+function isShort(value: Json | undefined): boolean {
+  return typeof value === "string" && value.length <= MOST_SHOWN && !value.includes("\n");
 }
 
 /** Of a long line the part is shown in which it differs. */
@@ -134,7 +138,8 @@ function nameOf(entry: Json | undefined): EntryName {
 }
 
 function titleOf({ type, act, kind, name }: EntryName): string {
-  const what = type === "step" ? `the ${kind ?? ""} step "${name ?? ""}"` : type;
+  const kindOfStep = kind === undefined || kind === "step" ? "step" : `${kind} step`;
+  const what = type === "step" ? `the ${kindOfStep} "${name ?? ""}"` : type;
   return shownText(act === undefined ? what : `${what} of ${act}`);
 }
 

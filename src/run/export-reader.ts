@@ -9,7 +9,7 @@ import { emptyRunState, type RunState } from "./run-state.ts";
 import { shownText } from "./shown-text.ts";
 
 /** Most characters of a line. An event is one line, and the longest answer of a model fits in half of it. */
-export const MAX_LINE: number = 64 * 1024 * 1024;
+const MAX_LINE: number = 64 * 1024 * 1024;
 
 const HeaderSchema = z.object({
   troupe: z.literal("run"),

@@ -1,4 +1,5 @@
 import { UsageError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
 import { ROUTE_TO_NONE } from "../message/address.ts";
 import { createMessage, type Message } from "../message/message.ts";
 import type { ForkPoint, HiredRole, RunEvent, Sent } from "./event.ts";
@@ -25,6 +26,8 @@ export interface ForkCopy {
   readonly roles: readonly HiredRole[];
   /** Micro-dollars; undefined: what the parent began with. */
   readonly budget: number | undefined;
+  /** Undefined: what the parent keeps. */
+  readonly about?: Json | undefined;
   readonly changes: readonly MessageChange[];
 }
 
@@ -34,7 +37,8 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
   switch (event.type) {
     case "run.started": {
       const budget = copy.budget === undefined ? {} : { budget: copy.budget };
-      return { ...event, runId, roles: copy.roles, parent: copy.parent, ...budget };
+      const about = copy.about === undefined ? {} : { about: copy.about };
+      return { ...event, runId, roles: copy.roles, parent: copy.parent, ...budget, ...about };
     }
     case "run.resumed": {
       const { budget: _budget, roles: _roles, ...rest } = event;

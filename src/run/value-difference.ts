@@ -40,7 +40,7 @@ export function valueDifference(left: Json | undefined, right: Json | undefined)
 }
 
 /** Where two texts that are not equal part. */
-export function passageOf(left: string, right: string): Passage {
+function passageOf(left: string, right: string): Passage {
   const [a, b] = [left.split("\n"), right.split("\n")];
   const place = firstDifference(a, b);
   const from = Math.max(0, place - AROUND);

@@ -38,7 +38,8 @@ export interface CassetteModel extends ChatModel {
 /**
  * A model that answers as a recorded one did: each request by its content, each recorded answer once, equal requests in the order they
  * were recorded. What had failed fails again, at once. The answers carry the usage that was recorded, so they cost what they had cost;
- * tries that failed on the way to an answer are left out. For how to record see {@link saveCassette}.
+ * tries that failed on the way to an answer are left out. Other steps happen as ever; to play them too, replay the run: see
+ * {@link cassetteJournal}. For how to record see {@link saveCassette}.
  *
  * A request that the cassette lacks throws a DifferenceError `DIFFERENCE`, which shows the nearest one beside it and ends the run.
  *
@@ -95,7 +96,7 @@ class CassettePlayer implements CassetteModel {
     this.#calls.push(deepFreeze(structuredClone(request)));
     const answer = this.#take(request);
     if (!answer.ok) throw finalError(answer.error);
-    return structuredClone(answer.response);
+    return answer.response;
   }
 
   async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {

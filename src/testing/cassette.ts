@@ -36,17 +36,18 @@ const CassetteSchema = z.strictObject({
  * file. It is there whole or as it was before. What a journal keeps has no known secrets; look at a cassette before you publish it all
  * the same.
  *
- * Record once with a real model, then play:
+ * Record once with a real model, then play. The seed is given, for prompts may hang on random numbers and ids:
  *
  * ```ts
  * // Set RECORD=1 once, and again whenever a prompt was changed on purpose.
  * if (process.env["RECORD"] === "1") {
  *   const journal = memoryJournal();
- *   await new Team({ roles, journal, model: openai({ model: "gpt-5-mini" }) }).run(idea, { id: "poem" }).result;
+ *   const model = openai({ model: "gpt-5-mini" });
+ *   await new Team({ roles, seed: "poem", journal, model }).run(idea, { id: "poem" }).result;
  *   await saveCassette(journal, "poem", "test/poem.cassette.json");
  * }
  * const model = cassetteModel(await readCassette("test/poem.cassette.json"));
- * const result = await new Team({ roles, model }).run(idea).result;
+ * const result = await new Team({ roles, seed: "poem", model }).run(idea).result;
  * expect(model.unused).toEqual([]);
  * ```
  *
@@ -55,7 +56,13 @@ const CassetteSchema = z.strictObject({
  */
 export async function saveCassette(journal: Journal, runId: string, path: string): Promise<Cassette> {
   const events: unknown[] = [];
-  for await (const event of journal.read(runId, 0)) events.push(JSON.parse(canonicalJson(event)));
+  let size = 0;
+  for await (const event of journal.read(runId, 0)) {
+    const line = canonicalJson(event);
+    size += line.length;
+    checkSize(path, size);
+    events.push(JSON.parse(line));
+  }
   const text = `${JSON.stringify({ troupe: "cassette", v: EVENT_VERSION, runId, events }, null, 2)}\n`;
   checkSize(path, Buffer.byteLength(text));
   const cassette = cassetteOf(path, JSON.parse(text));
@@ -150,7 +157,7 @@ function checkSize(path: string, bytes: number): void {
   if (bytes <= MAX_FILE) return;
   throw new UsageError(
     "CASSETTE_LARGE",
-    `Expected a cassette of at most ${MAX_FILE} bytes, got ${bytes} for ${path}. Record a shorter run, or keep it in a journal on disk.`,
+    `Expected a cassette of at most ${MAX_FILE} bytes, got ${bytes} or more for ${path}. Record a shorter run, or keep it in a journal on disk.`,
   );
 }
 

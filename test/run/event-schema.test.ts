@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/run/event.ts";
+import { list, record } from "../../src/run/exact-schema.ts";
 import { parseEvent } from "../../src/run/event-schema.ts";
 import { manyRuns } from "./many-runs.ts";
 
@@ -113,6 +115,8 @@ describe("what is no event", () => {
     ["no cost", { ...step, cost: undefined }, "a hole"],
     ["a negative cost", { ...step, cost: -1 }, "cost:"],
     ["not a number", { ...ended, time: Number.NaN }, "NaN"],
+    ["not a number in a value", { ...step, value: [Number.NaN] }, "NaN"],
+    ["more than any number", { ...step, value: -Infinity }, "-Infinity"],
     ["a date", { ...step, value: new Date(0) }, "no plain"],
     ["a function", { ...step, value: () => 1 }, "a function"],
     ["a list with a hole", { ...step, value: Object.assign([1], { 2: 2 }) }, "a hole"],
@@ -161,6 +165,12 @@ describe("a hostile event", () => {
     const error = refusal({ v: 1, runId: "r", seq: 0, time: 0, type: "run.resumed", uncertain: wrong });
     expect(error.message).toContain("uncertain.0: ");
     expect(error.message.length).toBeLessThan(1_000);
+    expect(list(z.string()).safeParse(wrong).error?.issues).toHaveLength(1);
+    expect(
+      record(z.string())
+        .safeParse({ a: "", b: 1, c: 2 })
+        .error?.issues.map(({ path }) => path),
+    ).toEqual([["b"]]);
   });
 
   test("cannot steer the terminal that shows its error, nor fill it", () => {

@@ -43,22 +43,25 @@ async function refusal(given: Iterable<string>, o: ImportOptions = {}): Promise<
   return expect.unreachable(`it was refused with ${String(error)}`);
 }
 
-/** The lines with others in their midst, under a header and an end that fit them. */
-function around(inner: readonly string[], runId = "run"): string[] {
-  const sha256 = createHash("sha256")
-    .update(inner.map((line) => `${line}\n`).join(""))
-    .digest("hex");
-  const header = { troupe: "run", v: 1, runId, events: inner.length };
-  return [JSON.stringify(header), ...inner, JSON.stringify({ troupe: "end", events: inner.length, sha256 })];
+/** These lines of events under a header and an end that fit them. */
+function around(inner: readonly string[]): string[] {
+  return [JSON.stringify({ troupe: "run", v: 1, runId: "run", events: inner.length }), ...inner, endOf(inner, inner.length)];
+}
+
+function endOf(inner: readonly string[], events: number): string {
+  const text = inner.map((line) => `${line}\n`).join("");
+  return JSON.stringify({ troupe: "end", events, sha256: createHash("sha256").update(text).digest("hex") });
 }
 
 describe("an exported run", () => {
-  test("is a header, one line for each event, and an end with their hash", () => {
+  test("is a header, one line for each event, and an end with their hash", async () => {
     expect(JSON.parse(lines[0] ?? "")).toEqual({ troupe: "run", v: 1, runId: "run", events: waiting.length });
     const inner = lines.slice(1, -1);
     expect(inner.map((line) => JSON.parse(line) as RunEvent)).toEqual(waiting);
     expect(lines).toEqual(around(inner));
     expect(lines.join("")).not.toContain("\n");
+    const reversed = waiting.map((event) => Object.fromEntries(Object.entries(event).toReversed()) as unknown as RunEvent);
+    expect(await exported(reversed)).toEqual(lines);
   });
 
   test("comes back as it was, whatever happened in it", async () => {
@@ -109,8 +112,14 @@ describe("an exported run", () => {
 
   test("shares nothing with whoever reads it: its events are frozen", async () => {
     const journal = memoryJournal();
+    await importRun(journal, lines);
     await importRun(journal, lines, { id: "copy" });
-    for await (const event of journal.read("copy", 0)) expect(Object.isFrozen(event)).toBe(true);
+    for (const id of ["run", "copy"]) {
+      for await (const event of journal.read(id, 0)) {
+        expect(Object.isFrozen(event)).toBe(true);
+        if (event.type === "message") expect(Object.isFrozen(event.message.sendTo)).toBe(true);
+      }
+    }
   });
 
   test("of a run that goes on has what was there when it began", async () => {
@@ -187,6 +196,12 @@ describe("an import that is refused leaves nothing behind", () => {
     ["two ends", (inner) => [...around(inner), around(inner).at(-1) ?? ""], "EXPORT_INVALID"],
     ["more events than it tells of", (inner) => [around(inner.slice(1))[0] ?? "", ...inner], "EXPORT_INVALID"],
     ["fewer events than it tells of", (inner) => [around(inner)[0] ?? "", ...around(inner.slice(0, -1)).slice(1)], "EXPORT_INVALID"],
+    [
+      "an end that tells of more",
+      (inner) => [around(inner)[0] ?? "", ...inner.slice(0, -1), endOf(inner.slice(0, -1), inner.length)],
+      "EXPORT_INVALID",
+    ],
+    ["an end that tells of fewer", (inner) => [around(inner)[0] ?? "", ...inner, endOf(inner, 1)], "EXPORT_INVALID"],
     ["a hash that is not theirs", (inner) => [...around(inner).slice(0, -1), around(inner.slice(1)).at(-1) ?? ""], "EXPORT_INVALID"],
     ["no hash", (inner) => [...around(inner).slice(0, -1), '{"troupe":"end"}'], "EXPORT_INVALID"],
     ["nothing", () => [], "EXPORT_INVALID"],
