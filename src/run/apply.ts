@@ -11,7 +11,7 @@ import {
   type RunResumed,
   type RunStarted,
 } from "./event.ts";
-import { addRoleState, emptyRunState, type RunState } from "./run-state.ts";
+import { addRoleState, type DeadLetter, emptyRunState, type RunState } from "./run-state.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
 /**
@@ -96,11 +96,19 @@ function publish(state: RunState, event: MessagePublished): void {
 
 function endRound(state: RunState, event: RoundEnded): void {
   if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
+  const failed = state.dead.splice(state.deadBefore).sort((a, b) => placeOf(state, a) - placeOf(state, b));
+  state.dead.push(...failed);
   const pending = state.pending.toSorted((a, b) => a.order - b.order);
   state.pending = [];
   for (const { order, sent } of pending) deliver(state, sent, order === Number.MAX_SAFE_INTEGER ? "outside" : "role");
   state.ran.clear();
   state.round += 1;
+  state.deadBefore = state.dead.length;
+}
+
+/** Who failed first is a matter of latency; in which order they were hired is not. What no role failed on came before. */
+function placeOf(state: RunState, { reason }: DeadLetter): number {
+  return reason.kind === "failed" ? roleOf(state, reason.role).index : -1;
 }
 
 function resume(state: RunState, event: RunResumed): void {

@@ -116,6 +116,8 @@ export interface RunState {
   pending: Pending[];
   readonly outputs: Message[];
   readonly dead: DeadLetter[];
+  /** How many there were when the last round ended: what came since is put in order at the end of this one. */
+  deadBefore: number;
   ledger: Ledger;
   /** Holds settled at a resume: nobody knows whether those calls were paid. */
   uncertain: number;
@@ -155,6 +157,7 @@ export function emptyRunState(runId: string): RunState {
     pending: [],
     outputs: [],
     dead: [],
+    deadBefore: 0,
     ledger: new Ledger(),
     uncertain: 0,
     reused: 0,

@@ -211,6 +211,27 @@ describe("T2 a budget of one dollar with eight concurrent roles", () => {
       { numRuns: 80 },
     );
   });
+
+  test("nor when it is stopped anywhere: what is cut off costs what was reserved for it", async () => {
+    const seen = { cut: 0 };
+    await fc.assert(
+      fc.asyncProperty(sketch, fc.integer({ min: 2, max: 40 }), async (sketched, last) => {
+        const journal = memoryJournal();
+        const model = new Provider(sketched.tries, shuffled(sketched.seed));
+        const run = teamOf(askers(sketched), model, { journal }).run("go");
+        for await (const event of run) if (event.seq === last) run.stop();
+        const result = await run.result;
+        const events = await eventsOf(journal, run.id);
+        expectWithinBudget(events);
+        expect(result.cost.known).toBe(sumOfSettled(events));
+        const billed = [...model.bills.values()].flat().reduce((sum, { cost }) => sum + cost, 0);
+        expect(result.cost.known).toBeGreaterThanOrEqual(billed);
+        if (result.status === "stopped" && result.cost.known > billed) seen.cut += 1;
+      }),
+      { numRuns: 80 },
+    );
+    expect(seen.cut, "calls must have been cut off").toBeGreaterThan(5);
+  });
 });
 
 describe("T2 what one try costs", () => {

@@ -3,6 +3,8 @@ import type { RunResult } from "../../src/environment/run-result.ts";
 import { fold } from "../../src/run/apply.ts";
 import { canonical } from "../../src/run/canonical.ts";
 import type { RunEvent, RunResumed, StepStarted } from "../../src/run/event.ts";
+import { canonicalJson } from "../../src/kernel/json.ts";
+import type { Message } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
@@ -25,23 +27,28 @@ export interface Lived {
 
 const runId = "run";
 
-/** Lives a run from where its events end: a fresh process with a fresh team, and a journal that has nothing else. */
+/**
+ * Lives a run from where its events end: a fresh process with a fresh team, and a journal that has nothing else. J0 the program that began
+ * a run may also go on with it: every other life does.
+ */
 export async function live({ roles, options }: Company, kept: readonly RunEvent[] = [], latency: Latency = steady): Promise<Lived> {
   const outside = new Outside(latency, kept);
   const journal = await journalWith(runId, kept);
   const team = teamOf(outside, roles(outside), { ...options, journal });
-  const hasIdea = kept.some((event) => event.type === "message");
-  const run = hasIdea ? team.resume(runId) : team.run(idea, { id: runId });
+  const isResumed = kept.some((event) => event.type === "message") && kept.length % 2 === 0;
+  const run = isResumed ? team.resume(runId) : team.run(idea, { id: runId });
   const result = await run.result;
   const events = await eventsOf(journal, runId);
+  const acts = events.flatMap((event) => (event.type === "act.ended" || event.type === "act.failed" ? [event.act] : []));
+  expect(new Set(acts).size, "no two activations have one name").toBe(acts.length);
   return { events, result, canonical: canonical(events), begun: outside.begun };
 }
 
 /** What does not depend on the order in which roles had their turns. */
 export function unordered({ events, result }: Lived): unknown {
   const { roles, dead, history, outputs, ready, open } = fold(events);
-  const contents = (messages: Iterable<{ readonly content: string }>): string[] =>
-    [...messages].map((message) => message.content).toSorted();
+  const contents = (messages: Iterable<Message>): string[] =>
+    [...messages].map(({ sentFrom, causeBy, content }) => `${sentFrom} ${causeBy}: ${content}`).toSorted();
   return {
     status: result.status,
     roles: [...roles.values()].map((role) => ({ name: role.name, memory: contents(role.memory), state: role.custom })),
@@ -71,9 +78,22 @@ export async function expectSameEnd(
   return life;
 }
 
-/** What a result tells besides its money. */
+/** The same where the order of turns is open: the same is said, remembered and kept, in whatever order. */
+export async function expectSameSaid(
+  company: Company,
+  uncut: Lived,
+  kept: readonly RunEvent[],
+  latency: Latency,
+  isFree?: (label: string) => boolean,
+): Promise<void> {
+  const life = await live(company, kept, latency);
+  expect(unordered(life)).toEqual(unordered(uncut));
+  expectPaidOnce(uncut, kept, life, isFree);
+}
+
+/** What a result tells besides its money. Dead letters stand in the order in which roles gave up, and that latencies decide. */
 function told({ status, rounds, messages, output, outputs, deadLetters }: RunResult): unknown {
-  return { status, rounds, messages, output, outputs, deadLetters };
+  return { status, rounds, messages, output, outputs, deadLetters: deadLetters.map(canonicalJson) };
 }
 
 /**
@@ -94,7 +114,8 @@ export function expectPaidOnce(
     [...counts].filter(([label, times]) => times !== 0 && !isFree(label)).toSorted(([a], [b]) => (a < b ? -1 : 1));
   expect(counted(life.begun)).toEqual(counted(wanted));
 
-  const resumed = life.events.findLast((event): event is RunEvent & RunResumed => event.type === "run.resumed");
+  expect(askedAgain(kept, life.events)).toEqual([]);
+  const resumed = life.events.slice(kept.length).find((event): event is RunEvent & RunResumed => event.type === "run.resumed");
   const flying = inFlight(kept).filter((step) => step.kind !== "human");
   expect(resumed?.uncertain ?? []).toEqual(expect.arrayContaining(flying.map(({ act, key, hold }) => ({ act, key, hold }))));
   expect(resumed?.uncertain ?? []).toHaveLength(flying.length);
@@ -104,6 +125,15 @@ export function expectPaidOnce(
 /** Micro-dollars of the steps that were in flight when the record ended. */
 export function heldBy(kept: readonly RunEvent[]): number {
   return inFlight(kept).reduce((sum, step) => sum + step.hold, 0);
+}
+
+/** Steps that began anew although the record has their answer. */
+function askedAgain(kept: readonly RunEvent[], whole: readonly RunEvent[]): readonly string[] {
+  const answered = new Set(
+    kept.flatMap((event) => (event.type === "step.ended" && event.retry !== true ? [`${event.act} ${event.key}`] : [])),
+  );
+  const begun = whole.slice(kept.length).flatMap((event) => (event.type === "step.started" ? [`${event.act} ${event.key}`] : []));
+  return begun.filter((step) => answered.has(step));
 }
 
 /** Steps that began in the record and did not end in it. */

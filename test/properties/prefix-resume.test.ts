@@ -5,6 +5,7 @@ import type { RunResult } from "../../src/environment/run-result.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import type { Message } from "../../src/message/message.ts";
+import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { canonical } from "../../src/run/canonical.ts";
 import type { RunEvent } from "../../src/run/event.ts";
@@ -12,7 +13,8 @@ import { afterRounds } from "../../src/team/stop-condition.ts";
 import { listener } from "../environment/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { fold } from "../../src/run/apply.ts";
-import { type Company, expectPaidOnce, expectSameEnd, heldBy, isRepeated, live, type Lived } from "./lives.ts";
+import { type Company, expectPaidOnce, expectSameEnd, expectSameSaid, heldBy, isRepeated, live, type Lived } from "./lives.ts";
+import { publishers } from "./publishers.ts";
 import { rolesOf, type TeamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { Outside, shuffled, stillClock } from "./outside.ts";
@@ -87,8 +89,54 @@ describe("J1 a run that is killed anywhere goes on as if it had not been", () =>
   });
 });
 
+describe("J1 publishers, killed anywhere", () => {
+  const rounds: Company = { roles: publishers };
+  const eager: Company = { roles: publishers, options: { scheduler: "eager" } };
+
+  test("do what they claim to do", async () => {
+    const { events, result, begun } = await live(rounds);
+    const failed = events.flatMap((event) => (event.type === "act.failed" ? [[event.act, event.stepFailed, event.then]] : []));
+    expect(failed).toEqual([
+      ["Critic#0~1", true, "retry"],
+      ["Critic#0~2", false, "retry"],
+    ]);
+    expect(begun.get("warm up {}"), "twice: kept after the failed step, not after the answer at fault; and the second edition").toBe(6);
+    const ended = events.filter((event) => event.type === "act.ended");
+    for (const change of ["joins", "plan", "state"] as const) expect(ended.some((event) => event[change] !== undefined)).toBe(true);
+    expect(events.some((event) => event.type === "step.started" && event.in !== undefined)).toBe(true);
+    expect(result).toMatchObject({ status: "finished", deadLetters: [1, 2].map(() => ({ message: { content: "to nobody" } })) });
+    const published = result.messages.flatMap(({ causeBy, content }) => (causeBy === "Publish" ? [content.split(":")[0]] : []));
+    expect(published).toEqual(["edition 1", "edition 2"]);
+    expect([...begun.keys()].flatMap((label) => /deeper, after \d/.exec(label) ?? [])).toEqual(["deeper, after 0", "deeper, after 2"]);
+    expect(fold(events).roles.get("Clerk")?.memory.size).toBe(4);
+  });
+
+  test("under rounds, at every event", async () => {
+    const uncut = await live(rounds, [], shuffled("uncut"));
+    for (let cut = 0; cut <= uncut.events.length; cut += 1) await expectSameEnd(rounds, uncut, uncut.events.slice(0, cut));
+  });
+
+  test("under eager, at every event: the same is said, remembered and kept, in whatever order", async () => {
+    const uncut = await live(eager, [], shuffled("uncut"));
+    for (let cut = 0; cut <= uncut.events.length; cut += 1) await expectSameSaid(eager, uncut, uncut.events.slice(0, cut), shuffled(cut));
+  });
+
+  test("every eight events, until it is done", async () => {
+    const uncut = await live(rounds);
+    let kept: readonly RunEvent[] = [];
+    for (let killed = 0; killed < 100; killed += 1) {
+      const life = await live(rounds, kept, shuffled(killed));
+      expectPaidOnce(uncut, kept, life);
+      const { events, canonical: text } = life;
+      if (events.length <= kept.length + 8) return expect(text).toBe(uncut.canonical);
+      kept = events.slice(0, kept.length + 8);
+    }
+    return expect.unreachable("it never came to its end");
+  });
+});
+
 describe("E2 how much of its mail an activation took is recorded before its first step", () => {
-  /** The listener is slow, so that the second message comes while it works on the first. */
+  /** The listener is slow and fails at first, so that the second message comes before it is done with the first. */
   const roles = (outside: Outside): Role[] => [
     defineRole({
       name: "Caller",
@@ -103,8 +151,13 @@ describe("E2 how much of its mail an activation took is recorded before its firs
       react: async (rc) => {
         const slow = new Outside(() => 9);
         await slow.step(rc, "listen", { heard: rc.news.map((message) => message.id) }, () => null);
-        return rc.message(await outside.step(rc, "note", { heard: rc.news.length }, () => "noted"));
+        const note = await outside.step(rc, "note", { heard: rc.news.length }, (before) => {
+          if (before === 0) throw new Error("the pencil broke");
+          return "noted";
+        });
+        return rc.message(note);
       },
+      onFailure: retry(1),
     }),
   ];
 
@@ -124,13 +177,26 @@ describe("E2 how much of its mail an activation took is recorded before its firs
   });
 });
 
-describe("J7 whether a step was at fault is the same after a kill", () => {
-  test("a step that failed inside one which handled that", async () => {
-    const sketch: TeamSketch = { roles: [{ hearsIdea: true, work: ["handled inside", "doubted"], tells: ["<all>"] }], depth: 1 };
+describe("J7 a failure is the same after a kill", () => {
+  async function expectSameAtEveryEvent(sketch: TeamSketch): Promise<Lived> {
     const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
     const uncut = await live(company);
-    expect(uncut.result.status).toBe("finished");
     for (let cut = 0; cut <= uncut.events.length; cut += 1) await expectSameEnd(company, uncut, uncut.events.slice(0, cut));
+    return uncut;
+  }
+
+  test("a role that gave up its messages, twice", async () => {
+    const gaveUp = { hearsIdea: true, work: ["flaky"], tells: ["<all>"], policy: "skip" } as const;
+    const caller = { hearsIdea: true, work: ["step"], tells: ["R0"], policy: "skip" } as const;
+    const { result } = await expectSameAtEveryEvent({ roles: [gaveUp, caller], depth: 1 });
+    expect(result.status).toBe("finished");
+    expect(result.deadLetters.map(({ reason }) => reason)).toMatchObject([1, 2].map(() => ({ kind: "failed", role: "R0" })));
+  });
+
+  test("a step that failed inside one which handled that", async () => {
+    const doubter = { hearsIdea: true, work: ["handled inside", "doubted"], tells: ["<all>"], policy: retry(20) } as const;
+    const { result } = await expectSameAtEveryEvent({ roles: [doubter], depth: 1 });
+    expect(result.status).toBe("finished");
   });
 });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { RoleContext } from "../../src/action/context.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
 import type { Message } from "../../src/message/message.ts";
-import { retry } from "../../src/role/failure-policy.ts";
+import { type FailurePolicy, retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { brief, stepLabel, type Outside } from "./outside.ts";
 
@@ -18,13 +18,18 @@ type Work =
   | "handled"
   | "handled inside"
   | "doubted"
-  | "twice";
+  | "twice"
+  | "remembered"
+  | "noted"
+  | "aside";
 
 interface RoleSketch {
   readonly hearsIdea: boolean;
   readonly work: readonly Work[];
   /** Whom it tells: names of roles and routing words. */
   readonly tells: readonly string[];
+  /** What follows when it fails, under rounds. */
+  readonly policy: FailurePolicy;
 }
 
 /** A team as fast-check makes it up. */
@@ -46,7 +51,20 @@ const work: fc.Arbitrary<Work> = fc.constantFrom(
   "handled inside",
   "doubted",
   "twice",
+  "remembered",
+  "noted",
+  "aside",
 );
+
+/** What depends on what was heard together, or on its order. */
+const IN_ORDER: ReadonlySet<Work> = new Set<Work>(["doubted", "remembered", "noted"]);
+
+/** Mostly one that never gives up. None that stops the run: whoever resumes that has mended something, and wants another end. */
+const policy: fc.Arbitrary<FailurePolicy> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(retry(20)) },
+  { weight: 2, arbitrary: fc.constantFrom<FailurePolicy>("skip", retry(1, "skip"), retry(2, "skip")) },
+);
+
 /** Mostly one, so that few teams grow large. */
 function few<T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   return fc.oneof(
@@ -64,6 +82,7 @@ export const teamSketch: fc.Arbitrary<TeamSketch> = fc.record({
       hearsIdea: fc.boolean(),
       work: fc.array(work, { maxLength: 2 }),
       tells: few(address),
+      policy,
     }),
     { minLength: 2, maxLength: 4 },
   ),
@@ -83,7 +102,7 @@ export function rolesOf({ roles, depth }: TeamSketch, outside: Outside, salted: 
     return defineRole({
       name,
       watch: [...names, ...(hearsIdea ? [UserRequirement] : [])],
-      onFailure: retry(20),
+      onFailure: salted ? sketch.policy : retry(20),
       react: async (rc) => {
         const said: Message[] = [];
         for (const news of rc.news)
@@ -95,13 +114,10 @@ export function rolesOf({ roles, depth }: TeamSketch, outside: Outside, salted: 
   });
 }
 
-/**
- * A step that fails in every attempt keeps the answers of the attempt, so that a doubted one comes again and again. And which answers
- * are asked for again with a doubted one depends on what was heard together.
- */
+/** A step that fails in every attempt keeps the answers of the attempt, so that a doubted one comes again and again. */
 function possible(wanted: readonly Work[], salted: boolean): readonly Work[] {
-  const isDoubted = salted && wanted.includes("doubted") && !wanted.includes("handled");
-  return isDoubted ? wanted : wanted.filter((kind) => kind !== "doubted");
+  const kept = salted ? wanted : wanted.filter((kind) => !IN_ORDER.has(kind));
+  return kept.includes("handled") ? kept.filter((kind) => kind !== "doubted") : kept;
 }
 
 interface Way extends RoleSketch {
@@ -163,6 +179,21 @@ const working: Readonly<Record<Work, (rc: RoleContext, outside: Outside, what: s
     const answer = await outside.step(rc, "doubt", { what }, (before) => before);
     if (answer === 0) throw new Error("that cannot be");
     return `answer ${answer}`;
+  },
+  async remembered(rc, _outside, what) {
+    rc.memory.add(rc.message(`a note on ${brief(what)}`, { sendTo: ROUTE_TO_NONE }));
+    if (rc.memory.size > 3) rc.memory.deleteNewest();
+    return `remembers ${rc.memory.size}`;
+  },
+  async noted(rc) {
+    rc.workingMemory.addBatch(rc.news);
+    return `noted ${rc.workingMemory.size}`;
+  },
+  /** Not to itself: it would speak of that, too. */
+  async aside(rc, _outside, what) {
+    const sendTo = rc.name === "R0" ? ROUTE_TO_NONE : "R0";
+    const { recipients } = rc.publish(rc.message(`aside of ${brief(what)}`, { sendTo, metadata: { left: 0 } }));
+    return `aside to ${recipients.join()}`;
   },
 };
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { RoleContext } from "../../src/action/context.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { type Company, live } from "./lives.ts";
-import { type Latency, Outside, shuffled } from "./outside.ts";
+import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
+import { type Latency, Outside, shuffled, stepLabel } from "./outside.ts";
 
 /** What the body of an activation does with its steps. */
 type Program =
@@ -79,6 +79,28 @@ function player(doing: Program, traces: string[][]): Company["roles"] {
   ];
 }
 
+/** Pipelines side by side in one activation, which keeps the order in which their steps were answered. */
+function pipelines(outside: Outside, width: number, length: number): Role {
+  return defineRole({
+    name: "Plumber",
+    react: async (rc) => {
+      const order: string[] = [];
+      const pipeline = async (nth: number): Promise<void> => {
+        for (let stage = 0; stage < length; stage += 1) {
+          const name = `${nth}.${stage}`;
+          const answer = await rc.step(name, {}, async (door) => {
+            if (stage === 1) await outside.inner(door, `in ${name}`, {}, () => null);
+            return outside.happen(stepLabel(name, {}), () => name);
+          });
+          order.push(answer);
+        }
+      };
+      await Promise.all(Array.from({ length: width }, (_, nth) => pipeline(nth)));
+      rc.state["order"] = order;
+    },
+  });
+}
+
 describe("D2 the order in which an activation asks and gets its steps", () => {
   test("of any program, is the same for all latencies, and from the record after a kill anywhere", async () => {
     await fc.assert(
@@ -104,6 +126,23 @@ describe("D2 the order in which an activation asks and gets its steps", () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  test("eight pipelines of three steps, a third of which ask another inside: the same order, whatever the answers' order", async () => {
+    const company: Company = { roles: (outside) => [pipelines(outside, 8, 3)] };
+    const lives = await Promise.all(Array.from({ length: 12 }, (_, nth) => live(company, [], shuffled(nth, 9))));
+    const [first] = lives as [Lived];
+    const orders = lives.map(({ events }) =>
+      events.flatMap((event) => (event.type === "step.started" && event.in === undefined ? [event.name] : [])),
+    );
+    expect(orders[0]).toHaveLength(8 * 3);
+    expect(new Set(orders.map((order) => order.join())).size).toBe(1);
+    const answered = lives.map(({ events }) =>
+      events.flatMap((event) => (event.type === "step.ended" ? [JSON.stringify(event.value)] : [])),
+    );
+    expect(new Set(answered.map((order) => order.join())).size, "the answers must have come in other orders").toBeGreaterThan(6);
+    expect(new Set(lives.map((life) => life.canonical)).size).toBe(1);
+    for (let cut = 0; cut <= first.events.length; cut += 1) await expectSameEnd(company, first, first.events.slice(0, cut));
   });
 
   test("a slow step holds back what follows from later ones, but not their calls", async () => {
