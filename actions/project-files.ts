@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { RoleContext } from "../src/index.ts";
-import type { Workspace, WrittenFile } from "../src/workspace/index.ts";
+import type { EffectDoor, RoleContext } from "../src/index.ts";
+import { COMMIT_STEP, mayWrite, type Workspace, WRITE_STEP, type WrittenFile } from "../src/workspace/index.ts";
 
 /** A file of the project. */
 export interface ProjectFile {
@@ -19,7 +19,8 @@ export interface ActionCommit {
 
 /**
  * The project as actions see it: every touch of the workspace is a step of their activation. Reading is answered from the record, so
- * that a resumed activation sees what it saw; writing is done again, so that a workspace that lost something gets it back.
+ * that a resumed activation sees what it saw; writing is done again, so that a workspace that lost something gets it back. A replay writes
+ * into an empty workspace and leaves every other alone.
  */
 export class ProjectFiles {
   readonly #workspace: Workspace;
@@ -35,7 +36,9 @@ export class ProjectFiles {
    */
   write(ctx: RoleContext, { path, content }: ProjectFile): Promise<WrittenFile> {
     const text = textOf(content);
-    return ctx.step("write file", { path, content: text }, () => this.#workspace.write(path, text), { again: true });
+    const effect = async ({ mode }: EffectDoor): Promise<WrittenFile> =>
+      (await mayWrite(this.#workspace, mode)) ? this.#workspace.write(path, text) : writtenFile(path, text);
+    return ctx.step(WRITE_STEP, { path, content: text }, effect, { again: true });
   }
 
   /**
@@ -63,11 +66,11 @@ export class ProjectFiles {
   async commit(ctx: RoleContext, { message, paths, messageId }: ActionCommit): Promise<void> {
     const request = { message, author: ctx.name, paths: [...paths], trailers: { "Troupe-Message": messageId } };
     const date = ctx.now();
-    const effect = async (signal: AbortSignal): Promise<null> => {
-      await this.#workspace.commit({ ...request, date, signal });
+    const effect = async ({ mode, signal }: EffectDoor): Promise<null> => {
+      if (await mayWrite(this.#workspace, mode)) await this.#workspace.commit({ ...request, date, signal });
       return null;
     };
-    await ctx.step("commit", request, (door) => effect(door.signal), { again: true });
+    await ctx.step(COMMIT_STEP, request, effect, { again: true });
   }
 
   async #read(paths: readonly string[]): Promise<ProjectFile[]> {
@@ -83,4 +86,9 @@ export class ProjectFiles {
 function textOf(content: string): string {
   const text = content.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
   return text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** What a write would tell; in a replay the record has told it already. */
+function writtenFile(path: string, text: string): WrittenFile {
+  return { path, bytes: new TextEncoder().encode(text).length, sha256: createHash("sha256").update(text).digest("hex") };
 }

@@ -1,7 +1,7 @@
-import { canonicalJson, type Json } from "../kernel/json.ts";
+import { canonicalJson, deepFreeze, type Json } from "../kernel/json.ts";
 import type { Database } from "./sqlite-database.ts";
 import { digestOf } from "./sqlite-digest.ts";
-import { assertPlain, parsePlain } from "./sqlite-text.ts";
+import { assertPlain, parsePlain, textOf } from "./sqlite-text.ts";
 
 /*
  * Conversations, each message stored once in a run, and each beginning of a conversation too: a question that adds two messages to a
@@ -11,36 +11,37 @@ import { assertPlain, parsePlain } from "./sqlite-text.ts";
 
 /** One message of a conversation, and the conversation up to it. */
 interface Turn {
-  readonly chat: Buffer;
-  readonly before: Buffer | null;
-  readonly message: Buffer;
+  readonly chat: string;
+  /** Empty at the beginning. */
+  readonly before: string;
+  readonly message: string;
   readonly body: string;
 }
 
 /** A conversation ready to be written: never empty. */
 export interface Chat {
-  readonly digest: Buffer;
+  readonly digest: string;
   readonly turns: readonly Turn[];
 }
 
-/** Bytes of messages that a reader keeps, so that the next question, which mostly repeats the last, is read quickly. */
-const KEPT_BYTES = 8_000_000;
+/** Characters of messages that a reader keeps, so that the next question, which mostly repeats the last, is read quickly. */
+const KEPT_CHARACTERS = 8_000_000;
 /** Conversations that a reader keeps: as many roles may take turns. */
 const KEPT_CHATS = 64;
 
 /** @throws NotJsonError */
 export function chatOf(messages: readonly Json[]): Chat | undefined {
   const turns: Turn[] = [];
-  let before: Buffer | null = null;
+  let before = "";
   for (const each of messages) {
     const body = canonicalJson(each);
     assertPlain(body, "a message to a model");
     const message = digestOf(body);
-    const chat: Buffer = digestOf(before ?? "", message);
+    const chat = digestOf(`${before} ${message}`);
     turns.push({ chat, before, message, body });
     before = chat;
   }
-  return before === null ? undefined : { digest: before, turns };
+  return turns.length === 0 ? undefined : { digest: before, turns };
 }
 
 /** Writes what is not there yet, the beginning first: what is there has all that came before it. */
@@ -48,59 +49,52 @@ export function writeChat(db: Database, number: number, { turns }: Chat): void {
   let known = turns.length;
   while (known > 0 && !hasChat(db, number, turns[known - 1])) known -= 1;
   for (const { chat, before, message, body } of turns.slice(known)) {
-    db.run("INSERT OR IGNORE INTO chat_messages (number, message, body) VALUES (?, ?, ?)", [number, message, body]);
-    db.run("INSERT INTO chats (number, chat, before, message) VALUES (?, ?, ?, ?)", [number, chat, before, message]);
+    db.run("INSERT OR IGNORE INTO chat_messages (number, message, body) VALUES (?, unhex(?), ?)", [number, message, body]);
+    db.run("INSERT INTO chats (number, chat, before, message) VALUES (?, unhex(?), unhex(?), unhex(?))", [number, chat, before, message]);
   }
 }
 
 function hasChat(db: Database, number: number, turn: Turn | undefined): boolean {
-  return turn !== undefined && db.first("SELECT 1 FROM chats WHERE number = ? AND chat = ?", [number, turn.chat]) !== undefined;
+  return turn !== undefined && db.first("SELECT 1 FROM chats WHERE number = ? AND chat = unhex(?)", [number, turn.chat]) !== undefined;
 }
 
-/** Reads the conversations of one run. It owns what it has read lately; messages are shared between events. */
+/** Reads the conversations of one run. It owns what it has read lately: messages are shared between events, and frozen for that. */
 export class ChatReader {
   readonly #kept = new Map<string, readonly Json[]>();
-  #keptBytes = 0;
+  #keptCharacters = 0;
 
   /** The messages of a conversation, or undefined when not all of them are there as they were written. */
-  read(db: Database, number: number, chat: Uint8Array): readonly Json[] | undefined {
+  read(db: Database, number: number, chat: string): readonly Json[] | undefined {
     const found: Json[] = [];
-    let at: Uint8Array | null = chat;
-    let beginning: readonly Json[] = [];
-    while (at !== null) {
-      const kept = this.#kept.get(nameOf(at));
-      if (kept !== undefined) {
-        beginning = kept;
-        break;
-      }
+    let at = chat;
+    while (at !== "" && !this.#kept.has(at)) {
       const turn = this.#turn(db, number, at);
       if (turn === undefined) return undefined;
       found.push(turn.message);
       at = turn.before;
     }
-    const messages = [...beginning, ...found.reverse()];
-    this.#keep(nameOf(chat), messages);
+    const messages = Object.freeze([...(this.#kept.get(at) ?? []), ...found.reverse()]);
+    this.#keep(chat, messages);
     return messages;
   }
 
-  #turn(db: Database, number: number, chat: Uint8Array): { readonly message: Json; readonly before: Uint8Array | null } | undefined {
+  #turn(db: Database, number: number, chat: string): { readonly message: Json; readonly before: string } | undefined {
     const [before, message] =
-      db.first("SELECT CAST(before AS BLOB), CAST(message AS BLOB) FROM chats WHERE number = ? AND chat = ?", [number, chat]) ?? [];
-    if (!(message instanceof Uint8Array) || !(before === null || before instanceof Uint8Array)) return undefined;
-    if (!digestOf(before ?? "", message).equals(chat)) return undefined;
-    const sql = "SELECT CAST(body AS BLOB) FROM chat_messages WHERE number = ? AND message = ?";
-    const [body] = db.first(sql, [number, message]) ?? [];
-    if (!(body instanceof Uint8Array) || !digestOf(body).equals(message)) return undefined;
+      db.first("SELECT hex(before), hex(message) FROM chats WHERE number = ? AND chat = unhex(?)", [number, chat]) ?? [];
+    if (typeof before !== "string" || typeof message !== "string" || digestOf(`${before} ${message}`) !== chat) return undefined;
+    const sql = "SELECT CAST(body AS BLOB) FROM chat_messages WHERE number = ? AND message = unhex(?)";
+    const body = textOf(db.first(sql, [number, message])?.[0]);
+    if (body === undefined || digestOf(body) !== message) return undefined;
     const parsed = parsePlain(body);
     if (parsed === undefined) return undefined;
-    this.#keptBytes += body.length;
-    return { message: parsed.value as Json, before };
+    this.#keptCharacters += body.length;
+    return { message: deepFreeze(parsed.value as Json), before };
   }
 
   #keep(name: string, messages: readonly Json[]): void {
-    if (this.#keptBytes > KEPT_BYTES) {
+    if (this.#keptCharacters > KEPT_CHARACTERS) {
       this.#kept.clear();
-      this.#keptBytes = 0;
+      this.#keptCharacters = 0;
     }
     this.#kept.delete(name);
     this.#kept.set(name, messages);
@@ -109,8 +103,4 @@ export class ChatReader {
       this.#kept.delete(oldest);
     }
   }
-}
-
-function nameOf(digest: Uint8Array): string {
-  return Buffer.from(digest).toString("base64");
 }

@@ -70,6 +70,9 @@ export function unwritable(file: string, error: unknown): Error {
 /** Why the record of one run could not be read further. */
 export function unreadable(file: string, runId: string, intact: number, error: unknown): Error {
   if (isBroken(error)) return damagedRun(file, runId, intact, reason(error instanceof JournalError ? error.cause : error), error);
+  if (error instanceof JournalError && error.code === "JOURNAL_DAMAGED" && error.data === undefined) {
+    return damagedRun(file, runId, intact, "what the journal says of it was changed since it was written", error);
+  }
   if (TroupeError.isInstance(error)) return error;
   const why = isBusy(error) ? "another process keeps it for itself" : `the machine refused: ${reason(error)}`;
   return new JournalError(

@@ -89,9 +89,17 @@ export interface Driver {
   readonly libsql: Libsql;
 }
 
-/** Loads the library; the second time it is there at once. */
+/** Loads the library; the second time it is there at once. @throws JournalError `JOURNAL_UNWRITABLE` where it has no build for the machine */
 export async function loadDriver(): Promise<Driver> {
-  return { libsql: (await import("libsql")).default };
+  try {
+    return { libsql: (await import("libsql")).default };
+  } catch (error) {
+    throw new JournalError(
+      "JOURNAL_UNWRITABLE",
+      "Expected libsql with its build for this machine, but it could not be loaded. Install again with optional packages (no --omit=optional), or keep the runs in memory: memoryJournal().",
+      { cause: error },
+    );
+  }
 }
 
 /** Whoever uses a journal after its end. */

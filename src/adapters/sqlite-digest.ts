@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
-/** Bytes kept of a sha256: 128 bits. */
-export const DIGEST_BYTES = 16;
+/** Hexadecimal digits kept of a sha256: 128 bits. */
+const DIGEST_DIGITS = 32;
 
-/** The first {@link DIGEST_BYTES} of the sha256 over all parts, text as UTF-8. Only the last part may be of any length. */
-export function digestOf(...parts: readonly (string | Uint8Array)[]): Buffer {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return hash.digest().subarray(0, DIGEST_BYTES);
+/** The first {@link DIGEST_DIGITS} of the sha256 of a text as UTF-8, in capitals, as SQLite's own `hex()` writes them. */
+export function digestOf(text: string): string {
+  return hash("sha256", text, "hex").slice(0, DIGEST_DIGITS).toUpperCase();
 }

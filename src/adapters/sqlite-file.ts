@@ -36,7 +36,9 @@ export async function openFile(driver: Driver, options: FileOptions): Promise<Da
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     bornPrivate(file);
-    if (statSync(file).size > 0) await patiently(() => assertJournal(driver, file, steps), clock, patience);
+    const found = statSync(file);
+    if (!found.isFile()) throw noFile(file);
+    if (found.size > 0) await patiently(() => assertJournal(driver, file, steps), clock, patience);
     return await patiently(() => prepared(driver, options), clock, patience);
   } catch (error) {
     throw isNoDatabase(error) ? noDatabase(file, error) : unwritable(file, error);
@@ -118,6 +120,12 @@ function noDatabase(file: string, cause: unknown): JournalError {
     `Expected a journal or no file at ${file}, got a file that is no database, or one whose beginning is damaged. Choose another path; nothing was changed.`,
     { cause, data: { file } },
   );
+}
+
+function noFile(file: string): JournalError {
+  return new JournalError("JOURNAL_UNWRITABLE", `Expected a file at ${file}, got a folder or a device. Choose another path.`, {
+    data: { file },
+  });
 }
 
 function noWal(file: string, mode: string): JournalError {

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../run/event.ts";
 import type { Journal, RunInfo } from "../run/journal.ts";
-import { Commits } from "./sqlite-commits.ts";
+import { type Change, Commits } from "./sqlite-commits.ts";
 import { patiently, unwritable } from "./sqlite-damage.ts";
 import { closedError, type Database, loadDriver } from "./sqlite-database.ts";
 import { type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
@@ -35,16 +35,7 @@ export class SqliteJournal implements Journal {
   async claim(runId: string): Promise<number> {
     const { db, locks } = await this.#opened();
     if (!locks.holds(runId)) await this.#ask(() => knownRun(db, runId));
-    const isNew = locks.take(runId);
-    try {
-      const epoch = await this.#commits.commit((open) => giveEpoch(open, runId));
-      // Whoever had it in this process may have given it back meanwhile.
-      locks.take(runId);
-      return epoch;
-    } catch (error) {
-      if (isNew) locks.drop(runId);
-      throw error;
-    }
+    return this.#holding(runId, (open) => giveEpoch(open, runId));
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -75,19 +66,33 @@ export class SqliteJournal implements Journal {
   async remove(runId: string): Promise<void> {
     const { db, locks } = await this.#opened();
     if (!locks.holds(runId) && (await this.#ask(() => headOf(db, runId))) === undefined) return;
-    const isNew = locks.take(runId);
-    try {
-      await this.#commits.commit((open) => removeRun(open, runId));
-    } catch (error) {
-      if (isNew) locks.drop(runId);
-      throw error;
-    }
+    await this.#holding(runId, (open) => removeRun(open, runId));
     locks.dropForGood(runId);
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /**
+   * Changes a run that this journal holds or takes. Whoever had it in this process may give it back at any moment before, so it is taken
+   * again where that counts: when the change is made, and when it is told to be made.
+   */
+  async #holding<T>(runId: string, change: Change<T>): Promise<T> {
+    const { locks } = await this.#opened();
+    let isNew = locks.take(runId);
+    try {
+      const result = await this.#commits.commit((open) => {
+        isNew = locks.take(runId) || isNew;
+        return change(open);
+      });
+      locks.take(runId);
+      return result;
+    } catch (error) {
+      if (isNew) locks.drop(runId);
+      throw error;
+    }
   }
 
   async #close(): Promise<void> {
@@ -98,8 +103,10 @@ export class SqliteJournal implements Journal {
     if (opened === undefined) return;
     opened.locks.close();
     try {
-      // What the log beside the file holds goes over into the file, so that the file alone is the journal.
+      // What the log beside the file holds goes over into the file, so that the file alone is the journal. Where others read, it stays.
       opened.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch (error) {
+      throw unwritable(this.#options.file, error);
     } finally {
       opened.db.close();
     }

@@ -15,7 +15,7 @@ const BUSY_TIMEOUT = 50;
  *
  * O1 a run is held by one journal of one living process at most. O2 nobody opens a lock file but SQLite: in the process that holds it, to
  * close it once is to lose it. O3 who loses a lock in spite of all that, because somebody deleted the file, is fenced by its epoch.
- * Two open files for each run that is held.
+ * One open file for each run that is held.
  */
 export class RunLocks {
   readonly #driver: Driver;
@@ -60,7 +60,12 @@ export class RunLocks {
   /** Lets go of a run that is no more. Who took the file between the two steps finds no run in the journal, or is fenced by its epoch. */
   dropForGood(runId: string): void {
     this.drop(runId);
-    rmSync(this.#fileOf(runId), { force: true });
+    const file = this.#fileOf(runId);
+    try {
+      rmSync(file, { force: true });
+    } catch (error) {
+      throw unwritable(file, error);
+    }
   }
 
   close(): void {

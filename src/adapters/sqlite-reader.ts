@@ -7,15 +7,25 @@ import type { Database, Row } from "./sqlite-database.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 import { chained, chainStart, decodeEvent } from "./sqlite-rows.ts";
 import { type Head, knownRun, PLACES } from "./sqlite-runs.ts";
+import { textOf } from "./sqlite-text.ts";
 
 /** Events read at once, if they are small. */
 const PAGE_EVENTS = 500;
 /** Bytes read at once, if one event has no more. */
 const PAGE_BYTES = 1_000_000;
+
 /** The next event to be read, and the checksum of the one before it. */
 interface Position {
   readonly seq: number;
-  readonly checksum: Uint8Array;
+  readonly checksum: string;
+}
+
+/** A row whose checksum is right. */
+interface Checked {
+  readonly body: string;
+  /** Empty without one. */
+  readonly chat: string;
+  readonly checksum: string;
 }
 
 interface Page {
@@ -116,9 +126,9 @@ class Cursor {
     const events: RunEvent[] = [];
     try {
       for (const row of this.#rows(db, head, next.seq, atOnce)) {
-        const checksum = this.#check(row, head, next);
-        events.push(this.#event(db, head, row, next.seq));
-        next = { seq: next.seq + 1, checksum };
+        const checked = this.#check(row, head, next);
+        events.push(this.#event(db, head, checked, next.seq));
+        next = { seq: next.seq + 1, checksum: checked.checksum };
       }
     } catch (error) {
       return this.#ends(events, next, error);
@@ -126,7 +136,7 @@ class Cursor {
     if (next.seq < head.events) {
       return events.length > 0 ? { events, next } : this.#ends(events, next, this.#damage(next.seq, `event ${next.seq} is missing`));
     }
-    if (Buffer.compare(next.checksum, head.checksum) === 0) return { events, next, end: "whole" };
+    if (next.checksum === head.checksum) return { events, next, end: "whole" };
     return this.#ends(events, next, this.#damage(next.seq, "the run has another last event than this one"));
   }
 
@@ -141,8 +151,8 @@ class Cursor {
   #start(db: Database, { number }: Head): Position {
     const seq = this.#from;
     if (seq === 0) return { seq, checksum: chainStart(this.#runId) };
-    const [checksum] = db.first("SELECT CAST(checksum AS BLOB) FROM events WHERE place = ?", [number * PLACES + seq - 1]) ?? [];
-    if (checksum instanceof Uint8Array) return { seq, checksum };
+    const [checksum] = db.first("SELECT hex(checksum) FROM events WHERE place = ?", [number * PLACES + seq - 1]) ?? [];
+    if (typeof checksum === "string") return { seq, checksum };
     throw this.#damage(0, `event ${seq - 1} is missing`);
   }
 
@@ -151,24 +161,23 @@ class Cursor {
     const behind = Math.min(first + atOnce, number * PLACES + events);
     const longest = db.first("SELECT max(octet_length(body)) FROM events WHERE place >= ? AND place < ?", [first, behind])?.[0];
     const fitting = typeof longest === "number" ? Math.floor(PAGE_BYTES / Math.max(longest, 1)) : 1;
-    const sql = `SELECT place, CAST(body AS BLOB), CAST(checksum AS BLOB), CAST(chat AS BLOB) FROM events
+    const sql = `SELECT place, CAST(body AS BLOB), hex(checksum), hex(chat) FROM events
       WHERE place >= ? AND place < ? ORDER BY place LIMIT ?`;
     return db.all(sql, [first, behind, Math.max(fitting, 1)]);
   }
 
-  /** @returns the checksum of the row, if it is the one that follows */
-  #check([place, body, checksum, chat]: Row, { number }: Head, { seq, checksum: before }: Position): Uint8Array {
+  /** A row that is the next one, as it was written. */
+  #check([place, bytes, checksum, chat]: Row, { number }: Head, { seq, checksum: before }: Position): Checked {
     if (place !== number * PLACES + seq) throw this.#damage(seq, `event ${seq} is missing`);
-    if (body instanceof Uint8Array && checksum instanceof Uint8Array && (chat === null || chat instanceof Uint8Array)) {
-      if (chained(before, body, chat ?? undefined).equals(checksum)) return checksum;
-    }
+    const body = textOf(bytes);
+    if (body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum) return { body, chat, checksum };
     throw this.#damage(seq, `event ${seq} was changed since it was written`);
   }
 
-  #event(db: Database, { number }: Head, [, body, , chat]: Row, seq: number): RunEvent {
-    const messages = chat instanceof Uint8Array ? this.#chats.read(db, number, chat) : undefined;
-    if (chat !== null && messages === undefined) throw this.#damage(seq, `the messages of event ${seq} are not as they were written`);
-    const event = decodeEvent(body as Uint8Array, messages, this.#runId, seq);
+  #event(db: Database, { number }: Head, { body, chat }: Checked, seq: number): RunEvent {
+    const messages = chat === "" ? undefined : this.#chats.read(db, number, chat);
+    if (chat !== "" && messages === undefined) throw this.#damage(seq, `the messages of event ${seq} are not as they were written`);
+    const event = decodeEvent(body, messages, this.#runId, seq);
     if ("flaw" in event) throw this.#damage(seq, event.flaw);
     return event;
   }

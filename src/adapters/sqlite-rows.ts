@@ -2,7 +2,7 @@ import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../run/event.ts";
 import { type Chat, chatOf } from "./sqlite-chats.ts";
-import { DIGEST_BYTES, digestOf } from "./sqlite-digest.ts";
+import { digestOf } from "./sqlite-digest.ts";
 import { assertPlain, parsePlain } from "./sqlite-text.ts";
 
 /*
@@ -10,8 +10,6 @@ import { assertPlain, parsePlain } from "./sqlite-text.ts";
  * and over. Every row carries a checksum over the one before, the messages and the body, from a start that only its run has: a row that
  * was changed, moved, left out or taken from another run does not fit.
  */
-
-const NO_CHAT = Buffer.alloc(DIGEST_BYTES);
 
 /** Every type of event, so that the compiler asks for a new one here. */
 const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
@@ -40,13 +38,13 @@ export interface Flaw {
 }
 
 /** The checksum before the first event of a run. */
-export function chainStart(runId: string): Buffer {
+export function chainStart(runId: string): string {
   return digestOf(`run ${JSON.stringify(runId)}`);
 }
 
-/** The checksum of a row. */
-export function chained(before: Uint8Array, body: string | Uint8Array, chat: Uint8Array | undefined): Buffer {
-  return digestOf(before, chat ?? NO_CHAT, body);
+/** The checksum of a row. @param chat the digest of its conversation, or an empty text */
+export function chained(before: string, body: string, chat: string): string {
+  return digestOf(`${before} ${chat} ${body}`);
 }
 
 /** @throws JournalError `SEQ_MISMATCH`, NotJsonError */
@@ -64,7 +62,7 @@ export function encodeEvent(event: RunEvent, runId: string, seq: number): Encode
 }
 
 /** Reads a body whose checksum is right. @throws JournalError `EVENT_NEWER` */
-export function decodeEvent(body: Uint8Array, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
+export function decodeEvent(body: string, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
   const value = parsePlain(body)?.value;
   if (isRecord(value) && typeof value["v"] === "number" && value["v"] > EVENT_VERSION) throw newer(runId, seq, value["v"]);
   if (!isEvent(value, runId, seq)) return { flaw: `event ${seq} has not the shape of one` };

@@ -17,7 +17,7 @@ export const PLACES: number = 2 ** 31;
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
 
-const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), CAST(head AS BLOB) FROM runs WHERE run = ?";
+const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
 /** What the file says of a run. */
 export interface Head {
@@ -25,7 +25,7 @@ export interface Head {
   readonly epoch: number;
   readonly events: number;
   /** Of the last event, or the start of the chain. */
-  readonly checksum: Uint8Array;
+  readonly checksum: string;
 }
 
 /** A run's row, or undefined when there is none. */
@@ -33,7 +33,7 @@ export function headOf(db: Database, runId: string): Head | undefined {
   const row = db.first(HEAD, [keyOf(runId)]);
   if (row === undefined) return undefined;
   const [number, epoch, events, checksum] = row;
-  if (isCount(number) && isCount(epoch) && isCount(events) && checksum instanceof Uint8Array) return { number, epoch, events, checksum };
+  if (isCount(number) && isCount(epoch) && isCount(events) && typeof checksum === "string") return { number, epoch, events, checksum };
   throw new JournalError(
     "JOURNAL_DAMAGED",
     `Expected to find run ${runId}, but what the journal says of it was changed since it was written.`,
@@ -60,7 +60,7 @@ export function createRun(db: Database, runId: string): void {
     throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
   const given = db.first("SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = 'runs'")?.[0];
   if (typeof given === "number" && given >= MAX_NUMBER) throw full(`more than ${MAX_NUMBER} runs`);
-  db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, ?)", [keyOf(runId), NOBODY, chainStart(runId)]);
+  db.run("INSERT INTO runs (run, epoch, events, head) VALUES (?, ?, 0, unhex(?))", [keyOf(runId), NOBODY, chainStart(runId)]);
 }
 
 /** Gives a run to a new owner. @throws JournalError `RUN_UNKNOWN` */
@@ -92,11 +92,16 @@ export function appendEvents(db: Database, runId: string, epoch: number, expecte
   let place = head.number * PLACES + expectedSeq;
   for (const { body, chat } of events) {
     if (chat !== undefined) writeChat(db, head.number, chat);
-    checksum = chained(checksum, body, chat?.digest);
-    db.run("INSERT INTO events (place, body, checksum, chat) VALUES (?, ?, ?, ?)", [place, body, checksum, chat?.digest ?? null]);
+    checksum = chained(checksum, body, chat?.digest ?? "");
+    db.run("INSERT INTO events (place, body, checksum, chat) VALUES (?, ?, unhex(?), unhex(?))", [
+      place,
+      body,
+      checksum,
+      chat?.digest ?? null,
+    ]);
     place += 1;
   }
-  db.run("UPDATE runs SET events = ?, head = ? WHERE number = ?", [expectedSeq + events.length, checksum, head.number]);
+  db.run("UPDATE runs SET events = ?, head = unhex(?) WHERE number = ?", [expectedSeq + events.length, checksum, head.number]);
 }
 
 /** Forgets a run; an unknown one is no error. */

@@ -20,7 +20,7 @@ export const SCHEMA_STEPS: readonly string[] = [
    ) STRICT;
    CREATE TABLE events (place INTEGER PRIMARY KEY, body TEXT NOT NULL, checksum BLOB NOT NULL, chat BLOB) STRICT;
    CREATE TABLE chats (
-     number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB, message BLOB NOT NULL, PRIMARY KEY (number, chat)
+     number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB NOT NULL, message BLOB NOT NULL, PRIMARY KEY (number, chat)
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
 ];

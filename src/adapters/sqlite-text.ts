@@ -16,12 +16,21 @@ export function assertPlain(text: string, what: string): void {
 }
 
 /** What was written, or undefined when nobody writes such a thing. */
-export function parsePlain(bytes: Uint8Array): { readonly value: unknown } | undefined {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+export function parsePlain(written: string | Uint8Array): { readonly value: unknown } | undefined {
+  const text = typeof written === "string" ? written : decoded(written);
   try {
     const value: unknown = JSON.parse(text);
     return SUSPICIOUS.test(text) && plainFault(value) !== undefined ? undefined : { value };
   } catch {
     return undefined;
   }
+}
+
+/** Bytes as the text they are; what is no UTF-8 becomes U+FFFD, which its checksum tells. Undefined for anything but bytes. */
+export function textOf(bytes: unknown): string | undefined {
+  return bytes instanceof Uint8Array ? decoded(bytes) : undefined;
+}
+
+function decoded(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }

@@ -17,6 +17,9 @@ import { SqliteJournal } from "./sqlite-journal.ts";
  * What it does not promise: locks over a network file system, and that a disk which says it has written has done so.
  */
 
+export { ShardedStorage, type ShardedStorageOptions } from "../memory/sharded-storage.ts";
+export { sqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
+
 /** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
 

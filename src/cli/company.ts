@@ -1,28 +1,30 @@
 import { relative } from "node:path";
 import { WaitingError } from "../kernel/errors.ts";
-import type { ChatModel } from "../model/chat-model.ts";
-import type { MicroUsd } from "../model/money.ts";
 import type { HumanPort, HumanQuestion } from "../environment/human-port.ts";
 import type { Role } from "../role/role.ts";
 import type { Team } from "../team/team.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
+import type { Journal } from "../run/journal.ts";
 import { canAsk, type Host } from "./host.ts";
+import type { ChosenModel } from "./model-choice.ts";
 import { promptLine } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 
+/** What the company calls itself: a part of what its models are told. */
+export const COMPANY = "software company";
+
 /** What a company is made of, once everything is chosen. */
 export interface CompanyParts {
   readonly settings: CompanySettings;
-  readonly model: ChatModel;
-  /** Micro-dollars; undefined when nothing binds. */
-  readonly budget: MicroUsd | undefined;
+  readonly chosen: Pick<ChosenModel, "model" | "budget" | "secrets">;
   readonly sandbox: Sandbox;
   readonly folder: string;
-  /** Texts that must never be written down. */
-  readonly secrets: readonly string[];
+  readonly journal: Journal;
+  /** Whether the folder may hold files. */
+  readonly isGoingOn: boolean;
 }
 
 /** A company ready to run. */
@@ -43,17 +45,19 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
     import("../../roles/index.ts"),
     import("../team/team.ts"),
   ]);
-  const { settings, model, budget, sandbox, folder, secrets } = parts;
+  const { settings, sandbox, folder, journal, isGoingOn } = parts;
+  const { model, budget, secrets } = parts.chosen;
   const { signal } = session.interruptions;
-  const workspace = await openWorkspace({ root: folder, force: settings.force, signal });
+  const workspace = await openWorkspace({ root: folder, force: isGoingOn || settings.force, signal });
   const { codeReview, runTests } = settings;
   const roles = softwareCompany({ workspace, sandbox, codeReview, runTests });
   const human = humanPort(session);
   const quiet = (): void => {};
   const team = new Employer({
-    name: "software company",
+    name: COMPANY,
     roles,
     model,
+    journal,
     secrets,
     allowUnpriced: settings.allowUnpriced,
     logger: { debug: quiet, info: quiet, warn: (text) => session.screen.warn(text), error: (text) => session.screen.warn(text) },

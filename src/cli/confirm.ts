@@ -57,6 +57,20 @@ export function refuseDoubtful(idea: string): never {
   );
 }
 
+/**
+ * Has something that cannot be undone confirmed, unless the user said yes beforehand.
+ *
+ * @throws AbortedError when the person says no; UsageError `UNCONFIRMED` where nobody can be asked
+ */
+export async function confirmRemoval({ host, screen, interruptions }: Session, question: string, isAgreed: boolean): Promise<void> {
+  if (isAgreed) return;
+  if (!canAsk(host)) {
+    throw new UsageError("UNCONFIRMED", `Expected a yes to: ${question} Nobody is here to be asked, so say --yes.`);
+  }
+  const answer = await screen.aside(() => promptLine(host, interruptions, `${question} [y/N] `));
+  if (!isYes(answer, false)) throw new AbortedError("it was not confirmed, and nothing was removed");
+}
+
 /** Whether an answer means yes. Undefined: the input ended. */
 export function isYes(answer: string | undefined, byDefault: boolean): boolean {
   if (answer === undefined) return false;

@@ -132,7 +132,8 @@ function placeOf(baseURL: string): string {
   return URL.canParse(baseURL) ? shown(`${new URL(baseURL).origin}${new URL(baseURL).pathname}`, 200) : "that is no URL";
 }
 
-async function nearestFolder(path: string): Promise<string> {
+/** The folder, or the nearest above it that is there. */
+export async function nearestFolder(path: string): Promise<string> {
   for (let folder = path; ; folder = dirname(folder)) {
     const found = await stat(folder).catch(() => undefined);
     if (found !== undefined || folder === dirname(folder)) return folder;

@@ -1,5 +1,5 @@
 /** The commands there are. `run` is what an idea alone stands for. */
-export const COMMANDS: readonly string[] = ["run", "demo", "doctor", "help"];
+export const COMMANDS: readonly string[] = ["run", "demo", "resume", "continue", "answer", "replay", "fork", "runs", "doctor", "help"];
 
 /** How many slips in a word that stands alone still count as a mistyped command. */
 const SLIPS_ALONE = 2;
@@ -7,6 +7,8 @@ const SLIPS_ALONE = 2;
 const SLIPS_FIRST = 1;
 /** The most words that may be a command with its arguments; an idea that says more is meant as one. */
 const COMMAND_WORDS = 3;
+/** Words that ideas begin with, although they are one slip away from a command. */
+const ORDINARY: ReadonlySet<string> = new Set(["work", "form", "for", "ford", "fort", "reply", "relay", "rung", "rune", "ran", "ruin"]);
 /** Letters of the shortest first of several words that is compared: shorter ones, such as "an", are near to many. */
 const SHORTEST_FIRST = 3;
 
@@ -18,9 +20,14 @@ const SHORTEST_FIRST = 3;
 export function mistypedCommand(words: string): string | undefined {
   const [given = "", ...others] = words.trim().toLowerCase().split(/\s+/);
   if (others.length >= COMMAND_WORDS || (others.length > 0 && given.length < SHORTEST_FIRST)) return undefined;
-  const most = others.length > 0 ? SLIPS_FIRST : SLIPS_ALONE;
-  const near = COMMANDS.map((command) => ({ command, slips: editDistance(given, command) })).filter(({ slips }) => slips <= most);
-  return near.sort((a, b) => a.slips - b.slips)[0]?.command;
+  if (others.length > 0 && ORDINARY.has(given)) return undefined;
+  return nearestWord(given, COMMANDS, others.length > 0 ? SLIPS_FIRST : SLIPS_ALONE);
+}
+
+/** The one of some words that a word is nearest to, if it is at most so many slips away from it. */
+export function nearestWord(given: string, words: readonly string[], most: number = SLIPS_ALONE): string | undefined {
+  const near = words.map((word) => ({ word, slips: editDistance(given.toLowerCase(), word) })).filter(({ slips }) => slips <= most);
+  return near.sort((a, b) => a.slips - b.slips)[0]?.word;
 }
 
 /** How many single letters must be added, removed, changed or swapped with their neighbour to make one word of the other. */

@@ -12,10 +12,15 @@ export interface ChosenModel {
   /** How it is told of on the screen. */
   readonly text: string;
   readonly isScripted: boolean;
+  /** The bundled idea whose script it is. */
+  readonly demo: string | undefined;
+  /** Where it is reached, as it was said; undefined: at OpenAI's own place, or nowhere. */
+  readonly baseURL: string | undefined;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: MicroUsd | undefined;
   /** Whether a call may cost something. */
   readonly isPaid: boolean;
+  /** Texts that must never be written down. */
   readonly secrets: readonly string[];
 }
 
@@ -40,6 +45,8 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
     model,
     text: modelText(settings),
     isScripted: false,
+    demo: undefined,
+    baseURL,
     budget: binds ? company.budget : undefined,
     isPaid: known === undefined || known.input > 0 || known.output > 0,
     secrets: apiKey === undefined ? [] : [apiKey],
@@ -53,7 +60,8 @@ const WATCHED_LATENCY = 3;
 export async function scriptModel(idea: DemoIdea, company: CompanySettings, o: { readonly isWatched: boolean }): Promise<ChosenModel> {
   const { demoModel } = await import("./demo-model.ts");
   const model = demoModel(idea, o.isWatched ? { latency: WATCHED_LATENCY } : {});
-  return { model, text: `script of "${idea.title}"`, isScripted: true, budget: company.budget, isPaid: false, secrets: [] };
+  const text = `script of "${idea.title}"`;
+  return { model, text, isScripted: true, demo: idea.id, baseURL: undefined, budget: company.budget, isPaid: false, secrets: [] };
 }
 
 /** There is neither a model nor a script for an idea. @param asked a model named without a way to reach it */

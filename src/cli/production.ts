@@ -1,58 +1,87 @@
-import type { ChatModel } from "../model/chat-model.ts";
-import { formatUsd, type MicroUsd } from "../model/money.ts";
+import type { RunResult } from "../environment/run-result.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import { formatUsd } from "../model/money.ts";
+import type { RunResumed } from "../run/event.ts";
 import type { Run } from "../team/run.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { type Company, folderName, openCompany } from "./company.ts";
 import { type ToldError, toldError } from "./errors.ts";
 import type { ExitCode } from "./exit-code.ts";
+import type { ChosenModel } from "./model-choice.ts";
+import { nextSteps } from "./next-steps.ts";
 import { type ResultReport, resultReport } from "./report.ts";
-import { DEFAULT_COLUMNS } from "./screen/live-region.ts";
-import { styleFor, wantsColor } from "./screen/style.ts";
-import { summaryLines } from "./screen/summary.ts";
-import { shown } from "./screen/text.ts";
+import { shortId } from "./run-id.ts";
+import type { Progress } from "./screen/progress.ts";
+import { plural, shown } from "./screen/text.ts";
 import { type Session, tellError } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
+import type { Store } from "./store.ts";
+import { tellResult } from "./tell-result.ts";
 
-/** Everything that was chosen before a company begins. */
+/** Everything that was chosen before a company works. */
 export interface Production {
-  readonly idea: string;
   readonly settings: CompanySettings;
-  readonly model: ChatModel;
-  /** How the model is told of on the screen. */
-  readonly modelText: string;
-  readonly isScripted: boolean;
-  /** Micro-dollars; undefined when nothing binds. */
-  readonly budget: MicroUsd | undefined;
+  readonly chosen: ChosenModel;
   readonly sandbox: Sandbox;
   readonly folder: string;
-  readonly secrets: readonly string[];
+  readonly store: Store;
+  readonly runId: string;
+  /** What a run that goes on has behind it; undefined: it begins. */
+  readonly past: Past | undefined;
+  /** Done once the folder is open and before the run begins. */
+  readonly prepare?: (company: Company) => Promise<void>;
+  /** Begins the run, or goes on with it. */
+  readonly begin: (company: Company) => Run;
+}
+
+/** What happened before. */
+export interface Past {
+  readonly progress: Progress;
+  /** Micro-dollars of calls that are counted in full because nobody told what they cost. */
+  readonly held: number;
+  /** Whether the folder has its files already. */
+  readonly hasFiles: boolean;
 }
 
 /**
- * Lets a company work on an idea, shows it, and tells what came of it.
+ * Lets a company work, shows it, and tells what came of it.
  *
  * @throws WorkspaceError, UsageError when the folder cannot be used
+ * @throws JournalError when the run cannot begin or go on
  */
 export async function produce(session: Session, production: Production): Promise<ExitCode> {
   const { screen, host, interruptions } = session;
-  const { settings, budget, folder } = production;
-  const company = await openCompany(session, production);
+  const { settings, chosen, folder, store, runId, past } = production;
+  const company = await openCompany(session, { ...production, journal: store.journal, isGoingOn: past?.hasFiles === true });
+  await production.prepare?.(company);
   const place = folderName(host, folder);
-  screen.say(screen.style.faint(boundsText(production, place)));
+  const short = shortId(
+    runId,
+    (await store.journal.runs()).map((run) => run.runId),
+  );
+  screen.say(screen.style.faint(`${boundsText(production, place)}, run ${shown(short)}`));
   const { git } = company.workspace;
   if (git.kind === "none") screen.say(screen.style.warn(`The project keeps no history: ${shown(git.reason)}.`));
 
-  const run = company.team.run(production.idea, { rounds: settings.rounds, signal: interruptions.signal });
-  screen.watch(run, { rounds: settings.rounds, budget, profiles: new Map(company.roles.map((role) => [role.name, role.profile])) });
+  const run = production.begin(company);
+  const profiles = new Map(company.roles.map((role) => [role.name, role.profile]));
+  screen.watch(run, {
+    rounds: settings.rounds,
+    budget: chosen.budget,
+    profiles,
+    ...(past === undefined ? {} : { progress: past.progress }),
+  });
+  run.on("run.resumed", (event) => tellUncertain(session, event));
   interruptions.signal.addEventListener("abort", () => tellStopping(session), { once: true });
-  const report = await finished(session, production, company, run);
-  await tellResult(session, production, report, place);
+  const report = await finished(session, production, company, run, short);
+  await tellResult(session, report, { settings, chosen, place, short });
   return interruptions.first === "pipe" ? 0 : report.exitCode;
 }
 
-function boundsText({ settings, budget, modelText, sandbox }: Production, place: string): string {
+function boundsText({ settings, chosen, sandbox }: Production, place: string): string {
+  const { budget, text } = chosen;
   const cap = budget === undefined ? "no cap: the price is not known" : `${formatUsd(budget)} at most`;
-  return [shown(modelText), cap, `${settings.rounds} rounds`, `tests ${testsPlan(settings, sandbox)}`, shown(place)].join(", ");
+  return [shown(text), cap, `${settings.rounds} rounds`, `tests ${testsPlan(settings, sandbox)}`, shown(place)].join(", ");
 }
 
 /** Where the project's tests will run, in a few words. */
@@ -67,21 +96,49 @@ function tellStopping({ interruptions, screen }: Session): void {
   screen.say(screen.style.warn("Stopping, and keeping what is there. Ctrl-C again ends at once."));
 }
 
+/** What was in flight when the process died before: nobody knows whether it was paid, and it is asked again. */
+function tellUncertain({ screen }: Session, { uncertain }: RunResumed): void {
+  const paid = uncertain.filter(({ hold }) => hold > 0);
+  if (paid.length === 0) return;
+  const amount = formatUsd(paid.reduce((sum, { hold }) => sum + hold, 0));
+  const [calls, was] = [plural(paid.length, "model call"), paid.length === 1 ? "was" : "were"];
+  screen.say(screen.style.warn(`${calls} ${was} in flight when the run was cut off: counted in full (${amount}), and asked again.`));
+}
+
 /** Watches a run to its end; with `--json` every event is printed as it becomes durable. */
-async function finished(session: Session, production: Production, company: Company, run: Run): Promise<ResultReport> {
+async function finished(session: Session, production: Production, company: Company, run: Run, short: string): Promise<ResultReport> {
   const { json, screen, host, interruptions } = session;
-  let worstCase = 0;
-  run.on("step.ended", ({ basis, cost }) => (worstCase += basis === "hold" ? (cost ?? 0) : 0));
+  const { chosen, folder: out, store, past } = production;
+  let held = past?.held ?? 0;
+  run.on("step.ended", ({ basis, cost }) => (held += basis === "hold" ? (cost ?? 0) : 0));
   if (json !== undefined) for await (const event of run) await json.write(event);
   const result = await run.result;
   screen.end();
+  const refusal = refusalIn(result);
+  if (refusal !== undefined) throw refusal;
   const files = await filesOf(session, company);
   const told = (error: unknown): ToldError => toldError(error, host.env);
-  const { isScripted, folder: out } = production;
-  const report = resultReport(result, { out, files, isScripted, worstCase, interruption: interruptions.first, told });
+  const { isScripted, budget } = chosen;
+  const next = nextSteps(result, { short, store, budget, isForced: production.settings.force });
+  const facts = {
+    out,
+    files,
+    isScripted,
+    worstCase: held + result.uncertain,
+    interruption: interruptions.first,
+    told,
+    store: store.path,
+    next,
+  };
+  const report = resultReport(result, facts);
   if (result.error !== undefined && result.status !== "stopped" && interruptions.first !== "pipe")
     await tellError(session, told(result.error));
   return report;
+}
+
+/** Nothing happened: the journal or the team refused. That is no result of a run. */
+function refusalIn({ messages, error }: RunResult): JournalError | UsageError | undefined {
+  return messages.length === 0 && (error instanceof JournalError || error instanceof UsageError) ? error : undefined;
 }
 
 /** A folder that can no longer be read must not hide what the run has to say. */
@@ -92,25 +149,4 @@ async function filesOf({ screen }: Session, { workspace }: Company): Promise<rea
     screen.warn(`The project's folder cannot be listed: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   }
-}
-
-async function tellResult(session: Session, production: Production, report: ResultReport, place: string): Promise<void> {
-  const { host, output, screen, json } = session;
-  if (json !== undefined) return json.write(report);
-  const { settings, budget, model } = production;
-  const isTTY = host.stdout.isTTY === true;
-  const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY }));
-  const width = isTTY ? (host.stdout.columns ?? DEFAULT_COLUMNS) - 1 : Infinity;
-  const facts = {
-    style,
-    width,
-    folder: place,
-    roundLimit: settings.rounds,
-    budget,
-    modelId: model.id,
-    price: model.price,
-    age: screen.age,
-    warnings: screen.unseenWarnings,
-  };
-  host.stdout.write(`${summaryLines(report, facts).join("\n")}\n`);
 }

@@ -1,7 +1,10 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
+import { withBounds, withReach, withStoreOption, withTalk } from "./command-options.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
+import { addRecordCommands } from "./record-commands.ts";
+import { addRunsCommands } from "./runs-commands.ts";
 import type { Flags } from "./settings.ts";
 
 const EPILOGUE = `
@@ -9,6 +12,7 @@ Environment:
   OPENAI_API_KEY, TROUPE_API_KEY     the key of the model's provider
   TROUPE_BASE_URL, OPENAI_BASE_URL   an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
   TROUPE_MODEL                       the model, as --model
+  TROUPE_STORE                       the file that keeps runs, as --store
   NO_COLOR, FORCE_COLOR, CI          as everywhere
   Without a key and a base URL the bundled ideas play from a script.
 
@@ -21,7 +25,8 @@ Examples:
   $ troupe "Create a 2048 game"
   $ troupe demo todo
   $ troupe run --file idea.md --budget 1.50 --out ./my-project
-  $ TROUPE_BASE_URL=http://127.0.0.1:11434/v1 troupe --model qwen3 "A word counter"`;
+  $ TROUPE_BASE_URL=http://127.0.0.1:11434/v1 troupe --model qwen3 "A word counter"
+  $ troupe resume                   after a kill, a budget or a Ctrl-C: nothing is paid twice`;
 
 /**
  * Runs the command that the words name. What the commands need is loaded when one runs, so that `--help` and `--version` answer at once.
@@ -55,6 +60,7 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
     .addHelpText("after", EXAMPLES)
     .addHelpText("after", EPILOGUE);
 
+  program.commandsGroup("A new run:");
   const run = withIdea(program.command("run", { isDefault: true }))
     .description('let a company work on an idea; `troupe "idea"` is short for it')
     .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
@@ -70,13 +76,9 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
       const { demoCommand } = await import("./commands/demo.ts");
       end(await demoCommand(host, id, flags));
     });
-  withTalk(withReach(program.command("doctor")).option("--ping", "ask the model for one word, which may cost a fraction of a cent"))
-    .description("check what a run needs, and say how to mend what is missing")
-    .option("-o, --out <dir>", "the folder a project would go to")
-    .action(async (flags: Flags) => {
-      const { doctorCommand } = await import("./commands/doctor.ts");
-      end(await doctorCommand(host, flags));
-    });
+  addRecordCommands(program, host, end);
+  addRunsCommands(program, host, end);
+  addDoctor(program, host, end);
   // The options of `run` are the options of `troupe` itself.
   const help = program.createHelp();
   const isOwn = ({ long }: Option): boolean => long !== "--help";
@@ -85,6 +87,17 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
       command === program ? [...help.visibleOptions(run).filter(isOwn), ...help.visibleOptions(program)] : help.visibleOptions(command),
   });
   return program;
+}
+
+function addDoctor(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  const command = withStoreOption(withReach(program.commandsGroup("The machine:").command("doctor")));
+  withTalk(command.option("--ping", "ask the model for one word, which may cost a fraction of a cent"))
+    .description("check what a run needs, and say how to mend what is missing")
+    .option("-o, --out <dir>", "the folder a project would go to")
+    .action(async (flags: Flags) => {
+      const { doctorCommand } = await import("./commands/doctor.ts");
+      end(await doctorCommand(host, flags));
+    });
 }
 
 function withIdea(command: Command): Command {
@@ -98,37 +111,14 @@ function withIdea(command: Command): Command {
 /** How the company works. */
 function withCompany(command: Command): Command {
   return withTalk(
-    command
-      .optionsGroup("The company:")
-      .option("-b, --budget <usd>", "dollars it may spend, also --investment (default 3, for models whose price is known)")
-      .addOption(new Option("--investment <usd>").hideHelp())
-      .option("-n, --rounds <n>", "most rounds, also --n-round (default 20)")
-      .addOption(new Option("--n-round <n>").hideHelp())
-      .option("-o, --out <dir>", "where the project goes (default ./workspace/<name>)")
-      .option("--force", "work in a folder that holds files; they stay unless the company writes them anew")
-      .option("--seed <seed>", "decides everything that is random")
-      .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
-      .option("--no-code-review", "skip the reviews")
-      .option("--no-run-tests", "write the tests and do not run them"),
+    withStoreOption(
+      withBounds(command, true)
+        .option("-o, --out <dir>", "where the project goes (default ./workspace/<name>)")
+        .option("--force", "work in a folder that holds files; they stay unless the company writes them anew")
+        .option("--seed <seed>", "decides everything that is random")
+        .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
+        .option("--no-code-review", "skip the reviews")
+        .option("--no-run-tests", "write the tests and do not run them"),
+    ),
   );
-}
-
-/** How a command talks. */
-function withTalk(command: Command): Command {
-  return command
-    .optionsGroup("The output:")
-    .option("--json", "print events as lines of JSON, the result last")
-    .option("-q, --quiet", "print the result and nothing else")
-    .option("-v, --verbose", "print warnings, and where errors come from")
-    .option("--no-color", "no colour")
-    .optionsGroup("Options:");
-}
-
-/** How a model is chosen and reached. */
-function withReach(command: Command): Command {
-  return command
-    .optionsGroup("The model:")
-    .option("-m, --model <name>", "the model (default gpt-5-mini)")
-    .option("--base-url <url>", "an OpenAI-compatible server")
-    .option("--price <in,out>", "what the model costs, in dollars for a million tokens");
 }

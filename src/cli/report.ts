@@ -1,9 +1,11 @@
-import type { RunResult } from "../environment/run-result.ts";
+import type { ForkReport, RunResult } from "../environment/run-result.ts";
 import type { Message } from "../message/message.ts";
 import { formatCost } from "../model/money.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { RunStatus } from "../run/event.ts";
+import type { PendingQuestion } from "../run/questions.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./exit-code.ts";
+import type { NextSteps } from "./next-steps.ts";
 
 /** What is known of the project's own tests. */
 export interface TestsReport {
@@ -30,11 +32,28 @@ export interface ResultReport {
   /** Null when the company did not come as far as its tests. */
   readonly tests: TestsReport | null;
   readonly usage: UsageSum;
-  /** Micro-dollars, and the same for people. `worstCase` is the part that nobody counted: what calls could have cost that were cut short. */
-  readonly cost: { readonly known: number; readonly unpriced: number; readonly worstCase: number; readonly text: string };
+  /**
+   * Micro-dollars, and the same for people. `worstCase` is the part that nobody counted: what calls could have cost that were cut short;
+   * `uncertain` is the part of that part which was in flight when a process died.
+   */
+  readonly cost: {
+    readonly known: number;
+    readonly unpriced: number;
+    readonly worstCase: number;
+    readonly uncertain: number;
+    readonly text: string;
+  };
   /** Whether replies came from a bundled script: then nothing is billed. */
   readonly isScripted: boolean;
   readonly deadLetters: number;
+  /** The file that keeps the run. */
+  readonly store: string;
+  /** The command that goes on with it; none when it is finished. */
+  readonly goOn?: string;
+  /** What people were asked and have not answered, each with the command that does. */
+  readonly questions: readonly (PendingQuestion & { readonly answer: string })[];
+  /** What a fork took from its parent. */
+  readonly fork?: ForkReport;
   readonly error?: { readonly code: string; readonly message: string; readonly data?: unknown };
 }
 
@@ -46,6 +65,8 @@ export interface ReportFacts {
   /** Micro-dollars. */
   readonly worstCase: number;
   readonly interruption: Interruption | undefined;
+  readonly store: string;
+  readonly next: NextSteps;
   /** Makes the text of an error safe to show. */
   readonly told: (error: unknown) => { readonly code: string; readonly message: string };
 }
@@ -65,9 +86,13 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     files: facts.files,
     tests: tests ?? null,
     usage: result.usage,
-    cost: { ...result.cost, worstCase: facts.worstCase, text: formatCost(result.cost) },
+    cost: { ...result.cost, worstCase: facts.worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },
     isScripted: facts.isScripted,
     deadLetters: result.deadLetters.length,
+    store: facts.store,
+    ...(facts.next.goOn === undefined ? {} : { goOn: facts.next.goOn }),
+    questions: result.questions.map((question, nth) => ({ ...question, answer: facts.next.answers[nth] ?? "" })),
+    ...(result.fork === undefined ? {} : { fork: result.fork }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message, ...dataOf(result.error) } }),
   };
 }

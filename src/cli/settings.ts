@@ -31,6 +31,7 @@ export interface Flags {
   readonly color?: boolean;
   readonly verbose?: boolean;
   readonly ping?: boolean;
+  readonly store?: string;
 }
 
 /** How a command talks. */
@@ -143,12 +144,27 @@ export function companySettings(flags: Flags): CompanySettings {
  * @throws UsageError `OPTION_INVALID`
  */
 export function modelChoice(flags: Flags, env: Variables): ModelChoice {
-  const asked = flags.model === undefined ? set(env["TROUPE_MODEL"]) : nonEmpty("--model", flags.model, "the name of a model");
-  const baseURL = flags.baseUrl === undefined ? firstOf(env, URL_VARIABLES)?.value : nonEmpty("--base-url", flags.baseUrl, "a URL");
+  const asked = askedModel(flags) ?? set(env["TROUPE_MODEL"]);
+  return reachedModel(asked, flags, env);
+}
+
+/** The model that `--model` names. @throws UsageError `OPTION_INVALID` */
+export function askedModel(flags: Flags): string | undefined {
+  return flags.model === undefined ? undefined : nonEmpty("--model", flags.model, "the name of a model");
+}
+
+/** The model of a name, as options and environment reach it. @throws UsageError `OPTION_INVALID` */
+export function reachedModel(asked: string | undefined, flags: Flags, env: Variables): ModelChoice {
+  const baseURL = flags.baseUrl === undefined ? baseURLIn(env) : nonEmpty("--base-url", flags.baseUrl, "a URL");
   const key = firstOf(env, KEY_VARIABLES);
   const price = flags.price === undefined ? undefined : priceFrom(flags.price);
   if (baseURL === undefined && key === undefined) return { kind: "none", asked };
   return { kind: "model", model: { id: asked ?? DEFAULT_MODEL, apiKey: key?.value, keyFrom: key?.name, baseURL, price } };
+}
+
+/** The base URL that the environment names. */
+export function baseURLIn(env: Variables): string | undefined {
+  return firstOf(env, URL_VARIABLES)?.value;
 }
 
 function firstOf(env: Variables, names: readonly string[]): { readonly name: string; readonly value: string } | undefined {

@@ -262,7 +262,8 @@ export class Engine implements SchedulerHost, ActivationHost {
         this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, result.error).message}`);
         return "done";
       case "stopped":
-        this.#failure ??= { error: result.error, role: name };
+        // In a replay that is part of the record, which may go on after it.
+        if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name };
         return "stopped";
       case "suspended":
         this.#control ??= result.control;

@@ -1,15 +1,15 @@
 import type { Clock } from "../kernel/clock.ts";
-import { DifferenceError, errorRecord } from "../kernel/errors.ts";
-import type { Json } from "../kernel/json.ts";
+import { DifferenceError, errorRecord, TimeoutError } from "../kernel/errors.ts";
+import { deepFreeze, type Json } from "../kernel/json.ts";
 import { canonicalEnd } from "../run/canonical.ts";
-import type { ActEnded, ActFailed, Envelope, RunEvent, RunEventBody } from "../run/event.ts";
+import type { ActEnded, ActFailed, Envelope, RunEvent, RunEventBody, StepStarted } from "../run/event.ts";
 import type { OpenQuestion, Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { RunState, StepRecord } from "../run/run-state.ts";
 import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 
-/** Failures that come from outside of what is replayed: time, and the death of the process. */
-const OUTER_FAILURES: ReadonlySet<string> = new Set(["TIMEOUT", "POISONED"]);
+/** Of a failure that comes from the death of the process. */
+const POISONED = "POISONED";
 
 /** What a replay found that is not as it was. */
 export interface ReplayDifference {
@@ -25,23 +25,37 @@ export interface ReplayDifference {
   readonly now: Json;
 }
 
+/** What a replay is made of. */
+export interface ReplayParts {
+  /** Of one run, without its start. */
+  readonly record: AsyncIterable<RunEvent>;
+  /** Sequence number of the last event that it shares with the run it was forked from. */
+  readonly sharedTo?: number | undefined;
+  readonly log: () => RunLog;
+}
+
 /**
  * The regime of a replay: it follows a record, event by event. What came from outside and what steps answered is taken over as it is;
  * every activation lives again, in the order in which they had ended, and must end as it had. It owns the time of the replay, which is
  * that of the record.
  *
  * P1 no effect happens: a step without a recorded answer is a difference. P2 what had no end in the record gets none. P3 what ran out of
- * time then is taken over as it is, for time is not replayed.
+ * time then is taken over as it is, for time is not replayed. P4 so is what a fork shares with its parent: other roles may have lived it,
+ * and its messages may have been changed.
  */
 export class Replay implements Scheduler, Past {
   readonly name = "replay";
   readonly #record: AsyncIterable<RunEvent>;
   readonly #log: () => RunLog;
+  /** The last event that the run shares with the one it was forked from. */
+  readonly #sharedTo: number;
+  /** Steps that are shared, of activations that were open there: the run itself may not have asked for them. */
+  readonly #shared = new Map<string, Set<string>>();
   #now = 0;
 
-  /** @param record of one run, without its start */
-  constructor(record: AsyncIterable<RunEvent>, log: () => RunLog) {
+  constructor({ record, sharedTo = -1, log }: ReplayParts) {
     this.#record = record;
+    this.#sharedTo = sharedTo;
     this.#log = log;
   }
 
@@ -59,14 +73,27 @@ export class Replay implements Scheduler, Past {
     return undefined;
   }
 
+  mustAsk({ act, key }: StepStarted): boolean {
+    return this.#shared.get(act)?.has(key) !== true;
+  }
+
   async run(host: SchedulerHost): Promise<SchedulerEnd> {
-    for await (const event of this.#record) {
+    for await (const read of this.#record) {
+      const event = deepFreeze(read);
       if (host.signal.aborted) return "interrupted";
       this.#now = event.time;
-      if (!isEnd(event) || isOuter(event)) this.#log().record(bodyOf(event));
+      const isShared = event.seq <= this.#sharedTo;
+      if (isShared) this.#share(event);
+      if (isShared || !isEnd(event) || isOuter(event)) this.#log().record(bodyOf(event));
       else if ((await this.#liveAgain(event, host)) === "suspended") return "interrupted";
     }
     return "idle";
+  }
+
+  #share(event: RunEvent): void {
+    if (event.type === "act.started") this.#shared.set(event.act, new Set());
+    else if (event.type === "step.started") this.#shared.get(event.act)?.add(event.key);
+    else if (isEnd(event)) this.#shared.delete(event.act);
   }
 
   async #liveAgain(event: ActEnded | ActFailed, host: SchedulerHost): Promise<TurnEnd> {
@@ -113,8 +140,9 @@ function isEnd(event: RunEvent): event is Envelope & (ActEnded | ActFailed) {
   return event.type === "act.ended" || event.type === "act.failed";
 }
 
+/** Failures that come from outside of what is replayed: time, and the death of the process. A step that was late is recorded as a StepError. */
 function isOuter(event: ActEnded | ActFailed): boolean {
-  return event.type === "act.failed" && OUTER_FAILURES.has(event.error.code);
+  return event.type === "act.failed" && (event.error.name === TimeoutError.name || event.error.code === POISONED);
 }
 
 /** Live, an activation without steps has no beginning in the record; a replay needs to know what it consumed and when. */

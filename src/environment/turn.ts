@@ -10,7 +10,7 @@ import type { ActEnded } from "../run/event.ts";
 import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { actName, isSuspicious, type RoleState } from "../run/run-state.ts";
-import { ActivationSteps } from "../run/steps.ts";
+import { ActivationSteps, isUncertain } from "../run/steps.ts";
 import { Activation, type ActivationHost } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
 import { failureRecord } from "./run-failure.ts";
@@ -149,7 +149,8 @@ class Attempt {
     this.#limit.stop();
     this.#lifetime.close();
     const late = this.#lifetime.ended?.reason;
-    const [unasked] = this.#tools.mode === "replay" && lived.kind !== "control" ? this.#steps.unasked : [];
+    const isReplayed = this.#tools.mode === "replay" && lived.kind !== "control";
+    const unasked = isReplayed ? this.#steps.unasked.find(({ started }) => this.#tools.past.mustAsk(started)) : undefined;
     if (unasked !== undefined)
       return { kind: "control", control: notAsked(this.#act, unasked, lived.kind === "failed" ? lived.error : undefined) };
     if (late instanceof TimeoutError) return { kind: "failed", error: late };
@@ -169,7 +170,9 @@ class Attempt {
   #fail(error: unknown): TurnResult | "retry" {
     const { log, mask } = this.#tools;
     const policy = afterFailure(this.#spec.role.onFailure ?? this.#tools.onFailure, this.#role.strikes + 1);
-    const then = policy === "dead" && this.#take > 1 ? "isolate" : policy;
+    const next = policy === "dead" && this.#take > 1 ? "isolate" : policy;
+    // Before it is tried again somebody has to look, and resume the run.
+    const then = next !== "dead" && isUncertain(error) ? "stop" : next;
     const { round } = log.state;
     log.record({
       type: "act.failed",

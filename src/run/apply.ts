@@ -11,7 +11,7 @@ import {
   type RunResumed,
   type RunStarted,
 } from "./event.ts";
-import { addRoleState, type DeadLetter, emptyRunState, type RunState } from "./run-state.ts";
+import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, type RunState } from "./run-state.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
 /**
@@ -118,24 +118,34 @@ function resume(state: RunState, event: RunResumed): void {
     role.open?.steps.set(started.key, { ...record, inFlight: false });
     state.uncertain += started.hold;
   }
+  if (event.forked === true) {
+    // What was counted so far is the parent's.
+    state.reused = 0;
+    state.calls = 0;
+  }
+  state.saved += event.saved ?? 0;
   if (event.budget !== undefined) state.budget = event.budget;
   if (event.roles !== undefined) changeTeam(state, event.roles);
   if (state.phase.phase === "running" && event.forked !== true) countCrash(state);
   state.phase = { phase: "running" };
 }
 
-/** The process died: what was under way may be the reason, as long as nothing moves between two such deaths. */
+/** The process died: what was under way may be the reason, as long as nothing moves between two such deaths. Not what waits for a person. */
 function countCrash(state: RunState): void {
   state.stalled += 1;
   for (const name of state.open) {
     const { open } = roleOf(state, name);
     if (open === undefined) continue;
-    if (open.isUnderWay) {
+    if (open.isUnderWay && !waitsForPerson(open)) {
       open.crashes += 1;
       state.suspects.add(name);
     }
     open.isUnderWay = false;
   }
+}
+
+function waitsForPerson({ steps }: OpenActivation): boolean {
+  return [...steps.values()].some(({ started, outcome }) => started.kind === "human" && outcome === undefined);
 }
 
 /** Who is new has no mail; who is gone reads none any more. */

@@ -135,6 +135,7 @@ const table = {
     budget: whole.exactOptional(),
     roles: list(hiredRole).exactOptional(),
     forked: z.literal(true).exactOptional(),
+    saved: whole.exactOptional(),
   }),
   "run.ended": event("run.ended", {
     status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),

@@ -171,6 +171,8 @@ export interface RunResumed {
   readonly roles?: readonly HiredRole[];
   /** It did not stop: it is another run's past that goes on here. */
   readonly forked?: true;
+  /** Micro-dollars that steps in flight had cost the run it was copied from. */
+  readonly saved?: number;
 }
 
 /** The run ended, for now: all but `finished` runs can go on. */

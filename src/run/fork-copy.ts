@@ -42,10 +42,13 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
     }
     case "run.resumed": {
       const { budget: _budget, roles: _roles, ...rest } = event;
-      return { ...rest, runId, uncertain: [] };
+      const saved = event.uncertain.reduce((sum, { hold }) => sum + hold, event.saved ?? 0);
+      return { ...rest, runId, uncertain: [], ...(saved === 0 ? {} : { saved }) };
     }
-    case "step.started":
-      return { ...event, runId, hold: 0 };
+    case "step.started": {
+      const { reused: _reused, ...rest } = event;
+      return { ...rest, runId, hold: 0 };
+    }
     case "step.ended": {
       const { usage: _usage, ...rest } = event;
       return { ...rest, runId, cost: 0, basis: "none", saved: event.saved ?? event.cost ?? 0 };
@@ -60,8 +63,9 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
 }
 
 /**
- * Refuses a change of a message that somebody has read by then: what was made of it stands in the shared past.
+ * Refuses a change of a message that somebody has read by then, or has begun to: what was made of it stands in the shared past.
  *
+ * @param state of the parent, where the fork leaves it
  * @throws UsageError `FORK_CHANGE`
  */
 export function assertUnread(change: MessageChange, sent: Sent, state: RunState): void {
@@ -86,8 +90,9 @@ export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange)
 }
 
 function isWaiting(state: RunState, role: string, id: string): boolean {
-  const mailbox = state.roles.get(role)?.mailbox;
-  return mailbox?.peek(mailbox.size).some((message) => message.id === id) ?? false;
+  const { mailbox, open } = state.roles.get(role) ?? {};
+  const place = mailbox?.peek(mailbox.size).findIndex((message) => message.id === id) ?? -1;
+  return place >= (open?.take ?? 0);
 }
 
 function changeOf({ changes }: ForkCopy, seq: number, nth: number): MessageChange | undefined {

@@ -1,4 +1,5 @@
 import type { Json } from "../kernel/json.ts";
+import type { StepStarted } from "./event.ts";
 import type { StepOutcome } from "./run-state.ts";
 
 /** A step that its activation's own record cannot answer. */
@@ -21,8 +22,15 @@ export interface PastAnswer {
   readonly outcome: StepOutcome;
   /** Sequence number of the event that gave it. */
   readonly seq: number;
-  /** Micro-dollars it had cost there. */
+  /** Micro-dollars it had cost there, with the tries that came to nothing. */
   readonly saved: number;
+  /** What was asked inside and would have the same names here: written down with it, so that the record is whole. */
+  readonly within: readonly PastStep[];
+}
+
+/** A step of another run, with its answer. */
+export interface PastStep extends PastAnswer {
+  readonly started: StepStarted;
 }
 
 /**
@@ -38,7 +46,9 @@ export interface Past {
   answer(question: OpenQuestion): PastAnswer | undefined;
   /** Milliseconds: when the activation had begun there; undefined: it had not. */
   startOf(act: string): number | undefined;
+  /** Whether it is a difference when an activation lives again and does not ask for a step that its record has. */
+  mustAsk(recorded: StepStarted): boolean;
 }
 
 /** No past: what is not recorded happens. */
-export const noPast: Past = { answer: () => undefined, startOf: () => undefined };
+export const noPast: Past = { answer: () => undefined, startOf: () => undefined, mustAsk: () => false };

@@ -27,9 +27,9 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   );
 }
 
-/** Whether an event asks the question of that id. */
+/** Whether an event asks a question of that id, or of one that begins so. */
 export function asks(event: RunEvent, id: string): boolean {
-  return event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key) === id;
+  return id !== "" && event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key).startsWith(id);
 }
 
 type Asked = Extract<RunEvent, { readonly type: "step.started" }>;

@@ -123,7 +123,7 @@ export interface RunState {
   uncertain: number;
   /** Answers taken from the run it was forked from, besides the past they share. */
   reused: number;
-  /** Micro-dollars that those and the shared past had cost there. */
+  /** Micro-dollars that those and the shared past had cost there, with the tries that came to nothing. */
   saved: number;
   /** Answers of models that were called in this run. */
   calls: number;

@@ -26,24 +26,19 @@ export function endStep(state: RunState, event: StepEnded): void {
     throw damaged(`a step ended twice: ${event.act} ${event.key}`);
   // The answer of a step whose last try was settled when it failed closes no hold any more.
   if (record.inFlight) settleTry(state, event);
+  state.saved += event.saved ?? 0;
   if (event.retry === true) {
     steps.set(event.key, { ...record, inFlight: false });
     return;
   }
   progress(state);
-  countAnswer(state, record.started, event);
+  if (record.started.reused !== undefined) state.reused += 1;
+  else if (record.started.kind === "model") state.calls += 1;
   steps.set(event.key, {
     ...record,
     inFlight: false,
     outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at },
   });
-}
-
-/** What a fork took from its parent, and what it had to call for itself. */
-function countAnswer(state: RunState, started: StepStarted, { saved = 0 }: StepEnded): void {
-  state.saved += saved;
-  if (started.reused !== undefined) state.reused += 1;
-  else if (started.kind === "model" && state.seq > (state.parent?.at ?? -1)) state.calls += 1;
 }
 
 function settleTry(state: RunState, event: StepEnded): void {

@@ -6,7 +6,7 @@ import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import { masked, maskedError } from "./masking.ts";
-import type { OpenQuestion, Past, PastAnswer } from "./past.ts";
+import type { OpenQuestion, Past, PastAnswer, PastStep } from "./past.ts";
 import { Release } from "./release.ts";
 import type { RunLog } from "./run-log.ts";
 import type { StepOutcome, StepRecord } from "./run-state.ts";
@@ -150,8 +150,18 @@ export class ActivationSteps implements StepPort {
     const past = this.#fromPast({ role, act, key, kind: spec.kind, name: spec.name, request, asked: at.asked, in: at.parent });
     if (past === undefined) return this.#live(spec, request, key, at, effect);
     this.#parts.begin();
-    this.#tries(spec, request, key, at).reuse(past);
+    this.#tries(spec, request, key, at).reuse(past, () => this.#reuse(past.within));
     return this.#given(past.outcome, spec, key, at, effect);
+  }
+
+  /** Writes down steps of another run that were asked inside one that it answers; a fork that was stopped has some of them already. */
+  #reuse(steps: readonly PastStep[]): void {
+    for (const step of steps) {
+      const { key, asked, in: parent, request, kind, name } = step.started;
+      if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
+      const tries = this.#tries({ kind, name, request }, request, key, { path: "", parent, asked });
+      tries.reuse(step, () => this.#reuse(step.within));
+    }
   }
 
   #fromPast(question: OpenQuestion): PastAnswer | undefined {
@@ -259,10 +269,17 @@ export function stepId(runId: string, act: string, key: string): string {
   return contentHash([runId, act, key]).slice(0, ADDRESS_DIGITS);
 }
 
+const UNCERTAIN = "STEP_UNCERTAIN";
+
+/** Whether an activation failed because nobody knows whether one of its effects has happened. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof StepError && error.code === UNCERTAIN;
+}
+
 /** The effect may have happened before a crash, and must not happen twice: somebody has to look. */
 function uncertain(name: string): StepError {
   return new StepError(
-    "STEP_UNCERTAIN",
+    UNCERTAIN,
     `Expected to know whether "${name}" had happened when the run stopped, but nobody does, and it must not happen twice. Look, then resume the run: it is tried again.`,
   );
 }

@@ -69,13 +69,13 @@ export class Tries implements Attempts {
     return this.#answer({ ok: false, value: null, error, at: this.#parts.now() });
   }
 
-  /** The answer of another run, written down as this step's own, at no cost. */
-  reuse({ outcome, seq, saved }: PastAnswer): void {
+  /** The answer of another run, written down as this step's own, at no cost. `within` writes down what was asked inside. */
+  reuse({ outcome, seq, saved }: PastAnswer, within: () => void): void {
     const { act, key, log } = this.#parts;
     this.#start(0, { reused: seq });
     this.#state = { kind: "none" };
-    const end = { ok: outcome.ok, value: outcome.value, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
-    log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: 0, basis: "none", saved, at: outcome.at });
+    within();
+    log.record({ type: "step.ended", act, key, try: this.#try, ...endOf(outcome), cost: 0, basis: "none", saved, at: outcome.at });
   }
 
   /** The step stays without an answer; what it may have cost is settled. */
@@ -90,10 +90,7 @@ export class Tries implements Attempts {
 
   #answer(outcome: StepOutcome): StepOutcome {
     if (this.#try === this.#parts.tried) this.#start(0);
-    const end = outcome.ok
-      ? { ok: true, value: outcome.value }
-      : { ok: false, ...(outcome.error === undefined ? {} : { error: outcome.error }) };
-    this.#end(this.#outcomeNow(), end, outcome.at);
+    this.#end(this.#outcomeNow(), endOf(outcome), outcome.at);
     return outcome;
   }
 
@@ -132,4 +129,10 @@ export class Tries implements Attempts {
     log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: outcome.cost ?? null, basis: outcome.basis, ...usage, at });
     gate.settled();
   }
+}
+
+/** An answer as its event tells it. */
+function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
+  if (ok) return { ok, value };
+  return error === undefined ? { ok } : { ok, error };
 }

@@ -1,8 +1,8 @@
 import { Environment } from "../environment/environment.ts";
 import { Replay } from "../environment/replay.ts";
-import { type RunEnd, type RunResult, runResult } from "../environment/run-result.ts";
+import { type RunResult, runResult } from "../environment/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { DifferenceError, JournalError, stepErrorFrom } from "../kernel/errors.ts";
+import { JournalError, stepErrorFrom } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { RunStarted } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
@@ -30,19 +30,24 @@ export async function replayRun(parts: ReplayParts): Promise<RunResult> {
   const opening = await openingOf(journal, controls.id);
   await scratch.create(controls.id);
   const state: RunState = { ...emptyRunState(controls.id), scheduler: opening.scheduler, seed: opening.seed };
-  const environment = await environmentOf(parts, state);
+  const environment = await environmentOf(parts, state, opening.parent?.at);
   environment.log.record(opening);
   assertSameTeam(state, crew);
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
   const end = await environment.drive(Infinity);
   await environment.log.durable();
-  return isDifferent(end) ? runResult(state, end, mask) : asRecorded(state, end, mask);
+  const isAsRecorded = end.control === undefined && end.failure === undefined;
+  return isAsRecorded ? asRecorded(state, mask) : runResult(state, end, mask);
 }
 
-async function environmentOf({ options, journal, scratch, controls }: ReplayParts, state: RunState): Promise<Environment> {
+async function environmentOf(
+  { options, journal, scratch, controls }: ReplayParts,
+  state: RunState,
+  sharedTo: number | undefined,
+): Promise<Environment> {
   const { human: _human, ...rest } = options;
-  const replay = new Replay(journal.read(controls.id, 1), () => environment.log);
+  const replay = new Replay({ record: journal.read(controls.id, 1), sharedTo, log: () => environment.log });
   const environment: Environment = new Environment(
     { ...rest, clock: replay.clock(options.clock ?? systemClock), description: options.description ?? options.name ?? "" },
     {
@@ -68,14 +73,9 @@ async function openingOf(journal: Journal, runId: string): Promise<RunStarted> {
   throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${runId} has none. Run it first.`);
 }
 
-function isDifferent({ control, failure }: RunEnd): boolean {
-  return control !== undefined || failure?.error instanceof DifferenceError || failure?.error instanceof JournalError;
-}
-
 /** What came of the run then. A record that was cut off ends where it does. */
-function asRecorded(state: RunState, { reason }: RunEnd, mask: Mask): RunResult {
+function asRecorded(state: RunState, mask: Mask): RunResult {
   const result = resultAtRest(state, mask);
-  if (reason === "interrupted" && state.phase.phase === "running") return { ...result, status: "stopped" };
   if (state.phase.phase === "running") return { ...result, status: "stopped" };
   const { status, error } = state.phase;
   return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };

@@ -41,7 +41,7 @@ export interface RunOptions extends ResumeOptions {
 }
 
 /** Where a fork leaves the run it comes from, and in what. */
-export interface ForkOptions extends Omit<RunOptions, "about"> {
+export interface ForkOptions extends RunOptions {
   /** Sequence number of the last event that is shared. Default: the last event that `change` names, else the last of all. */
   readonly at?: number;
   /** Messages of the shared past that are others here, or were never delivered. */

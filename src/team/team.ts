@@ -158,16 +158,16 @@ export class Team {
     const id = this.#id(o.id);
     const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : undefined);
     const said = add.map((message) => (typeof message === "string" ? message : parsedMessage(message)));
-    return this.#launch(id, o, async (controls) => {
+    return this.#begin(id, o, async (controls) => {
       await this.#create(id, false);
       return this.#owning(id, async (epoch) => {
-        const parts = { journal: this.#journal, parentId, runId: id, epoch, crew, at, changes };
+        const parts = { journal: this.#journal, parentId, runId: id, epoch, crew, at, changes, about: o.about, mask: this.#mask };
         const { state, past } = await copyPast(parts).catch(async (error: unknown) => {
           await this.#journal.remove(id);
           throw error;
         });
         const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true };
-        return this.#drive({ controls, crew, state, epoch, opening: [opening], said, past });
+        return this.#drive({ controls, crew: { ...crew, roles: inOrderOf(state, crew) }, state, epoch, opening: [opening], said, past });
       });
     });
   }
@@ -201,9 +201,12 @@ export class Team {
 
   /** At most one run of an id is under way in a team. */
   #launch(id: string, o: ResumeOptions, work: (controls: RunControls) => Promise<RunResult>): Run {
-    const known = this.#underWay.get(id);
-    if (known !== undefined) return known;
+    return this.#underWay.get(id) ?? this.#begin(id, o, work);
+  }
+
+  #begin(id: string, o: ResumeOptions, work: (controls: RunControls) => Promise<RunResult>): Run {
     const run = this.#handle(id, this.#journal, o.signal, work);
+    if (this.#underWay.has(id)) return run;
     this.#underWay.set(id, run);
     void run.result.then(() => this.#underWay.delete(id));
     return run;

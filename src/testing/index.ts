@@ -18,13 +18,19 @@ export { cassetteModel, type CassetteModel, type CassetteOptions } from "./casse
 // Time that moves when told to.
 export { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 
+// A cache that ends with its process.
+export { memoryCache, type MemoryCacheOptions } from "../memory/memory-cache.ts";
+
 // A provider that can be made to fail.
 export type { OpenAIBody } from "./openai-body.ts";
 export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, type StubOptions } from "./openai-stub.ts";
 export type { Pace, StubAnswer, StubFault, StubReply } from "./stub-reply.ts";
 
 // What every implementation of a port must do.
+export { cacheContract, type MakeCache } from "./contracts/cache.ts";
 export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";
 export { journalContract, type MakeJournal } from "./contracts/journal.ts";
+export { type MakeStore, messageStoreContract } from "./contracts/message-store.ts";
+export { type MakeIndex, vectorIndexContract } from "./contracts/vector-index.ts";
 export { workspaceContract, type WorkspaceContract } from "./contracts/workspace.ts";
 export type { ContractExpectation, ContractKit } from "./contracts/contract-kit.ts";

@@ -8,6 +8,12 @@ export { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
 export type { GitState } from "./git.ts";
 
+// What a run's record says of the files, and whether they still are as it left them.
+export { type FileState, RecordedFiles, WRITE_STEP } from "./recorded-files.ts";
+export { assertUnchanged, type ChangedFile, changedFiles, changesSince } from "./changed-files.ts";
+export { mayWrite } from "./replay-writes.ts";
+export { COMMIT_STEP, type Restored, restoreFiles, type RestoreOptions } from "./restore-files.ts";
+
 // What a path may be.
 export { checkPath, visible } from "./path-rules.ts";
 

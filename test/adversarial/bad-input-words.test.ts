@@ -29,7 +29,12 @@ const refused: readonly (readonly [words: readonly string[], code: string, todo:
   [["demo", "todo", "life"], "COMMAND_INVALID", /got 2\. See: troupe --help/],
   [["demoo"], "COMMAND_MISTYPED", /troupe demo/],
   [["docter"], "COMMAND_MISTYPED", /troupe doctor/],
-  [["replay"], "IDEA_DOUBTFUL", /troupe run replay/],
+  [["tetris"], "IDEA_DOUBTFUL", /troupe run tetris/],
+  [["replay"], "COMMAND_INVALID", /troupe --help/],
+  [["resume", "mabc1234"], "STORE_MISSING", /--store/],
+  [["runs", "show", "mabc1234"], "STORE_MISSING", /--store/],
+  [["fork", "mabc1234", "--at", "999999"], "STORE_MISSING", /--store/],
+  [["runs", "gc", "--older-than", "soon"], "OPTION_INVALID", /such as 30d/],
 ];
 
 describe("words that make no sense", () => {

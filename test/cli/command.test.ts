@@ -82,7 +82,10 @@ describe("words without a run", () => {
     [["dmeo"], "Did you mean: troupe demo?"],
     [["docter", "--json"], "Did you mean: troupe doctor"],
     [["demo todo"], 'Did you mean: troupe demo todo? To use it as an idea: troupe run "demo todo"'],
-    [["resume"], "may be a mistyped command"],
+    [["tetris"], "may be a mistyped command"],
+    [["resmue"], "Did you mean: troupe resume?"],
+    [["resume"], "STORE_MISSING"],
+    [["runs", "sohw", "x"], "Did you mean: troupe runs show?"],
     [["--outt", "x", "a game"], "Did you mean --out?"],
     [["Create", "a", "game"], 'troupe "Create a game"'],
     [[], "IDEA_MISSING"],
@@ -123,7 +126,7 @@ describe("words without a run", () => {
     const { code, stdout, stderr } = await run(["doctor", "--json"], { cwd, env: { OPENAI_API_KEY: KEY } });
     expect(code).toBe(0);
     const { checks } = JSON.parse(stdout) as { checks: readonly { name: string }[] };
-    expect(checks.map(({ name }) => name)).toEqual(["node", "git", "sandbox", "model", "output", "terminal"]);
+    expect(checks.map(({ name }) => name)).toEqual(["node", "git", "sandbox", "model", "output", "store", "terminal"]);
     expect(stdout + stderr).not.toContain(KEY);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { errorLines, exitCodeOfError, toldError } from "../../src/cli/errors.ts";
 import { styleFor } from "../../src/cli/screen/style.ts";
-import { AbortedError, BudgetError, ModelError, OutputError, UsageError, WorkspaceError } from "../../src/kernel/errors.ts";
+import { AbortedError, BudgetError, JournalError, ModelError, OutputError, UsageError, WorkspaceError } from "../../src/kernel/errors.ts";
 
 const plain = { style: styleFor(false), isVerbose: false };
 
@@ -77,6 +77,7 @@ describe("exitCodeOfError", () => {
   it.each([
     [new UsageError("X", "x"), 2],
     [new WorkspaceError("WORKSPACE_NOT_EMPTY", "x"), 2],
+    [new JournalError("RUN_OWNED", "x"), 2],
     [new ModelError("MODEL_AUTH", "x"), 7],
     [new ModelError("MODEL_REFUSED", "x"), 1],
     [new OutputError("OUTPUT_INVALID", "x"), 1],

@@ -55,6 +55,12 @@ describe("mistypedCommand", () => {
     [" Dmeo\ttodo ", "demo"],
     ["doctor --json now", "doctor"],
     ["run it", "run"],
+    ["resmue", "resume"],
+    ["contiune", "continue"],
+    ["anwser", "answer"],
+    ["reply", "replay"],
+    ["frok mabc1234", "fork"],
+    ["rus", "run"],
   ])("takes %j for %s", (word, command) => {
     expect(mistypedCommand(word)).toBe(command);
   });
@@ -74,6 +80,9 @@ describe("mistypedCommand", () => {
     "todo list",
     "dmoe todo list",
     "rn it",
+    "work timer app",
+    "form builder",
+    "for kids",
     "",
   ])("leaves %j alone", (word) => {
     expect(mistypedCommand(word)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { humanPort } from "../../src/cli/company.ts";
@@ -21,10 +21,12 @@ interface Seat {
   shows(pattern: RegExp): Promise<void>;
 }
 
-/** A person's seat at a terminal, in a folder that is not there yet. */
+/** A person's seat at a terminal, in a folder of its own. */
 function seat(options: FakeOptions = {}): Seat {
   folders += 1;
-  const host = fakeHost({ isTTY: true, cwd: join(scratch, String(folders)), clock: systemClock, ...options });
+  const cwd = join(scratch, String(folders));
+  mkdirSync(cwd);
+  const host = fakeHost({ isTTY: true, cwd, clock: systemClock, ...options });
   const terminal = new Terminal();
   host.stderr.on("data", (text: string) => terminal.write(text));
   const shows = (pattern: RegExp): Promise<void> =>
@@ -78,14 +80,14 @@ describe("a paid run on a terminal", () => {
     host.stdin.write(answer);
     expect(await code).toBe(130);
     expect(stub.requests).toEqual([]);
-    expect(existsSync(host.cwd)).toBe(false);
+    expect(readdirSync(host.cwd)).toEqual([]);
     expect(host.stdout.text).toBe("");
   });
 
   it("of a single word is begun only by a yes", async () => {
     await using stub = await openaiStub({ reply: "unused" });
     const { host, shows } = seat();
-    const code = runProgram(host, ["resume", "--base-url", stub.url]);
+    const code = runProgram(host, ["tetris", "--base-url", stub.url]);
     await shows(/One word only\. Is that your idea\? \[y\/N\]/);
     host.stdin.write("\n");
     expect(await code).toBe(130);

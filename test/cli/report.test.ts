@@ -25,6 +25,8 @@ const facts: ReportFacts = {
   worstCase: 0,
   interruption: undefined,
   told: (error) => ({ code: (error as ModelError).code, message: "told" }),
+  store: "/home/me/.troupe/runs.db",
+  next: { answers: [] },
 };
 const verdict = { tests: "passed", round: 0, total: 3, passed: 3, failed: 0, failures: [] };
 
@@ -41,9 +43,11 @@ describe("resultReport", () => {
       files: ["a.js"],
       tests: verdict,
       usage: result.usage,
-      cost: { known: 1_234, unpriced: 0, worstCase: 0, text: "$0.0012" },
+      cost: { known: 1_234, unpriced: 0, worstCase: 0, uncertain: 0, text: "$0.0012" },
       isScripted: false,
       deadLetters: 0,
+      store: "/home/me/.troupe/runs.db",
+      questions: [],
     });
   });
 
@@ -75,6 +79,24 @@ describe("resultReport", () => {
       error: { code: "MODEL_AUTH", message: "told" },
     });
     expect(JSON.stringify(resultReport({ ...result, status: "failed", error }, facts))).not.toContain("secret reply");
+  });
+
+  it("says how it goes on, and how each question is answered", () => {
+    const questions = [{ id: "abcd", role: "Bob", text: "Which colour?" }];
+    const next = { goOn: "troupe resume run", answers: ['troupe answer run abcd "..."'] };
+    expect(resultReport({ ...result, status: "waiting", questions }, { ...facts, next })).toMatchObject({
+      exitCode: 5,
+      goOn: next.goOn,
+      questions: [{ ...questions[0], answer: next.answers[0] }],
+    });
+  });
+
+  it("says what is uncertain, and what a fork took from its parent", () => {
+    const fork = { parent: { runId: "parent", at: 7 }, reused: 2, paid: 1, saved: 500 };
+    expect(resultReport({ ...result, uncertain: 700, fork }, { ...facts, worstCase: 900 })).toMatchObject({
+      cost: { worstCase: 900, uncertain: 700 },
+      fork,
+    });
   });
 
   it("takes the code of what interrupted", () => {

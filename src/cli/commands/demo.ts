@@ -4,12 +4,14 @@ import { type DemoIdea, demoIdeas } from "../demo-ideas.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { canDraw, type Host } from "../host.ts";
 import { scriptModel } from "../model-choice.ts";
+import { newRun } from "../new-run.ts";
 import { inOutFolder } from "../out-folder.ts";
 import { produce } from "../production.ts";
 import { sandboxFor } from "../sandbox-choice.ts";
 import { shown } from "../screen/text.ts";
 import { inSession } from "../session.ts";
 import { companySettings, type Flags } from "../settings.ts";
+import { withStore } from "../store.ts";
 
 /** What plays when nobody says what. */
 const DEFAULT_DEMO = "2048";
@@ -25,13 +27,13 @@ export function demoCommand(host: Host, id: string | undefined, flags: Flags): P
         `Playing the bundled script for "${shown(idea.title)}". No model is asked; everything after the replies is real.`,
       ),
     );
-    const { model, text, budget } = await scriptModel(idea, settings, { isWatched: canDraw(host) && !output.isQuiet });
+    const chosen = await scriptModel(idea, settings, { isWatched: canDraw(host) && !output.isQuiet });
     const sandbox = await sandboxFor(session, settings, true);
     const { out, force } = settings;
     return inOutFolder({ cwd: host.cwd, out, name: idea.id, force }, (folder) => {
       throwIfAborted(interruptions.signal);
-      const chosen = { model, modelText: text, isScripted: true, budget, sandbox, folder, secrets: [] };
-      return produce(session, { idea: idea.idea, settings, ...chosen });
+      const parts = { idea: idea.idea, settings, chosen, sandbox, folder };
+      return withStore(session, flags, async (store) => produce(session, await newRun(session, { ...parts, store })));
     });
   });
 }

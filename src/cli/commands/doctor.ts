@@ -1,6 +1,7 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { type Check, checkGit, checkModel, checkNode, checkOut, checkSandbox, checkTerminal, pingModel } from "../doctor-checks.ts";
+import { checkStore } from "../doctor-store.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { DEFAULT_COLUMNS } from "../screen/live-region.ts";
@@ -16,7 +17,7 @@ export function doctorCommand(host: Host, flags: Flags): Promise<ExitCode> {
     const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
     const checks: Check[] = [checkNode(process.versions.node), git, sandbox, checkModel(host, flags)];
     if (flags.ping === true) checks.push(await ping(session, flags));
-    checks.push(await checkOut(host, flags.out), checkTerminal(host, flags));
+    checks.push(await checkOut(host, flags.out), await checkStore(host, flags), checkTerminal(host, flags));
     throwIfAborted(signal);
     await tell(session, checks);
     return exitCodeOfChecks(checks);

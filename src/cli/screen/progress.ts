@@ -90,6 +90,8 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
       return ended(progress, observed.role, observed.said.length === 0 ? undefined : { kind: "said", text: saidText(observed) });
     case "act.failed":
       return ended(progress, observed.role, { kind: "failed", message: observed.error.message });
+    case "run.resumed":
+      return { ...progress, spent: progress.spent + observed.uncertain.reduce((sum, { hold }) => sum + hold, 0) };
     case "round.ended":
       return { ...progress, rounds: observed.round + 1, isMidRound: false };
     default:

@@ -12,6 +12,7 @@ import { elapsed, shown, wrapped } from "./text.ts";
 /** Everything a screen listens to. */
 const WATCHED = [
   "run.started",
+  "run.resumed",
   "role.active",
   "role.idle",
   "action.started",
@@ -30,6 +31,8 @@ export interface RunBounds {
   readonly budget: number | undefined;
   /** What each role does in the company, by its name. */
   readonly profiles: ReadonlyMap<string, string>;
+  /** What was shown of it before, for a run that goes on. */
+  readonly progress?: Progress;
 }
 
 /**
@@ -86,6 +89,7 @@ export class Screen {
   /** Shows a run from now on. To be called in the turn that started it, so that nothing is missed. */
   watch(run: Run, bounds: RunBounds): void {
     this.#bounds = bounds;
+    this.#progress = bounds.progress ?? noProgress;
     this.#began = this.#host.clock.now();
     if (this.#output.isQuiet) return;
     for (const type of WATCHED) run.on(type, (observed) => this.#see(observed));

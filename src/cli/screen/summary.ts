@@ -1,6 +1,7 @@
 import { formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
+import { shellWord } from "../shell-word.ts";
 import type { Style } from "./style.ts";
 import { column, counted, elapsed, plural, shown, wrapped } from "./text.ts";
 
@@ -12,6 +13,8 @@ export interface SummaryFacts {
   readonly style: Style;
   /** The project's folder as the user would type it. */
   readonly folder: string;
+  /** Names the run. */
+  readonly run: string;
   /** Most rounds. */
   readonly roundLimit: number;
   /** Micro-dollars; undefined when nothing binds. */
@@ -38,7 +41,10 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
       `${counted(report.usage.inputTokens)} in, ${counted(report.usage.outputTokens)} out${report.usage.estimated ? " (some counted from characters)" : ""}`,
     ],
     ["Rounds", `${report.rounds} of ${facts.roundLimit}, in ${elapsed(facts.age)}`],
-    ...nextSteps(report, facts.folder),
+    ["Run", shown(facts.run)],
+    ...forkRow(report),
+    ...lookRows(report, facts.folder),
+    ...goOnRows(report),
   ];
   const labels = Math.max(...rows.map(([label]) => label.length));
   const told = rows.flatMap(([label, text]) =>
@@ -59,7 +65,7 @@ function headline({ status, tests, error, files, cost }: ResultReport, { style, 
     case "budget":
       return style.warn(`${budgetText(cost.known, budget)} ${kept} Raise it with --budget.`);
     case "waiting":
-      return style.warn(`A person must answer first. ${kept} Run it on a terminal to be asked.`);
+      return style.warn(`A person must answer first. ${kept}`);
     case "stopped":
       return style.warn(`${error === undefined ? "Stopped." : shown(error.message)} ${kept}`);
     case "failed":
@@ -105,8 +111,25 @@ function costText({ cost, isScripted }: ResultReport, { modelId, price }: Summar
   return `${cost.text}${unknown} at most: ${unsure} is for calls that did not end and are counted in full`;
 }
 
+/** What was taken from another run. */
+function forkRow({ fork }: ResultReport): readonly (readonly [string, string])[] {
+  if (fork === undefined) return [];
+  const { parent, reused, paid, saved } = fork;
+  const counts = `${plural(reused, "answer")} reused, ${plural(paid, "model call")} made, ${formatUsd(saved)} saved`;
+  return [["Fork", `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`]];
+}
+
+/** What waits for somebody, and how the run goes on. */
+function goOnRows({ questions, goOn }: ResultReport): readonly (readonly [string, string])[] {
+  const asked = questions.flatMap(({ role, text, answer }): (readonly [string, string])[] => [
+    ["Asks", `${shown(role, 60)}: ${shown(text, 1_000)}`],
+    ["Answer", shown(answer)],
+  ]);
+  return goOn === undefined ? asked : [...asked, ["Go on", shown(goOn)]];
+}
+
 /** How to look at the project and run its tests, as far as its files tell. */
-function nextSteps({ files }: ResultReport, folder: string): (readonly [string, string])[] {
+function lookRows({ files }: ResultReport, folder: string): (readonly [string, string])[] {
   const steps: (readonly [string, string])[] = [];
   const at = shellWord(folder);
   const page = ["index.html", "public/index.html", "src/index.html"].find((path) => files.includes(path));
@@ -123,8 +146,4 @@ function closing({ deadLetters }: ResultReport, { style, warnings }: SummaryFact
     ...(warnings === 0 ? [] : [`${plural(warnings, "warning")} not shown; see them with --verbose`]),
   ];
   return notes.length === 0 ? [] : ["", style.faint(`  ${notes.join("; ")}.`)];
-}
-
-function shellWord(path: string): string {
-  return /^[\w./~+-]+$/.test(path) ? path : `'${shown(path).replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -102,3 +102,12 @@ function cellsOf(character: string): number {
   if (character < "\u0300") return 1;
   return NO_CELL.test(character) ? 0 : TWO_CELLS.test(character) ? 2 : 1;
 }
+
+const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+/** A number of bytes: `950 B`, `12 kB`, `3.4 MB`. */
+export function bytesText(bytes: number): string {
+  let [value, nth] = [bytes, 0];
+  while (value >= 999.5 && nth < BYTE_UNITS.length - 1) [value, nth] = [value / 1_000, nth + 1];
+  return `${nth > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[nth] ?? ""}`;
+}

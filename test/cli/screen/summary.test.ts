@@ -13,14 +13,17 @@ const report: ResultReport = {
   files: ["README.md", "docs/prd/game.md", "index.html", "src/game.js", "tests/game.test.mjs"],
   tests: { tests: "passed", total: 12, passed: 12, failed: 0 },
   usage: { inputTokens: 12_345, outputTokens: 6_789, cachedTokens: 0, estimated: false },
-  cost: { known: 12_300, unpriced: 0, worstCase: 0, text: "$0.0123" },
+  cost: { known: 12_300, unpriced: 0, worstCase: 0, uncertain: 0, text: "$0.0123" },
   isScripted: false,
   deadLetters: 0,
+  store: "/home/me/.troupe/runs.db",
+  questions: [],
 };
 const facts: SummaryFacts = {
   style: styleFor(false),
   width: Infinity,
   folder: "workspace/2048",
+  run: "mabc1234",
   roundLimit: 20,
   budget: 3_000_000,
   modelId: "gpt-5-mini",
@@ -50,6 +53,7 @@ describe("summaryLines", () => {
         Cost     $0.0123
         Tokens   12,345 in, 6,789 out
         Rounds   9 of 20, in 0:42
+        Run      mabc1234
         Open     workspace/2048/index.html
         Read     workspace/2048/README.md
         Test     cd workspace/2048 && node --test"
@@ -67,6 +71,7 @@ describe("summaryLines", () => {
                  million tokens would have cost $0.0123
         Tokens   12,345 in, 6,789 out
         Rounds   9 of 20, in 0:42
+        Run      mabc1234
         Open     workspace/2048/index.html
         Read     workspace/2048/README.md
         Test     cd workspace/2048 && node --test"
@@ -83,17 +88,17 @@ describe("summaryLines", () => {
     ["known", {}, "Cost     $0.0123"],
     [
       "unknown",
-      { cost: { known: 0, unpriced: 3, worstCase: 0, text: "$?" } },
+      { cost: { known: 0, unpriced: 3, worstCase: 0, uncertain: 0, text: "$?" } },
       "Cost     $? (the price of gpt-5-mini is not known: --price in,out)",
     ],
     [
       "partly of calls that were cut short",
-      { cost: { known: 12_300, unpriced: 0, worstCase: 300, text: "$0.0123" } },
+      { cost: { known: 12_300, unpriced: 0, worstCase: 300, uncertain: 0, text: "$0.0123" } },
       "Cost     $0.0123 at most: $0.0003 of it is for calls that did not end and are counted in full",
     ],
     [
       "only of calls that were cut short",
-      { cost: { known: 12_300, unpriced: 0, worstCase: 12_300, text: "$0.0123" } },
+      { cost: { known: 12_300, unpriced: 0, worstCase: 12_300, uncertain: 0, text: "$0.0123" } },
       "Cost     $0.0123 at most: all of it is for calls that did not end and are counted in full",
     ],
   ])("tells a cost that is %s", (_what, o, line) => {
@@ -125,10 +130,10 @@ describe("summaryLines", () => {
     ],
     [{ status: "budget" }, "Stopped before the budget of $3.00 would be passed. What was written is kept. Raise it with --budget."],
     [
-      { status: "budget", cost: { known: 3_000_001, unpriced: 0, worstCase: 0, text: "$3.0000" } },
+      { status: "budget", cost: { known: 3_000_001, unpriced: 0, worstCase: 0, uncertain: 0, text: "$3.0000" } },
       "Stopped, for more than the budget of $3.00 is spent. What was written is kept. Raise it with --budget.",
     ],
-    [{ status: "waiting" }, "A person must answer first. What was written is kept. Run it on a terminal to be asked."],
+    [{ status: "waiting" }, "A person must answer first. What was written is kept."],
     [
       { status: "stopped", error: { code: "ABORTED", message: "Stopped: Ctrl-C was pressed." } },
       "Stopped: Ctrl-C was pressed. What was written is kept.",
@@ -144,6 +149,23 @@ describe("summaryLines", () => {
     expect(row("Read", { files: ["app.mjs"] })).toBeUndefined();
     expect(row("Test ", { files: ["app.mjs"] })).toBeUndefined();
     expect(row("Open", { files: ["public/index.html"] })).toBe("Open     workspace/2048/public/index.html");
+  });
+
+  it("tells how the run goes on, and what it asks", () => {
+    const question = { id: "abcd1234", role: "Bob", text: "Which\u001b[2J colour?", answer: 'troupe answer mabc1234 abcd "..."' };
+    const lines = told({ status: "waiting", goOn: "troupe resume mabc1234", questions: [question] })
+      .split("\n")
+      .slice(-3);
+    expect(lines.map((line) => line.trim())).toEqual([
+      "Asks     Bob: Which\\u{1b}[2J colour?",
+      'Answer   troupe answer mabc1234 abcd "..."',
+      "Go on    troupe resume mabc1234",
+    ]);
+  });
+
+  it("tells what a fork took from its parent", () => {
+    const fork = { parent: { runId: "parent-1", at: 7 }, reused: 2, paid: 1, saved: 12_300 };
+    expect(row("Fork", { fork })).toBe("Fork     of parent-1 at event 7: 2 answers reused, 1 model call made, $0.0123 saved");
   });
 
   it("quotes a folder that a shell would take apart", () => {

@@ -1,0 +1,47 @@
+import { type Command, Option } from "commander";
+
+/** How a command talks. */
+export function withTalk(command: Command): Command {
+  return command
+    .optionsGroup("The output:")
+    .option("--json", "print events as lines of JSON, the result last")
+    .option("-q, --quiet", "print the result and nothing else")
+    .option("-v, --verbose", "print warnings, and where errors come from")
+    .option("--no-color", "no colour")
+    .optionsGroup("Options:");
+}
+
+/** How a model is reached. @param names whether it can be chosen */
+export function withReach(command: Command, names: boolean = true): Command {
+  const group = command.optionsGroup("The model:");
+  const named = names
+    ? group.option("-m, --model <name>", "the model (default gpt-5-mini)")
+    : group.addOption(new Option("-m, --model <name>").hideHelp());
+  return named
+    .option("--base-url <url>", "an OpenAI-compatible server")
+    .option("--price <in,out>", "what the model costs, in dollars for a million tokens");
+}
+
+/** Where runs are kept. */
+export function withStoreOption(command: Command): Command {
+  return command
+    .optionsGroup("The record:")
+    .option("--store <file>", "the file that keeps runs (default .troupe/runs.db)")
+    .optionsGroup("Options:");
+}
+
+/** What bounds a run. @param isNew whether it begins; else it has bounds already */
+export function withBounds(command: Command, isNew: boolean): Command {
+  const budget = isNew
+    ? "dollars it may spend, also --investment (default 3, for models whose price is known)"
+    : "dollars it may spend in all";
+  const rounds = isNew
+    ? "most rounds, also --n-round (default 20)"
+    : "most rounds in all (default: as before, and as many again if they were used up)";
+  return command
+    .optionsGroup("The company:")
+    .option("-b, --budget <usd>", budget)
+    .addOption(new Option("--investment <usd>").hideHelp())
+    .option("-n, --rounds <n>", rounds)
+    .addOption(new Option("--n-round <n>").hideHelp());
+}

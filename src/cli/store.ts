@@ -1,0 +1,104 @@
+import { stat, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import type { Journal } from "../run/journal.ts";
+import type { Host } from "./host.ts";
+import { shown } from "./screen/text.ts";
+import type { Session } from "./session.ts";
+import type { Flags } from "./settings.ts";
+import { shellWord } from "./shell-word.ts";
+
+/** Where runs are kept when nobody says where: in the folder one works in. */
+const FOLDER = ".troupe";
+const FILE = "runs.db";
+
+/** Where a store is, and how it was said. */
+export interface StorePlace {
+  /** Absolute. */
+  readonly path: string;
+  /** As the user would type it. */
+  readonly name: string;
+  /** What a command that shall find it again has to say: ` --store ...`, or nothing. */
+  readonly option: string;
+  readonly isDefault: boolean;
+}
+
+/** An open store of runs. */
+export interface Store extends StorePlace {
+  readonly journal: Journal;
+}
+
+/** Where runs are kept: where `--store` says, else TROUPE_STORE, else `.troupe/runs.db`. @throws UsageError `OPTION_INVALID` */
+export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">): StorePlace {
+  const fromEnv = env["TROUPE_STORE"]?.trim() ?? "";
+  const given = flags.store ?? (fromEnv === "" ? undefined : fromEnv);
+  if (given === undefined) {
+    const name = join(FOLDER, FILE);
+    return { path: resolve(cwd, name), name, option: "", isDefault: true };
+  }
+  if (given.trim() === "" || given.includes("\0"))
+    throw new UsageError("OPTION_INVALID", "Expected --store to be a file, got an empty text.");
+  const path = resolve(cwd, given);
+  const short = relative(cwd, path);
+  const option = flags.store === undefined ? "" : ` --store ${shellWord(given)}`;
+  return { path, name: short.startsWith("..") ? path : short, option, isDefault: false };
+}
+
+/**
+ * Works with the store, which is made when it is not there. That it can be used is known before the work begins.
+ *
+ * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`, `JOURNAL_FULL`
+ */
+export async function withStore<T>(session: Session, flags: Flags, work: (store: Store) => Promise<T>): Promise<T> {
+  const place = storePlace(flags, session.host);
+  const { sqlite } = await import("../adapters/sqlite.ts");
+  const journal = sqlite({ path: place.path });
+  try {
+    await opened(journal);
+    if (place.isDefault) await hideFromGit(dirname(place.path), session);
+    return await work({ ...place, journal });
+  } finally {
+    await journal.close().catch((error: unknown) => session.screen.warn(`The store was not closed in good order: ${String(error)}`));
+  }
+}
+
+/** Works with a store that is there. @throws UsageError `STORE_MISSING` */
+export async function withRuns<T>(session: Session, flags: Flags, work: (store: Store) => Promise<T>): Promise<T> {
+  const place = storePlace(flags, session.host);
+  if (!(await isStore(place.path))) throw noStore(place);
+  return withStore(session, flags, work);
+}
+
+/** Whether something is where a store would be. */
+export function isStore(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function opened(journal: Journal): Promise<void> {
+  try {
+    await journal.runs();
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    const message = `${error.message} Runs can be kept elsewhere: --store <file>.`;
+    throw new JournalError(error.code, message, { cause: error, data: error.data });
+  }
+}
+
+/** The record of runs is no part of anybody's project, whatever they add to it. */
+async function hideFromGit(folder: string, { screen }: Session): Promise<void> {
+  try {
+    await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") screen.warn(`Git is not told to leave ${folder} alone: ${String(error)}`);
+  }
+}
+
+function noStore({ name }: StorePlace): UsageError {
+  return new UsageError(
+    "STORE_MISSING",
+    `Expected runs in ${shown(name, 300)}, but there is no such file. Go to the folder they were begun in, or name it: --store <file>.`,
+  );
+}

@@ -1,0 +1,146 @@
+import { type Cache, CacheError } from "../../memory/cache.ts";
+import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
+import type { ContractKit } from "./contract-kit.ts";
+
+/** Makes an empty cache whose entries grow old on the given clock. */
+export type MakeCache = (clock: SimulatedClock) => Cache | Promise<Cache>;
+
+const MINUTE = 60_000;
+const START = 1_800_000_000_000;
+
+/**
+ * What every {@link Cache} must do, wherever it keeps its entries.
+ *
+ * C1 what `set` has resolved is what `get` gives, until it is deleted, replaced, or its time is up. C2 of two writes of one key that
+ * overlap, the one asked for later stays. C3 keys and values are any text. C5 closing twice is no error; what comes after it is refused with
+ * `CACHE_CLOSED`. How an entry is damaged (C4) is the implementation's own.
+ */
+export function cacheContract(kit: ContractKit, name: string, make: MakeCache): void {
+  kit.describe(`${name} keeps the contract of a cache`, () => {
+    keepingChecks(kit, make);
+    forgettingChecks(kit, make);
+    textChecks(kit, make);
+    closingChecks(kit, make);
+  });
+}
+
+function check({ it }: ContractKit, make: MakeCache, title: string, body: (cache: Cache, clock: SimulatedClock) => Promise<void>): void {
+  it(title, async () => {
+    const clock = simulatedClock(START);
+    const cache = await make(clock);
+    try {
+      await body(cache, clock);
+    } finally {
+      await cache.close();
+    }
+  });
+}
+
+function keepingChecks(kit: ContractKit, make: MakeCache): void {
+  const { expect } = kit;
+  check(kit, make, "C1 what was set is there, what was not is a miss, and keys keep apart", async (cache) => {
+    await cache.set("a", "1", MINUTE);
+    await cache.set("b", "2", MINUTE);
+    expect([await cache.get("a"), await cache.get("b"), await cache.get("c")]).toEqual([hit("1"), hit("2"), miss]);
+  });
+
+  check(kit, make, "C1 a later value replaces the earlier, and its time with it", async (cache, clock) => {
+    await cache.set("a", "1", MINUTE);
+    await cache.set("a", "2", 3 * MINUTE);
+    await clock.advance(2 * MINUTE);
+    expect(await cache.get("a")).toEqual(hit("2"));
+  });
+
+  check(kit, make, "C2 of writes that overlap the last asked for stays", async (cache) => {
+    await Promise.all(Array.from({ length: 20 }, (_, n) => cache.set("a", `value ${n}`, MINUTE)));
+    expect(await cache.get("a")).toEqual(hit("value 19"));
+    await Promise.all([cache.set("a", "again", MINUTE), cache.delete("a")]);
+    expect(await cache.get("a")).toEqual(miss);
+    await Promise.all([cache.delete("a"), cache.set("a", "and again", MINUTE)]);
+    expect(await cache.get("a")).toEqual(hit("and again"));
+  });
+}
+
+function forgettingChecks(kit: ContractKit, make: MakeCache): void {
+  const { expect } = kit;
+  check(kit, make, "C1 an entry whose time is up is a miss, and one whose is not is there", async (cache, clock) => {
+    await cache.set("short", "1", MINUTE);
+    await cache.set("long", "2", 2 * MINUTE);
+    await clock.advance(MINUTE - 1);
+    expect(await cache.get("short")).toEqual(hit("1"));
+    await clock.advance(1);
+    expect([await cache.get("short"), await cache.get("long")]).toEqual([miss, hit("2")]);
+  });
+
+  check(kit, make, "C1 what was deleted is a miss, and can be set again; deleting nothing is no error", async (cache) => {
+    await cache.set("a", "1", MINUTE);
+    await cache.delete("a");
+    await cache.delete("a");
+    expect(await cache.get("a")).toEqual(miss);
+    await cache.set("a", "2", MINUTE);
+    expect(await cache.get("a")).toEqual(hit("2"));
+  });
+
+  check(kit, make, "C1 a time to live that cannot pass is refused, and nothing is stored", async (cache) => {
+    for (const ttl of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) expect(await codeOf(cache.set("a", "1", ttl))).toBe("TTL_INVALID");
+    expect(await cache.get("a")).toEqual(miss);
+  });
+}
+
+const ODD_TEXTS: readonly string[] = [
+  "",
+  "..",
+  "../../etc/passwd",
+  "a/b\\c",
+  "a:b",
+  "A",
+  "\u0000\r\n\u001b[2J",
+  "__proto__",
+  "猫と🎭",
+  "half a character: \ud83c",
+  "x".repeat(5000),
+];
+
+function textChecks(kit: ContractKit, make: MakeCache): void {
+  const { expect } = kit;
+  check(kit, make, "C3 any text is a key of its own", async (cache) => {
+    const keys = [...ODD_TEXTS, "a", "half a character: \ud83d"];
+    for (const [place, key] of keys.entries()) await cache.set(key, `value ${place}`, MINUTE);
+    const found: unknown[] = [];
+    for (const key of keys) found.push(await cache.get(key));
+    expect(found).toEqual(keys.map((_, place) => hit(`value ${place}`)));
+  });
+
+  check(kit, make, "C3 any text is a value, also a megabyte", async (cache) => {
+    for (const value of [...ODD_TEXTS, "猫 and cat ".repeat(90_000)]) {
+      await cache.set("a", value, MINUTE);
+      const entry = await cache.get("a");
+      expect(entry.kind === "hit" && entry.value === value).toBe(true);
+    }
+  });
+}
+
+function closingChecks(kit: ContractKit, make: MakeCache): void {
+  const { expect } = kit;
+  check(kit, make, "C5 closing twice is no error, and then nothing is answered", async (cache) => {
+    await cache.set("a", "1", MINUTE);
+    expect([await codeOf(cache.close()), await codeOf(cache.close())]).toEqual(["resolved", "resolved"]);
+    const codes = [await codeOf(cache.get("a")), await codeOf(cache.set("a", "2", MINUTE)), await codeOf(cache.delete("a"))];
+    expect(codes).toEqual(["CACHE_CLOSED", "CACHE_CLOSED", "CACHE_CLOSED"]);
+  });
+}
+
+const miss = { kind: "miss" };
+
+function hit(value: string): { readonly kind: "hit"; readonly value: string } {
+  return { kind: "hit", value };
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "resolved";
+  } catch (error) {
+    return error instanceof CacheError || (error as { code?: unknown }).code === "TTL_INVALID" ? (error as CacheError).code : String(error);
+  }
+}

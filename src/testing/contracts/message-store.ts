@@ -1,0 +1,185 @@
+import type { MessageStore, MessageToStore, StoredMessage, StoredVector } from "../../memory/message-store.ts";
+import { createMessage } from "../../message/message.ts";
+import type { ContractKit } from "./contract-kit.ts";
+
+/** Makes an empty store. */
+export type MakeStore = () => MessageStore | Promise<MessageStore>;
+
+/** What every {@link MessageStore} must do, wherever it keeps its messages: V1 to V8 of the port. */
+export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
+  kit.describe(`${name} keeps the contract of a message store`, () => {
+    messageChecks(kit, make);
+    vectorChecks(kit, make);
+  });
+}
+
+function check({ it }: ContractKit, make: MakeStore, title: string, body: (store: MessageStore) => Promise<void>): void {
+  it(title, async () => {
+    const store = await make();
+    try {
+      await body(store);
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+function messageChecks(kit: ContractKit, make: MakeStore): void {
+  const { expect } = kit;
+  check(kit, make, "V1 V3 what was added is there, at growing places, in order of arrival", async (store) => {
+    const first = await store.add("r", entries("a", "b"));
+    const second = await store.add("r", entries("c"));
+    const places = [...first, ...second].map(({ place }) => place);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect((await all(store, "r")).map(({ message, place }) => [message.id, place])).toEqual(
+      ["a", "b", "c"].map((id, n) => [id, places[n]]),
+    );
+    expect(await store.places("r")).toEqual(places);
+    expect((await store.state("r")).last).toBe(places.at(-1));
+  });
+
+  check(kit, make, "V1 an empty batch changes nothing", async (store) => {
+    expect(await store.add("r", [])).toEqual([]);
+    expect(await all(store, "r")).toEqual([]);
+  });
+
+  check(kit, make, "V2 what is held is not kept again, also twice in one batch, and stays as it was", async (store) => {
+    const [a] = await store.add("r", entries("a"));
+    const again = await store.add("r", [entry("a", { content: "other words" }), entry("b"), entry("b")]);
+    expect(again.map(({ isNew }) => isNew)).toEqual([false, true, false]);
+    expect([again[0]?.place, again[1]?.place]).toEqual([a?.place, again[2]?.place]);
+    expect((await all(store, "r")).map(({ message }) => message.content)).toEqual(["words of a", "words of b"]);
+  });
+
+  check(kit, make, "V2 one id in two runs is two messages", async (store) => {
+    const stored = await store.add("r", [entry("a", { runId: "1" }), entry("a", { runId: "2" }), entry("a", {})]);
+    expect(stored.map(({ isNew }) => isNew)).toEqual([true, true, true]);
+    expect((await all(store, "r")).map(({ runId }) => runId)).toEqual(["1", "2", ""]);
+  });
+
+  check(kit, make, "V3 a removed message is gone, its place is never used again, and the removal is counted", async (store) => {
+    const stored = await store.add("r", entries("a", "b", "c"));
+    const before = await store.state("r");
+    expect(await store.remove("r", [stored[1]?.place ?? 0, stored[2]?.place ?? 0, 9_999])).toBe(2);
+    const after = await store.state("r");
+    expect(after.removals - before.removals).toBe(2);
+    const [again] = await store.add("r", entries("c"));
+    expect((again?.place ?? 0) > before.last).toBe(true);
+    expect((await all(store, "r")).map(({ message }) => message.id)).toEqual(["a", "c"]);
+  });
+
+  check(kit, make, "V3 a reader gets what follows from where it asked", async (store) => {
+    const stored = await store.add("r", entries("a", "b", "c"));
+    expect((await all(store, "r", stored[1]?.place)).map(({ message }) => message.id)).toEqual(["c"]);
+    expect(await all(store, "r", 1_000_000)).toEqual([]);
+  });
+
+  check(kit, make, "V4 roles keep apart, whatever their ids are", async (store) => {
+    const roles = ["a", "a/b", "../a", "a\u0000b", "a\u0000c", "", "%", "äöü 猫", "__proto__", '"'];
+    for (const role of roles) await store.add(role, [entry("same", { content: `of ${role}` })]);
+    for (const role of roles) expect((await all(store, role)).map(({ message }) => message.content)).toEqual([`of ${role}`]);
+    await store.remove("a", await store.places("a"));
+    expect(await all(store, "a")).toEqual([]);
+    expect((await all(store, "a/b")).length).toBe(1);
+    expect(await all(store, "nobody")).toEqual([]);
+    expect([await store.remove("nobody", [1]), await store.places("nobody")]).toEqual([0, []]);
+  });
+
+  check(kit, make, "V5 messages come back as they went in", async (store) => {
+    const words = [
+      "",
+      "\u0000 and \u001b[2J",
+      "line\nbreak\r\n",
+      '"quotes" \\ \u2028',
+      "猫 and 🎭",
+      "lone \ud800 half",
+      "x".repeat(1_000_000),
+    ];
+    const given = words.map((content, n): MessageToStore => ({
+      runId: `run/../${content.slice(0, 9)}`,
+      addedAt: 1_700_000_000_000.5 + n,
+      message: createMessage(content, { id: `id ${content.slice(0, 9)}`, timestamp: n, instructContent: { n, deep: [null] }, sendTo: "B" }),
+    }));
+    const stored = await store.add("r", given);
+    expect(await all(store, "r")).toEqual(given.map((one, n) => ({ ...one, place: stored[n]?.place })));
+  });
+
+  check(kit, make, "V8 a closed store opens again when it is asked", async (store) => {
+    await store.add("r", entries("a"));
+    await store.close();
+    await store.close();
+    await store.add("r", entries("b"));
+    expect((await all(store, "r")).length >= 1).toBe(true);
+  });
+
+  check(kit, make, "V7 many at once", async (store) => {
+    const ids = Array.from({ length: 20 }, (_, n) => `m${n}`);
+    await Promise.all(ids.map((id) => store.add("r", [entry(id), entry("common")])));
+    const held = (await all(store, "r")).map(({ message }) => message.id);
+    expect(held.toSorted()).toEqual([...ids, "common"].toSorted());
+  });
+}
+
+function vectorChecks(kit: ContractKit, make: MakeStore): void {
+  const { expect } = kit;
+  const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
+
+  check(kit, make, "V6 vectors come back under their fingerprint only, empty ones too", async (store) => {
+    const [a, b] = (await store.add("r", entries("a", "b"))).map(({ place }) => place);
+    await store.writeVectors("r", "one", [
+      { place: a ?? 0, vector: vector(0.25, -1.5) },
+      { place: b ?? 0, vector: vector() },
+    ]);
+    expect((await vectors(store, "one")).map(({ place, vector: held }) => [place, [...held]])).toEqual([
+      [a, [0.25, -1.5]],
+      [b, []],
+    ]);
+    expect(await vectors(store, "two")).toEqual([]);
+    expect((await vectors(store, "one", a)).map(({ place }) => place)).toEqual([b]);
+  });
+
+  check(kit, make, "V6 a vector is replaced, also by one of another fingerprint", async (store) => {
+    const [a = 0] = (await store.add("r", entries("a"))).map(({ place }) => place);
+    await store.writeVectors("r", "one", [{ place: a, vector: vector(1) }]);
+    await store.writeVectors("r", "two", [{ place: a, vector: vector(2) }]);
+    expect(await vectors(store, "one")).toEqual([]);
+    expect((await vectors(store, "two")).map(({ vector: held }) => [...held])).toEqual([[2]]);
+  });
+
+  check(kit, make, "V6 vectors go with their messages, and come for none that is gone", async (store) => {
+    const [a = 0, b = 0] = (await store.add("r", entries("a", "b"))).map(({ place }) => place);
+    await store.writeVectors("r", "one", [{ place: a, vector: vector(1) }]);
+    await store.remove("r", [a]);
+    await store.writeVectors("r", "one", [
+      { place: a, vector: vector(1) },
+      { place: b, vector: vector(2) },
+    ]);
+    expect((await vectors(store, "one")).map(({ place }) => place)).toEqual([b]);
+    await store.clearVectors("r");
+    expect(await vectors(store, "one")).toEqual([]);
+    expect((await all(store, "r")).length).toBe(1);
+  });
+}
+
+function entry(
+  id: string,
+  { runId = "", content = `words of ${id}` }: { readonly runId?: string; readonly content?: string } = {},
+): MessageToStore {
+  return { runId, addedAt: 1_700_000_000_000, message: createMessage(content, { id, timestamp: 1 }) };
+}
+
+function entries(...ids: readonly string[]): MessageToStore[] {
+  return ids.map((id) => entry(id));
+}
+
+async function all(store: MessageStore, role: string, after = 0): Promise<StoredMessage[]> {
+  const messages: StoredMessage[] = [];
+  for await (const page of store.read(role, after)) messages.push(...page.messages);
+  return messages;
+}
+
+async function vectors(store: MessageStore, fingerprint: string, after = 0): Promise<StoredVector[]> {
+  const found: StoredVector[] = [];
+  for await (const page of store.readVectors("r", fingerprint, after)) found.push(...page);
+  return found;
+}

@@ -1,0 +1,120 @@
+import { throwIfAborted } from "../kernel/abort.ts";
+import type { Json } from "../kernel/json.ts";
+import type { RunEvent, StepEnded, StepStarted } from "../run/event.ts";
+import { fileWrite, unitOf } from "./recorded-files.ts";
+import type { CommitRequest, Workspace } from "./workspace.ts";
+
+/** Name of the step by which an action commits what it wrote. */
+export const COMMIT_STEP = "commit";
+
+/** How files are restored. */
+export interface RestoreOptions {
+  /** Sequence number of the last event that counts. Default: the last of all. */
+  readonly at?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What was restored. */
+export interface Restored {
+  readonly files: number;
+  readonly commits: number;
+}
+
+/**
+ * Writes into a workspace what the activations of a record that have ended wrote, with their commits, in the order they ended: so that
+ * a fork has in a folder of its own what its parent had. What an open activation wrote it writes itself when it goes on.
+ *
+ * @throws WorkspaceError
+ * @throws ControlError when the signal aborts
+ */
+export async function restoreFiles(
+  workspace: Workspace,
+  events: AsyncIterable<RunEvent> | Iterable<RunEvent>,
+  { at = Infinity, signal }: RestoreOptions = {},
+): Promise<Restored> {
+  const open = new OpenDeeds();
+  const paths = new Set<string>();
+  let commits = 0;
+  for await (const event of events) {
+    throwIfAborted(signal);
+    if (event.seq > at) break;
+    for (const deed of open.endedBy(event)) {
+      if (deed.kind === "commit") commits += (await workspace.commit({ ...deed.request, ...signalOf(signal) })) === undefined ? 0 : 1;
+      else paths.add((await workspace.write(deed.path, deed.content)).path);
+    }
+  }
+  return { files: paths.size, commits };
+}
+
+type Deed =
+  | { readonly kind: "write"; readonly path: string; readonly content: string }
+  | { readonly kind: "commit"; readonly request: CommitRequest };
+
+/** What activations did that have not ended yet. */
+class OpenDeeds {
+  readonly #asked = new Map<string, StepStarted>();
+  readonly #done = new Map<string, Deed[]>();
+
+  /** Takes in an event. @returns what became final by it, in order */
+  endedBy(event: RunEvent): readonly Deed[] {
+    switch (event.type) {
+      case "step.started":
+        this.#asked.set(`${event.act} ${event.key}`, event);
+        return [];
+      case "step.ended":
+        this.#keep(event);
+        return [];
+      case "act.ended":
+        return this.#taken(unitOf(event.act));
+      case "act.failed":
+        return event.then === "dead" ? this.#taken(unitOf(event.act)) : [];
+      default:
+        return [];
+    }
+  }
+
+  #keep(event: StepEnded): void {
+    const name = `${event.act} ${event.key}`;
+    const started = this.#asked.get(name);
+    if (started === undefined || event.retry === true) return;
+    this.#asked.delete(name);
+    const deed = event.ok ? deedOf(started, event.at) : undefined;
+    if (deed === undefined) return;
+    const unit = unitOf(event.act);
+    const known = this.#done.get(unit);
+    if (known === undefined) this.#done.set(unit, [deed]);
+    else known.push(deed);
+  }
+
+  #taken(unit: string): readonly Deed[] {
+    const deeds = this.#done.get(unit) ?? [];
+    this.#done.delete(unit);
+    return deeds;
+  }
+}
+
+function deedOf(started: StepStarted, at: number): Deed | undefined {
+  const write = fileWrite(started);
+  if (write !== undefined) return { kind: "write", ...write };
+  const request = started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started.request, at) : undefined;
+  return request === undefined ? undefined : { kind: "commit", request };
+}
+
+function commitIn(request: Json, date: number): CommitRequest | undefined {
+  if (typeof request !== "object" || request === null) return undefined;
+  const { message, author, paths, trailers } = request as Readonly<Record<string, unknown>>;
+  if (typeof message !== "string" || typeof author !== "string" || !isTexts(paths)) return undefined;
+  return { message, author, date, paths, ...(isTextsByKey(trailers) ? { trailers } : {}) };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+function isTextsByKey(value: unknown): value is Readonly<Record<string, string>> {
+  return typeof value === "object" && value !== null && isTexts(Object.values(value));
+}
+
+function signalOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}

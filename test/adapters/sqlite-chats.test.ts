@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { statSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { defineAction, defineRole, Team } from "../../src/index.ts";
+import type { Json } from "../../src/kernel/json.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
+
+/** What is said in a turn: the same length whichever turn it is. */
+function turn(place: number): Json {
+  return { role: place % 2 === 0 ? "user" : "assistant", content: `${String(place).padStart(6, "0")} ${"word ".repeat(60)}` };
+}
+
+/** The bytes of a journal after one event for each conversation. */
+async function bytesOf(chats: readonly (readonly Json[])[], runId = "a"): Promise<number> {
+  const file = newFile();
+  const journal = journalAt(file);
+  const events = chats.map((messages, seq) => asked(runId, seq, { model: "m", messages }));
+  await written(journal, runId, events);
+  expect(await readOut(journal, runId)).toEqual({ events, error: undefined });
+  await meddle(file);
+  return statSync(file).size;
+}
+
+/** The questions of a conversation that goes on for so many turns, each with all that was said before. */
+function growing(turns: number): Json[][] {
+  return Array.from({ length: turns }, (_, n) => Array.from({ length: 2 * n + 1 }, (__, place) => turn(place)));
+}
+
+describe("a journal of a long conversation", () => {
+  it("J5 grows with what is said, not with its square", async () => {
+    const [fifty, hundred, twoHundred] = [await bytesOf(growing(50)), await bytesOf(growing(100)), await bytesOf(growing(200))];
+    expect((twoHundred - hundred) / (hundred - fifty)).toBeLessThan(2.2);
+    const said = JSON.stringify(growing(200).at(-1)).length;
+    const shown = JSON.stringify(growing(200)).length;
+    expect(twoHundred).toBeLessThan(4 * said);
+    expect(twoHundred).toBeLessThan(shown / 40);
+  });
+
+  it("J5 also where the oldest messages are left out, and where the same text stands in many conversations", async () => {
+    const all = Array.from({ length: 300 }, (_, place) => turn(place));
+    const windows = Array.from({ length: 260 }, (_, n) => all.slice(n, n + 40));
+    const shown = JSON.stringify(windows).length;
+    expect(await bytesOf(windows)).toBeLessThan(shown / 3);
+  });
+
+  it("each run keeps its own, so that one can be removed without the other", async () => {
+    const journal = journalAt(newFile());
+    const chats = growing(10);
+    for (const run of ["a", "b"])
+      await written(
+        journal,
+        run,
+        chats.map((messages, seq) => asked(run, seq, { messages })),
+      );
+    await journal.remove("a");
+    expect((await readOut(journal, "b")).events.length).toBe(10);
+  });
+});
+
+describe("conversations come back as they went in", () => {
+  it("whichever messages they share, in whatever order", async () => {
+    const journal = journalAt(newFile());
+    let run = 0;
+    const messages = fc.array(
+      fc.integer({ min: 0, max: 6 }).map((place) => turn(place)),
+      { maxLength: 8 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(messages, { maxLength: 20 }), fc.nat({ max: 20 }), async (chats, from) => {
+        const runId = `run ${(run += 1)}`;
+        const events = chats.map((each, seq) => asked(runId, seq, { messages: each, tools: [] }));
+        await written(journal, runId, events);
+        expect((await readOut(journal, runId, from)).events).toEqual(events.slice(from));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("more conversations at once than a reader keeps, taking turns", async () => {
+    const events: RunEvent[] = [];
+    for (let n = 1; n < 4; n += 1) {
+      for (let role = 0; role < 100; role += 1) {
+        const messages = Array.from({ length: n }, (_, place) => ({ role: "user", content: `role ${role} says ${place}` }));
+        events.push(asked("a", events.length, { messages }));
+      }
+    }
+    const journal = journalAt(newFile());
+    await written(journal, "a", events);
+    expect(await readOut(journal, "a")).toEqual({ events, error: undefined });
+  });
+
+  it("and more text than a reader keeps", async () => {
+    const messages = Array.from({ length: 24 }, (_, place) => ({ role: "user", content: `${place}`.padEnd(1_000_000, "z") }));
+    const events = messages.map((_, seq) => asked("a", seq, { messages: messages.slice(0, seq + 1) }));
+    const journal = journalAt(newFile());
+    await written(journal, "a", events);
+    let seen = 0;
+    for await (const event of journal.read("a", 0)) {
+      expect(event).toEqual(events[seen]);
+      seen += 1;
+    }
+    expect(seen).toBe(24);
+  });
+});
+
+describe("what a role asks a model", () => {
+  it("is taken out of its event: this is where the messages of a real question stand", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    const question = `What is ${"very ".repeat(100)}long?`;
+    const action = defineAction({ name: "Answer", run: (ctx) => ctx.ask(question, { system: "Be brief." }) });
+    const role = defineRole({ name: "Answerer", actions: [action] });
+    const team = new Team({ roles: [role], model: scriptedModel(["Life."]), journal, seed: 1 });
+    const run = team.run("go", { id: "r" });
+    const { status, output } = await run.result;
+    expect({ status, output: output?.content }).toEqual({ status: "finished", output: "Life." });
+    const db = await connection(file);
+    const bodies = db.all("SELECT CAST(body AS BLOB) FROM events").map(([body]) => String(body));
+    const texts = db.all("SELECT CAST(body AS BLOB) FROM chat_messages").map(([body]) => String(body));
+    db.close();
+    expect(bodies.filter((body) => body.includes(question))).toEqual([]);
+    expect(texts.filter((text) => text.includes(question)).length).toBe(1);
+    const { events } = await readOut(journal, "r");
+    expect(JSON.stringify(events.find(({ type }) => type === "step.started"))).toContain(question);
+    const seen: RunEvent[] = [];
+    for await (const event of run) seen.push(event);
+    expect(events).toEqual(seen);
+  });
+});

@@ -1,0 +1,357 @@
+import fc from "fast-check";
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { chained, chainStart } from "../../src/adapters/sqlite-rows.ts";
+import { PLACES } from "../../src/adapters/sqlite-runs.ts";
+import type { JournalError } from "../../src/kernel/errors.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import { asked, connection, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
+
+const runs: Readonly<Record<string, readonly RunEvent[]>> = { a: lively("a", 60), b: lively("b", 60) };
+
+/** A closed file with both runs in it. */
+async function goodFile(): Promise<string> {
+  const file = newFile();
+  const journal = journalAt(file);
+  for (const [runId, events] of Object.entries(runs)) await written(journal, runId, events);
+  await journal.close();
+  return file;
+}
+
+/** What both runs are after something happened to their file: never a wrong event, and never too few without a word. */
+async function checkHonest(
+  file: string,
+): Promise<Readonly<Record<string, { readonly intact: number; readonly error: JournalError | undefined }>>> {
+  const journal = journalAt(file);
+  const found: Record<string, { intact: number; error: JournalError | undefined }> = {};
+  for (const [runId, truth] of Object.entries(runs)) {
+    const { events, error } = await readOut(journal, runId);
+    expect(events).toEqual(truth.slice(0, events.length));
+    if (error === undefined) expect(events.length).toBe(truth.length);
+    else expect(error.code).toMatch(/^(JOURNAL_DAMAGED|JOURNAL_FOREIGN|JOURNAL_NEWER|JOURNAL_UNWRITABLE|RUN_UNKNOWN)$/);
+    if (error?.code === "JOURNAL_DAMAGED") expect(error.data).toMatchObject({ runId, intact: events.length });
+    found[runId] = { intact: events.length, error };
+  }
+  // What nobody could read nobody goes on with; that too must end in a typed error or work.
+  await errorOf(journal.claim("a"));
+  await errorOf(journal.runs());
+  await errorOf(journal.close());
+  return found;
+}
+
+let good: string;
+let bytes: Buffer;
+beforeAll(async () => {
+  good = await goodFile();
+  bytes = readFileSync(good);
+});
+
+describe("a run that was changed behind the journal's back", () => {
+  const at = (seq: number): number => PLACES + seq;
+
+  it.each([
+    ["a letter of an event", `UPDATE events SET body = replace(body, '"rounds"', '"Rounds"') WHERE place = ${at(30)}`, 30],
+    ["a checksum", `UPDATE events SET checksum = zeroblob(16) WHERE place = ${at(30)}`, 30],
+    ["an event missing in the middle", `DELETE FROM events WHERE place = ${at(30)}`, 30],
+    ["the first event missing", `DELETE FROM events WHERE place = ${at(0)}`, 0],
+    ["the last event missing", `DELETE FROM events WHERE place = ${at(59)}`, 59],
+    ["a shorter count", "UPDATE runs SET events = 40 WHERE number = 1", 40],
+    ["a longer count", "UPDATE runs SET events = 70 WHERE number = 1", 60],
+    ["a count that is none", "UPDATE runs SET events = -1 WHERE number = 1", 0],
+    ["another end", "UPDATE runs SET head = zeroblob(16) WHERE number = 1", 60],
+    [
+      "two events in each other's place",
+      `UPDATE events SET place = 1 WHERE place = ${at(30)};
+       UPDATE events SET place = ${at(30)} WHERE place = ${at(31)};
+       UPDATE events SET place = ${at(31)} WHERE place = 1`,
+      30,
+    ],
+    [
+      "an event of another run",
+      `DELETE FROM events WHERE place = ${at(30)}; UPDATE events SET place = ${at(30)} WHERE place = ${2 * PLACES + 30}`,
+      30,
+    ],
+    ["a message to a model", "UPDATE chat_messages SET body = replace(body, 'user', 'tool') WHERE body LIKE '%: ä%' AND number = 1", 2],
+    ["messages missing", "DELETE FROM chat_messages WHERE number = 1", 2],
+    ["conversations missing", "DELETE FROM chats WHERE number = 1", 2],
+    [
+      "a message in another's place",
+      "UPDATE chats SET message = (SELECT message FROM chat_messages WHERE body LIKE '%7: ä%') WHERE number = 1",
+      2,
+    ],
+    ["a conversation given to an event without one", `UPDATE events SET chat = (SELECT chat FROM chats) WHERE place = ${at(30)}`, 30],
+    ["a conversation taken from its event", `UPDATE events SET chat = NULL WHERE place = ${at(32)}`, 32],
+  ])("%s: what stands before it is read, then it is told", async (_, change, intact) => {
+    const file = newFile();
+    copyFileSync(good, file);
+    await meddle(file, change);
+    const { a, b } = await checkHonest(file);
+    expect(a).toMatchObject({ intact, error: { code: "JOURNAL_DAMAGED" } });
+    expect(a?.error?.message).toContain("run a");
+    expect(b?.intact).toBe(change.includes(String(2 * PLACES + 30)) ? 30 : 60);
+  });
+
+  it("tells the run, how much is intact, and what to do", async () => {
+    const file = newFile();
+    copyFileSync(good, file);
+    await meddle(file, `UPDATE events SET body = '{}' WHERE place = ${at(7)}`);
+    const { error } = await readOut(journalAt(file), "a");
+    expect(error?.message).toBe(
+      `Expected run a to be whole, but in ${file} its first 7 events, up to 6, are intact, and then: event 7 was changed since it was written. ` +
+        "What is intact can still be read. Keep a copy of it and of its -wal, and put back a copy from before.",
+    );
+    expect(error?.data).toEqual({ file, runId: "a", intact: 7 });
+  });
+
+  it("a reader that begins later sees it too", async () => {
+    const file = newFile();
+    copyFileSync(good, file);
+    await meddle(file, `DELETE FROM events WHERE place = ${at(30)}`);
+    const journal = journalAt(file);
+    expect(await readOut(journal, "a", 20)).toMatchObject({ events: runs["a"]?.slice(20, 30), error: { code: "JOURNAL_DAMAGED" } });
+    expect(await readOut(journal, "a", 31)).toMatchObject({ events: [], error: { code: "JOURNAL_DAMAGED" } });
+    expect((await readOut(journal, "a", 32)).events).toEqual(runs["a"]?.slice(32));
+  });
+
+  it.each([["first"], ["last"]])(
+    "an append to it fails alone, if it comes %s: what others append in the same turn is kept",
+    async (when) => {
+      const file = newFile();
+      copyFileSync(good, file);
+      const journal = journalAt(file);
+      const epochs = { a: await journal.claim("a"), b: await journal.claim("b") };
+      // A row where run a's next event belongs.
+      await meddle(file, `INSERT INTO events SELECT ${at(60)}, body, checksum, NULL FROM events WHERE place = ${at(0)}`);
+      const append = (run: "a" | "b"): Promise<JournalError | undefined> =>
+        errorOf(journal.append(run, epochs[run], 60, [started(run, 60)]));
+      const [a, b] =
+        when === "first" ? await Promise.all([append("a"), append("b")]) : (await Promise.all([append("b"), append("a")])).reverse();
+      expect(a).toMatchObject({ code: "JOURNAL_DAMAGED", cause: expect.anything() as unknown });
+      expect(b).toBeUndefined();
+      expect((await readOut(journal, "b")).events.length).toBe(61);
+    },
+  );
+
+  it("an event of the same run and place from another history of it does not fit", async () => {
+    const [file, other] = [newFile(), newFile()];
+    copyFileSync(good, file);
+    const elsewhere = journalAt(other);
+    const events = (runs["a"] ?? []).map((event) => ({ ...event, time: 7 }));
+    await written(elsewhere, "a", events);
+    await meddle(
+      file,
+      `ATTACH '${other}' AS other`,
+      `UPDATE events SET (body, checksum, chat) = (SELECT body, checksum, chat FROM other.events o WHERE o.place = ${at(30)}) WHERE place = ${at(30)}`,
+    );
+    const { a } = await checkHonest(file);
+    expect(a).toMatchObject({ intact: 30, error: { code: "JOURNAL_DAMAGED" } });
+    expect(chainStart("a")).not.toBe(chainStart("b"));
+  });
+
+  it("an event that is missing is told to be", async () => {
+    const file = newFile();
+    copyFileSync(good, file);
+    await meddle(file, `DELETE FROM events WHERE place = ${at(30)}`);
+    expect((await readOut(journalAt(file), "a")).error?.message).toContain("event 30 is missing");
+  });
+});
+
+describe("rows whose checksum is right, and which are no events all the same", () => {
+  /** Puts a body with its right checksum behind the first event of a run. */
+  async function forged(body: string): Promise<{ readonly events: RunEvent[]; readonly error: JournalError | undefined }> {
+    const file = newFile();
+    const journal = journalAt(file);
+    const first = started("a", 0);
+    await written(journal, "a", [first]);
+    const db = await connection(file);
+    const checksum = chained(chained(chainStart("a"), JSON.stringify(first), ""), body, "");
+    db.run("INSERT INTO events VALUES (?, ?, unhex(?), NULL)", [PLACES + 1, body, checksum]);
+    db.run("UPDATE runs SET events = 2, head = unhex(?)", [checksum]);
+    db.close();
+    return readOut(journal, "a");
+  }
+  const next = started("a", 1);
+
+  it("are told apart from those that are", async () => {
+    expect(await forged(JSON.stringify(next))).toEqual({ events: [started("a", 0), next], error: undefined });
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["no object", "[]"],
+    ["no type", JSON.stringify({ ...next, type: undefined })],
+    ["an unknown type", JSON.stringify({ ...next, type: "run.exploded" })],
+    ["a type that every object has", JSON.stringify({ ...next, type: "toString" })],
+    ["another run", JSON.stringify({ ...next, runId: "b" })],
+    ["another place", JSON.stringify({ ...next, seq: 2 })],
+    ["an older version than the first", JSON.stringify({ ...next, v: 0 })],
+    ["no time", JSON.stringify({ ...next, time: "now" })],
+    ["a prototype", JSON.stringify({ ...next, x: 1 }).replace('"x"', '"__proto__"')],
+    ["a prototype spelled in numbers", JSON.stringify({ ...next, x: { y: 1 } }).replace('"y"', '"\\u005f_pr\\u006fto__"')],
+  ])("%s", async (_, body) => {
+    expect(await forged(body)).toMatchObject({ events: [started("a", 0)], error: { code: "JOURNAL_DAMAGED", data: { intact: 1 } } });
+  });
+
+  it("an event of a newer version is refused by that name, after those before it", async () => {
+    const { events, error } = await forged(JSON.stringify({ ...next, v: 2 }));
+    expect(events).toEqual([started("a", 0)]);
+    expect(error).toMatchObject({ code: "EVENT_NEWER", data: { runId: "a", intact: 1, version: 2 } });
+  });
+});
+
+describe("a broken file", () => {
+  /** A copy of the good file with other bytes. */
+  function fileOf(contents: Uint8Array): string {
+    const file = newFile();
+    writeFileSync(file, contents);
+    return file;
+  }
+
+  it("cut off at and around every page, and anywhere", async () => {
+    const page = 4096;
+    expect(bytes.length % page).toBe(0);
+    const borders = Array.from({ length: bytes.length / page }, (_, n) => n * page).flatMap((border) => [border - 1, border, border + 1]);
+    const anywhere = fc.sample(fc.integer({ min: 1, max: bytes.length - 1 }), { numRuns: 60, seed: 1 });
+    let rescued = 0;
+    for (const length of [...borders, ...anywhere].filter((each) => each > 0)) {
+      const { a } = await checkHonest(fileOf(bytes.subarray(0, length)));
+      if (a?.error !== undefined && a.intact > 0) rescued += 1;
+    }
+    // What is left of it is read, not only refused.
+    expect(rescued).toBeGreaterThan(0);
+  });
+
+  it("cut off in the middle of a long run: what is left of it is read", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    const events = Array.from({ length: 400 }, (_, seq) => started("a", seq, 1_000));
+    await written(journal, "a", events);
+    await journal.close();
+    const whole = readFileSync(file);
+    const { events: left, error } = await readOut(journalAt(fileOf(whole.subarray(0, whole.length / 2))), "a");
+    expect(left).toEqual(events.slice(0, left.length));
+    expect(left.length).toBeGreaterThan(150);
+    expect(error).toMatchObject({ code: "JOURNAL_DAMAGED", data: { runId: "a", intact: left.length } });
+  });
+
+  it("cut off anywhere in its first page", async () => {
+    for (let length = 1; length < 4096; length += 37) await checkHonest(fileOf(bytes.subarray(0, length)));
+  });
+
+  it("cut off to nothing is a new one", async () => {
+    const journal = journalAt(fileOf(new Uint8Array()));
+    expect(await journal.runs()).toEqual([]);
+    expect((await readOut(journal, "a")).error?.code).toBe("RUN_UNKNOWN");
+  });
+
+  it("with flipped bits", async () => {
+    const flip = fc.record({ at: fc.nat({ max: bytes.length - 1 }), bit: fc.nat({ max: 7 }) });
+    let damaged = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 4 }), async (flips) => {
+        const copy = Buffer.from(bytes);
+        for (const { at, bit } of flips) copy[at] = (copy[at] ?? 0) ^ (1 << bit);
+        const { a, b } = await checkHonest(fileOf(copy));
+        if (a?.error !== undefined || b?.error !== undefined) damaged += 1;
+      }),
+      { numRuns: 300 },
+    );
+    expect(damaged).toBeGreaterThan(30);
+  });
+
+  it("with flipped bits in its first page, where the program's own mark and the tables stand", async () => {
+    const flip = fc.record({ at: fc.nat({ max: 4095 }), bit: fc.nat({ max: 7 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 2 }), async (flips) => {
+        const copy = Buffer.from(bytes);
+        for (const { at, bit } of flips) copy[at] = (copy[at] ?? 0) ^ (1 << bit);
+        await checkHonest(fileOf(copy));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("with a page of nothing, wherever it is", async () => {
+    for (let page = 1; page < bytes.length / 4096; page += 1) {
+      const copy = Buffer.from(bytes);
+      copy.fill(0, page * 4096, (page + 1) * 4096);
+      await checkHonest(fileOf(copy));
+    }
+  });
+});
+
+describe("the log beside the file", () => {
+  /** The files of a journal that was killed: what it had written is in the log alone. */
+  async function killed(): Promise<{ readonly file: string; readonly log: Buffer }> {
+    const source = newFile();
+    const journal = journalAt(source);
+    for (const [runId, events] of Object.entries(runs)) {
+      const epoch = await written(journal, runId, events.slice(0, 20));
+      for (let seq = 20; seq < events.length; seq += 8) await journal.append(runId, epoch, seq, events.slice(seq, seq + 8));
+    }
+    const file = newFile();
+    copyFileSync(source, file);
+    copyFileSync(`${source}-wal`, `${file}-wal`);
+    return { file, log: readFileSync(`${source}-wal`) };
+  }
+
+  /** A prefix, whole or by a typed error: a tail of commits that is gone is like a kill before them. */
+  async function checkPrefix(file: string): Promise<number> {
+    const journal = journalAt(file);
+    let seen = 0;
+    for (const [runId, truth] of Object.entries(runs)) {
+      const { events, error } = await readOut(journal, runId);
+      expect(events).toEqual(truth.slice(0, events.length));
+      expect(error === undefined || /^(JOURNAL_DAMAGED|RUN_UNKNOWN)$/.test(error.code)).toBe(true);
+      seen += events.length;
+    }
+    await errorOf(journal.close());
+    return seen;
+  }
+
+  it("brings everything back after a kill", async () => {
+    const { file } = await killed();
+    expect(await checkPrefix(file)).toBe(120);
+  });
+
+  it("when it was deleted, the runs are as they were at an earlier moment", async () => {
+    const { file } = await killed();
+    rmSync(`${file}-wal`);
+    expect(await checkPrefix(file)).toBeLessThan(120);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  it("when it was cut off or bits of it flipped, too", async () => {
+    const { file, log } = await killed();
+    const main = readFileSync(file);
+    let lost = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: log.length - 1 }), fc.boolean(), async (at, isCut) => {
+        const copy = newFile();
+        writeFileSync(copy, main);
+        const changed = Buffer.from(log);
+        if (!isCut) changed[at] = (changed[at] ?? 0) ^ 1;
+        writeFileSync(`${copy}-wal`, isCut ? changed.subarray(0, at) : changed);
+        if ((await checkPrefix(copy)) < 120) lost += 1;
+      }),
+      { numRuns: 60 },
+    );
+    expect(lost).toBeGreaterThan(0);
+  });
+});
+
+describe("messages that a model was shown", () => {
+  it("cannot be changed for a later event by who reads an earlier one", async () => {
+    const journal = journalAt(newFile());
+    const said = { role: "user", content: "hello" };
+    await written(journal, "a", [asked("a", 0, { messages: [said] }), asked("a", 1, { messages: [said, said] })]);
+    const seen: unknown[] = [];
+    for await (const event of journal.read("a", 0)) {
+      const { messages } = (event as unknown as { readonly request: { readonly messages: { content: string }[] } }).request;
+      expect(() => (messages[0]!.content = "changed")).toThrow(TypeError);
+      expect(() => messages.push({ content: "more" })).toThrow(TypeError);
+      seen.push(messages);
+    }
+    expect(seen).toEqual([[said], [said, said]]);
+  });
+});

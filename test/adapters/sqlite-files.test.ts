@@ -1,0 +1,287 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { loadDriver } from "../../src/adapters/sqlite-database.ts";
+import { openFile } from "../../src/adapters/sqlite-file.ts";
+import { APPLICATION_ID, SCHEMA_STEPS } from "../../src/adapters/sqlite-schema.ts";
+import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
+import { collectGarbage } from "../kernel/garbage.ts";
+import { connection, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
+
+function mode(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+/** Everything in a folder, byte for byte. */
+function contents(folder: string): Record<string, string> {
+  const files = readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name), "base64")]));
+}
+
+describe("the files of a journal", () => {
+  it("are not there before the first question", async () => {
+    const file = newFile("deep/deeper/journal.db");
+    const journal = sqlite({ path: file });
+    expect(existsSync(dirname(file))).toBe(false);
+    await journal.runs();
+    expect(existsSync(file)).toBe(true);
+    await journal.close();
+  });
+
+  it("are their owner's alone from birth, whatever the umask, and so are their folders", async () => {
+    const file = newFile("deep/journal.db");
+    const before = process.umask(0);
+    try {
+      const journal = journalAt(file);
+      await written(journal, "a", lively("a", 10));
+      const made = readdirSync(dirname(file)).filter((name) => !name.endsWith("-locks"));
+      expect(made.toSorted()).toEqual(["journal.db", "journal.db-shm", "journal.db-wal"]);
+      expect(made.map((name) => mode(join(dirname(file), name)))).toEqual(["600", "600", "600"]);
+      expect([mode(dirname(file)), mode(`${file}-locks`)]).toEqual(["700", "700"]);
+      expect(readdirSync(`${file}-locks`).map((name) => mode(join(`${file}-locks`, name)))).toEqual(["600"]);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it("a folder that is there already stays as it is", async () => {
+    const file = newFile();
+    const before = mode(dirname(file));
+    await journalAt(file).runs();
+    expect(mode(dirname(file))).toBe(before);
+  });
+
+  it("a lock file is gone with its run", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    for (const run of ["a", "b"]) await written(journal, run, [started(run, 0)]);
+    await journal.remove("a");
+    expect(readdirSync(`${file}-locks`).length).toBe(1);
+    await journal.remove("b");
+    expect(readdirSync(`${file}-locks`)).toEqual([]);
+  });
+
+  it("a removed run leaves nothing in the tables, and its place is used again", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    await written(journal, "b", lively("b", 10));
+    await written(journal, "a", lively("a", 500));
+    const grown = await sizeOf(file);
+    await journal.remove("a");
+    const db = await connection(file);
+    for (const table of ["events", "chats", "chat_messages"]) {
+      expect(db.first(`SELECT count(*) FROM ${table} WHERE ${table === "events" ? "place >= 2 << 31" : "number = 2"}`)).toEqual([0]);
+    }
+    db.close();
+    expect((await readOut(journal, "b")).events.length).toBe(10);
+    await written(journal, "a", lively("a", 500));
+    expect(await sizeOf(file)).toBeLessThan(grown * 1.1);
+  });
+
+  async function sizeOf(file: string): Promise<number> {
+    await meddle(file);
+    return statSync(file).size;
+  }
+});
+
+describe("a file that is no journal", () => {
+  async function checkRefused(file: string, code: string): Promise<void> {
+    const before = contents(dirname(file));
+    for (const question of [
+      (journal: ReturnType<typeof sqlite>) => journal.runs(),
+      (journal: ReturnType<typeof sqlite>) => journal.create("a"),
+      (journal: ReturnType<typeof sqlite>) => journal.read("a", 0)[Symbol.asyncIterator]().next(),
+    ]) {
+      const journal = sqlite({ path: file });
+      const error = await errorOf(question(journal) as Promise<unknown>);
+      expect(error?.code).toBe(code);
+      expect(error?.message).toContain(file);
+      await journal.close();
+    }
+    // A connection that was closed, but collected only now, would write what is in the log into the file.
+    collectGarbage();
+    await nextMacrotask();
+    // To look into a file that has a log, SQLite must have one, if an empty one, and a page of memory.
+    const [name, after] = [basename(file), contents(dirname(file))];
+    delete after[`${name}-shm`];
+    delete before[`${name}-shm`];
+    if (after[`${name}-wal`] === "") delete after[`${name}-wal`];
+    expect(after).toEqual(before);
+  }
+
+  it("a text", async () => {
+    const file = newFile();
+    writeFileSync(file, "To whom it may concern. ".repeat(100));
+    await checkRefused(file, "JOURNAL_FOREIGN");
+  });
+
+  it("another program's database", async () => {
+    const file = newFile();
+    const db = await connection(file);
+    db.exec("CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
+    db.close();
+    await checkRefused(file, "JOURNAL_FOREIGN");
+  });
+
+  it("another program's database that is still empty, but marked as its own", async () => {
+    const file = newFile();
+    const db = await connection(file);
+    db.exec("PRAGMA application_id = 7; PRAGMA user_version = 1");
+    db.close();
+    await checkRefused(file, "JOURNAL_FOREIGN");
+  });
+
+  it("another program's database that was killed while it wrote: its log stays as it is", async () => {
+    const [source, file] = [newFile(), newFile()];
+    const db = await connection(source);
+    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
+    for (const end of ["", "-wal"]) copyFileSync(`${source}${end}`, `${file}${end}`);
+    db.close();
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+    await checkRefused(file, "JOURNAL_FOREIGN");
+  });
+
+  it("another program's database that writes a log", async () => {
+    const file = newFile();
+    const db = await connection(file);
+    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
+    db.close();
+    await checkRefused(file, "JOURNAL_FOREIGN");
+  });
+
+  it("a journal of a newer version", async () => {
+    const [source, file] = [newFile(), newFile()];
+    const journal = sqlite({ path: source });
+    await written(journal, "a", [started("a", 0)]);
+    await journal.close();
+    await meddle(source, `PRAGMA user_version = ${SCHEMA_STEPS.length + 1}`);
+    copyFileSync(source, file);
+    await checkRefused(file, "JOURNAL_NEWER");
+  });
+
+  it("a file whose maker was killed before it had written a table is a new journal", async () => {
+    const file = newFile();
+    const db = await connection(file);
+    db.exec("PRAGMA journal_mode = WAL");
+    db.close();
+    expect(statSync(file).size).toBeGreaterThan(0);
+    await written(journalAt(file), "a", [started("a", 0)]);
+  });
+
+  it("an empty file is a new journal", async () => {
+    const file = newFile();
+    writeFileSync(file, "");
+    expect(await journalAt(file).runs()).toEqual([]);
+  });
+});
+
+describe("an open file", () => {
+  it("J1 forces every commit to the disk, and takes nothing that stands in it on trust", async () => {
+    const db = await openFile(await loadDriver(), { file: newFile(), clock: systemClock, patience: 0 });
+    const settings = ["journal_mode", "synchronous", "cell_size_check", "trusted_schema"].map((name) => db.first(`PRAGMA ${name}`)?.[0]);
+    db.close();
+    expect(settings).toEqual(["wal", 2, 1, 0]);
+  });
+});
+
+describe("a journal of an older version", () => {
+  // Version 2 as it may be one day: the file of version 1 is made by the real first step.
+  const older = SCHEMA_STEPS.slice(0, 1);
+  const newer = [...older, "ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT 'from before'"];
+
+  async function olderFile(): Promise<string> {
+    const file = newFile();
+    const journal = journalAt(file, { steps: older });
+    await written(journal, "a", lively("a", 20));
+    await journal.close();
+    return file;
+  }
+
+  async function versionOf(file: string): Promise<unknown[]> {
+    const db = await connection(file);
+    const found = ["PRAGMA application_id", "PRAGMA user_version"].map((sql) => db.first(sql)?.[0]);
+    db.close();
+    return found;
+  }
+
+  it("is brought to the newest, and keeps what it holds", async () => {
+    const file = await olderFile();
+    expect(await versionOf(file)).toEqual([APPLICATION_ID, 1]);
+    const journal = journalAt(file, { steps: newer });
+    expect((await readOut(journal, "a")).events).toEqual(lively("a", 20));
+    expect(await versionOf(file)).toEqual([APPLICATION_ID, 2]);
+    const db = await connection(file);
+    expect(db.first("SELECT CAST(note AS BLOB) FROM runs")).toEqual([Buffer.from("from before")]);
+    db.close();
+    // And the program of before refuses it from now on.
+    expect((await errorOf(journalAt(file, { steps: older }).runs()))?.code).toBe("JOURNAL_NEWER");
+  });
+
+  it("a new file takes all steps", async () => {
+    const file = newFile();
+    await journalAt(file, { steps: newer }).runs();
+    expect(await versionOf(file)).toEqual([APPLICATION_ID, 2]);
+  });
+
+  it("stays as it is when a step fails, and can be used as before", async () => {
+    const file = await olderFile();
+    const broken = [...newer, "INSERT INTO nowhere VALUES (1)"];
+    expect((await errorOf(journalAt(file, { steps: broken }).runs()))?.code).toBe("JOURNAL_DAMAGED");
+    expect(await versionOf(file)).toEqual([APPLICATION_ID, 1]);
+    const db = await connection(file);
+    expect(db.all("SELECT CAST(name AS BLOB) FROM pragma_table_info('runs')").map(String)).not.toContain("note");
+    db.close();
+    expect((await readOut(journalAt(file, { steps: older }), "a")).events).toEqual(lively("a", 20));
+  });
+
+  it("two journals that come at once bring it there once", async () => {
+    const file = await olderFile();
+    const journals = [journalAt(file, { steps: newer }), journalAt(file, { steps: newer }), journalAt(file, { steps: newer })];
+    const runs = await Promise.all(journals.map((journal) => journal.runs()));
+    expect(runs).toEqual(journals.map(() => [{ runId: "a", events: 20 }]));
+  });
+});
+
+describe("a place where no file can be", () => {
+  it("below a file", async () => {
+    const file = newFile();
+    writeFileSync(file, "a file");
+    expect(await errorOf(sqlite({ path: join(file, "journal.db") }).runs())).toMatchObject({
+      code: "JOURNAL_UNWRITABLE",
+      cause: { code: expect.stringMatching(/^E(EXIST|NOTDIR)$/) as unknown },
+    });
+  });
+
+  it("where a folder is", async () => {
+    const file = newFile();
+    mkdirSync(file);
+    expect((await errorOf(sqlite({ path: file }).runs()))?.code).toBe("JOURNAL_UNWRITABLE");
+  });
+
+  it("a folder that nobody may write", async ({ skip }) => {
+    skip(process.getuid?.() === 0, "root may write everywhere");
+    const file = newFile("closed/journal.db");
+    mkdirSync(dirname(file), { mode: 0o500 });
+    expect((await errorOf(sqlite({ path: file }).runs()))?.code).toBe("JOURNAL_UNWRITABLE");
+  });
+
+  it("the next question tries again", async () => {
+    const file = newFile("later/journal.db");
+    const blocked = dirname(file);
+    writeFileSync(blocked, "in the way");
+    const journal = journalAt(file);
+    expect((await errorOf(journal.create("a")))?.code).toBe("JOURNAL_UNWRITABLE");
+    rmSync(blocked);
+    await written(journal, "a", [started("a", 0)]);
+    expect(await journal.runs()).toEqual([{ runId: "a", events: 1 }]);
+  });
+
+  it("where the folder of locks belongs: nothing is claimed", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    await journal.create("a");
+    writeFileSync(`${file}-locks`, "in the way");
+    expect((await errorOf(journal.claim("a")))?.code).toBe("JOURNAL_UNWRITABLE");
+  });
+});

@@ -1,0 +1,238 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { Journal } from "../../src/run/journal.ts";
+import { childEvent } from "./sqlite-child.ts";
+import { startChild } from "./sqlite-process.ts";
+import { errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";
+
+/** A file with a run in it that nobody owns. */
+async function fileWith(...runs: readonly string[]): Promise<{ readonly file: string; readonly journal: Journal }> {
+  const file = newFile();
+  const journal = journalAt(file);
+  for (const run of runs) await journal.create(run);
+  return { file, journal };
+}
+
+describe("a run that another process owns", () => {
+  it("O1 is refused while that lives or stands still, read all the time, and free when it was killed", async () => {
+    const { file, journal } = await fileWith("a");
+    const child = startChild({ do: "hold", file, run: "a" });
+    expect(await child.said(1)).toBe("claimed");
+    expect(await errorOf(journal.claim("a"))).toMatchObject({ code: "RUN_OWNED", data: { runId: "a" } });
+    expect((await errorOf(journal.remove("a")))?.code).toBe("RUN_OWNED");
+    expect(await readOut(journal, "a")).toEqual({ events: [], error: undefined });
+    child.kill("SIGSTOP");
+    await stopped(child.pid);
+    expect((await errorOf(journal.claim("a")))?.code).toBe("RUN_OWNED");
+    child.kill("SIGKILL");
+    expect(await child.ended).toBe("SIGKILL");
+    const epoch = await journal.claim("a");
+    await journal.append("a", epoch, 0, [started("a", 0)]);
+    expect((await readOut(journal, "a")).events.length).toBe(1);
+  });
+
+  it("is refused to a process that comes later, and other runs of the file are not", async () => {
+    const { file, journal } = await fileWith("a", "b");
+    await journal.claim("a");
+    const [late, other] = [startChild({ do: "hold", file, run: "a" }), startChild({ do: "hold", file, run: "b" })];
+    expect([await late.said(1), await other.said(1)]).toEqual(["RUN_OWNED", "claimed"]);
+    other.kill("SIGKILL");
+    await Promise.all([late.ended, other.ended]);
+  });
+
+  it("goes on in another process when its owner gives it back", async () => {
+    const { file, journal } = await fileWith("a");
+    const epoch = await journal.claim("a");
+    await journal.release("a", epoch);
+    const child = startChild({ do: "hold", file, run: "a" });
+    expect(await child.said(1)).toBe("claimed");
+    child.kill("SIGKILL");
+    await child.ended;
+  });
+});
+
+/** How many files of a folder this process has open. */
+function openIn(folder: string): number {
+  const links = readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      // The one that the list itself was read from.
+      return "";
+    }
+  });
+  return links.filter((link) => link.startsWith(`${folder}/`)).length;
+}
+
+/** Resolves when the kernel has stopped the process: until then it may still finish what it is at. */
+async function stopped(pid: number): Promise<void> {
+  if (!existsSync("/proc")) return;
+  while (!/^\d+ \(.*\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))) await new Promise((resolve) => void setImmediate(resolve));
+}
+
+describe("two journals of one process", () => {
+  it("O1 keep each other out until the first gives back, removes or closes", async () => {
+    const { file, journal } = await fileWith("a", "b", "c");
+    const other = journalAt(file);
+    const epochs = [await journal.claim("a"), await journal.claim("b"), await journal.claim("c")];
+    for (const run of ["a", "b", "c"]) expect((await errorOf(other.claim(run)))?.code).toBe("RUN_OWNED");
+    await journal.release("a", epochs[0] ?? 0);
+    await journal.remove("b");
+    expect(await errorOf(other.claim("a"))).toBeUndefined();
+    expect((await errorOf(other.claim("b")))?.code).toBe("RUN_UNKNOWN");
+    expect((await errorOf(journal.claim("a")))?.code).toBe("RUN_OWNED");
+    await journal.close();
+    expect(await errorOf(other.claim("c"))).toBeUndefined();
+  });
+
+  it("a stale epoch gives nothing away: the run stays its owner's", async () => {
+    const { file, journal } = await fileWith("a");
+    const former = await journal.claim("a");
+    await journal.claim("a");
+    await journal.release("a", former);
+    expect((await errorOf(journalAt(file).claim("a")))?.code).toBe("RUN_OWNED");
+  });
+
+  it("a claim that failed keeps nothing", async () => {
+    const { file, journal } = await fileWith("a");
+    expect((await errorOf(journal.claim("b")))?.code).toBe("RUN_UNKNOWN");
+    expect(existsSync(`${file}-locks`)).toBe(false);
+    const epoch = await journal.claim("a");
+    const other = journalAt(file);
+    expect((await errorOf(other.claim("a")))?.code).toBe("RUN_OWNED");
+    await journal.release("a", epoch);
+    expect(await errorOf(other.claim("a"))).toBeUndefined();
+    await other.create("b");
+    expect(await errorOf(journal.claim("b"))).toBeUndefined();
+  });
+
+  it("of a claim and a release at once, whoever has the epoch has the lock", async () => {
+    const { file, journal } = await fileWith("a");
+    const other = journalAt(file);
+    let epoch = await journal.claim("a");
+    for (let n = 0; n < 5; n += 1) {
+      [, epoch] = await Promise.all([journal.release("a", epoch), journal.claim("a")]);
+      expect((await errorOf(other.claim("a")))?.code).toBe("RUN_OWNED");
+    }
+    await journal.append("a", epoch, 0, [started("a", 0)]);
+  });
+
+  it("O3 who lost a lock because somebody deleted it is fenced by its epoch, from the other journal too", async () => {
+    const { file, journal } = await fileWith("a");
+    const former = await journal.claim("a");
+    await journal.append("a", former, 0, [started("a", 0)]);
+    rmSync(`${file}-locks`, { recursive: true });
+    const other = journalAt(file);
+    const latter = await other.claim("a");
+    for (const each of [journal, other]) expect((await errorOf(each.append("a", former, 1, [started("a", 1)])))?.code).toBe("EPOCH_STALE");
+    await other.append("a", latter, 1, [started("a", 1)]);
+    expect((await readOut(journal, "a")).events.length).toBe(2);
+  });
+
+  it("many runs at once are one open file each, and none when they were given back", async ({ skip }) => {
+    skip(!existsSync("/proc/self/fd"), "this system does not tell which files are open");
+    const { file, journal } = await fileWith(...Array.from({ length: 40 }, (_, n) => `run ${n}`));
+    const epochs = await Promise.all(Array.from({ length: 40 }, (_, n) => journal.claim(`run ${n}`)));
+    expect(openIn(`${file}-locks`)).toBe(40);
+    await Promise.all(epochs.map((epoch, n) => journal.release(`run ${n}`, epoch)));
+    expect(openIn(`${file}-locks`)).toBe(0);
+    expect(readdirSync(`${file}-locks`).length).toBe(40);
+  });
+});
+
+describe("a process that is killed while it writes", () => {
+  it("J1 has on the disk what it was told is there, and what is there is a prefix of whole appends", async () => {
+    const runs = ["a", "b", "c"];
+    const { file, journal } = await fileWith(...runs);
+    const told = new Map(runs.map((run) => [run, 0]));
+    for (const lines of [1, 17, 60, 140]) {
+      const child = startChild({ do: "append", file, runs });
+      await child.said(lines);
+      child.kill("SIGKILL");
+      await child.ended;
+      for (const line of child.lines) {
+        const [run = "", seq] = line.split(" ");
+        told.set(run, Number(seq));
+      }
+      for (const run of runs) {
+        const { events, error } = await readOut(journal, run);
+        expect(error).toBeUndefined();
+        expect(events).toEqual(events.map((_, seq) => childEvent(run, seq)));
+        expect(events.length).toBeGreaterThanOrEqual(told.get(run) ?? 0);
+        expect(isWholeAppends(events.length)).toBe(true);
+      }
+    }
+    expect([...told.values()].reduce((sum, each) => sum + each, 0)).toBeGreaterThan(100);
+  });
+
+  /** Whether appends of one, two or three events, as the child makes them, come to so many. */
+  function isWholeAppends(events: number): boolean {
+    let seq = 0;
+    while (seq < events) seq += 1 + (seq % 3);
+    return seq === events;
+  }
+
+  it("leaves nothing in the way of others who write the same file at the same time", async () => {
+    const { file, journal } = await fileWith("mine", "theirs");
+    const victim = startChild({ do: "append", file, runs: ["theirs"] });
+    const epoch = await journal.claim("mine");
+    await victim.said(5);
+    for (let seq = 0; seq < 60; seq += 1) {
+      if (seq === 30) victim.kill("SIGKILL");
+      await journal.append("mine", epoch, seq, [started("mine", seq)]);
+    }
+    await victim.ended;
+    expect((await readOut(journal, "mine")).events.length).toBe(60);
+    expect((await readOut(journal, "theirs")).error).toBeUndefined();
+  });
+});
+
+describe("several processes on one file", () => {
+  it("write different runs at once, and a reader sees prefixes all the time", async () => {
+    const { file, journal } = await fileWith();
+    const names = ["x", "y", "z"];
+    const children = names.map((run) => startChild({ do: "fill", file, run, count: 120 }));
+    let done = 0;
+    for (const child of children) void child.ended.then(() => (done += 1));
+    let looks = 0;
+    while (done < children.length) {
+      for (const { runId } of await journal.runs()) {
+        const { events, error } = await readOut(journal, runId);
+        expect({ error, events }).toEqual({ error: undefined, events: events.map((_, seq) => childEvent(runId, seq)) });
+      }
+      looks += 1;
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    expect(looks).toBeGreaterThan(3);
+    expect(children.map((child) => child.lines)).toEqual(names.map(() => ["done"]));
+    expect((await journal.runs()).map(({ runId, events }) => `${runId} ${events}`).toSorted()).toEqual(["x 120", "y 120", "z 120"]);
+  });
+});
+
+describe("the process of a reader", () => {
+  it("grows by a page, not by the run", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    const epoch = await written(journal, "a", []);
+    for (let seq = 0; seq < 160; seq += 16) {
+      await journal.append(
+        "a",
+        epoch,
+        seq,
+        Array.from({ length: 16 }, (_, place) => started("a", seq + place, 1_000_000)),
+      );
+    }
+    await journal.close();
+    const child = startChild({ do: "weigh", file, run: "a" });
+    const [events, grown] = (await child.said(1)).split(" ").map(Number);
+    expect(events).toBe(160);
+    expect(grown).toBeLessThan(120_000_000);
+    await child.ended;
+  });
+
+  it("loads the library with the first question, not before", async () => {
+    const child = startChild({ do: "load", file: newFile() });
+    expect(await child.said(1)).toBe("false true");
+    await child.ended;
+  });
+});

@@ -1,0 +1,76 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import type { main } from "./sqlite-child.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const CHILD = "/test/adapters/sqlite-child.ts";
+
+/** Loads the sources as the tests do, so that nothing has to be built. */
+const LOADER = `
+  import { createViteServer } from "vitest/node";
+  const server = await createViteServer({
+    root: ${JSON.stringify(root)}, configFile: false, logLevel: "error", optimizeDeps: { noDiscovery: true },
+    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
+  });
+  const { main } = await server.ssrLoadModule(${JSON.stringify(CHILD)});
+  await main(JSON.parse(process.argv[1]));
+  await server.close();
+`;
+
+/** A process of its own at work on a journal. */
+export interface Child {
+  readonly pid: number;
+  /** The lines it has said so far. */
+  readonly lines: readonly string[];
+  /** Resolves with the first line, once there are so many; rejects when it ends before. */
+  said(count: number): Promise<string>;
+  /** Resolves with the exit code or the signal that ended it, once all it said has come. */
+  readonly ended: Promise<number | string>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+const running = new Set<ChildProcessByStdio<null, Readable, Readable>>();
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** Starts a process that does `task`. */
+export function startChild(task: Parameters<typeof main>[0]): Child {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", LOADER, JSON.stringify(task)], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  const lines: string[] = [];
+  let rest = "";
+  let trouble = "";
+  const listeners = new Set<() => void>();
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const parts = `${rest}${text}`.split("\n");
+    // What a kill has cut off was never said.
+    rest = parts.pop() ?? "";
+    lines.push(...parts);
+    for (const listener of listeners) listener();
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));
+  const ended = new Promise<number | string>((resolve) => {
+    child.on("close", (code, signal) => {
+      running.delete(child);
+      resolve(code ?? signal ?? "?");
+    });
+  });
+  const said = (count: number): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (lines.length < count) return;
+        listeners.delete(look);
+        resolve(lines[0] ?? "");
+      };
+      listeners.add(look);
+      look();
+      void ended.then((end) => reject(new Error(`expected ${count} lines, but it ended with ${end}: ${lines.join("\n")}${trouble}`)));
+    });
+  return { pid: child.pid ?? 0, lines, said, ended, kill: (signal) => void child.kill(signal) };
+}

@@ -1,0 +1,153 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { ResultReport } from "../../src/cli/report.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
+import { playing, resultOf } from "../adversarial/hostile-model.ts";
+import { fence, prd } from "../actions/greeter.ts";
+import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn, taskOf } from "./kept-run.ts";
+
+const words = ["Greet me on a page", "--price", "1,4", "--sandbox", "none", "--out", "project", "--seed", "1", "--json"];
+
+interface Parent {
+  readonly cwd: string;
+  readonly id: string;
+  readonly events: readonly RunEvent[];
+  readonly result: ResultReport;
+  readonly stub: OpenAIStub;
+}
+
+/** A whole run of the small project. */
+async function parentRun(): Promise<Parent> {
+  const stub = await openaiStub({ handler: playing({ "RewriteCode: src/greet.js (round 1)": fence("x") }) });
+  const cwd = freshFolder();
+  const { code, stdout } = await command(cwd, [...words, "--base-url", stub.url]);
+  expect(code).toBe(0);
+  return { cwd, id: await newestIn(cwd), events: eventsIn(stdout), result: resultOf(stdout) as ResultReport, stub };
+}
+
+function seqOf(events: readonly RunEvent[], cause: string): number {
+  return events.find((event) => event.type === "act.ended" && event.said.some(({ message }) => message.causeBy === cause))?.seq ?? -1;
+}
+
+function log(root: string): string {
+  return execFileSync("git", ["log", "--format=%an: %s"], { cwd: root, encoding: "utf8" });
+}
+
+describe("troupe fork", () => {
+  it("that changes nothing pays nothing, from any place, and has the same project in a folder of its own", async () => {
+    const { cwd, id, events, result, stub } = await parentRun();
+    const project = join(cwd, "project");
+    for (const at of [events.length - 1, seqOf(events, "WriteTasks"), 1]) {
+      const { code, stdout } = await command(cwd, ["fork", id, "--at", String(at), "--json"]);
+      const report = resultOf(stdout) as ResultReport;
+      expect({ code, at }).toEqual({ code: 0, at });
+      expect(report).toMatchObject({ cost: { known: 0 }, fork: { parent: { runId: id, at }, paid: 0, saved: result.cost.known } });
+      expect(report.out).not.toBe(project);
+      expect(contentsOf(report.out)).toEqual(contentsOf(project));
+      expect(log(report.out)).toBe(log(project));
+      expect(await command(cwd, ["replay", report.runId])).toMatchObject({ code: 0 });
+    }
+    expect(stub.requests).toHaveLength(8);
+    expect(readdirSync(join(cwd, "workspace"))).toEqual(["project", "project-2", "project-3"]);
+    await stub.close();
+  });
+
+  it("with another idea pays for what follows from it, and tells the first difference with both requests", async () => {
+    const { cwd, id, stub } = await parentRun();
+    writeFileSync(join(cwd, "idea.md"), "Greet me in French\n");
+    const { code, stdout } = await command(cwd, ["fork", id, "--edit", "1=idea.md", "--out", "french"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ {2}Fork +of \S+ at event 1: \d+ answers reused, 1 model call made, \$0\.\d+ saved$/m);
+    expect(stdout).toContain('\nFirst difference: Alice#0~1 asks "gpt-5-mini"');
+    expect(stdout).toMatch(/parent:\n[^]*> +\d+ \| Greet me on a page\n[^]*fork:\n[^]*> +\d+ \| Greet me in French\n/);
+    expect(stub.requests.map(taskOf).slice(8)).toEqual(["WritePrd"]);
+    expect(readFileSync(join(cwd, "french/docs/requirement.txt"), "utf8")).toBe("Greet me in French\n");
+    expect(readFileSync(join(cwd, "project/docs/requirement.txt"), "utf8")).toBe("Greet me on a page\n");
+    await stub.close();
+  });
+
+  it("with other data in a message asks anew whoever reads it", async () => {
+    const { cwd, id, events, stub } = await parentRun();
+    writeFileSync(join(cwd, "prd.json"), JSON.stringify({ ...prd, productGoals: ["Greet in verse"] }));
+    const at = seqOf(events, "WritePrd");
+    const { code, stdout } = await command(cwd, ["fork", id, "--edit", `${at}=prd.json`, "--json"]);
+    expect(code).toBe(0);
+    const asked = stub.requests.slice(8);
+    expect(asked.map(taskOf)).toContain("WriteDesign");
+    expect(asked.map(taskOf)).not.toContain("WritePrd");
+    expect(JSON.stringify(asked[0])).toContain("Greet in verse");
+    expect(resultOf(stdout)).toMatchObject({ fork: { paid: asked.length, difference: { act: "Bob#0~1" } } });
+    await stub.close();
+  });
+
+  it("with another model asks it everything that comes after, and goes on with it when it is stopped", async () => {
+    const { cwd, id, events, stub } = await parentRun();
+    const at = seqOf(events, "WriteTasks");
+    const flags = ["--model", "other", "--price", "2,8"];
+    const first = await command(cwd, ["fork", id, "--at", String(at), ...flags, "--rounds", "5", "--json"]);
+    expect({ code: first.code, models: new Set(stub.requests.slice(8).map(({ model }) => model)) }).toEqual({
+      code: 4,
+      models: new Set(["other"]),
+    });
+    const { code, stdout } = await command(cwd, ["resume", "--rounds", "30", "--json"]);
+    expect(code).toBe(0);
+    expect(resultOf(stdout)).toMatchObject({ runId: await newestIn(cwd), out: join(cwd, "workspace/project") });
+    expect(stub.requests.slice(8).map(({ model }) => model)).toEqual(Array.from({ length: stub.requests.length - 8 }, () => "other"));
+    expect(linesIn((await command(cwd, ["runs", "show", await newestIn(cwd), "--json"])).stdout)).toMatchObject([
+      { about: { model: { id: "other", price: { input: 2, output: 8 } } }, parent: { runId: id, at } },
+    ]);
+    await stub.close();
+  });
+
+  it("can drop a message, and say something more", async () => {
+    const cwd = freshFolder();
+    expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet"])).code).toBe(4);
+    const id = await newestIn(cwd);
+    writeFileSync(join(cwd, "wish.md"), "Make it blue\n");
+    const { stdout } = await command(cwd, ["fork", id, "--drop", "1", "--add", "wish.md", "--rounds", "1", "--json"]);
+    const [dropped, added] = eventsIn(stdout).filter((event) => event.type === "message");
+    expect([dropped, added]).toMatchObject([{ to: [] }, { message: { content: "Make it blue" }, to: ["Alice"] }]);
+  });
+});
+
+describe("what a fork refuses, and leaves nothing of", () => {
+  it.each([
+    [["--at", "999999"], "FORK_POINT"],
+    [["--at", "-1"], "OPTION_INVALID"],
+    [["--at", "x"], "OPTION_INVALID"],
+    [["--edit", "1"], "OPTION_INVALID"],
+    [["--edit", "1=none.md"], "FILE_UNREADABLE"],
+    [["--edit", "999999=idea.md"], "FORK_POINT"],
+    [["--edit", "0=idea.md"], "FORK_CHANGE"],
+    [["--edit", "1.5=idea.md"], "FORK_CHANGE"],
+    [["--drop", "1", "--at", "20"], "FORK_CHANGE"],
+    [["--drop", "20", "--at", "3"], "FORK_POINT"],
+    [["--add", "empty.md"], "OPTION_INVALID"],
+    [["--rounds", "1", "--at", "20"], "ROUNDS_USED"],
+    [["--out", "full"], "WORKSPACE_NOT_EMPTY"],
+    [["--model", "gpt-5"], "MODEL_AUTH"],
+  ])("%j", async (flags, reason) => {
+    const { cwd, id } = await begun;
+    const ended = await command(cwd, ["fork", id, ...flags]);
+    expect(ended).toMatchObject({
+      code: reason === "MODEL_AUTH" ? 7 : 2,
+      stdout: "",
+      stderr: expect.stringContaining(`(${reason})`) as string,
+    });
+    expect(await idsIn(cwd)).toEqual([id]);
+    expect(readdirSync(join(cwd, "workspace"))).toEqual(["todo"]);
+    expect(existsSync(join(cwd, "full/docs"))).toBe(false);
+  });
+});
+
+const begun = (async () => {
+  const cwd = freshFolder();
+  expect((await command(cwd, ["demo", "todo", "--rounds", "2", "--quiet"])).code).toBe(4);
+  writeFileSync(join(cwd, "idea.md"), "Another idea\n");
+  writeFileSync(join(cwd, "empty.md"), " \n");
+  execFileSync("mkdir", ["-p", join(cwd, "full/of/something")]);
+  return { cwd, id: await newestIn(cwd) };
+})();

@@ -1,0 +1,83 @@
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { errorLines, exitCodeOfError, toldError } from "../../src/cli/errors.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { styleFor } from "../../src/cli/screen/style.ts";
+import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import type { OpenAIBody } from "../../src/testing/index.ts";
+import { fakeHost, scratchFolder } from "./fake-host.ts";
+
+const scratch = scratchFolder();
+
+/** A new folder to be in. */
+export function freshFolder(): string {
+  return mkdtempSync(join(scratch, "kept-"));
+}
+
+/** How a command is given; the rest is a plain pipe. */
+export interface Given {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+/** How a command ended and what it said. */
+export interface Said {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command to its end inside this process, as the built one does it in one of its own. */
+export async function command(cwd: string, words: readonly string[], { env = {}, stdin = "" }: Given = {}): Promise<Said> {
+  const host = fakeHost({ cwd, clock: systemClock, env: { PATH: process.env["PATH"] ?? "", ...env } });
+  host.stdin.end(stdin);
+  const code = await runProgram(host, words).catch((error: unknown) => {
+    host.stderr.write(`${errorLines(toldError(error, env), { style: styleFor(false), isVerbose: false }).join("\n")}\n`);
+    return exitCodeOfError(error);
+  });
+  await nextMacrotask();
+  return { code, stdout: host.stdout.text, stderr: host.stderr.text };
+}
+
+/** The ids of the runs that are kept in a folder, the newest first. */
+export async function idsIn(cwd: string): Promise<readonly string[]> {
+  const { stdout } = await command(cwd, ["runs", "ls", "--json"]);
+  return linesIn(stdout).map((line) => (line as { runId: string }).runId);
+}
+
+/** The id of the newest run that is kept in a folder. */
+export async function newestIn(cwd: string): Promise<string> {
+  return (await idsIn(cwd))[0] ?? "";
+}
+
+/** Lines of JSON as values. */
+export function linesIn(stdout: string): readonly unknown[] {
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+/** The events among lines of JSON. */
+export function eventsIn(stdout: string): readonly RunEvent[] {
+  return linesIn(stdout).filter((line): line is RunEvent => typeof (line as { seq?: unknown }).seq === "number");
+}
+
+/** What the files of a project hold, without its history. */
+export function contentsOf(root: string): Readonly<Record<string, string>> {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
+    .filter((path) => !/^\.(git|troupe)\//.test(path));
+  return Object.fromEntries(paths.map((path) => [path, readFileSync(join(root, path), "utf8")]));
+}
+
+/** What a question asks for, as its heading says. */
+export function taskOf({ messages }: OpenAIBody): string {
+  for (const { role, content } of messages) {
+    const heading = role === "user" && typeof content === "string" ? /^# (.+)$/m.exec(content)?.[1] : undefined;
+    if (heading !== undefined) return heading;
+  }
+  return "";
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { aboutFor, aboutOf, placeOf, readAbout, type RunAbout } from "../../src/cli/about.ts";
+import { recordedModel, recordedSettings } from "../../src/cli/recorded-settings.ts";
+import { companySettings } from "../../src/cli/settings.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { refusedSandbox } from "../../src/workspace/index.ts";
+
+const KEY = "sk-canary-0123456789abcdefghij";
+const beginning = {
+  version: "1.2.3",
+  idea: `Build it with ${KEY}`,
+  folder: "/home/me/project",
+  settings: companySettings({ rounds: "7", seed: "s", sandbox: "none", codeReview: false }),
+  chosen: {
+    model: scriptedModel([], { id: "my-own", price: { input: 1, output: 2 } }),
+    baseURL: "http://127.0.0.1:8080/v1/?key=hidden#hidden",
+    demo: undefined,
+    secrets: [KEY],
+  },
+  sandbox: refusedSandbox("x", "y"),
+  seal: "sealed",
+};
+const about = aboutOf("r", aboutFor(beginning));
+
+describe("what is kept with a run", () => {
+  it("is everything that is needed to go on with it, and never a key", () => {
+    expect(about).toEqual({
+      command: "troupe",
+      version: "1.2.3",
+      idea: "Build it with [secret]",
+      out: "/home/me/project",
+      model: { id: "my-own", baseURL: "http://127.0.0.1:8080/v1", price: { input: 1, output: 2 } },
+      seed: "s",
+      rounds: 7,
+      codeReview: false,
+      runTests: true,
+      sandbox: "none",
+      sandboxKind: "refused",
+      allowUnpriced: false,
+      seal: "sealed",
+    });
+    expect(JSON.stringify(about)).not.toMatch(/hidden|canary/);
+  });
+
+  it.each([undefined, "", "localhost", "no url"])("is no place for the base URL %j", (url) => {
+    expect(placeOf(url)).toBeUndefined();
+  });
+
+  it.each([
+    ["nothing", null],
+    ["a text", "troupe"],
+    ["a program's own", { command: "mine" }],
+    ["a relative folder", { ...about, out: "project" }],
+    ["a base URL that is none", { ...about, model: { id: "m", baseURL: "file:///etc/passwd" } }],
+    ["rounds that are none", { ...about, rounds: 0 }],
+    ["a price below zero", { ...about, model: { id: "m", price: { input: -1, output: 1 } } }],
+    ["a sandbox that is none", { ...about, sandbox: "docker" }],
+  ])("is not read from %s", (_what, kept) => {
+    expect(readAbout(kept as never)).toBeUndefined();
+    expect(() => aboutOf("r", kept as never)).toThrow(expect.objectContaining({ code: "RUN_FOREIGN" }) as Error);
+  });
+});
+
+describe("how a run goes on", () => {
+  const state = { round: 3, budget: 500_000 };
+
+  it("is as it was begun", () => {
+    expect(recordedSettings(about, state, {})).toEqual({
+      budget: 500_000,
+      isBudgetExplicit: false,
+      allowUnpriced: false,
+      rounds: 7,
+      out: "/home/me/project",
+      force: false,
+      seed: "s",
+      sandbox: "none",
+      codeReview: false,
+      runTests: true,
+    });
+  });
+
+  it("is otherwise where the options say so", () => {
+    const flags = { budget: "2", sandbox: "bubblewrap", force: true, allowUnpriced: true, rounds: "4" };
+    expect(recordedSettings(about, state, flags)).toMatchObject({
+      budget: 2_000_000,
+      isBudgetExplicit: true,
+      sandbox: "bubblewrap",
+      force: true,
+      allowUnpriced: true,
+      rounds: 4,
+    });
+  });
+
+  it.each([
+    [0, 7],
+    [6, 7],
+    [7, 14],
+    [10, 17],
+  ])("gives one that has had %i rounds %i in all", (round, rounds) => {
+    expect(recordedSettings(about, { round, budget: undefined }, {}).rounds).toBe(rounds);
+  });
+
+  it.each(["1", "3"])("refuses --rounds %s, which are used up", (rounds) => {
+    expect(() => recordedSettings(about, state, { rounds })).toThrow(expect.objectContaining({ code: "ROUNDS_USED" }) as Error);
+  });
+});
+
+describe("the model of a run that goes on", () => {
+  const reached = (flags = {}, env = {}, was: RunAbout = about): unknown => recordedModel(was, flags, env);
+
+  it("is the same, where it was, with the key of today", () => {
+    expect(reached({}, { OPENAI_API_KEY: KEY, TROUPE_MODEL: "other" })).toEqual({
+      kind: "model",
+      model: { id: "my-own", apiKey: KEY, keyFrom: "OPENAI_API_KEY", baseURL: "http://127.0.0.1:8080/v1", price: { input: 1, output: 2 } },
+    });
+  });
+
+  it("is reached elsewhere where an option says so, and with what only the environment knows of the same place", () => {
+    expect(reached({ baseUrl: "http://other/v1" })).toMatchObject({ model: { baseURL: "http://other/v1" } });
+    expect(reached({}, { TROUPE_BASE_URL: "http://127.0.0.1:8080/v1?key=k" })).toMatchObject({
+      model: { baseURL: "http://127.0.0.1:8080/v1?key=k" },
+    });
+    expect(reached({}, { TROUPE_BASE_URL: "http://other/v1" })).toMatchObject({ model: { baseURL: "http://127.0.0.1:8080/v1" } });
+  });
+
+  it("costs what it did, unless it is another or an option says so", () => {
+    expect(reached({ price: "3,4" })).toMatchObject({ model: { price: { input: 3, output: 4 } } });
+    expect(reached({ model: "another" })).toMatchObject({ model: { id: "another", price: undefined } });
+  });
+
+  it("cannot be reached without a place and a key", () => {
+    expect(reached({}, {}, { ...about, model: { id: "gpt-5" } })).toEqual({ kind: "none", asked: "gpt-5" });
+    expect(reached({}, { TROUPE_BASE_URL: "http://other/v1" }, { ...about, model: { id: "gpt-5" } })).toMatchObject({
+      model: { id: "gpt-5", baseURL: "http://other/v1" },
+    });
+  });
+});

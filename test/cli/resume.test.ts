@@ -1,0 +1,181 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runProgram } from "../../src/cli/program.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { openaiStub } from "../../src/testing/index.ts";
+import { playing, resultOf } from "../adversarial/hostile-model.ts";
+import { start } from "./child.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
+
+/** A folder in which the bundled to-do list was begun and stopped after some rounds. */
+async function begun(rounds = 2, ...more: readonly string[]): Promise<string> {
+  const cwd = freshFolder();
+  expect((await command(cwd, ["demo", "todo", "--quiet", "--seed", "1", "--rounds", String(rounds), ...more])).code).toBe(4);
+  return cwd;
+}
+
+describe("a run that used up its rounds", () => {
+  it("says in its summary how it goes on, and does, to the same project as one that never stopped", async () => {
+    const cwd = freshFolder();
+    const { stdout } = await command(cwd, ["demo", "todo", "--rounds", "2", "--out", "project", "--seed", "1"]);
+    const [, id = ""] = /^ {2}Run +(\S+)$/m.exec(stdout) ?? [];
+    expect(stdout).toContain(`  Go on    troupe resume ${id}\n`);
+    const { code, stderr } = await command(cwd, ["resume", id, "--rounds", "20"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('which ended as "rounds".') as string });
+    const whole = freshFolder();
+    expect((await command(whole, ["demo", "todo", "--out", "project", "--seed", "1", "--quiet"])).code).toBe(0);
+    expect(contentsOf(join(cwd, "project"))).toEqual(contentsOf(join(whole, "project")));
+  });
+
+  it("gets as many again by continue, which needs no id, and prints all of its events", async () => {
+    const cwd = await begun(2);
+    const { code, stdout } = await command(cwd, ["continue", "--json"]);
+    expect(code).toBe(4);
+    expect(eventsIn(stdout).map(({ seq }) => seq)).toEqual(eventsIn(stdout).map((_, n) => n));
+    expect(resultOf(stdout)).toMatchObject({ status: "rounds", rounds: 4, goOn: expect.stringMatching(/^troupe resume \w+$/) as string });
+  });
+
+  it("is told once more when it is finished, and nothing is done again", async () => {
+    const cwd = await begun(1);
+    expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
+    const id = await newestIn(cwd);
+    const again = await command(cwd, ["resume", id, "--json"]);
+    expect(again.code).toBe(0);
+    expect(linesIn(again.stdout)).toMatchObject([{ type: "result", status: "finished", runId: id, tests: { tests: "passed" } }]);
+    expect(await command(cwd, ["resume"])).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NONE") as string });
+  });
+});
+
+describe("what resume refuses", () => {
+  it.each([
+    [["--model", "gpt-5"], "MODEL_FIXED", "troupe fork <id> --model gpt-5"],
+    [["nobody"], "RUN_UNKNOWN", "troupe runs ls"],
+    [["--rounds", "1"], "ROUNDS_USED", "counts all rounds"],
+    [["--budget", "abc"], "OPTION_INVALID", "such as 3 or 0.50"],
+    [["a", "b"], "COMMAND_INVALID", "troupe --help"],
+  ])("%j", async (words, code, todo) => {
+    const ended = await command(await begun(), ["resume", ...words]);
+    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
+    expect(ended.stderr).toContain(todo);
+  });
+
+  it("an id that several have, by naming them", async () => {
+    const cwd = await begun(1);
+    const id = await newestIn(cwd);
+    const exported = await command(cwd, ["runs", "export", id]);
+    for (const name of ["twin-1", "twin-2"]) await command(cwd, ["runs", "import", "-", "--as", name], { stdin: exported.stdout });
+    expect(await command(cwd, ["resume", "twin"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("twin-2, twin-1 have") as string,
+    });
+  });
+});
+
+describe("money", () => {
+  it("that was used up can be raised, and no call is made again for it", async () => {
+    await using stub = await openaiStub({ handler: playing() });
+    const cwd = freshFolder();
+    const words = ["Greet me on a page", "--base-url", stub.url, "--price", "1,4", "--sandbox", "none", "--budget", "0.07", "--json"];
+    const first = await command(cwd, words);
+    expect(first.code).toBe(3);
+    expect(resultOf(first.stdout)).toMatchObject({ goOn: expect.stringMatching(/ --budget 0\.14$/) as string });
+    const asked = stub.requests.length;
+    expect((await command(cwd, ["resume", "--quiet"])).code).toBe(3);
+    expect(stub.requests).toHaveLength(asked);
+    expect((await command(cwd, ["resume", "--budget", "2", "--quiet"])).code).toBe(0);
+    expect(stub.requests).toHaveLength(8);
+  });
+});
+
+describe("a project that somebody changed since", () => {
+  async function changed(): Promise<{ readonly cwd: string; readonly project: string }> {
+    const cwd = await begun(3, "--out", "project");
+    const project = join(cwd, "project");
+    writeFileSync(join(project, "docs/requirement.txt"), "mine\n");
+    rmSync(join(project, "docs/prd/todo-cli.md"));
+    writeFileSync(join(project, "README.md"), "mine too\n");
+    return { cwd, project };
+  }
+
+  it("is told file by file, and nothing is written over", async () => {
+    const { cwd, project } = await changed();
+    const before = contentsOf(project);
+    const { code, stderr } = await command(cwd, ["resume", "--rounds", "20"]);
+    expect(code).toBe(2);
+    for (const line of [
+      "  added    README.md\n",
+      "  removed  docs/prd/todo-cli.md\n",
+      "  changed  docs/requirement.txt\n",
+      "(WORKSPACE_CHANGED)",
+    ]) {
+      expect(stderr).toContain(line);
+    }
+    expect(contentsOf(project)).toEqual(before);
+  });
+
+  it("is gone on with by force: what the company does not write stays as it is", async () => {
+    const { cwd, project } = await changed();
+    expect((await command(cwd, ["resume", "--rounds", "20", "--force", "--quiet"])).code).toBe(0);
+    expect(readFileSync(join(project, "docs/requirement.txt"), "utf8")).toBe("mine\n");
+    expect(readFileSync(join(project, "README.md"), "utf8")).not.toBe("mine too\n");
+    expect(await command(cwd, ["replay", await newestIn(cwd)])).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ["y", 4],
+    ["n", 130],
+  ])("is asked about on a terminal; the answer %s ends with %i", async (answer, code) => {
+    const { cwd, project } = await changed();
+    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
+    const done = runProgram(host, ["resume", "--rounds", "4"]);
+    await new Promise<void>((resolve) => host.stderr.on("data", () => host.stderr.text.includes("[y/N]") && resolve()));
+    host.stdin.write(`${answer}\n`);
+    expect(await done).toBe(code);
+    expect(readFileSync(join(project, "README.md"), "utf8") === "mine too\n").toBe(code === 130);
+  });
+});
+
+describe("a project in the folder one works in", () => {
+  it("is not full because runs are kept there, and git never sees them", async () => {
+    const cwd = await begun(2, "--out", ".");
+    expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
+    const git = (...words: string[]): string => execFileSync("git", words, { cwd, encoding: "utf8" });
+    expect(git("ls-files")).not.toContain(".troupe");
+    expect(git("status", "--short")).toBe("");
+    expect((await command(cwd, ["demo", "todo", "--out", ".", "--rounds", "1", "--quiet"])).stderr).toContain("WORKSPACE_NOT_EMPTY");
+  });
+});
+
+describe("two processes and one run", () => {
+  it("the second is refused, whatever it wants with the run, and may look at it", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
+    const cwd = freshFolder();
+    const first = start(["Greet me on a page", "--base-url", stub.url, "--json"], { cwd });
+    await first.until("stdout", /step\.started/);
+    const id = await newestIn(cwd);
+    for (const words of [["resume"], ["resume", id], ["answer", id, "red"], ["runs", "rm", id, "--yes"]]) {
+      expect(await command(cwd, words)).toMatchObject({ code: 2, stderr: expect.stringContaining("(RUN_OWNED)") as string });
+    }
+    const shown = await command(cwd, ["runs", "show", id, "--json"]);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ status: "open", roles: [{ name: "Alice", isOpen: true }, {}, {}, {}, {}] });
+    expect((await command(cwd, ["runs", "export", id])).code).toBe(0);
+    first.process.kill("SIGTERM");
+    expect(await first.ended).toBe(143);
+    expect(await idsIn(cwd)).toEqual([id]);
+    expect((await command(cwd, ["runs", "rm", id, "--yes"])).code).toBe(0);
+    expect(await idsIn(cwd)).toEqual([]);
+  });
+
+  it("each goes on with a run of its own when none is named", async () => {
+    await using stub = await openaiStub({ reply: { fault: "stall", after: 0 } });
+    const cwd = await begun(1);
+    const busy = start(["Greet me on a page", "--base-url", stub.url, "--json"], { cwd });
+    await busy.until("stdout", /step\.started/);
+    expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
+    busy.process.kill("SIGTERM");
+    await busy.ended;
+  });
+});

@@ -1,0 +1,328 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { RUNS_COMMANDS } from "../../src/cli/commands/runs-ls.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { defineAction, defineRole, Team } from "../../src/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { startInShell } from "./child.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
+
+/** A folder with one run of the bundled to-do list that stopped after two rounds. */
+async function withRun(): Promise<{ readonly cwd: string; readonly id: string }> {
+  const cwd = freshFolder();
+  expect((await command(cwd, ["demo", "todo", "--quiet", "--seed", "1", "--rounds", "2"])).code).toBe(4);
+  return { cwd, id: await newestIn(cwd) };
+}
+
+const kept = withRun();
+
+/** A run of a program, whose words would steer a terminal, in the same store. */
+async function hostileRun(cwd: string, runId: string): Promise<void> {
+  const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e";
+  const say = defineAction({ name: `Say ${hostile}`, prompt: () => hostile });
+  const roles = [defineRole({ name: `Ann ${hostile}`, profile: hostile, actions: [say] })];
+  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+  const model = scriptedModel([hostile], { id: hostile });
+  await new Team({ name: hostile, roles, model, journal }).run(hostile, { id: runId }).result;
+  await journal.close();
+}
+
+describe("troupe runs ls", () => {
+  it("lists the newest first, short, with what became of each", async () => {
+    const { cwd, id } = await kept;
+    const { code, stdout } = await command(cwd, ["runs"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^RUN +LAST +STATUS +EVENTS +IDEA\n/);
+    expect(stdout).toContain(`${id.slice(0, 8)}  `);
+    expect(stdout).toMatch(/ rounds +\d+ +Create a command line to-do list\n$/);
+  });
+
+  it("gives a line of JSON for each", async () => {
+    const { cwd, id } = await kept;
+    const [row] = linesIn((await command(cwd, ["runs", "ls", "--json"])).stdout);
+    expect(row).toEqual({
+      type: "run",
+      runId: id,
+      events: expect.any(Number) as number,
+      status: "rounds",
+      began: expect.any(Number) as number,
+      moved: expect.any(Number) as number,
+      idea: "Create a command line to-do list",
+      out: join(cwd, "workspace/todo"),
+      model: "scripted-demo",
+    });
+  });
+
+  it("says that there are none, and makes nothing to say it", async () => {
+    const cwd = freshFolder();
+    expect(await command(cwd, ["runs"])).toEqual({ code: 0, stdout: "", stderr: "No runs are kept in .troupe/runs.db yet.\n" });
+    expect(await command(cwd, ["runs", "ls", "--json", "--quiet"])).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(existsSync(join(cwd, ".troupe"))).toBe(false);
+  });
+
+  it("lists a run that never came to its first event, which can be removed", async () => {
+    const cwd = freshFolder();
+    mkdirSync(join(cwd, ".troupe"));
+    const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+    await journal.create("empty");
+    await journal.close();
+    expect(linesIn((await command(cwd, ["runs", "--json"])).stdout)).toMatchObject([{ runId: "empty", status: "empty", began: null }]);
+    expect(await command(cwd, ["resume", "empty"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("troupe runs rm empty") as string,
+    });
+    expect(await command(cwd, ["resume"])).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NONE") as string });
+    expect((await command(cwd, ["runs", "show", "empty"])).stdout).toContain("Status   empty");
+    expect((await command(cwd, ["runs", "rm", "empty", "--yes"])).code).toBe(0);
+  });
+});
+
+describe("troupe runs show", () => {
+  it("tells the roles, the cost, what was said with the numbers a fork names, and how to go on", async () => {
+    const { cwd, id } = await kept;
+    const { code, stdout } = await command(cwd, ["runs", "show", id.slice(0, 6)]);
+    expect(code).toBe(0);
+    for (const line of [
+      `Run      ${id}\n`,
+      "Status   rounds\n",
+      "Project  workspace/todo (5 files written)\n",
+      `Go on    troupe resume ${id.slice(0, 8)}\n`,
+      "Alice   Product Manager  1      1\n",
+      "     1  outside to Alice, UserRequirement: Create a command line to-do list\n",
+    ]) {
+      expect(stdout).toContain(line);
+    }
+  });
+
+  it("gives all of it as JSON", async () => {
+    const { cwd, id } = await kept;
+    const [shown] = linesIn((await command(cwd, ["runs", "show", id, "--json"])).stdout);
+    expect(shown).toMatchObject({
+      type: "run",
+      runId: id,
+      status: "rounds",
+      about: { command: "troupe", demo: "todo", rounds: 2, seed: "1", version: "1.2.3" },
+      rounds: 2,
+      uncertain: 0,
+      held: 0,
+      cost: { unpriced: 0 },
+      roles: [
+        { name: "Alice", profile: "Product Manager", activations: 1, calls: 1, failedTries: 0, isOpen: false, waiting: 0 },
+        {},
+        {},
+        {},
+        {},
+      ],
+      deadLetters: [],
+      questions: [],
+      store: join(cwd, ".troupe/runs.db"),
+    });
+    expect((shown as { said: readonly { seq: number }[] }).said.map(({ seq }) => seq)).toEqual([1, 13, 27]);
+  });
+
+  it.each(["ls", "show", "events"])("%s shows what a terminal would obey, and sends none of it", async (name) => {
+    const { cwd } = await withRun();
+    await hostileRun(cwd, "bad\u001b[2Jid");
+    const { code, stdout } = await command(cwd, ["runs", name, ...(name === "ls" ? [] : ["bad"])]);
+    expect({ code, shown: stdout.includes("\\u{1b}") }).toEqual({ code: 0, shown: true });
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+    expect(await command(cwd, ["resume", "bad"])).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_FOREIGN") as string });
+  });
+});
+
+describe("troupe runs events", () => {
+  it("prints a line for each, from any, of any type", async () => {
+    const { cwd, id } = await kept;
+    const all = (await command(cwd, ["runs", "events", id])).stdout.trimEnd().split("\n");
+    expect(all[0]).toMatch(/^ +0 {2}\+0:00 +run\.started +software company, 5 roles, rounds, seed 1$/);
+    expect((await command(cwd, ["runs", "events", id, "--from", "3"])).stdout.trimEnd().split("\n")).toEqual(all.slice(3));
+    const messages = (await command(cwd, ["runs", "events", id, "--type", "message"])).stdout;
+    expect(messages.trimEnd().split("\n")).toEqual(all.filter((line) => line.includes("  message  ")));
+    expect((await command(cwd, ["runs", "events", id, "--from", "99999"])).stdout).toBe("");
+  });
+
+  it("prints the events themselves as JSON", async () => {
+    const { cwd, id } = await kept;
+    const events = eventsIn((await command(cwd, ["runs", "events", id, "--json"])).stdout);
+    expect(events.map(({ seq, runId }) => [seq, runId])).toEqual(events.map((_, seq) => [seq, id]));
+    expect(events[0]).toMatchObject({ type: "run.started", v: 1 });
+  });
+
+  it.each([
+    [["--from", "-1"], "--from"],
+    [["--from", "x"], "--from"],
+    [["--type", "steps"], "step.started, step.ended"],
+    [["--type", "__proto__"], "step.started"],
+  ])("refuses %j", async (words, todo) => {
+    const { cwd, id } = await kept;
+    expect(await command(cwd, ["runs", "events", id, ...words])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(todo) as string,
+    });
+  });
+
+  it("ends quietly when its reader has seen enough", async () => {
+    const { cwd, id } = await kept;
+    for (const flags of ["", " --json"]) {
+      const child = startInShell(`troupe runs events ${id}${flags} | head -1`, { cwd });
+      expect(await child.ended).toBe(0);
+      expect(child.said.stdout.trimEnd().split("\n")).toHaveLength(1);
+      expect(child.said.stderr).toBe("");
+    }
+  });
+});
+
+describe("troupe runs diff", () => {
+  it("is equal for a run and its copy, and else tells the first difference and ends with 1", async () => {
+    const { cwd, id } = await withRun();
+    const { stdout } = await command(cwd, ["runs", "export", id]);
+    await command(cwd, ["runs", "import", "-", "--as", "copy"], { stdin: stdout });
+    expect(await command(cwd, ["runs", "diff", id, "copy"])).toMatchObject({ code: 0, stdout: "equal\n" });
+    expect(linesIn((await command(cwd, ["runs", "diff", id, "copy", "--json"])).stdout)).toEqual([
+      { type: "diff", left: id, right: "copy", equal: true },
+    ]);
+    await command(cwd, ["demo", "life", "--quiet", "--seed", "1", "--rounds", "1"]);
+    const other = await newestIn(cwd);
+    const { code, stdout: told } = await command(cwd, ["runs", "diff", id, other]);
+    expect(code).toBe(1);
+    expect(told).toMatch(/^The runs differ at line 2 of their canonical logs: message\.\nat message\.content/);
+    expect(linesIn((await command(cwd, ["runs", "diff", id, other, "--json"])).stdout)).toMatchObject([
+      { equal: false, difference: { line: 2 } },
+    ]);
+  });
+});
+
+describe("troupe runs export and import", () => {
+  it("carry a run to another folder, equal", async () => {
+    const { cwd, id } = await kept;
+    const file = join(freshFolder(), "run.ndjson");
+    expect(await command(cwd, ["runs", "export", id, file])).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringContaining(`Exported run ${id}`) as string,
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const there = freshFolder();
+    expect(linesIn((await command(there, ["runs", "import", file, "--json"])).stdout)).toMatchObject([{ type: "imported", runId: id }]);
+    expect((await command(there, ["runs", "export", id])).stdout).toBe(readFileSync(file, "utf8"));
+    expect(await command(there, ["runs", "import", file])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--as <id>") as string,
+    });
+  });
+
+  it("give to one that came from elsewhere no power over this machine until it is trusted", async () => {
+    const { cwd, id } = await withRun();
+    const { stdout } = await command(cwd, ["runs", "export", id]);
+    const there = freshFolder();
+    await command(there, ["runs", "import", "-"], { stdin: stdout });
+    for (const words of [["resume"], ["resume", id], ["fork", id]]) {
+      expect(await command(there, words)).toMatchObject({ code: 2, stderr: expect.stringContaining("(RUN_ELSEWHERE)") as string });
+    }
+    expect(await command(there, ["replay", id])).toMatchObject({ code: 0 });
+    expect((await command(there, ["fork", id, "--force", "--quiet", "--rounds", "20"])).code).toBe(0);
+  });
+
+  it.each([
+    ["is no export", () => "hello\n", "EXPORT_INVALID"],
+    ["is empty", () => "", "EXPORT_INVALID"],
+    ["was cut", (text: string) => text.slice(0, text.length / 2), "EXPORT_CUT"],
+    ["was changed", (text: string) => text.replace("to-do list", "to-do lost"), "EXPORT_INVALID"],
+    [
+      "reaches for a prototype",
+      (text: string) => text.replace('"type":"message"', '"type":"message","__proto__":{"x":1}'),
+      "EVENT_INVALID",
+    ],
+  ])("refuse a file that %s, and keep nothing of it", async (_what, spoil, reason) => {
+    const { cwd, id } = await kept;
+    const { stdout } = await command(cwd, ["runs", "export", id]);
+    const there = freshFolder();
+    const ended = await command(there, ["runs", "import", "-"], { stdin: spoil(stdout) });
+    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${reason})`) as string });
+    expect(await idsIn(there)).toEqual([]);
+  });
+
+  it("refuse files that cannot be read or are there already, and a terminal", async () => {
+    const { cwd, id } = await kept;
+    const at = freshFolder();
+    writeFileSync(join(at, "mine"), "mine");
+    expect(await command(cwd, ["runs", "import", join(at, "none")])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("FILE_UNREADABLE") as string,
+    });
+    expect(await command(cwd, ["runs", "import", at])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("FILE_UNREADABLE") as string,
+    });
+    expect(await command(cwd, ["runs", "import", join(at, "mine"), "--as", "../x"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--as") as string,
+    });
+    expect(await command(cwd, ["runs", "export", id, join(at, "mine")])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("it is there already") as string,
+    });
+    expect(readFileSync(join(at, "mine"), "utf8")).toBe("mine");
+    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
+    expect(await runProgram(host, ["runs", "export", id])).toBe(2);
+    expect(host.stdout.text).toBe("");
+  });
+});
+
+describe("troupe runs rm", () => {
+  it("forgets what is named after a yes, and leaves the project", async () => {
+    const { cwd, id } = await withRun();
+    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
+    const asked = runProgram(host, ["runs", "rm", id.slice(0, 8)]);
+    await new Promise<void>((resolve) => host.stderr.on("data", () => host.stderr.text.includes("[y/N]") && resolve()));
+    host.stdin.write("n\n");
+    expect(await asked).toBe(130);
+    expect(await idsIn(cwd)).toEqual([id]);
+    expect(await command(cwd, ["runs", "rm", id])).toMatchObject({ code: 2, stderr: expect.stringContaining("(UNCONFIRMED)") as string });
+    expect(linesIn((await command(cwd, ["runs", "rm", id, "--yes", "--json"])).stdout)).toEqual([{ type: "removed", runId: id }]);
+    expect(await idsIn(cwd)).toEqual([]);
+    expect(existsSync(join(cwd, "workspace/todo/docs"))).toBe(true);
+  });
+
+  it("forgets none where one of them is unknown", async () => {
+    const { cwd, id } = await kept;
+    expect(await command(cwd, ["runs", "rm", id, "nobody", "--yes"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(RUN_UNKNOWN)") as string,
+    });
+    expect(await idsIn(cwd)).toEqual([id]);
+  });
+});
+
+describe("troupe runs gc", () => {
+  it("forgets what is finished and old, nothing else, and makes the store smaller", async () => {
+    const { cwd, id } = await withRun();
+    expect((await command(cwd, ["demo", "todo", "--quiet", "--no-run-tests"])).code).toBe(0);
+    const [finished = ""] = await idsIn(cwd);
+    expect(linesIn((await command(cwd, ["runs", "gc", "--json"])).stdout)).toMatchObject([{ type: "compacted", removed: 0 }]);
+    expect(await command(cwd, ["runs", "gc", "--older-than", "0s"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(UNCONFIRMED)") as string,
+    });
+    const lines = linesIn((await command(cwd, ["runs", "gc", "--older-than", "0s", "--yes", "--json"])).stdout);
+    expect(lines).toMatchObject([
+      { type: "removed", runId: finished },
+      { type: "compacted", removed: 1 },
+    ]);
+    const { before, after } = lines[1] as { before: number; after: number };
+    expect(after).toBeLessThan(before);
+    expect(await idsIn(cwd)).toEqual([id]);
+    expect((await command(cwd, ["resume", "--rounds", "20", "--quiet"])).code).toBe(0);
+  });
+});
+
+describe("the words after runs", () => {
+  it("are those of the help", async () => {
+    const { stdout } = await command(freshFolder(), ["runs", "--help"]);
+    for (const name of RUNS_COMMANDS) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  });
+});

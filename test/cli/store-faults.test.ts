@@ -1,0 +1,136 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Libsql from "libsql";
+import { describe, expect, it } from "vitest";
+import { openaiStub } from "../../src/testing/index.ts";
+import { playing } from "../adversarial/hostile-model.ts";
+import { command, freshFolder, newestIn } from "./kept-run.ts";
+
+const KEY = "sk-canary-0123456789abcdefghij";
+
+/** Does something to a SQLite file. */
+function sql(file: string, ...statements: readonly string[]): void {
+  const db = new Libsql(file);
+  for (const statement of statements) db.exec(statement);
+  db.close();
+}
+
+const faults: readonly (readonly [what: string, code: string, make: (file: string) => void])[] = [
+  ["a folder", "JOURNAL_UNWRITABLE", (file) => mkdirSync(file)],
+  ["another file", "JOURNAL_FOREIGN", (file) => writeFileSync(file, "my diary, not a database\n".repeat(100))],
+  ["another program's database", "JOURNAL_FOREIGN", (file) => sql(file, "CREATE TABLE mine (x)", "INSERT INTO mine VALUES (1)")],
+  [
+    "a newer version's",
+    "JOURNAL_NEWER",
+    (file) => sql(file, "CREATE TABLE new (x)", `PRAGMA application_id = ${0x54525045}`, "PRAGMA user_version = 99"),
+  ],
+];
+
+describe("a store that cannot be used", () => {
+  it.each(faults)(
+    "because it is %s ends everything with 2 (%s), before anything is asked, and is left as it is",
+    async (_what, code, make) => {
+      await using stub = await openaiStub({ handler: playing() });
+      const cwd = freshFolder();
+      const store = join(cwd, "bad.db");
+      make(store);
+      const before = readdirSync(cwd).filter((name) => name !== "workspace");
+      const bytes = code === "JOURNAL_UNWRITABLE" ? undefined : readFileSync(store);
+      const env = { OPENAI_API_KEY: KEY, TROUPE_BASE_URL: stub.url };
+      const all = [
+        ["Greet me on a page"],
+        ["demo", "todo"],
+        ["resume"],
+        ["answer", "x", "y"],
+        ["replay", "x"],
+        ["fork", "x"],
+        ["runs"],
+        ["runs", "show", "x"],
+        ["runs", "gc"],
+      ];
+      for (const words of all) {
+        const ended = await command(cwd, [...words, "--store", "bad.db"], { env });
+        expect({ words, ...ended }).toMatchObject({ words, code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
+        expect(ended.stderr).toContain("--store <file>");
+        expect(ended.stderr).not.toContain(KEY);
+      }
+      const doctor = await command(cwd, ["doctor", "--json"], { env: { ...env, TROUPE_STORE: "bad.db" } });
+      expect(doctor.code).toBe(1);
+      expect(JSON.parse(doctor.stdout)).toMatchObject({
+        checks: expect.arrayContaining([
+          expect.objectContaining({ name: "store", state: "fail", hint: expect.stringContaining("--store") as string }),
+        ]) as unknown,
+      });
+      expect(stub.requests).toEqual([]);
+      expect(readdirSync(cwd)).toEqual(before);
+      if (bytes !== undefined) expect(readFileSync(store).equals(bytes)).toBe(true);
+    },
+  );
+
+  it("because its folder cannot be made or written ends with 2 too", async () => {
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, ".troupe"), "a file");
+    mkdirSync(join(cwd, "locked"), { mode: 0o500 });
+    expect(await command(cwd, ["demo", "todo"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(JOURNAL_UNWRITABLE)") as string,
+    });
+    const locked = await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet", "--store", "locked/x.db"]);
+    chmodSync(join(cwd, "locked"), 0o700);
+    // Nothing is locked to root.
+    expect(locked.code).toBe(process.getuid?.() === 0 ? 4 : 2);
+  });
+});
+
+describe("a store that is damaged", () => {
+  async function damaged(): Promise<{ readonly cwd: string; readonly id: string; readonly file: string }> {
+    const cwd = freshFolder();
+    expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "2"])).code).toBe(4);
+    const [id, file] = [await newestIn(cwd), join(cwd, ".troupe/runs.db")];
+    sql(file, "UPDATE events SET body = replace(body, 'WriteDesign', 'WriteDesigm') WHERE body LIKE '%act.ended%WriteDesign%'");
+    return { cwd, id, file };
+  }
+
+  it("is told of before the run goes on, and what is whole can be read", async () => {
+    const { cwd, id } = await damaged();
+    expect(await command(cwd, ["resume"])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("(JOURNAL_DAMAGED)") as string,
+    });
+    const events = await command(cwd, ["runs", "events", id]);
+    const whole = events.stdout.trimEnd().split("\n");
+    expect({ code: events.code, last: whole.at(-1) }).toMatchObject({ code: 2, last: expect.stringMatching(/^ +26 /) as string });
+    expect(events.stderr).toContain("its first 27 events, up to 26, are intact");
+    const shown = await command(cwd, ["runs", "show", id]);
+    expect(shown).toMatchObject({ code: 2, stdout: expect.stringContaining("Only so much of it can be read") as string });
+    expect(shown.stdout).toContain("WritePrd: # Requirements");
+    expect(JSON.parse((await command(cwd, ["runs", "show", id, "--json"])).stdout)).toMatchObject({
+      trouble: { code: "JOURNAL_DAMAGED" },
+      events: 27,
+    });
+    for (const words of [
+      ["replay", id],
+      ["fork", id],
+      ["runs", "export", id],
+    ]) {
+      expect(await command(cwd, words)).toMatchObject({ code: 2, stderr: expect.stringContaining("JOURNAL_DAMAGED") as string });
+    }
+  });
+
+  it("can still be forked where it is whole, keeps other runs, and loses the one that is removed", async () => {
+    const { cwd, id } = await damaged();
+    expect((await command(cwd, ["fork", id, "--at", "20", "--rounds", "20", "--quiet"])).code).toBe(0);
+    expect((await command(cwd, ["runs", "rm", id, "--yes"])).code).toBe(0);
+    expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);
+  });
+
+  it("is told of whatever is missing at its end", async () => {
+    const { cwd, file } = await damaged();
+    truncateSync(file, 20_000);
+    for (const words of [["runs"], ["resume"], ["demo", "todo"]]) {
+      const { code, stderr } = await command(cwd, words);
+      expect({ words, code, stderr }).toMatchObject({ words, code: 2, stderr: expect.stringMatching(/\(JOURNAL_\w+\)/) as string });
+    }
+  });
+});

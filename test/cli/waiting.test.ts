@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { WritePrd } from "../../actions/index.ts";
+import { softwareCompany } from "../../roles/index.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import { aboutFor } from "../../src/cli/about.ts";
+import { COMPANY } from "../../src/cli/company.ts";
+import { demoIdeas } from "../../src/cli/demo-ideas.ts";
+import { scriptModel } from "../../src/cli/model-choice.ts";
+import { sealOf } from "../../src/cli/seal.ts";
+import { companySettings } from "../../src/cli/settings.ts";
+import { storePlace } from "../../src/cli/store.ts";
+import { type Role, type RoleContext, Team } from "../../src/index.ts";
+import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
+import { run } from "./child.ts";
+import { command, eventsIn, freshFolder, linesIn } from "./kept-run.ts";
+
+/**
+ * Keeps a run of the to-do list that waits for a person: its product manager, who else is the bundled one, asks before she writes. The
+ * bundled company asks nobody.
+ */
+async function waitingRun(...questions: readonly string[]): Promise<{ readonly cwd: string; readonly ids: readonly string[] }> {
+  const cwd = freshFolder();
+  const place = storePlace({}, { cwd, env: {} });
+  const settings = companySettings({ seed: "1", runTests: false });
+  const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
+  if (idea === undefined) throw new Error("expected the bundled to-do list");
+  const chosen = await scriptModel(idea, settings, { isWatched: false });
+  const folder = join(cwd, "project");
+  const sandbox = await chooseSandbox("none");
+  const roles = softwareCompany({ workspace: fileWorkspace({ root: folder }), sandbox, runTests: false });
+  askFirst(roles, questions);
+  const journal = sqlite({ path: place.path });
+  const about = aboutFor({ version: "1", idea: idea.idea, folder, settings, chosen, sandbox, seal: await sealOf(place, "waits") });
+  const result = await new Team({ name: COMPANY, roles, model: chosen.model, seed: "1", journal }).run(idea.idea, { id: "waits", about })
+    .result;
+  await journal.close();
+  expect(result.status).toBe("waiting");
+  return { cwd, ids: result.questions.map(({ id }) => id) };
+}
+
+function askFirst(roles: readonly Role[], questions: readonly string[]): void {
+  const action = roles.flatMap(({ reactions }) => reactions.map((reaction) => reaction.do)).find((one) => one instanceof WritePrd);
+  const write = action?.run.bind(action);
+  if (action === undefined || write === undefined) throw new Error("expected WritePrd");
+  const asking = async (ctx: RoleContext): Promise<unknown> => {
+    await Promise.all(questions.map((question) => ctx.human.ask(question)));
+    return write(ctx as Parameters<typeof write>[0]);
+  };
+  Object.assign(action, { run: asking });
+}
+
+describe("a run that waits for a person", () => {
+  it("is shown with its question and the line that answers it", async () => {
+    const { cwd, ids } = await waitingRun("Which\u001b[2J colour?");
+    const [id = ""] = ids;
+    const { stdout } = await command(cwd, ["runs", "show", "waits"]);
+    expect(stdout).toContain("Status   waiting: Alice waits for a human to answer: Which\\x1b[2J colour? (WAITING)\n");
+    expect(stdout).toContain("Asks     Alice: Which\\u{1b}[2J colour?\n");
+    expect(stdout).toContain(`Answer   troupe answer waits ${id.slice(0, 4)} "..."\n`);
+    expect(linesIn((await command(cwd, ["runs", "show", "waits", "--json"])).stdout)).toMatchObject([
+      { status: "waiting", questions: [{ id, role: "Alice", text: "Which\u001b[2J colour?" }] },
+    ]);
+  });
+
+  it("goes on in another process once it is answered", async () => {
+    const { cwd, ids } = await waitingRun("Which colour?");
+    const { code, stdout } = await run(["answer", "waits", ids[0]?.slice(0, 6) ?? "", "red", "--json"], { cwd });
+    expect(code).toBe(0);
+    const asked = eventsIn(stdout).find((event) => event.type === "step.started" && event.kind === "human");
+    const answer = eventsIn(stdout).find(
+      (event) => event.type === "step.ended" && asked?.type === "step.started" && event.key === asked.key,
+    );
+    expect(answer).toMatchObject({ ok: true, value: "red", act: "Alice#0~1" });
+    expect(linesIn(stdout).at(-1)).toMatchObject({ type: "result", runId: "waits", status: "finished", questions: [] });
+    expect(await command(cwd, ["answer", "waits", ids[0] ?? "", "blue"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(QUESTION_ANSWERED)") as string,
+    });
+  });
+
+  it("takes its answer without an id where one question waits, and from standard input", async () => {
+    const { cwd } = await waitingRun("Which colour?");
+    const { code, stdout } = await command(cwd, ["answer", "waits", "-", "--json"], { stdin: "light\nred\n" });
+    expect(code).toBe(0);
+    expect(eventsIn(stdout).filter((event) => event.type === "step.ended" && event.value === "light\nred")).toHaveLength(1);
+  });
+
+  it.each([
+    [["answer", "waits", "ffff", "red"], "QUESTION_UNKNOWN", "Which colour?"],
+    [["answer", "waits", "red"], "QUESTION_MISSING", "Which size?"],
+    [["answer", "waits", "-"], "QUESTION_MISSING", "Which size?"],
+    [["answer", "nobody", "red"], "RUN_UNKNOWN", "waits"],
+    [["answer", "waits"], "COMMAND_INVALID", "troupe --help"],
+  ])("refuses %j and is as it was", async (words, code, todo) => {
+    const { cwd } = await two;
+    const before = (await command(cwd, ["runs", "export", "waits"])).stdout;
+    const ended = await command(cwd, words);
+    expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
+    expect(code === "QUESTION_UNKNOWN" ? "Which colour?" : ended.stderr).toContain(todo);
+    expect((await command(cwd, ["runs", "export", "waits"])).stdout).toBe(before);
+  });
+
+  it("refuses an empty answer", async () => {
+    const { cwd, ids } = await two;
+    for (const text of ["", "  ", "-"]) {
+      expect(await command(cwd, ["answer", "waits", ids[0] ?? "", text], { stdin: "\n" })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("(ANSWER_MISSING)") as string,
+      });
+    }
+  });
+});
+
+const two = waitingRun("Which colour?", "Which size?");

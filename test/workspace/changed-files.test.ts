@@ -1,0 +1,181 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { RunEvent } from "../../src/run/event.ts";
+import {
+  assertUnchanged,
+  type ChangedFile,
+  changedFiles,
+  changesSince,
+  fileWorkspace,
+  memoryWorkspace,
+  RecordedFiles,
+} from "../../src/workspace/index.ts";
+import { sha256Of } from "../../src/workspace/recorded-files.ts";
+import { scratchFolder } from "./scratch.ts";
+import { Written } from "./written.ts";
+
+function recorded(events: readonly RunEvent[]): RecordedFiles {
+  const files = new RecordedFiles();
+  for (const event of events) files.add(event);
+  return files;
+}
+
+/** What is changed where these files are, by their contents. */
+function changes(written: Written, present: Readonly<Record<string, string>>): readonly string[] {
+  const states = new Map(Object.entries(present).map(([path, content]) => [path, sha256Of(content)]));
+  return changedFiles(recorded(written.events), states).map(({ path, change }) => `${change} ${path}`);
+}
+
+const ANN = "Ann#0~1";
+
+describe("a project that is as its run left it", () => {
+  it("has no change, whatever was written before the last", () => {
+    const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").write(ANN, "b/c.js", "3").done(ANN);
+    expect(changes(written, { "a.js": "2", "b/c.js": "3" })).toEqual([]);
+  });
+
+  it("V2 has any content of an activation that has not ended: it writes them all again", () => {
+    const written = new Written().write("Bob#0~1", "a.js", "0").done("Bob#0~1").write(ANN, "a.js", "1").write(ANN, "a.js", "2");
+    expect(changes(written, { "a.js": "1" })).toEqual([]);
+    expect(changes(written, { "a.js": "2" })).toEqual([]);
+    expect(changes(written, { "a.js": "0" })).toEqual(["changed a.js"]);
+    expect(changes(written, {})).toEqual(["removed a.js"]);
+  });
+
+  it("V3 has what was there before, or the new content, where the process died in a write", () => {
+    const written = new Written().write("Bob#0~1", "a.js", "0").done("Bob#0~1");
+    written.begin(ANN, "a.js", "1");
+    written.begin(ANN, "new.js", "1");
+    for (const present of [{ "a.js": "0" }, { "a.js": "1" }, { "a.js": "1", "new.js": "1" }]) expect(changes(written, present)).toEqual([]);
+    expect(changes(written, { "a.js": "0", "new.js": "other" })).toEqual(["changed new.js"]);
+    expect(changes(written, {})).toEqual(["removed a.js"]);
+  });
+
+  it("V3 has what was there before where a fork took the write from its parent and may not have done it yet", () => {
+    const written = new Written();
+    written.end(ANN, written.begin(ANN, "a.js", "1", 7), "1");
+    expect(changes(written, {})).toEqual([]);
+    expect(changes(written, { "a.js": "1" })).toEqual([]);
+    expect(changes(written, { "a.js": "2" })).toEqual(["changed a.js"]);
+    expect(changes(written.done(ANN), {})).toEqual(["removed a.js"]);
+  });
+
+  it("V3 has what was there before where the write stands in the past that a fork shares", () => {
+    const start = { type: "run.started", team: "t", roles: [], seed: "s", scheduler: "rounds", parent: { runId: "p", at: 2 } } as const;
+    const shared = new Written().add(start).write(ANN, "a.js", "1");
+    expect(changes(shared, {})).toEqual([]);
+    expect(changes(shared.write(ANN, "b.js", "1"), {})).toEqual(["removed b.js"]);
+  });
+
+  it("a write that failed changed nothing", () => {
+    const written = new Written().write(ANN, "a.js", "1");
+    written.end(ANN, written.begin(ANN, "a.js", "2"), "2", { ok: false }).done(ANN);
+    expect(changes(written, { "a.js": "1" })).toEqual([]);
+  });
+
+  it("V2 has what a failed attempt wrote until the next one has ended, which may write it again", () => {
+    const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").fails(ANN, "retry");
+    expect(changes(written, { "a.js": "1" })).toEqual([]);
+    written.write("Ann#0~2", "b.js", "1").done("Ann#0~2");
+    expect(changes(written, { "a.js": "1", "b.js": "1" })).toEqual(["changed a.js"]);
+  });
+
+  it("V1 counts a message that was given up as ended", () => {
+    const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").fails(ANN, "dead");
+    expect(changes(written, { "a.js": "1" })).toEqual(["changed a.js"]);
+    expect(changes(written, { "a.js": "2" })).toEqual([]);
+  });
+});
+
+describe("a project that somebody changed", () => {
+  const written = new Written().write(ANN, "a.js", "1").write(ANN, "b.js", "2").done(ANN);
+
+  it("is told file by file, sorted", () => {
+    expect(changes(written, { "b.js": "mine", "0.txt": "mine" })).toEqual(["added 0.txt", "removed a.js", "changed b.js"]);
+  });
+
+  it("is told of exactly by the files that differ", () => {
+    const path = fc.constantFrom("a", "b", "c", "d", "e");
+    const content = fc.constantFrom("1", "2");
+    fc.assert(
+      fc.property(fc.dictionary(path, content), fc.dictionary(path, content), (was, is) => {
+        const run = new Written();
+        for (const [name, text] of Object.entries(was)) run.write(ANN, name, text);
+        const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].sort();
+        expect(changes(run.done(ANN), is)).toEqual(
+          names.flatMap((name) => {
+            if (was[name] === is[name]) return [];
+            return `${was[name] === undefined ? "added" : is[name] === undefined ? "removed" : "changed"} ${name}`;
+          }),
+        );
+      }),
+    );
+  });
+
+  it("is refused with all of them", () => {
+    const many = Array.from({ length: 25 }, (_, n): ChangedFile => ({ path: `${n}.js`, change: "removed" }));
+    expect(() => assertUnchanged([], "/p")).not.toThrow();
+    expect(() => assertUnchanged(many, "/p\u001b[2J")).toThrow(
+      expect.objectContaining({
+        code: "WORKSPACE_CHANGED",
+        message: expect.stringMatching(
+          /^Expected the files in "\/p\\u\{1b\}\[2J".* 0\.js \(removed\), .* and 5 more\. .*--force/,
+        ) as string,
+        data: { changes: many },
+      }) as Error,
+    );
+  });
+});
+
+describe("looking at a workspace", () => {
+  const written = new Written().write(ANN, "a.js", "one\n").write(ANN, "docs/b.md", "two\n").done(ANN);
+
+  it("finds what was changed, removed and added on a disk, and nothing in the folders that are not the project's", async () => {
+    const root = scratchFolder();
+    const workspace = fileWorkspace({ root, git: false });
+    await workspace.write("a.js", "one\n");
+    await workspace.write("docs/b.md", "two\n");
+    for (const path of [".troupe/runs.db", ".git/HEAD", "node_modules/x/y.js"]) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), "x");
+    }
+    const files = recorded(written.events);
+    expect(await changesSince(files, workspace)).toEqual([]);
+    writeFileSync(join(root, "a.js"), Buffer.from([0xff, 0xfe]));
+    rmSync(join(root, "docs"), { recursive: true });
+    writeFileSync(join(root, "mine.txt"), "mine");
+    expect(await changesSince(files, workspace)).toEqual([
+      { path: "a.js", change: "changed" },
+      { path: "docs/b.md", change: "removed" },
+      { path: "mine.txt", change: "added" },
+    ]);
+  });
+
+  it("calls a link, a folder and a file that is too large a change", async () => {
+    const root = scratchFolder();
+    const workspace = fileWorkspace({ root, git: false, limits: { fileBytes: 100 } });
+    const files = recorded(new Written().write(ANN, "a", "1").write(ANN, "b", "2").write(ANN, "c", "3").done(ANN).events);
+    writeFileSync(join(root, "target"), "1");
+    symlinkSync(join(root, "target"), join(root, "a"));
+    mkdirSync(join(root, "b"));
+    writeFileSync(join(root, "c"), "3".repeat(101));
+    rmSync(join(root, "target"));
+    expect((await changesSince(files, workspace)).map(({ path, change }) => `${change} ${path}`)).toEqual([
+      "changed a",
+      "changed b",
+      "changed c",
+    ]);
+  });
+
+  it("tells that all files are gone where the folder is", async () => {
+    const workspace = fileWorkspace({ root: join(scratchFolder(), "gone"), git: false });
+    expect((await changesSince(recorded(written.events), workspace)).map(({ change }) => change)).toEqual(["removed", "removed"]);
+  });
+
+  it("works in memory too", async () => {
+    const workspace = memoryWorkspace({ files: { "a.js": "one\n", "docs/b.md": "2" } });
+    expect(await changesSince(recorded(written.events), workspace)).toEqual([{ path: "docs/b.md", change: "changed" }]);
+  });
+});
