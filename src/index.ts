@@ -24,10 +24,33 @@ export type { LimitOptions } from "./model/limits.ts";
 export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
 
 // It is remembered.
+export { BrainMemory, type BrainCallOptions, type BrainLoad } from "./memory/brain-memory.ts";
+export type { BrainMemoryOptions } from "./memory/brain-options.ts";
+export type { Cache, CacheEntry, CacheKeyParts } from "./memory/cache.ts";
 export { Memory } from "./memory/memory.ts";
 export type { MessageMemory, ReadableMemory } from "./memory/message-memory.ts";
 export { Plan } from "./memory/plan.ts";
 export type { Task, TaskFields } from "./memory/task.ts";
+export type { TokenCounter } from "./memory/tokens.ts";
+
+// For longer than a run.
+export { LongTermMemory, type LongTermMemoryOptions } from "./memory/long-term-memory.ts";
+export { MemoryStorage, type StorageCall } from "./memory/memory-storage.ts";
+export type { MemoryStorageOptions, SearchOptions, SimilarMessage } from "./memory/storage-options.ts";
+export type {
+  MessagePage,
+  MessageStore,
+  MessageToStore,
+  StoredAt,
+  StoredMessage,
+  StoredVector,
+  StoreState,
+} from "./memory/message-store.ts";
+export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
+export { hashingEmbedder, type HashingOptions } from "./memory/hashing-embedder.ts";
+export type { VectorHit, VectorIndex, VectorSearch } from "./memory/vector-index.ts";
+export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
+export type { LexicalHit, LexicalIndex } from "./memory/lexical-index.ts";
 
 // A unit of work.
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./action/action.ts";
@@ -70,6 +93,7 @@ export {
   ControlError,
   DifferenceError,
   JournalError,
+  MemoryError,
   ModelError,
   NotJsonError,
   OutputError,

@@ -1,0 +1,216 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, link, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { contentHash } from "../kernel/json.ts";
+import { type Cache, type CacheEntry, CacheError, checkedTtl, refuseClosed } from "../memory/cache.ts";
+
+export { CacheError } from "../memory/cache.ts";
+
+/*
+ * A cache in a folder, one file for each key.
+ *
+ * F1 a file is whole or not there: it is written beside its place and renamed into it, so that a process that dies leaves the old entry. F2 its
+ * name is a hash of the key, so no key leads out of the folder, is too long, or meets another that differs in case. F3 what is read must have
+ * its checksum and its key; else it is damaged, not missing. F4 a file's time of change is when it expires: what is long over is found
+ * without being read, and removed. F5 files are their owner's alone from birth.
+ *
+ * Entries outlive the process, `kill -9` included. They are not forced onto the disk one by one: after a loss of power the last seconds may be gone
+ * or, F3, damaged.
+ */
+
+/** Where the cache is. */
+export interface FileCacheOptions {
+  /** The folder; made with the first write when it is not there. */
+  readonly dir: string;
+  readonly clock?: Clock;
+}
+
+const VERSION = 1;
+/** What is over is looked for once in so many writes. */
+const WRITES_PER_SWEEP = 1000;
+/** A beginning that nobody finished within this time, in milliseconds, is nobody's. */
+const ABANDONED = 60 * 60 * 1000;
+const ENTRY = /^[0-9a-f]{64}\.json$/;
+const BEGINNING = /^[0-9a-f]{64}\.[0-9a-f]{12}\.tmp$/;
+
+/**
+ * A cache in files.
+ *
+ * @throws UsageError `OPTION_INVALID` without a folder. What is wrong with the folder is told by the first write, as a CacheError
+ * `CACHE_UNWRITABLE`, or by a read, as `CACHE_UNREADABLE`.
+ */
+export function fileCache({ dir, clock = systemClock }: FileCacheOptions): Cache {
+  if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
+    throw new UsageError("OPTION_INVALID", `Expected the folder of a cache, got ${JSON.stringify(dir)}.`);
+  }
+  return new FolderCache(resolve(dir), clock);
+}
+
+class FolderCache implements Cache {
+  readonly #dir: string;
+  readonly #clock: Clock;
+  /** The last work on each name. It has no bound but its callers, each of whom waits for its own. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  #writes = 0;
+  #isClosed = false;
+
+  constructor(dir: string, clock: Clock) {
+    this.#dir = dir;
+    this.#clock = clock;
+  }
+
+  async get(key: string): Promise<CacheEntry> {
+    refuseClosed(this.#isClosed);
+    let text: string;
+    try {
+      text = await readFile(this.#place(nameOf(key)), "utf8");
+    } catch (error) {
+      if (isAbsent(error)) return { kind: "miss" };
+      throw fileError("CACHE_UNREADABLE", "read", this.#dir, error);
+    }
+    const entry = readEntry(text, key);
+    if (typeof entry === "string") return { kind: "damaged", reason: entry };
+    return entry.expires > this.#clock.now() ? { kind: "hit", value: entry.value } : { kind: "miss" };
+  }
+
+  async set(key: string, value: string, ttl: number): Promise<void> {
+    refuseClosed(this.#isClosed);
+    const expires = this.#clock.now() + checkedTtl(ttl);
+    await this.#inTurn(nameOf(key), () => this.#write(nameOf(key), entryText(key, value, expires), expires));
+    if (this.#writes++ % WRITES_PER_SWEEP === 0) await this.#sweep();
+  }
+
+  async delete(key: string): Promise<void> {
+    refuseClosed(this.#isClosed);
+    await this.#inTurn(nameOf(key), () => this.#remove(this.#place(nameOf(key))));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#turns.values());
+  }
+
+  #place(name: string): string {
+    return join(this.#dir, `${name}.json`);
+  }
+
+  #beginning(name: string): string {
+    return join(this.#dir, `${name}.${randomBytes(6).toString("hex")}.tmp`);
+  }
+
+  async #write(name: string, text: string, expires: number): Promise<void> {
+    const beginning = this.#beginning(name);
+    try {
+      await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+      await writeFile(beginning, text, { mode: 0o600, flag: "wx" });
+      await utimes(beginning, expires / 1000, expires / 1000);
+      await rename(beginning, this.#place(name));
+    } catch (error) {
+      // The failure that is told is the one that came first.
+      await unlink(beginning).catch(() => undefined);
+      throw fileError("CACHE_UNWRITABLE", "write", this.#dir, error);
+    }
+  }
+
+  async #remove(path: string): Promise<void> {
+    try {
+      await unlink(path);
+    } catch (error) {
+      if (!isAbsent(error)) throw fileError("CACHE_UNWRITABLE", "delete", this.#dir, error);
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    for (const file of await readdir(this.#dir).catch(() => [])) {
+      const path = join(this.#dir, file);
+      if (ENTRY.test(file)) await this.#inTurn(file.slice(0, 64), () => this.#bury(path));
+      else if (BEGINNING.test(file) && (await this.#isOver(path, ABANDONED))) await this.#remove(path);
+    }
+  }
+
+  /** Another process may write it anew at any moment: it is taken away first and looked at then, and put back if it is not over. */
+  async #bury(path: string): Promise<void> {
+    if (!(await this.#isOver(path, 0))) return;
+    const grave = this.#beginning(path.slice(-69, -5));
+    try {
+      await rename(path, grave);
+      if (!(await this.#isOver(grave, 0))) await link(grave, path);
+    } catch (error) {
+      // It is gone, or written once more: both are as good.
+      if (!isAbsent(error) && codeOf(error) !== "EEXIST") throw fileError("CACHE_UNWRITABLE", "clean", this.#dir, error);
+    }
+    await this.#remove(grave);
+  }
+
+  async #isOver(path: string, grace: number): Promise<boolean> {
+    const found = await stat(path).catch(() => undefined);
+    return found !== undefined && found.isFile() && found.mtimeMs + grace <= this.#clock.now();
+  }
+
+  #inTurn(name: string, work: () => Promise<void>): Promise<void> {
+    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(work, work);
+    this.#turns.set(name, turn);
+    const leave = (): void => {
+      if (this.#turns.get(name) === turn) this.#turns.delete(name);
+    };
+    turn.then(leave, leave);
+    return turn;
+  }
+}
+
+interface Entry {
+  readonly v: number;
+  readonly key: string;
+  readonly expires: number;
+  readonly value: string;
+  readonly sum: string;
+}
+
+function nameOf(key: string): string {
+  // As JSON: texts that differ in half a character only have one UTF-8 between them.
+  return createHash("sha256").update(JSON.stringify(key)).digest("hex");
+}
+
+function entryText(key: string, value: string, expires: number): string {
+  const entry: Entry = { v: VERSION, key, expires, value, sum: contentHash([key, expires, value]) };
+  return JSON.stringify(entry);
+}
+
+/** The entry, or what is wrong with it. */
+function readEntry(text: string, key: string): Entry | string {
+  let entry: Partial<Entry> | null;
+  try {
+    entry = JSON.parse(text) as Partial<Entry> | null;
+  } catch {
+    return "its file is cut or was changed: it is no JSON";
+  }
+  const { v, expires, value } = entry ?? {};
+  if (typeof v === "number" && v > VERSION) return `its file is of version ${v}, newer than ${VERSION}`;
+  if (typeof expires !== "number" || typeof value !== "string") return "its file has not the form of an entry";
+  if (entry?.key !== key) return "its file is another key's";
+  if (entry.sum !== contentHash([key, expires, value])) return "its file was changed: its checksum is wrong";
+  return entry as Entry;
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+function isAbsent(error: unknown): boolean {
+  return codeOf(error) === "ENOENT";
+}
+
+function fileError(code: string, doing: string, dir: string, cause: unknown): CacheError {
+  const system = codeOf(cause);
+  const came = typeof system === "string" ? system : "an unknown failure";
+  return new CacheError(
+    code,
+    `Expected to ${doing} an entry of the cache in ${JSON.stringify(dir)}, got ${came}. Check the folder and the disk.`,
+    {
+      cause,
+      data: { dir, system: came },
+    },
+  );
+}

@@ -1,0 +1,54 @@
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { Cache } from "../memory/cache.ts";
+import { type GuardedCache, guardedCache } from "../memory/guarded-cache.ts";
+import { fileCache } from "./file-cache.ts";
+import { RedisConnection } from "./redis-connection.ts";
+
+export { CacheError } from "../memory/cache.ts";
+export type { CacheHealth, GuardedCache } from "../memory/guarded-cache.ts";
+
+/** Where the server is, and what stands in for it. */
+export interface RedisCacheOptions {
+  /** `redis://`, or `rediss://` for TLS; with user and password where the server wants them. */
+  readonly url: string;
+  /** What keeps every entry too, and answers while the server does not. Default: files in `.troupe/cache`. It is closed with this cache. */
+  readonly fallback?: Cache;
+  /** Milliseconds that one command may take, with connecting where that is needed. Default 500. */
+  readonly timeout?: number;
+  /** Told when the server goes and comes. Default: nobody; `health` says how it is. */
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+}
+
+const TIMEOUT = 500;
+const FOLDER = ".troupe/cache";
+
+/**
+ * A cache in Redis that goes on without it. Every entry is kept in `fallback` too: a server that is down, slow, full, or silent makes no call
+ * fail and no entry disappear, and gets what it missed when it answers again. Close it when nobody uses it any more: until then its connection
+ * keeps the process running. The `redis` package is loaded with the first question; when it
+ * is missing, that question is refused with UsageError `PACKAGE_MISSING`.
+ *
+ * @throws UsageError `REDIS_URL_INVALID` for an address that is none, `OPTION_INVALID` for a timeout that is none.
+ */
+export function redisCache({ url, fallback, timeout = TIMEOUT, logger, clock = systemClock }: RedisCacheOptions): GuardedCache {
+  const shown = shownAddress(url);
+  if (!Number.isFinite(timeout) || timeout <= 0) {
+    throw new UsageError("OPTION_INVALID", `Expected the timeout of a command to be a positive number of milliseconds, got ${timeout}.`);
+  }
+  return guardedCache({
+    remote: new RedisConnection({ url, shown, timeout, clock, load: () => import("redis") }),
+    local: fallback ?? fileCache({ dir: FOLDER, clock }),
+    clock,
+    ...(logger === undefined ? {} : { logger }),
+  });
+}
+
+/** Host and port alone: an address may carry a password. */
+function shownAddress(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed !== undefined && /^rediss?:$/.test(parsed.protocol) && parsed.hostname !== "") return parsed.host;
+  throw new UsageError("REDIS_URL_INVALID", "Expected the address of a Redis server such as redis://127.0.0.1:6379, got something else.");
+}

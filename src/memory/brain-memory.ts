@@ -1,0 +1,388 @@
+import { untilAborted } from "../kernel/abort.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { createMessage, type Message } from "../message/message.ts";
+import type { BrainMemoryOptions } from "./brain-options.ts";
+import { askRelated, askRewritten, askTitle, extractInfo } from "./brain-questions.ts";
+import { brainJson, type BrainJson, type BrainState, MOST_COVERED, readBrainState } from "./brain-state.ts";
+import { BrainVoice } from "./brain-voice.ts";
+import { type Cache, cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
+import { checkedLimits, type CompressionLimits, dueMessages, MessageSizes } from "./compression.ts";
+import { Memory } from "./memory.ts";
+import { splitTexts } from "./split-texts.ts";
+import { boundedSummary, summarizeText, summaryItem, type SummaryItem, summaryPrompt, timeRange } from "./summary.ts";
+import { dueMerge, joined, merged, NO_SUMMARY, type SummaryLevels, summaryText, withRecent } from "./summary-levels.ts";
+import { estimatedTokens } from "./tokens.ts";
+
+/** What {@link BrainMemory.load} found. */
+export type BrainLoad =
+  | { readonly kind: "loaded" }
+  | { readonly kind: "nothing" }
+  /** Something was there that cannot be read; what is remembered here stays as it was. */
+  | { readonly kind: "damaged"; readonly reason: string };
+
+/** How one may wait. */
+export interface BrainCallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT = 10 * 60 * 1000;
+/** A token is about so many characters where a text has to be cut. */
+const WINDOW_CHARACTERS = 4;
+
+/**
+ * The memory of a long conversation: what was said last, word by word; a rolling summary of what was said before; and what is known besides.
+ *
+ * Owns what it holds, when it is summed up, and whether it is stored. The levels of the summary are `summary-levels.ts`'s, the words that
+ * a model is asked with `summary.ts`'s, where it is kept the cache's.
+ *
+ * B1 what is added while a model answers or a cache stores is never lost. B2 messages leave the history when, and only when, the summary that
+ * covers them is stored; a model or a cache that fails leaves everything as it was. The history therefore has no bound of its own. B3 every summary is
+ * made with the older one as its input, and no level of it grows without end. B4 the same material is asked for once, also when storing
+ * the answer failed, and also by two callers at a time. B5 `isDirty` until exactly what is held now was stored. B6 messages are never changed: one that
+ * has another role is made anew under its id.
+ */
+export class BrainMemory {
+  readonly #voice: BrainVoice;
+  readonly #cache: Cache | undefined;
+  readonly #key: string;
+  readonly #limits: CompressionLimits;
+  readonly #sizes: MessageSizes;
+  readonly #ttl: number;
+  #history = new Memory();
+  #knowledge = new Memory();
+  #levels: SummaryLevels = NO_SUMMARY;
+  #covered: readonly string[] = [];
+  #lastTalk: string | undefined;
+  /** Counts changes; the memory is dirty while the count that was stored is another. */
+  #revision = 0;
+  #stored = 0;
+  /** What is stored is of a newer version: it must not be overwritten. */
+  #newer: UsageError | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #compressing: { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } | undefined;
+
+  /** @throws UsageError `OPTION_INVALID`, `LIMIT_INVALID` or `TTL_INVALID` */
+  constructor(options: BrainMemoryOptions) {
+    const { model, cache, key, maxMessages = 10, maxTokens = 4000, tokens = estimatedTokens, ttl = DEFAULT_TTL } = options;
+    if (cache !== undefined && key === undefined) {
+      throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
+    }
+    this.#cache = cache;
+    this.#key = typeof key === "object" ? cacheKey(key) : (key ?? "");
+    this.#limits = checkedLimits({ maxMessages, maxTokens });
+    this.#sizes = new MessageSizes(tokens);
+    this.#ttl = checkedTtl(ttl);
+    this.#voice = new BrainVoice(model, options.clock ?? systemClock, options.timeout ?? TIMEOUT);
+  }
+
+  /** What was said and is not summed up yet, oldest first. */
+  get history(): Message[] {
+    return this.#history.get();
+  }
+
+  get knowledge(): Message[] {
+    return this.#knowledge.get();
+  }
+
+  /** What is left of what was said before the history; empty when nothing was summed up. */
+  get summary(): string {
+    return summaryText(this.#levels);
+  }
+
+  get isDirty(): boolean {
+    return this.#revision !== this.#stored;
+  }
+
+  /** Id of the newest message that the summary covers. */
+  get lastHistoryId(): string | undefined {
+    return this.#covered.at(-1);
+  }
+
+  /** What the user said last. */
+  get lastTalk(): string | undefined {
+    return this.#lastTalk;
+  }
+
+  get isHistoryAvailable(): boolean {
+    return this.#history.size > 0 || this.summary !== "";
+  }
+
+  /** The summary and what was said since, without the last message: that is the one being answered. */
+  get historyText(): string {
+    const before = this.history.slice(0, -1).map((message) => message.content);
+    return [this.summary, ...before].filter((text) => text !== "").join("\n");
+  }
+
+  /** Something the user said. False, and nothing changes, when it is remembered already. */
+  addTalk(message: Message): boolean {
+    if (!this.#addHistory(message, "user")) return false;
+    this.#lastTalk = message.content;
+    return true;
+  }
+
+  /** Something that was answered. False, and nothing changes, when it is remembered already. */
+  addAnswer(message: Message): boolean {
+    return this.#addHistory(message, "assistant");
+  }
+
+  addKnowledge(message: Message): boolean {
+    const isNew = this.#knowledge.add(message);
+    if (isNew) this.#revision++;
+    return isNew;
+  }
+
+  /** All that is known, one piece in a line. */
+  getKnowledge(): string {
+    return this.knowledge.map((message) => message.content).join("\n");
+  }
+
+  /** Whether exactly this was said, and is not summed up yet. */
+  exists(text: string): boolean {
+    for (const message of this.#history.newestFirst()) if (message.content === text) return true;
+    return false;
+  }
+
+  /** Gives what the user said last, once. */
+  popLastTalk(): string | undefined {
+    const talk = this.#lastTalk;
+    if (talk === undefined) return undefined;
+    this.#lastTalk = undefined;
+    this.#revision++;
+    return talk;
+  }
+
+  /** Puts a summary from elsewhere in the place of all that was said. */
+  setHistorySummary(text: string): void {
+    if (this.summary === text && this.#history.size === 0) return;
+    this.#cover(this.history);
+    this.#levels = { ...NO_SUMMARY, oldest: text };
+    this.#revision++;
+  }
+
+  /** Whether there is something to sum up. */
+  async shouldCompress(): Promise<boolean> {
+    return dueMerge(this.#levels) !== undefined || (await dueMessages(this.history, this.#sizes, this.#limits)).length > 0;
+  }
+
+  /**
+   * Sums up the oldest messages while the history is too long, and summaries where ten have come together. With a cache, each new summary is stored
+   * there before its messages leave the history. Whoever asks while it is under way waits for the same work.
+   *
+   * @returns whether anything was summed up
+   * @throws ModelError, ControlError, CacheError: everything is as it was before the summary that failed
+   */
+  async compress({ signal }: BrainCallOptions = {}): Promise<boolean> {
+    for (;;) {
+      const current = (this.#compressing ??= this.#begun(signal));
+      try {
+        return await (signal === undefined ? current.work : untilAborted(current.work, signal));
+      } catch (error) {
+        const isAnothersEnd = current.signal !== signal && current.signal?.aborted === true && signal?.aborted !== true;
+        if (!isAnothersEnd) throw error;
+      }
+    }
+  }
+
+  /**
+   * Takes over what is stored under the key. What was added here before comes after it.
+   *
+   * @throws UsageError `BRAIN_NEWER` when a newer version wrote it; from then on nothing is stored over it.
+   * @throws CacheError when the cache cannot be asked.
+   */
+  async load({ signal }: BrainCallOptions = {}): Promise<BrainLoad> {
+    const cache = this.#cache;
+    if (cache === undefined) return { kind: "nothing" };
+    return this.#inTurn(signal, async () => {
+      const entry = await cache.get(this.#key);
+      if (entry.kind === "miss") return { kind: "nothing" };
+      if (entry.kind === "damaged") return entry;
+      const state = this.#read(entry.value);
+      if (typeof state === "string") return { kind: "damaged", reason: state };
+      this.#takeOver(state);
+      return { kind: "loaded" };
+    });
+  }
+
+  /**
+   * Stores what is held, if it changed since it was stored last. Without a cache it stays dirty.
+   *
+   * @returns whether it was stored now
+   * @throws CacheError when it could not be stored; it stays dirty.
+   */
+  async save({ signal }: BrainCallOptions = {}): Promise<boolean> {
+    return this.#inTurn(signal, async () => {
+      if (this.#cache === undefined || !this.isDirty) return false;
+      const revision = this.#revision;
+      await this.#store(this.#state());
+      this.#stored = revision;
+      return true;
+    });
+  }
+
+  /** Whether two texts are about the same. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
+  isRelated(text1: string, text2: string, { signal }: BrainCallOptions = {}): Promise<boolean> {
+    return askRelated((messages) => this.#voice.ask(messages, signal), text1, text2);
+  }
+
+  /** A sentence with what it leaves out filled in from its context. @throws ModelError, ControlError */
+  rewrite(sentence: string, context: string, { signal }: BrainCallOptions = {}): Promise<string> {
+    return askRewritten((messages) => this.#voice.ask(messages, signal), sentence, context);
+  }
+
+  /** A title of at most five words. @throws ModelError, ControlError */
+  async getTitle(text: string, { signal }: BrainCallOptions = {}): Promise<string> {
+    const short = await this.summarize(text, { signal });
+    return askTitle((messages) => this.#voice.ask(messages, signal), short);
+  }
+
+  /** A text of any length in at most so many words (default 300), read in windows. @throws ModelError, ControlError */
+  summarize(text: string, { signal, maxWords }: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
+    return summarizeText((messages) => this.#voice.askOnce(messages, signal), text, this.#limits.maxTokens * WINDOW_CHARACTERS, maxWords);
+  }
+
+  toJSON(): BrainJson {
+    return brainJson(this.#state());
+  }
+
+  /** A text as windows that overlap. */
+  static splitTexts(text: string, window: number): string[] {
+    return splitTexts(text, window);
+  }
+
+  /** `[TAG]: text` as its two parts. */
+  static extractInfo(input: string): { readonly tag: string | undefined; readonly text: string } {
+    return extractInfo(input);
+  }
+
+  #addHistory(message: Message, role: Message["role"]): boolean {
+    if (this.#covered.includes(message.id)) return false;
+    const isNew = this.#history.add(message.role === role ? message : createMessage(message.content, { ...message, role }));
+    if (isNew) this.#revision++;
+    return isNew;
+  }
+
+  #begun(signal: AbortSignal | undefined): { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } {
+    const work = this.#compressAll(signal).finally(() => (this.#compressing = undefined));
+    return { work, signal };
+  }
+
+  async #compressAll(signal: AbortSignal | undefined): Promise<boolean> {
+    for (let did = false; ; did = true) if (!(await this.#compressOnce(signal))) return did;
+  }
+
+  async #compressOnce(signal: AbortSignal | undefined): Promise<boolean> {
+    const merge = dueMerge(this.#levels);
+    if (merge !== undefined) {
+      const text = await this.#summaryOf(
+        merge.earlier,
+        merge.items.map((item) => ({ text: item })),
+        undefined,
+        signal,
+      );
+      await this.#commit([], (levels) => merged(levels, merge, text), signal);
+      return true;
+    }
+    const chunk = await dueMessages(this.history, this.#sizes, this.#limits);
+    if (chunk.length === 0) return false;
+    const items: SummaryItem[] = [];
+    for (const message of chunk) items.push(await this.#readable(message, signal));
+    const text = await this.#summaryOf(this.summary, items, timeRange(chunk), signal);
+    await this.#commit(chunk, (levels) => withRecent(levels, text), signal);
+    return true;
+  }
+
+  /** A message that alone is longer than a history may be is read in windows first. */
+  async #readable(message: Message, signal: AbortSignal | undefined): Promise<SummaryItem> {
+    const item = summaryItem(message);
+    if ((await this.#sizes.of(message)) <= this.#limits.maxTokens) return item;
+    return { ...item, text: await this.summarize(item.text, { signal }) };
+  }
+
+  async #summaryOf(
+    earlier: string,
+    items: readonly SummaryItem[],
+    range: readonly [number, number] | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    return boundedSummary(await this.#voice.askOnce(summaryPrompt({ earlier, items, range }), signal));
+  }
+
+  /** Stored first, then believed. What came meanwhile is neither stored nor touched. */
+  async #commit(
+    chunk: readonly Message[],
+    change: (levels: SummaryLevels) => SummaryLevels,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    await this.#inTurn(signal, async () => {
+      const revision = this.#revision;
+      const rest = new Set(chunk.map((message) => message.id));
+      const { history, levels, ...state } = this.#state();
+      const next = {
+        ...state,
+        history: history.filter(({ id }) => !rest.has(id)),
+        levels: change(levels),
+        covered: this.#coveredWith(chunk),
+      };
+      if (this.#cache !== undefined) await this.#store(next);
+      this.#cover(chunk);
+      this.#levels = change(this.#levels);
+      this.#revision++;
+      if (this.#cache !== undefined && this.#revision === revision + 1) this.#stored = this.#revision;
+    });
+  }
+
+  #cover(messages: readonly Message[]): void {
+    for (const message of messages) this.#history.delete(message);
+    this.#covered = this.#coveredWith(messages);
+  }
+
+  #coveredWith(messages: readonly Message[]): readonly string[] {
+    return [...this.#covered, ...messages.map((message) => message.id)].slice(-MOST_COVERED);
+  }
+
+  async #store(state: BrainState): Promise<void> {
+    if (this.#newer !== undefined) throw this.#newer;
+    await this.#cache?.set(this.#key, JSON.stringify(brainJson(state)), this.#ttl);
+  }
+
+  #state(): BrainState {
+    return { history: this.history, knowledge: this.knowledge, levels: this.#levels, covered: this.#covered, lastTalk: this.#lastTalk };
+  }
+
+  #read(text: string): BrainState | string {
+    try {
+      return readBrainState(text);
+    } catch (error) {
+      if (error instanceof UsageError) this.#newer = error;
+      throw error;
+    }
+  }
+
+  /** What was here is what the stored does not know of. */
+  #takeOver(stored: BrainState): void {
+    const isUntouched = !this.isDirty;
+    const here = this.#state();
+    this.#history = new Memory();
+    this.#knowledge = new Memory();
+    this.#history.addBatch(stored.history.filter(({ id }) => isUntouched || !here.covered.includes(id)));
+    this.#knowledge.addBatch(stored.knowledge);
+    this.#covered = isUntouched ? stored.covered : [...new Set([...stored.covered, ...here.covered])].slice(-MOST_COVERED);
+    this.#levels = stored.levels;
+    this.#lastTalk = stored.lastTalk;
+    this.#stored = ++this.#revision;
+    if (isUntouched) return;
+    for (const message of here.history) this.#addHistory(message, message.role);
+    for (const message of here.knowledge) this.addKnowledge(message);
+    this.#levels = joined(stored.levels, here.levels);
+    this.#lastTalk = here.lastTalk ?? stored.lastTalk;
+    this.#revision++;
+  }
+
+  /** One at a time, in the order asked: an older state never overwrites a newer. Each caller waits for its own, so none is queued for nobody. */
+  #inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return signal === undefined ? turn : untilAborted(turn, signal);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Clock } from "../kernel/clock.ts";
+
+/** How long something that failed is left alone, in milliseconds. */
+export interface Cooldown {
+  /** After the first failure. */
+  readonly first: number;
+  /** Each failed try after it doubles the time, up to this. */
+  readonly most: number;
+}
+
+type State =
+  | { readonly kind: "closed" }
+  | { readonly kind: "open"; readonly until: number; readonly cooldown: number }
+  | { readonly kind: "probing"; readonly cooldown: number };
+
+/**
+ * Decides whether something that may be down is asked at all.
+ *
+ * B1 closed, everybody passes; the first failure opens it. B2 open, nobody passes until the cooldown is over; then exactly one does, and what
+ * becomes of that one decides. B3 what was asked before it opened and answers later decides nothing. Whoever passes must tell how it ended.
+ */
+export class CircuitBreaker {
+  readonly #clock: Clock;
+  readonly #cooldown: Cooldown;
+  #state: State = { kind: "closed" };
+
+  constructor(clock: Clock, cooldown: Cooldown) {
+    this.#clock = clock;
+    this.#cooldown = cooldown;
+  }
+
+  get isClosed(): boolean {
+    return this.#state.kind === "closed";
+  }
+
+  /** Milliseconds until somebody may pass. */
+  get wait(): number {
+    return this.#state.kind === "open" ? Math.max(0, this.#state.until - this.#clock.now()) : 0;
+  }
+
+  /** Whether to ask now. The one that passes when the cooldown is over is the probe. */
+  pass(): "ask" | "probe" | "no" {
+    if (this.#state.kind === "closed") return "ask";
+    if (this.#state.kind === "probing" || this.wait > 0) return "no";
+    this.#state = { kind: "probing", cooldown: this.#state.cooldown };
+    return "probe";
+  }
+
+  /** It answered. @param asked what {@link pass} said */
+  succeeded(asked: "ask" | "probe"): void {
+    if (asked === "probe") this.#state = { kind: "closed" };
+  }
+
+  /** It did not answer. @param asked what {@link pass} said */
+  failed(asked: "ask" | "probe"): void {
+    if (asked === "probe" && this.#state.kind === "probing") this.#open(Math.min(this.#state.cooldown * 2, this.#cooldown.most));
+    if (asked === "ask" && this.#state.kind === "closed") this.#open(this.#cooldown.first);
+  }
+
+  #open(cooldown: number): void {
+    this.#state = { kind: "open", until: this.#clock.now() + cooldown, cooldown };
+  }
+}

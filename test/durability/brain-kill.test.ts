@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { scratchFolder } from "../workspace/scratch.ts";
+import { memoryIn, type Span, spansOf } from "./brain-child.ts";
+
+/*
+ * A brain memory in files, killed while it stores and sums up. `npm test` does it a few times; `npm run kill` two hundred times.
+ */
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const isWhole = process.env["TROUPE_KILLS"] === "all";
+const KILLS = isWhole ? 200 : 5;
+
+/** Loads the sources as the tests do, so that nothing has to be built. */
+const LOADER = `
+  import { createViteServer } from "vitest/node";
+  const server = await createViteServer({
+    root: ${JSON.stringify(root)}, configFile: false, logLevel: "error", optimizeDeps: { noDiscovery: true },
+    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
+  });
+  const { main } = await server.ssrLoadModule("/test/durability/brain-child.ts");
+  await main(JSON.parse(process.argv[1]));
+`;
+
+/** Lets a process work on the memory until it has stored so many messages more, and kills it in the middle of what it does then. */
+function killedAfter(dir: string, count: number): Promise<number> {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", LOADER, JSON.stringify({ dir })], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  let trouble = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+    if (said.split("\n").length > count) child.kill("SIGKILL");
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));
+  return new Promise((resolve, reject) => {
+    child.once("close", (_code, signal) => {
+      // What a kill has cut off was never said.
+      if (signal === "SIGKILL") resolve(Number(said.split("\n").at(-2)));
+      else reject(new Error(`it ended by itself: ${trouble}`));
+    });
+  });
+}
+
+test(
+  `a brain memory that is killed ${KILLS} times loses nothing that was stored, and holds nothing twice`,
+  { timeout: 900_000 },
+  async () => {
+    const dir = scratchFolder();
+    let messages = 0;
+    for (let n = 0; n < KILLS; n++) {
+      const stored = await killedAfter(dir, 1 + ((n * 7) % 23));
+      const brain = memoryIn(dir);
+      expect(await brain.load()).toEqual({ kind: "loaded" });
+      const spans = spansOf(brain);
+      expect(gaps(spans), JSON.stringify(spans)).toEqual([]);
+      messages = spans.at(-1)?.[1] ?? 0;
+      expect(messages).toBeGreaterThanOrEqual(stored);
+    }
+    expect(messages).toBeGreaterThan(KILLS);
+    if (isWhole) process.stdout.write(`killed ${KILLS} processes over ${messages} messages of a brain memory: none lost, none doubled\n`);
+  },
+);
+
+/** Where the spans do not follow each other from 1 on. */
+function gaps(spans: readonly Span[]): Span[] {
+  return spans.filter(([from], place) => from !== (spans[place - 1]?.[1] ?? 0) + 1);
+}

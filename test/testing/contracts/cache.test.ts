@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { fileCache } from "../../../src/adapters/file-cache.ts";
+import type { Cache } from "../../../src/memory/cache.ts";
+import { guardedCache } from "../../../src/memory/guarded-cache.ts";
+import { memoryCache } from "../../../src/memory/memory-cache.ts";
+import { cacheContract, type MakeCache } from "../../../src/testing/index.ts";
+import { fakeRemote } from "../../memory/fake-remote.ts";
+import { scratchFolder } from "../../workspace/scratch.ts";
+
+const kit = { describe, it, expect };
+
+cacheContract(kit, "memoryCache", (clock) => memoryCache({ clock }));
+cacheContract(kit, "fileCache", (clock) => fileCache({ dir: scratchFolder(), clock }));
+cacheContract(kit, "a guarded cache", (clock) => guardedCache({ remote: fakeRemote(clock), local: memoryCache({ clock }), clock }));
+cacheContract(kit, "a guarded cache whose remote is down", (clock) => {
+  const remote = fakeRemote(clock);
+  remote.state = "unreachable";
+  return guardedCache({ remote, local: fileCache({ dir: scratchFolder(), clock }), clock });
+});
+
+describe("cacheContract", () => {
+  /** Runs the contract against a cache and gives the names of what failed. */
+  async function broken(make: MakeCache): Promise<string[]> {
+    const checks: [string, () => Promise<void>][] = [];
+    cacheContract({ describe: (_name, body) => body(), it: (name, body) => void checks.push([name, body]), expect }, "it", make);
+    const failed: string[] = [];
+    for (const [name, body] of checks) await body().catch(() => failed.push(name.slice(0, 2)));
+    return [...new Set(failed)];
+  }
+
+  function spoiled(change: (cache: Cache) => Partial<Cache>): MakeCache {
+    return (clock) => {
+      const cache = memoryCache({ clock });
+      const whole: Cache = {
+        get: (key) => cache.get(key),
+        set: (key, value, ttl) => cache.set(key, value, ttl),
+        delete: (key) => cache.delete(key),
+        close: () => cache.close(),
+      };
+      return { ...whole, ...change(cache) };
+    };
+  }
+
+  it.each([
+    ["C1 that forgets nothing", spoiled((cache) => ({ set: (key, value) => cache.set(key, value, 1e9) }))],
+    ["C1 that deletes nothing", spoiled(() => ({ delete: async () => undefined }))],
+    ["C3 that folds case", spoiled((cache) => ({ set: (key, value, ttl) => cache.set(key.toLowerCase(), value, ttl) }))],
+    ["C5 that never closes", spoiled(() => ({ close: async () => undefined }))],
+  ])("finds a cache wanting: %s", async (title, make) => {
+    expect(await broken(make)).toContain(title.slice(0, 2));
+  });
+});
