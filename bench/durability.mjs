@@ -206,11 +206,16 @@ const reader = `
   }
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
   const { user, system } = process.cpuUsage();
-  console.log(JSON.stringify({ count, seconds, cpuSeconds: (user + system) / 1e6, maxRssMB: process.resourceUsage().maxRSS / 1024 }));
+  const body = process.argv[3];
+  const parsing = process.hrtime.bigint();
+  for (let n = 0; n < count; n++) JSON.parse(body);
+  const parseSeconds = Number(process.hrtime.bigint() - parsing) / 1e9;
+  const maxRssMB = process.resourceUsage().maxRSS / 1024;
+  console.log(JSON.stringify({ count, seconds, cpuSeconds: (user + system) / 1e6, parseSeconds, maxRssMB }));
 `;
 
 function readBack(file, how) {
-  const child = spawnSync(process.execPath, ["--input-type=module", "-e", reader, file, how], { encoding: "utf8" });
+  const child = spawnSync(process.execPath, ["--input-type=module", "-e", reader, file, how, body], { encoding: "utf8" });
   if (child.status !== 0) throw new Error(child.stderr);
   return JSON.parse(child.stdout);
 }
@@ -262,6 +267,7 @@ const extra = {
   "bytes on disk for a message and its model step": weights.ask.bytesPerMessage,
   [`open, read and fold ${folded.count} events, seconds (target: 1 at most)`]: folded.seconds,
   "the same, seconds of a processor, the start of the process included": folded.cpuSeconds,
+  "the same / JSON.parse of as many such events, by the clock": folded.seconds / folded.parseSeconds,
   [`read ${iterated.count} events, seconds`]: iterated.seconds,
   "most memory of that process, MB (target: 300 at most)": iterated.maxRssMB,
 };

@@ -1,10 +1,11 @@
-import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { modelError } from "../model/failure.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { Connection, type OpenAIServer } from "./openai-connection.ts";
+import { Connection } from "./openai-connection.ts";
 import type { WireDialect } from "./openai-request.ts";
+import { serverOf } from "./openai-server.ts";
+
+export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
 /** A model behind an OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio, OpenRouter and many more. */
 export interface OpenAIOptions {
@@ -28,8 +29,6 @@ export interface OpenAIOptions {
   /** Carries out the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
-
-const OPENAI_URL = "https://api.openai.com/v1";
 
 /**
  * A {@link ChatModel} over the `openai` package, which is loaded with the first call.
@@ -57,54 +56,4 @@ export function openai(options: OpenAIOptions): ChatModel {
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),
   };
-}
-
-function serverOf(options: OpenAIOptions): OpenAIServer {
-  const url = firstSet(options.baseURL, process.env["TROUPE_BASE_URL"], process.env["OPENAI_BASE_URL"]);
-  const key = firstSet(options.apiKey, process.env["TROUPE_API_KEY"], process.env["OPENAI_API_KEY"]);
-  if (url === undefined && key === undefined) {
-    throw modelError(
-      "MODEL_AUTH",
-      `Expected a way to reach ${options.model}, got neither a key nor a base URL. Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1.`,
-    );
-  }
-  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
-    throw modelError(
-      "MODEL_AUTH",
-      `Expected the key for ${options.model} to be printable characters without spaces, got others. Copy it again.`,
-    );
-  }
-  const { href, hostname } = checkedUrl(url ?? OPENAI_URL);
-  return {
-    baseURL: href.replace(/\/+$/, ""),
-    apiKey: key ?? "none",
-    isOpenAI: hostname === "api.openai.com",
-    streams: options.stream ?? true,
-    organization: options.organization,
-    headers: options.headers ?? {},
-    fetch: options.fetch,
-  };
-}
-
-function checkedUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    // Not the text itself: people paste keys and passwords into the wrong place.
-    const came = /^https?:\/\//i.test(text) ? "one that cannot be read" : "one without http:// or https:// in front";
-    throw new UsageError(
-      "BASE_URL_INVALID",
-      `Expected the base URL to be an http or https address such as http://127.0.0.1:11434/v1, got ${came}. Mend what sets it (baseURL or --base-url, else TROUPE_BASE_URL, else OPENAI_BASE_URL), or leave it out to ask OpenAI's own servers.`,
-    );
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw new UsageError(
-      "BASE_URL_INVALID",
-      `Expected a base URL without a user and password, got one with them for ${url.host}. Take them out, and give secrets as apiKey or headers.`,
-    );
-  }
-  return url;
-}
-
-function firstSet(...values: readonly (string | undefined)[]): string | undefined {
-  return values.map((value) => value?.trim()).find((value) => value !== undefined && value !== "");
 }

@@ -1,0 +1,67 @@
+import { UsageError } from "../kernel/errors.ts";
+import { modelError } from "../model/failure.ts";
+import type { OpenAIServer } from "./openai-connection.ts";
+
+const OPENAI_URL = "https://api.openai.com/v1";
+
+/** What is said of a server, for chats and embeddings alike. */
+export interface ServerOptions {
+  readonly model: string;
+  readonly apiKey?: string | undefined;
+  readonly baseURL?: string | undefined;
+  readonly organization?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly stream?: boolean | undefined;
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** Where requests go, from options and environment. @throws ModelError `MODEL_AUTH`, UsageError `BASE_URL_INVALID` */
+export function serverOf(options: ServerOptions): OpenAIServer {
+  const url = firstSet(options.baseURL, process.env["TROUPE_BASE_URL"], process.env["OPENAI_BASE_URL"]);
+  const key = firstSet(options.apiKey, process.env["TROUPE_API_KEY"], process.env["OPENAI_API_KEY"]);
+  if (url === undefined && key === undefined) {
+    throw modelError(
+      "MODEL_AUTH",
+      `Expected a way to reach ${options.model}, got neither a key nor a base URL. Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1.`,
+    );
+  }
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
+    throw modelError(
+      "MODEL_AUTH",
+      `Expected the key for ${options.model} to be printable characters without spaces, got others. Copy it again.`,
+    );
+  }
+  const { href, hostname } = checkedUrl(url ?? OPENAI_URL);
+  return {
+    baseURL: href.replace(/\/+$/, ""),
+    apiKey: key ?? "none",
+    isOpenAI: hostname === "api.openai.com",
+    streams: options.stream ?? true,
+    organization: options.organization,
+    headers: options.headers ?? {},
+    fetch: options.fetch,
+  };
+}
+
+function checkedUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    // Not the text itself: people paste keys and passwords into the wrong place.
+    const came = /^https?:\/\//i.test(text) ? "one that cannot be read" : "one without http:// or https:// in front";
+    throw new UsageError(
+      "BASE_URL_INVALID",
+      `Expected the base URL to be an http or https address such as http://127.0.0.1:11434/v1, got ${came}. Mend what sets it (baseURL or --base-url, else TROUPE_BASE_URL, else OPENAI_BASE_URL), or leave it out to ask OpenAI's own servers.`,
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new UsageError(
+      "BASE_URL_INVALID",
+      `Expected a base URL without a user and password, got one with them for ${url.host}. Take them out, and give secrets as apiKey or headers.`,
+    );
+  }
+  return url;
+}
+
+function firstSet(...values: readonly (string | undefined)[]): string | undefined {
+  return values.map((value) => value?.trim()).find((value) => value !== undefined && value !== "");
+}

@@ -1,0 +1,109 @@
+import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { MemoryError, NotJsonError } from "../kernel/errors.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import { identityOf, type MessageToStore, type StoredMessage, type StoredVector } from "../memory/message-store.ts";
+import { MESSAGE_VERSION } from "../message/message.ts";
+import { plainFault } from "../run/plain-json.ts";
+
+/*
+ * A message as a row, a vector as a row, and back. Each carries a checksum over its place, whose it is and what it says: a row that was
+ * changed, or moved to another place, does not fit. The roles' numbers are part of places.
+ */
+
+/** Keys that reach for prototypes, or that may when a letter of them is written as a number. */
+const SUSPICIOUS = /__proto__|"constructor"|\\u00[2-7]/;
+/** The order of bytes in this machine's numbers. */
+const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** A message ready to be written. */
+export interface EncodedMessage {
+  /** What (run, id) is looked up by. */
+  readonly identity: Buffer;
+  readonly body: string;
+}
+
+/** @throws NotJsonError when it holds what must not be read again */
+export function encodeMessage({ runId, addedAt, message }: MessageToStore): EncodedMessage {
+  const body = JSON.stringify({ v: MESSAGE_VERSION, runId, addedAt, message });
+  const fault = SUSPICIOUS.test(body) ? plainFault(JSON.parse(body)) : undefined;
+  if (fault !== undefined) throw new NotJsonError(`message ${message.id}`, fault);
+  return { identity: digestOf(identityOf(runId, message.id)), body };
+}
+
+/** The checksum of a message's row. */
+export function messageChecksum(row: number, identity: string, body: string): Buffer {
+  return digestOf(`${row} ${identity} ${body}`);
+}
+
+/** The SQL of a row in one line of text, which is read several times as fast as columns. A body has no line breaks: it is JSON. */
+export const MESSAGE_LINE = "lower(hex(checksum)) || ' ' || place || ' ' || lower(hex(identity)) || ' ' || body";
+/** Where a checksum ends in such a line, and what it is of begins behind the space. */
+const CHECKSUM_END = 32;
+
+/** What was written as a line, or undefined when it is damaged. @throws MemoryError `MEMORY_NEWER` */
+export function decodeMessage(line: string, base: number): StoredMessage | undefined {
+  const what = line.slice(CHECKSUM_END + 1);
+  if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) return undefined;
+  const rowEnd = what.indexOf(" ");
+  const body = what.slice(what.indexOf(" ", rowEnd + 1) + 1);
+  const { v, runId, addedAt, message } = JSON.parse(body) as MessageToStore & { readonly v: unknown };
+  if (v !== MESSAGE_VERSION) throw newer(v);
+  return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: deepFreeze(message) };
+}
+
+/** A vector's numbers, little-endian wherever it was written. */
+export function vectorBytes(vector: Float32Array): Uint8Array {
+  const bytes = new Uint8Array(vector.length * 4);
+  if (IS_LITTLE) {
+    bytes.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+    return bytes;
+  }
+  const view = new DataView(bytes.buffer);
+  for (let n = 0; n < vector.length; n++) view.setFloat32(n * 4, vector[n] as number, true);
+  return bytes;
+}
+
+/** The checksum of a vector's row: against damage of what can be made again, so 32 bits will do. */
+export function vectorChecksum(row: number, fingerprint: string, bytes: Uint8Array): number {
+  // The bytes first: of none that came from the library, zlib forgets what was before.
+  return crc32(`${row} ${fingerprint}`, crc32(bytes));
+}
+
+/** The SQL of many vectors at once, which is read several times as fast as rows: what is known of each, and the bytes of all. */
+export const VECTOR_COLUMNS =
+  "group_concat(place || ' ' || checksum || ' ' || length(CAST(vector AS BLOB))), CAST(group_concat(CAST(vector AS TEXT), '') AS BLOB)";
+
+/** What was written. Damaged ones are left out. */
+export function decodeVectors(known: string, all: Uint8Array, fingerprint: string, base: number): StoredVector[] {
+  let end = 0;
+  return known.split(",").flatMap((line) => {
+    const [row = 0, checksum, length = 0] = line.split(" ").map(Number);
+    const start = end;
+    end += length;
+    const bytes = all.subarray(start, end);
+    if (length % 4 !== 0 || vectorChecksum(row, fingerprint, bytes) !== checksum) return [];
+    return { place: row - base, vector: numbersOf(bytes) };
+  });
+}
+
+function numbersOf(bytes: Uint8Array): Float32Array {
+  if (IS_LITTLE && bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  // A copy begins at a place where numbers may stand.
+  const copy = new Uint8Array(bytes);
+  if (IS_LITTLE) return new Float32Array(copy.buffer);
+  const view = new DataView(copy.buffer);
+  return Float32Array.from({ length: copy.length / 4 }, (_, n) => view.getFloat32(n * 4, true));
+}
+
+/** 128 bits. */
+function digestOf(what: string | Uint8Array): Buffer {
+  return hash("sha256", what, "buffer").subarray(0, 16);
+}
+
+function newer(version: unknown): MemoryError {
+  return new MemoryError(
+    "MEMORY_NEWER",
+    `Expected messages of version ${MESSAGE_VERSION} at most, got ${String(version)}. Update this program to read the store; nothing was changed.`,
+  );
+}

@@ -1,0 +1,230 @@
+import { resolve } from "node:path";
+import { nextMacrotask, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { MessagePage, MessageStore, MessageToStore, StoredAt, StoredVector, StoreState } from "../memory/message-store.ts";
+import { patiently } from "./sqlite-damage.ts";
+import { type Database, loadDriver } from "./sqlite-database.ts";
+import { openStore, type StoreFile, storeError } from "./sqlite-store-file.ts";
+import {
+  decodeMessage,
+  decodeVectors,
+  encodeMessage,
+  MESSAGE_LINE,
+  messageChecksum,
+  VECTOR_COLUMNS,
+  vectorBytes,
+  vectorChecksum,
+} from "./sqlite-store-rows.ts";
+
+/** Milliseconds to wait for other processes that write the same file. */
+const PATIENCE = 10_000;
+/** Places a role can have. */
+const SPAN = 2 ** 31;
+/** Rows read at once: between two pages others get their turn. */
+const PAGE = 2_000;
+/** How many values one statement names at most. */
+const NAMED = 500;
+
+/** Where long-term memories are. */
+export interface SqliteStoreOptions {
+  /** The file; it and its folder are made when they are not there. Beside it stand `-wal` and `-shm`. */
+  readonly path: string;
+}
+
+/**
+ * Long-term memories of any number of roles in a SQLite file, over `libsql`, which is loaded with the first question. Several processes
+ * may use it at once.
+ *
+ * S1 what `add` has resolved is on the disk (write-ahead log, synchronous=FULL). S2 every row is checked when it is read: a damaged message
+ * is counted and left out, a damaged vector is made again, and a message that is added again heals its row. S3 files are their owner's
+ * alone from birth; a file of another program, or of a newer version, is not touched. S4 ids are data: none becomes a path.
+ *
+ * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
+ *
+ * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a MemoryError:
+ * `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_FULL`, `MEMORY_DAMAGED`.
+ */
+export function sqliteStore({ path }: SqliteStoreOptions): MessageStore {
+  if (typeof path !== "string" || path === "" || path.includes("\0")) {
+    throw new UsageError("OPTION_INVALID", `Expected the path of a memory's file, got ${JSON.stringify(path)}.`);
+  }
+  return new SqliteStore({ file: resolve(path), clock: systemClock, patience: PATIENCE });
+}
+
+/** See {@link sqliteStore}. Owns the connection; rows are `sqlite-store-rows.ts`'s, the file is `sqlite-store-file.ts`'s. */
+export class SqliteStore implements MessageStore {
+  readonly #where: StoreFile;
+  #opened: Promise<Database> | undefined;
+
+  constructor(where: StoreFile) {
+    this.#where = where;
+  }
+
+  state(roleId: string): Promise<StoreState> {
+    return this.#ask((db) => roleOf(db, roleId) ?? { last: 0, removals: 0 });
+  }
+
+  async add(roleId: string, messages: readonly MessageToStore[]): Promise<readonly StoredAt[]> {
+    const rows = messages.map(encodeMessage);
+    return this.#change((db) => {
+      const { number, last } = roleOf(db, roleId) ?? madeRole(db, roleId);
+      let next = last;
+      const stored = rows.map(({ identity, body }): StoredAt => {
+        const row = number * SPAN + next + 1;
+        const hex = identity.toString("hex");
+        const checksum = messageChecksum(row, hex, body);
+        const isNew = db.run(INSERT_MESSAGE, [row, number, identity, body, checksum]) === 1;
+        if (isNew) return { place: ++next, isNew };
+        const held = heldAt(db, number, identity);
+        if (held.isWhole) return { place: held.row - number * SPAN, isNew };
+        db.run("UPDATE messages SET body = ?, checksum = ? WHERE place = ?", [body, messageChecksum(held.row, hex, body), held.row]);
+        return { place: held.row - number * SPAN, isNew: true };
+      });
+      if (next > last) db.run("UPDATE roles SET last = ? WHERE number = ?", [next, number]);
+      return stored;
+    });
+  }
+
+  async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
+    for await (const { base, count, row } of this.#pages(roleId, after, READ_MESSAGES, [])) {
+      const lines = Buffer.from(row[0] as Uint8Array)
+        .toString()
+        .split("\n");
+      const messages = lines.flatMap((line) => decodeMessage(line, base) ?? []);
+      yield { messages, damaged: count - messages.length };
+    }
+  }
+
+  places(roleId: string): Promise<readonly number[]> {
+    return this.#ask((db) => {
+      const base = baseOf(db, roleId);
+      return base === undefined ? [] : db.all(READ_PLACES, [base, base + SPAN]).map(([row]) => Number(row) - base);
+    });
+  }
+
+  remove(roleId: string, places: readonly number[]): Promise<number> {
+    return this.#change((db) => {
+      const base = baseOf(db, roleId);
+      if (base === undefined) return 0;
+      let removed = 0;
+      for (let from = 0; from < places.length; from += NAMED) {
+        const rows = places.slice(from, from + NAMED).map((place) => base + place);
+        const named = `(${rows.map(() => "?").join()})`;
+        db.run(`DELETE FROM vectors WHERE place IN ${named}`, rows);
+        removed += db.run(`DELETE FROM messages WHERE place IN ${named}`, rows);
+      }
+      db.run("UPDATE roles SET removals = removals + ? WHERE number = ?", [removed, base / SPAN]);
+      return removed;
+    });
+  }
+
+  async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
+    for await (const { base, row } of this.#pages(roleId, after, READ_VECTORS, [fingerprint])) {
+      const [known, all] = row;
+      yield decodeVectors(String(known), all as Uint8Array, fingerprint, base);
+    }
+  }
+
+  writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void> {
+    return this.#change((db) => {
+      const base = baseOf(db, roleId);
+      if (base === undefined) return;
+      for (const { place, vector } of vectors) {
+        const bytes = vectorBytes(vector);
+        db.run(WRITE_VECTOR, [fingerprint, bytes, vectorChecksum(base + place, fingerprint, bytes), base + place]);
+      }
+    });
+  }
+
+  clearVectors(roleId: string): Promise<void> {
+    return this.#change((db) => {
+      const base = baseOf(db, roleId);
+      if (base !== undefined) db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
+    });
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    // One that could not be opened holds nothing, and whoever asked has been told.
+    const db = await opened?.catch(() => undefined);
+    db?.close();
+  }
+
+  /** Pages of rows behind a place. What is asked for begins with how many rows there are, and the last of them. */
+  async *#pages(roleId: string, after: number, sql: string, values: readonly string[]): AsyncGenerator<Page> {
+    const base = await this.#ask((db) => baseOf(db, roleId));
+    if (base === undefined) return;
+    for (let from = base + after; ; await nextMacrotask()) {
+      const start = from;
+      const [count = 0, last, ...row] = (await this.#ask((db) => db.first(sql, [start, base + SPAN, ...values, PAGE]))) ?? [];
+      if (count === 0) return;
+      yield { base, count: Number(count), row };
+      from = Number(last);
+    }
+  }
+
+  #change<T>(work: (db: Database) => T): Promise<T> {
+    return this.#ask((db) => db.transaction("IMMEDIATE", () => work(db)));
+  }
+
+  async #ask<T>(work: (db: Database) => T): Promise<T> {
+    const { file, clock, patience } = this.#where;
+    try {
+      this.#opened ??= loadDriver().then((driver) => openStore(driver, this.#where));
+      const opened = this.#opened;
+      const db = await opened.catch((error: unknown) => {
+        // The next question tries again: what was wrong may have been mended.
+        if (this.#opened === opened) this.#opened = undefined;
+        throw error;
+      });
+      return await patiently(() => work(db), clock, patience);
+    } catch (error) {
+      throw storeError(file, error);
+    }
+  }
+}
+
+const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";
+// One flipped bit makes text of anything, and text that is no UTF-8 ends the process: everything is asked for as bytes.
+const READ_MESSAGES = `SELECT count(*), CAST(max(place) AS INTEGER), CAST(group_concat(${MESSAGE_LINE}, char(10)) AS BLOB)
+  FROM (SELECT * FROM messages WHERE place > ? AND place < ? ORDER BY place LIMIT ?)`;
+const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
+const READ_VECTORS = `SELECT count(*), CAST(max(place) AS INTEGER), ${VECTOR_COLUMNS}
+  FROM (SELECT * FROM vectors WHERE place > ? AND place < ? AND fingerprint = ? ORDER BY place LIMIT ?)`;
+const WRITE_VECTOR = "INSERT OR REPLACE INTO vectors SELECT place, ?, ?, ? FROM messages WHERE place = ?";
+
+interface Page {
+  readonly base: number;
+  readonly count: number;
+  readonly row: readonly unknown[];
+}
+
+interface Role extends StoreState {
+  readonly number: number;
+}
+
+function roleOf(db: Database, roleId: string): Role | undefined {
+  const [number, last, removals] =
+    db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role = ?", [
+      JSON.stringify(roleId),
+    ]) ?? [];
+  return number === undefined ? undefined : { number: Number(number), last: Number(last), removals: Number(removals) };
+}
+
+function baseOf(db: Database, roleId: string): number | undefined {
+  const role = roleOf(db, roleId);
+  return role === undefined ? undefined : role.number * SPAN;
+}
+
+function madeRole(db: Database, roleId: string): Role {
+  db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
+  return roleOf(db, roleId) as Role;
+}
+
+/** The row of an identity, and whether it can be read. */
+function heldAt(db: Database, number: number, identity: Buffer): { readonly row: number; readonly isWhole: boolean } {
+  const [row, line] =
+    db.first(`SELECT place, CAST(${MESSAGE_LINE} AS BLOB) FROM messages WHERE number = ? AND identity = ?`, [number, identity]) ?? [];
+  return { row: Number(row), isWhole: line instanceof Uint8Array && decodeMessage(Buffer.from(line).toString(), 0) !== undefined };
+}

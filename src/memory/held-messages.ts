@@ -1,0 +1,90 @@
+import type { Message } from "../message/message.ts";
+import type { StoredMessage, StoreState } from "./message-store.ts";
+
+/**
+ * What a process knows of a role's store: the messages in order of arrival, who they are, and how far it has read. It owns no vector and
+ * asks nobody.
+ */
+export class HeldMessages {
+  readonly #byPlace = new Map<number, StoredMessage>();
+  /** By run, then id. */
+  readonly #places = new Map<string, Map<string, number>>();
+  /** How far the store has been read. */
+  state: StoreState = { last: 0, removals: 0 };
+  /** Messages met that could not be read. */
+  damaged = 0;
+  /** The newest time a message was given to the store at. */
+  newestAdded = 0;
+  /** No message is older than this. */
+  #oldest = Infinity;
+
+  get size(): number {
+    return this.#byPlace.size;
+  }
+
+  at(place: number): StoredMessage | undefined {
+    return this.#byPlace.get(place);
+  }
+
+  placeOf(runId: string, id: string): number | undefined {
+    return this.#places.get(runId)?.get(id);
+  }
+
+  places(): IterableIterator<number> {
+    return this.#byPlace.keys();
+  }
+
+  /** In order of arrival. */
+  all(): StoredMessage[] {
+    return [...this.#byPlace.values()].sort((a, b) => a.place - b.place);
+  }
+
+  /** False when it is known. */
+  add(entry: StoredMessage): boolean {
+    if (this.#byPlace.has(entry.place)) return false;
+    this.#byPlace.set(entry.place, entry);
+    let run = this.#places.get(entry.runId);
+    if (run === undefined) this.#places.set(entry.runId, (run = new Map<string, number>()));
+    run.set(entry.message.id, entry.place);
+    this.newestAdded = Math.max(this.newestAdded, entry.addedAt);
+    this.#oldest = Math.min(this.#oldest, timeOf(entry));
+    return true;
+  }
+
+  forget(place: number): boolean {
+    const entry = this.#byPlace.get(place);
+    if (entry === undefined) return false;
+    this.#byPlace.delete(place);
+    const run = this.#places.get(entry.runId);
+    if (run?.get(entry.message.id) === place) run.delete(entry.message.id);
+    if (run?.size === 0) this.#places.delete(entry.runId);
+    return true;
+  }
+
+  /** The places of messages from before a time. */
+  olderThan(time: number): number[] {
+    if (this.#oldest >= time) return [];
+    const old: number[] = [];
+    this.#oldest = Infinity;
+    for (const entry of this.#byPlace.values()) {
+      const at = timeOf(entry);
+      if (at < time) old.push(entry.place);
+      // What is not removed after all must be found again the next time.
+      this.#oldest = Math.min(this.#oldest, at);
+    }
+    return old;
+  }
+
+  /** Reads on from where all of these places are known. */
+  sawPlaces(places: readonly number[]): void {
+    const { last } = this.state;
+    if (places.every((place, n) => place === last + n + 1)) this.state = { ...this.state, last: last + places.length };
+  }
+}
+
+/**
+ * When a message was said. One without a date, or from the future, is as old as its place in the store: it ages too.
+ */
+function timeOf({ message, addedAt }: { readonly message: Message; readonly addedAt: number }): number {
+  return message.timestamp > 0 ? Math.min(message.timestamp, addedAt) : addedAt;
+}

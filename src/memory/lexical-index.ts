@@ -1,0 +1,17 @@
+/** One that shares terms with a question. */
+export interface LexicalHit {
+  readonly key: number;
+  /** Comparable within one answer only. */
+  readonly score: number;
+}
+
+/** Finds texts by their words. Port. */
+export interface LexicalIndex {
+  readonly size: number;
+  /** Keeps a text under a key; what was there is replaced. */
+  add(key: number, text: string): void | Promise<void>;
+  delete(key: number): boolean | Promise<boolean>;
+  /** The best `k` that share a term with the text, best first; equal ones by key. */
+  search(text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] | Promise<readonly LexicalHit[]>;
+  clear(): void | Promise<void>;
+}

@@ -1,0 +1,263 @@
+import { QueueFullError } from "../kernel/errors.ts";
+import type { Address, PayloadOf } from "../message/address.ts";
+import type { Message } from "../message/message.ts";
+import { Memory } from "./memory.ts";
+import type { MemoryStorage } from "./memory-storage.ts";
+import type { MemoryJson, MessageMemory } from "./message-memory.ts";
+import type { SearchOptions, SimilarMessage } from "./storage-options.ts";
+
+/** What a long-term memory is made of. */
+export interface LongTermMemoryOptions {
+  readonly storage: MemoryStorage;
+  /** Messages kept at hand at most; older ones stay in the storage. Default: all. */
+  readonly limit?: number | undefined;
+  /** Changes that may wait for the storage. Default 10,000. */
+  readonly maxUnsaved?: number | undefined;
+  /** Told when storing in the background has failed. `persist` throws the same error if it fails again. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+type Change =
+  | { readonly type: "add"; readonly message: Message }
+  | { readonly type: "delete"; readonly id: string }
+  | { readonly type: "older"; readonly than: number }
+  | { readonly type: "clear" };
+
+const MAX_UNSAVED = 10_000;
+/** Additions of one commit. */
+const MAX_BATCH = 1_000;
+
+/**
+ * A {@link Memory} that outlives its process: what is added goes to the storage in the background, and comes back with `recover`.
+ *
+ * Owns what waits for the storage. What is at hand is the inner memory's, what is kept the storage's.
+ *
+ * P1 what `persist` has resolved is durable; what was only added is not yet. P2 a change leaves the line when it is stored, never before:
+ * a failure keeps it, and the next change or `persist` tries again. P3 changes are stored in the order they were made. P4 the messages of
+ * its own run come back; those of others are found by `searchSimilar`, because ids say who is who within one run only. P5 what makes room
+ * for newer messages stays in the storage; what is deleted is deleted there too. P6 a message is known by its id and is never marked.
+ */
+export class LongTermMemory implements MessageMemory {
+  readonly ignoreId: boolean = false;
+  readonly storage: MemoryStorage;
+  readonly #memory: Memory;
+  readonly #maxUnsaved: number;
+  readonly #onError: ((error: unknown) => void) | undefined;
+  #unsaved: Change[] = [];
+  #work: Promise<void> | undefined;
+
+  /** @throws UsageError `LIMIT_INVALID` */
+  constructor({ storage, limit, maxUnsaved = MAX_UNSAVED, onError }: LongTermMemoryOptions) {
+    this.storage = storage;
+    this.#memory = new Memory({ limit });
+    this.#maxUnsaved = maxUnsaved;
+    this.#onError = onError;
+  }
+
+  get limit(): number | undefined {
+    return this.#memory.limit;
+  }
+
+  get size(): number {
+    return this.#memory.size;
+  }
+
+  /** Changes that are not in the storage yet. */
+  get unsaved(): number {
+    return this.#unsaved.length;
+  }
+
+  /** Brings back what this run has stored, before what was added meanwhile. Gives all that is at hand then. */
+  async recover(): Promise<Message[]> {
+    await this.#saved();
+    const stored = await this.storage.recover({ runId: this.storage.runId });
+    const held = this.#memory.get();
+    const deleted = new Set(this.#unsaved.flatMap((change) => (change.type === "delete" ? [change.id] : [])));
+    this.#memory.clear();
+    this.#memory.addBatch(stored.filter((message) => !deleted.has(message.id)));
+    this.#memory.addBatch(held);
+    return this.#memory.get();
+  }
+
+  /** Resolves when every change made before is durable. @throws MemoryError, and what waits goes on waiting */
+  async persist(): Promise<void> {
+    await this.#saved();
+    await this.storage.persist();
+  }
+
+  /** The messages most like a text or a message, of all runs, best first; see {@link MemoryStorage.searchSimilar}. */
+  async searchSimilar(target: Message | string, o?: SearchOptions): Promise<SimilarMessage[]> {
+    await this.#saved();
+    return this.storage.searchSimilar(target, o);
+  }
+
+  /** Stores what waits and lets go of the storage. @throws MemoryError when it could not be stored; nothing is closed then */
+  async close(): Promise<void> {
+    await this.persist();
+    await this.storage.close();
+  }
+
+  /** @throws QueueFullError when too much waits for the storage; nothing changes then */
+  add(message: Message): boolean {
+    if (this.#memory.has(message)) return false;
+    this.#assertRoom();
+    const isKept = this.storage.has(message);
+    this.#memory.add(message);
+    if (!isKept || this.#unsaved.some((change) => change.type !== "add")) this.#change({ type: "add", message });
+    return true;
+  }
+
+  addBatch(messages: Iterable<Message>): number {
+    let added = 0;
+    for (const message of messages) if (this.add(message)) added++;
+    return added;
+  }
+
+  /** Forgets a message at hand, and in the storage. */
+  delete(target: Message | string): boolean {
+    const id = typeof target === "string" ? target : target.id;
+    if (!this.#memory.has(id) && !this.storage.has(id)) return false;
+    this.#assertRoom();
+    this.#memory.delete(id);
+    this.#change({ type: "delete", id });
+    return true;
+  }
+
+  deleteNewest(): Message | undefined {
+    const newest = this.#memory.getByPosition(-1);
+    if (newest !== undefined) this.delete(newest);
+    return newest;
+  }
+
+  /** Forgets what is older at hand, and in the storage. Tells how many were at hand. */
+  deleteOlderThan(timestampMs: number): number {
+    this.#assertRoom();
+    const count = this.#memory.deleteOlderThan(timestampMs);
+    this.#change({ type: "older", than: timestampMs });
+    return count;
+  }
+
+  /** Forgets everything at hand, and in the storage, of all runs. */
+  clear(): void {
+    this.#memory.clear();
+    this.#change({ type: "clear" });
+  }
+
+  has(target: Message | string): boolean {
+    return this.#memory.has(target);
+  }
+
+  get(k?: number): Message[] {
+    return this.#memory.get(k);
+  }
+
+  getByPosition(place: number): Message | undefined {
+    return this.#memory.getByPosition(place);
+  }
+
+  getByRole(role: Message["role"]): Message[] {
+    return this.#memory.getByRole(role);
+  }
+
+  getByContent(substring: string): Message[] {
+    return this.#memory.getByContent(substring);
+  }
+
+  tryRemember(keyword: string): Message[] {
+    return this.#memory.tryRemember(keyword);
+  }
+
+  getByAction<P>(address: Address<P>): Message<P>[] {
+    return this.#memory.getByAction(address);
+  }
+
+  getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[] {
+    return this.#memory.getByActions(addresses);
+  }
+
+  newestBy<P>(address: Address<P>): Message<P> | undefined {
+    return this.#memory.newestBy(address);
+  }
+
+  findNews(observed: Iterable<Message>, k?: number): Message[] {
+    return this.#memory.findNews(observed, k);
+  }
+
+  [Symbol.iterator](): Iterator<Message> {
+    return this.#memory[Symbol.iterator]();
+  }
+
+  newestFirst(): IterableIterator<Message> {
+    return this.#memory.newestFirst();
+  }
+
+  toJSON(): MemoryJson {
+    return this.#memory.toJSON();
+  }
+
+  #assertRoom(): void {
+    if (this.#unsaved.length >= this.#maxUnsaved) throw new QueueFullError(this.#maxUnsaved);
+  }
+
+  #change(change: Change): void {
+    this.#unsaved.push(change);
+    if (this.#work === undefined) {
+      this.#work = this.#drain();
+      this.#work.catch((error: unknown) => this.#onError?.(error));
+    }
+  }
+
+  /** Resolves when nothing waits. What failed in the background is tried once more here, where somebody can be told. */
+  async #saved(): Promise<void> {
+    await this.#work?.catch(() => {});
+    while (this.#unsaved.length > 0) await (this.#work ??= this.#drain());
+  }
+
+  async #drain(): Promise<void> {
+    // What is added in one go is stored in one go.
+    await Promise.resolve();
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      while (this.#unsaved.length > 0) {
+        const changes = this.#together();
+        try {
+          await this.#store(changes);
+        } catch (error) {
+          if (!this.#isStored(changes)) throw error;
+          failure ??= { error };
+        }
+        this.#unsaved.splice(0, changes.length);
+      }
+    } finally {
+      this.#work = undefined;
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** What can be stored at once: some additions, or one other change. */
+  #together(): readonly Change[] {
+    const end = this.#unsaved.findIndex((change) => change.type !== "add");
+    return this.#unsaved.slice(0, Math.max(1, Math.min(end === -1 ? this.#unsaved.length : end, MAX_BATCH)));
+  }
+
+  async #store(changes: readonly Change[]): Promise<void> {
+    const [first] = changes;
+    switch (first?.type) {
+      case "delete":
+        await this.storage.delete(first.id);
+        return;
+      case "older":
+        await this.storage.deleteOlderThan(first.than);
+        return;
+      case "clear":
+        return this.storage.clear();
+      default:
+        await this.storage.addBatch(changes.flatMap((change) => (change.type === "add" ? [change.message] : [])));
+    }
+  }
+
+  /** Messages are kept although their embedder failed: see L1 of the storage. */
+  #isStored(changes: readonly Change[]): boolean {
+    return changes.every((change) => change.type === "add" && this.storage.has(change.message));
+  }
+}

@@ -1,0 +1,82 @@
+import { MemoryError } from "../kernel/errors.ts";
+import type { Message } from "../message/message.ts";
+
+/** A message as somebody wants it kept. */
+export interface MessageToStore {
+  /** The run in which its id is its own; empty outside runs. */
+  readonly runId: string;
+  /** When it was given to the store, in milliseconds. Grows within a store, by thousandths among those of one moment. */
+  readonly addedAt: number;
+  readonly message: Message;
+}
+
+/** A message that is kept. */
+export interface StoredMessage extends MessageToStore {
+  /** Grows in order of arrival and is never used again. */
+  readonly place: number;
+}
+
+/** What became of a message that was to be kept. */
+export interface StoredAt {
+  readonly place: number;
+  /** False when the store had it. */
+  readonly isNew: boolean;
+}
+
+/** Some messages that follow each other. */
+export interface MessagePage {
+  readonly messages: readonly StoredMessage[];
+  /** How many there are between them that are damaged. */
+  readonly damaged: number;
+}
+
+/** A vector that is kept. One without numbers says that its message cannot be embedded. */
+export interface StoredVector {
+  readonly place: number;
+  readonly vector: Float32Array;
+}
+
+/** How far a store has come, for those who have read it before. */
+export interface StoreState {
+  /** The place given last; 0 before the first. */
+  readonly last: number;
+  /** How many messages were removed, ever. */
+  readonly removals: number;
+}
+
+/**
+ * Keeps the messages of roles for good. Port. What it holds is the truth; vectors are kept beside it to save work, and may be lost.
+ *
+ * V1 `add` keeps all or none, and what it has resolved is durable. V2 (run, id) decides identity: what is held is not kept again.
+ * V3 places grow in order of arrival and are never used again. V4 roles keep apart, whatever their ids are made of. V5 a message comes back
+ * as it went in, or is counted as damaged: never another one. V6 vectors come back as they went in, under the fingerprint they were
+ * written with, or not at all; those of a removed message are gone. V7 several may use one store at once. V8 `close` lets go of what is
+ * held open, once what was asked before is done; a later question opens it again, so that several storages can share a store.
+ */
+export interface MessageStore {
+  state(roleId: string): Promise<StoreState>;
+  /** Tells of each, in order, where it is. */
+  add(roleId: string, messages: readonly MessageToStore[]): Promise<readonly StoredAt[]>;
+  /** Those behind a place, in order of arrival. */
+  read(roleId: string, after: number): AsyncIterable<MessagePage>;
+  /** All places in use, ascending. */
+  places(roleId: string): Promise<readonly number[]>;
+  /** @returns how many there were */
+  remove(roleId: string, places: readonly number[]): Promise<number>;
+  /** Vectors of a fingerprint behind a place, in order of arrival. */
+  readVectors(roleId: string, fingerprint: string, after: number): AsyncIterable<readonly StoredVector[]>;
+  /** Replaces what was there. Vectors of messages that are gone are dropped. */
+  writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void>;
+  clearVectors(roleId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Whoever uses a memory after its end. */
+export function memoryClosed(): MemoryError {
+  return new MemoryError("MEMORY_CLOSED", "Expected an open memory, but it has been closed. Make another one over the same store.");
+}
+
+/** By what a message is known in a store. */
+export function identityOf(runId: string, id: string): string {
+  return JSON.stringify([runId, id]);
+}

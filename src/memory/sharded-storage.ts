@@ -1,0 +1,157 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { Message } from "../message/message.ts";
+import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
+import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
+import { mergeSorted } from "./rank-merge.ts";
+import { stableHash } from "./stable-hash.ts";
+import type { SearchOptions, SimilarMessage } from "./storage-options.ts";
+
+/** Messages moved at once. */
+const MOVED = 500;
+
+/** What a sharded storage is made of. */
+export interface ShardedStorageOptions {
+  /** In an order that never changes; more may be added at the end. */
+  readonly shards: readonly MemoryStorage[];
+  /** Former shards. Their messages move when the storage recovers. */
+  readonly retired?: readonly MemoryStorage[] | undefined;
+}
+
+/** The shard of `count` that a message belongs to: the same in every process, for ever. */
+export function shardOf(runId: string, id: string, count: number): number {
+  return stableHash(identityOf(runId, id)) % count;
+}
+
+/**
+ * One long-term memory over several storages: a message lives in the shard that a stable hash of its (run, id) names, and a search asks
+ * all and merges what they find by score.
+ *
+ * H1 resharding is `recover` with another list of shards: what lies in the wrong one is stored in the right one, then removed. H2 cut off
+ * anywhere, it loses nothing, and the next `recover` ends it; what stands in two shards meanwhile is told once. H3 messages come
+ * back in the order in which they were given. Vectors do not move: what has moved is embedded again before the next search.
+ */
+export class ShardedStorage {
+  readonly #shards: readonly MemoryStorage[];
+  readonly #retired: readonly MemoryStorage[];
+  #newest = 0;
+
+  /** @throws UsageError `OPTION_INVALID` for no shards, or one that is named twice */
+  constructor({ shards, retired = [] }: ShardedStorageOptions) {
+    if (shards.length === 0 || new Set([...shards, ...retired]).size < shards.length + retired.length) {
+      throw new UsageError(
+        "OPTION_INVALID",
+        `Expected one or more different storages as shards, got ${shards.length}, or one of them twice.`,
+      );
+    }
+    this.#shards = shards;
+    this.#retired = retired;
+  }
+
+  /** How many messages are known to be held. */
+  get size(): number {
+    return this.#shards.reduce((sum, shard) => sum + shard.size, 0);
+  }
+
+  /** Moves what lies in the wrong shard, then gives all messages in order of arrival. */
+  async recover(): Promise<Message[]> {
+    for (const [which, shard] of [...this.#shards, ...this.#retired].entries()) await this.#moveFrom(shard, which);
+    const lists = await Promise.all(this.#shards.map((shard) => shard.entries()));
+    return lists
+      .flat()
+      .sort((a, b) => a.addedAt - b.addedAt)
+      .map(({ message }) => message);
+  }
+
+  has(target: Message | string, o: StorageCall = {}): boolean {
+    return this.#shardOf(idOf(target), o.runId).has(target, o);
+  }
+
+  async add(message: Message, o?: StorageCall): Promise<boolean> {
+    return (await this.addBatch([message], o)) === 1;
+  }
+
+  /** Each shard keeps all of its part, or none. @throws MemoryError of the first shard that failed; the others have kept theirs */
+  async addBatch(messages: Iterable<Message>, o?: StorageCall): Promise<number> {
+    const parts = new Map<MemoryStorage, MessageToStore[]>();
+    const runId = o?.runId ?? this.#shards[0]?.runId ?? "";
+    for (const message of messages) {
+      const shard = this.#shardOf(message.id, runId);
+      const part = parts.get(shard) ?? [];
+      part.push({ runId, addedAt: this.#nextTime(), message });
+      parts.set(shard, part);
+    }
+    const ended = await Promise.allSettled(
+      [...parts].map(async ([shard, part]) => {
+        const count = await shard.adopt(part);
+        await shard.persist(o);
+        return count;
+      }),
+    );
+    let added = 0;
+    for (const one of ended) {
+      if (one.status === "rejected") throw one.reason;
+      added += one.value;
+    }
+    return added;
+  }
+
+  /** The best of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not compare words, so there is no `hybrid`. */
+  async searchSimilar(target: Message | string, { k = 4, ...o }: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
+    const everywhere = [...this.#shards, ...this.#retired];
+    const lists = await Promise.all(everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
+    const merged = mergeSorted(lists, k * 2, (a, b) => b.score - a.score);
+    const told = new Set<string>();
+    const once = merged.filter(({ runId, message }) => {
+      const identity = identityOf(runId, message.id);
+      return !told.has(identity) && told.add(identity);
+    });
+    return once.slice(0, k);
+  }
+
+  async delete(target: Message | string, o?: StorageCall): Promise<boolean> {
+    const gone = await Promise.all([...this.#shards, ...this.#retired].map((shard) => shard.delete(target, o)));
+    return gone.includes(true);
+  }
+
+  async deleteOlderThan(timestampMs: number): Promise<number> {
+    const counts = await Promise.all(this.#shards.map((shard) => shard.deleteOlderThan(timestampMs)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async persist(o?: StorageCall): Promise<void> {
+    await Promise.all(this.#shards.map((shard) => shard.persist(o)));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#shards, ...this.#retired].map((shard) => shard.close()));
+  }
+
+  /** Grows over all shards, so that what lies in different ones keeps its order. */
+  #nextTime(): number {
+    this.#newest = Math.max(this.#newest + TICK, ...this.#shards.map((shard) => shard.nextTime));
+    return this.#newest;
+  }
+
+  #shardOf(id: string, runId: string = this.#shards[0]?.runId ?? ""): MemoryStorage {
+    return this.#shards[shardOf(runId, id, this.#shards.length)] as MemoryStorage;
+  }
+
+  async #moveFrom(shard: MemoryStorage, which: number): Promise<void> {
+    const misplaced = (await shard.entries()).filter((entry) => shardOf(entry.runId, entry.message.id, this.#shards.length) !== which);
+    for (let from = 0; from < misplaced.length; from += MOVED) await this.#move(shard, misplaced.slice(from, from + MOVED));
+  }
+
+  async #move(shard: MemoryStorage, entries: readonly StoredMessage[]): Promise<void> {
+    for (const [which, target] of this.#shards.entries()) {
+      const theirs = entries.filter((entry) => shardOf(entry.runId, entry.message.id, this.#shards.length) === which);
+      if (theirs.length === 0) continue;
+      await target.adopt(theirs);
+      // Only now: what is in both is told once, what is in neither is lost.
+      await shard.discard(theirs.map(({ place }) => place));
+    }
+  }
+}
+
+function idOf(target: Message | string): string {
+  return typeof target === "string" ? target : target.id;
+}

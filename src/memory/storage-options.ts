@@ -1,0 +1,108 @@
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { Message } from "../message/message.ts";
+import type { Embedder } from "./embedder.ts";
+import { exactIndex } from "./exact-index.ts";
+import { hashingEmbedder } from "./hashing-embedder.ts";
+import { inMemoryStore } from "./in-memory-store.ts";
+import type { LexicalIndex } from "./lexical-index.ts";
+import type { MessageStore } from "./message-store.ts";
+import type { VectorIndex } from "./vector-index.ts";
+
+/** Whose long-term memory it is, and what it is made of. */
+export interface MemoryStorageOptions {
+  /** Any text: it keeps roles of one store apart. */
+  readonly roleId: string;
+  /** The run that messages are added in: ids are unique within one only. Default: none. */
+  readonly runId?: string | undefined;
+  /** Where messages stay. Default: the memory of this process. `sqliteStore({ path })` of `troupe/sqlite` keeps them on disk. */
+  readonly store?: MessageStore | undefined;
+  /** Default: `hashingEmbedder()`, which needs no network and finds what is said in the same words. */
+  readonly embedder?: Embedder | undefined;
+  /** Default: `exactIndex()`. It serves this storage alone. */
+  readonly index?: VectorIndex | undefined;
+  /** Finds messages by their words, for `hybrid` searches. It serves this storage alone. */
+  readonly lexical?: LexicalIndex | undefined;
+  /** Similarity from -1 to 1 that a hit must have. Default: the embedder's. */
+  readonly threshold?: number | undefined;
+  /** Milliseconds after which a message is forgotten. Default: never. */
+  readonly ttl?: number | undefined;
+  readonly clock?: Clock | undefined;
+  /** Milliseconds that one call to the embedder may take. Default 60,000. */
+  readonly timeout?: number | undefined;
+}
+
+/** What is looked for. */
+export interface SearchOptions {
+  /** How many at most. Default 4. */
+  readonly k?: number | undefined;
+  /** Similarity from -1 to 1 that a hit must have. */
+  readonly threshold?: number | undefined;
+  /** Only messages it accepts. */
+  readonly filter?: ((message: Message) => boolean) | undefined;
+  /** Look for words too, and merge both rankings by reciprocal rank. The threshold is for what is found by its vector. Default false. */
+  readonly hybrid?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A message that was found. */
+export interface SimilarMessage {
+  readonly message: Message;
+  /** Cosine similarity from -1 to 1: bigger is closer. 0 for a message that has no vector. */
+  readonly score: number;
+  /** The run it was said in; empty outside runs. */
+  readonly runId: string;
+}
+
+/** The options, checked and filled up. */
+export interface StorageParts {
+  readonly roleId: string;
+  readonly runId: string;
+  readonly store: MessageStore;
+  readonly embedder: Embedder;
+  readonly index: VectorIndex;
+  readonly lexical: LexicalIndex | undefined;
+  readonly threshold: number;
+  readonly ttl: number | undefined;
+  readonly clock: Clock;
+  readonly timeout: number;
+}
+
+const TIMEOUT = 60_000;
+
+/** @throws UsageError `OPTION_INVALID` */
+export function partsOf(options: MemoryStorageOptions): StorageParts {
+  const { roleId, runId = "", ttl, timeout = TIMEOUT, embedder = hashingEmbedder(), threshold = embedder.threshold } = options;
+  if (typeof roleId !== "string" || roleId === "") throw invalid("roleId", "a text that is not empty", roleId);
+  if (typeof runId !== "string") throw invalid("runId", "a text", runId);
+  if (ttl !== undefined && !(ttl > 0)) throw invalid("ttl", "milliseconds above 0", ttl);
+  if (!(timeout > 0)) throw invalid("timeout", "milliseconds above 0", timeout);
+  return {
+    roleId,
+    runId,
+    store: options.store ?? inMemoryStore(),
+    embedder,
+    index: options.index ?? exactIndex(),
+    lexical: options.lexical,
+    threshold: checkedThreshold(threshold),
+    ttl,
+    clock: options.clock ?? systemClock,
+    timeout,
+  };
+}
+
+/** @throws UsageError `OPTION_INVALID` for what is no similarity */
+export function checkedThreshold(threshold: number): number {
+  if (threshold >= -1 && threshold <= 1) return threshold;
+  throw invalid("threshold", "a similarity from -1 to 1 (bigger is closer)", threshold);
+}
+
+/** @throws UsageError `OPTION_INVALID` */
+export function checkedK(k: number): number {
+  if (Number.isInteger(k) && k >= 0) return k;
+  throw invalid("k", "a whole number of 0 or more", k);
+}
+
+function invalid(option: string, expected: string, came: unknown): UsageError {
+  return new UsageError("OPTION_INVALID", `Expected ${option} of a long-term memory to be ${expected}, got ${String(came)}.`);
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { MemoryStorage } from "../../src/memory/memory-storage.ts";
+import { messageStoreContract } from "../../src/testing/contracts/message-store.ts";
+import { idsOf, say } from "../memory/storage-setup.ts";
+import { newFile } from "./sqlite-setup.ts";
+
+messageStoreContract({ describe, it, expect }, "sqliteStore", () => sqliteStore({ path: newFile("memory.db") }));
+
+describe("two storages on one file", () => {
+  it("write at once, hold everything once, and find what the other has added", async () => {
+    const path = newFile("memory.db");
+    const [one, two] = ["one", "two"].map(
+      () => new MemoryStorage({ roleId: "r", embedder: hashingEmbedder({ dimensions: 32 }), store: sqliteStore({ path }) }),
+    ) as [MemoryStorage, MemoryStorage];
+    const ids = Array.from({ length: 30 }, (_, n) => `m${n}`);
+    // Every third message is added by both.
+    const added = await Promise.all([
+      ...ids.filter((_, n) => n % 3 !== 1).map((id) => one.add(say(id, `subject ${id}`))),
+      ...ids.filter((_, n) => n % 3 !== 2).map((id) => two.add(say(id, `subject ${id}`))),
+    ]);
+    expect(added.filter(Boolean).length).toBe(30);
+    for (const storage of [one, two]) {
+      expect((await storage.recover()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+      for (const id of ["m0", "m1", "m2"]) expect(idsOf(await storage.searchSimilar(`subject ${id}`, { k: 1 }))).toEqual([id]);
+    }
+    await one.close();
+    expect(await two.delete("m0")).toBe(true);
+    await two.close();
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { AbortedError } from "../../src/kernel/errors.ts";
+import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { fingerprintOf } from "../../src/memory/embedder.ts";
+import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
+
+const ten = Array.from({ length: 10 }, (_, n) => say(`m${n}`, `letter ${String.fromCharCode(97 + n).repeat(8)}`));
+
+describe("an embedder that fails", () => {
+  it("on the third of five batches: two are kept, the error is told, every message is durable, and the rest is made later", async () => {
+    const store = inMemoryStore();
+    const embedder = watched({ maxBatch: 2 });
+    const storage = storageOver(store, { embedder });
+    embedder.before = (n) => {
+      if (n === 2) throw new Error("out of memory");
+    };
+    const failed = await storage.addBatch(ten).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failed).toMatchObject({ name: "MemoryError", code: "EMBEDDING_FAILED", data: { pending: 6 } });
+    expect(String(failed)).toContain("out of memory");
+    expect(storage.pending).toBe(6);
+    const other = storageOver(store, { embedder });
+    expect((await other.recover()).length).toBe(10);
+    expect(other.pending).toBe(6);
+    embedder.before = () => {};
+    await storage.persist();
+    expect(storage.pending).toBe(0);
+    // Two batches before, one that failed, and three for the rest: none was made twice.
+    expect(embedder.batches.flat().length).toBe(4 + 2 + 6);
+    expect(idsOf(await storage.searchSimilar(ten[9] ?? "", { k: 1 }))).toEqual(["m9"]);
+  });
+
+  it("lets adding again go on from there, too", async () => {
+    const embedder = watched();
+    const storage = storageOver(undefined, { embedder });
+    embedder.before = (n) => {
+      if (n === 0) throw new Error("busy");
+    };
+    await expect(storage.add(say("a"))).rejects.toMatchObject({ code: "EMBEDDING_FAILED" });
+    expect(await storage.add(say("a"))).toBe(false);
+    expect(storage.pending).toBe(0);
+  });
+
+  it("gives NaN: nothing of that batch is kept", async () => {
+    const embedder = watched();
+    embedder.change = (vectors) => vectors.map((vector) => Array.from(vector).fill(NaN, 5, 6));
+    const storage = storageOver(undefined, { embedder });
+    await expect(storage.add(say("a"))).rejects.toMatchObject({ code: "EMBEDDING_INVALID", data: { pending: 1 } });
+    expect(storage.size).toBe(1);
+  });
+
+  it.each([
+    ["too few vectors", (vectors: ArrayLike<number>[]) => vectors.slice(1)],
+    ["too many", (vectors: ArrayLike<number>[]) => [...vectors, [1]]],
+    ["text", (vectors: ArrayLike<number>[]) => vectors.map(() => ["1"] as never)],
+  ])("gives %s", async (_what, change) => {
+    const embedder = watched();
+    embedder.change = change;
+    const storage = storageOver(undefined, { embedder: { ...embedder, dimensions: undefined } });
+    await expect(storage.add(say("a"))).rejects.toMatchObject({ code: "EMBEDDING_INVALID" });
+  });
+
+  it("changes its dimensions: that is told, and rebuild() makes all vectors again", async () => {
+    const store = inMemoryStore();
+    const embedder = watched();
+    const storage = storageOver(store, { embedder: { ...embedder, dimensions: undefined } });
+    await storage.add(say("a", "one two three"));
+    embedder.change = (vectors) => vectors.map((vector) => Array.from(vector).slice(0, 64));
+    await expect(storage.add(say("b", "four five six"))).rejects.toMatchObject({
+      code: "EMBEDDING_DIMENSION",
+      data: { expected: 128, came: 64, pending: 1 },
+    });
+    await expect(storage.searchSimilar("one two three")).rejects.toMatchObject({ code: "EMBEDDING_DIMENSION" });
+    await storage.rebuild();
+    expect(storage.pending).toBe(0);
+    expect(idsOf(await storage.searchSimilar("one two three", { k: 1, threshold: -1 }))).toEqual(["a"]);
+  });
+
+  it("never answers: it is given up in time, and its signal says so", async () => {
+    const clock = simulatedClock();
+    const embedder = watched();
+    let seen: AbortSignal | undefined;
+    embedder.before = (_n, { signal }) => {
+      seen = signal;
+      return new Promise(() => {});
+    };
+    const storage = storageOver(undefined, { embedder, clock, timeout: 5_000 });
+    const adding = storage.add(say("a")).catch((error: unknown) => error);
+    await clock.advance(5_000);
+    expect(await adding).toMatchObject({ code: "EMBEDDING_FAILED" });
+    expect(seen?.aborted).toBe(true);
+  });
+
+  it("is stopped by the caller, and the message is kept", async () => {
+    const embedder = watched();
+    const stop = new AbortController();
+    embedder.before = () => {
+      stop.abort();
+      return new Promise(() => {});
+    };
+    const storage = storageOver(undefined, { embedder });
+    await expect(storage.add(say("a"), { signal: stop.signal })).rejects.toBeInstanceOf(AbortedError);
+    expect([storage.size, storage.pending]).toEqual([1, 1]);
+  });
+});
+
+describe("vectors that are lost", () => {
+  it("L4 are made again when the embedder is another one, and only then", async () => {
+    const store = inMemoryStore();
+    await storageOver(store, { embedder: watched({ id: "old" }) }).addBatch(ten);
+    const same = watched({ id: "old" });
+    const unchanged = storageOver(store, { embedder: same });
+    await unchanged.recover();
+    expect([unchanged.pending, same.batches.length]).toEqual([0, 0]);
+    const next = watched({ id: "new" });
+    const storage = storageOver(store, { embedder: next });
+    await storage.recover();
+    expect(storage.pending).toBe(10);
+    expect(idsOf(await storage.searchSimilar(ten[3] ?? "", { k: 1 }))).toEqual(["m3"]);
+    expect(next.batches.flat().length).toBe(11);
+  });
+
+  it("L4 are made again when somebody has thrown them away", async () => {
+    const store = inMemoryStore();
+    await storageOver(store).addBatch(ten);
+    await store.clearVectors("role");
+    const storage = storageOver(store);
+    await storage.recover();
+    expect(storage.pending).toBe(10);
+    expect(idsOf(await storage.searchSimilar(ten[3] ?? "", { k: 1 }))).toEqual(["m3"]);
+  });
+
+  it.each([[[NaN, 1]], [[0, 0]], [[1, 2, 3]]])("are made again when a store gives %j", async (numbers) => {
+    const store = inMemoryStore();
+    const embedder = hashingEmbedder({ dimensions: 16 });
+    const storage = storageOver(store, { embedder });
+    await storage.addBatch(ten);
+    const [place = 0] = await store.places("role");
+    await store.writeVectors("role", fingerprintOf(embedder), [{ place, vector: Float32Array.from(numbers) }]);
+    const other = storageOver(store, { embedder });
+    await other.recover();
+    expect(other.pending).toBe(1);
+    expect(idsOf(await other.searchSimilar(ten[0] ?? "", { k: 1 }))).toEqual(["m0"]);
+  });
+});

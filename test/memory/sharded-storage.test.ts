@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import type { MessageStore } from "../../src/memory/message-store.ts";
+import { ShardedStorage, shardOf } from "../../src/memory/sharded-storage.ts";
+import { idsOf, say, storageOver } from "./storage-setup.ts";
+
+const messages = Array.from({ length: 60 }, (_, n) => say(`m${n}`, `subject ${n % 7} detail ${n}`));
+
+function sharded(stores: readonly MessageStore[], retired: readonly MessageStore[] = []): ShardedStorage {
+  return new ShardedStorage({ shards: stores.map((store) => storageOver(store)), retired: retired.map((store) => storageOver(store)) });
+}
+
+function storesOf(count: number): MessageStore[] {
+  return Array.from({ length: count }, () => inMemoryStore());
+}
+
+describe("ShardedStorage", () => {
+  it("finds what one storage finds, in one ranking", async () => {
+    const one = storageOver();
+    const many = sharded(storesOf(5));
+    await one.addBatch(messages);
+    expect(await many.addBatch(messages)).toBe(60);
+    for (const query of ["subject 3 detail 10", "detail 59", "subject"]) {
+      const wanted = await one.searchSimilar(query, { k: 6, threshold: -1 });
+      const found = await many.searchSimilar(query, { k: 6, threshold: -1 });
+      expect(found.map(({ score }) => score)).toEqual(wanted.map(({ score }) => score));
+      expect(found[0]?.message.id).toBe(wanted[0]?.message.id);
+    }
+    expect((await many.searchSimilar("detail")).length).toBe(4);
+  });
+
+  it("tells the same shard in every process, and spreads", () => {
+    expect(messages.slice(0, 12).map(({ id }) => shardOf("run", id, 4))).toMatchSnapshot();
+    expect(new Set(messages.map(({ id }) => shardOf("", id, 10))).size).toBe(10);
+  });
+
+  it("has, adds once, deletes and forgets by age", async () => {
+    const many = sharded(storesOf(3));
+    expect([await many.add(say("a")), await many.add(say("a")), many.has("a"), many.has("b")]).toEqual([true, false, true, false]);
+    await many.add(say("old", "old", { timestamp: 5 }));
+    expect([await many.deleteOlderThan(6), await many.delete("a"), await many.delete("a"), many.size]).toEqual([1, true, false, 0]);
+  });
+
+  it("H1 H3 reshards to any number, and loses, doubles and disorders nothing", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 }), async (before, after) => {
+        const stores = storesOf(Math.max(before, after));
+        const first = sharded(stores.slice(0, before));
+        for (const message of messages.slice(0, 20)) await first.add(message);
+        const second = sharded(stores.slice(0, after), stores.slice(after));
+        expect((await second.recover()).map(({ id }) => id)).toEqual(messages.slice(0, 20).map(({ id }) => id));
+        expect(second.size).toBe(20);
+        expect(idsOf(await second.searchSimilar(messages[13] ?? "", { k: 1 }))).toEqual(["m13"]);
+        for (const [which, store] of stores.entries()) {
+          const held = await storageOver(store).recover();
+          expect(held.every(({ id }) => shardOf("", id, after) === which)).toBe(true);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("H2 cut off between storing and removing, tells a message once, and goes on", async () => {
+    const stores = storesOf(2);
+    await sharded(stores.slice(0, 1)).addBatch(messages);
+    const [old] = stores as [MessageStore];
+    const { remove } = old;
+    old.remove = () => Promise.reject(new Error("killed"));
+    await expect(sharded(stores).recover()).rejects.toThrow("killed");
+    const found = await sharded(stores).searchSimilar("subject 1", { k: 60, threshold: -1 });
+    expect(new Set(idsOf(found)).size).toBe(found.length);
+    old.remove = remove.bind(old);
+    const mended = sharded(stores);
+    expect((await mended.recover()).map(({ id }) => id).toSorted()).toEqual(messages.map(({ id }) => id).toSorted());
+    expect(mended.size).toBe(60);
+  });
+
+  it("surfaces the failure of one shard", async () => {
+    const stores = storesOf(2);
+    (stores[1] as MessageStore).add = () => Promise.reject(new Error("disk full"));
+    await expect(sharded(stores).addBatch(messages)).rejects.toThrow("disk full");
+  });
+
+  it("refuses no shards, and one twice", () => {
+    const storage = storageOver();
+    for (const shards of [[], [storage, storage]]) {
+      expect(() => new ShardedStorage({ shards })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+    }
+  });
+});
