@@ -57,7 +57,7 @@ async function isToGoOn(journal: Journal, info: RunInfo): Promise<boolean> {
 }
 
 /** How a run ended last; undefined where its record has no end: it is under way, or its process died. */
-export async function statusOf(journal: Journal, info: RunInfo): Promise<RunStatus | undefined> {
+async function statusOf(journal: Journal, info: RunInfo): Promise<RunStatus | undefined> {
   const last = await eventAt(journal, info, info.events - 1);
   return last?.type === "run.ended" ? last.status : undefined;
 }

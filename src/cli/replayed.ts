@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { requestDifference, requestDifferenceText, difference, differenceText } from "../run/difference.ts";
 import type { ReplayDifference } from "../environment/replay.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
@@ -6,6 +7,7 @@ import type { RunEvent } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
 import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
+import type { TemporaryFolder } from "../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { aboutOf, type RunAbout } from "./about.ts";
@@ -34,15 +36,12 @@ export interface Replayed {
  * @throws UsageError `RUN_FOREIGN`; JournalError `TEAM_CHANGED`, `JOURNAL_DAMAGED`; ControlError when an interruption comes
  */
 export async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string): Promise<Replayed> {
-  const [{ temporaryFolder }, { fileWorkspace }] = await Promise.all([
-    import("../workspace/project-copy.ts"),
-    import("../workspace/file-workspace.ts"),
-  ]);
+  const { fileWorkspace } = await import("../workspace/file-workspace.ts");
   const { signal } = interruptions;
   const recorded: RunEvent[] = [];
   const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
   const about = aboutOf(runId, state.about);
-  const scratch = temporaryFolder("troupe-replay-");
+  const scratch = await scratchFolder();
   try {
     const workspace = fileWorkspace({ root: scratch.path, git: false });
     const run = (await teamOf(about, recorded, { journal, workspace })).replay(runId, { signal });
@@ -55,6 +54,19 @@ export async function replayRecorded({ interruptions, screen }: Session, journal
   } finally {
     const left = await scratch.remove();
     if (left !== undefined) screen.warn(left);
+  }
+}
+
+/** @throws WorkspaceError when there is no place for temporary files */
+async function scratchFolder(): Promise<TemporaryFolder> {
+  const [{ temporaryFolder }, { ioError }] = await Promise.all([
+    import("../workspace/project-copy.ts"),
+    import("../workspace/io-error.ts"),
+  ]);
+  try {
+    return temporaryFolder("troupe-replay-");
+  } catch (error) {
+    throw ioError(error, "make a temporary folder", tmpdir());
   }
 }
 

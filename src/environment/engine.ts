@@ -83,6 +83,7 @@ export class Engine implements SchedulerHost, ActivationHost {
       onFailure,
       host: this,
       lifetimes: new Lifetimes(this.signal),
+      leavesTraces: false,
     };
     this.#tools.lifetimes.close();
   }
@@ -172,7 +173,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#failure = undefined;
     this.#control = undefined;
     this.#roundLimit = roundLimit;
-    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.signal) };
+    // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
+    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.signal), leavesTraces: isSuspicious(this.state) };
     try {
       return await this.#parts.scheduler.run(this);
     } catch (error) {

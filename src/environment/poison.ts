@@ -3,8 +3,11 @@ import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { RunFailure } from "./run-failure.ts";
 
+/** So many times the limit, an activation is at fault although others get on between two deaths: it may just be slow, but not that often. */
+const PATIENCE = 3;
+
 /**
- * Ends the activations during which the process died `limit` times without an answer in between. Where one had several messages, they are
+ * Ends the activations during which the process died `limit` times without anything moving in between. Where one had several messages, they are
  * tried one by one from then on; a single one becomes a dead letter.
  *
  * @returns the failure of a role whose policy does not go on without its message
@@ -12,11 +15,11 @@ import type { RunFailure } from "./run-failure.ts";
 export function failPoisoned(log: RunLog, limit: number, policyOf: (role: string) => FailurePolicy): RunFailure | undefined {
   const { state } = log;
   let failure: RunFailure | undefined;
-  for (const role of [...state.suspects]) {
+  for (const role of [...state.open]) {
     const open = state.roles.get(role)?.open;
-    if (open === undefined || open.crashes < limit) continue;
+    if (open === undefined || (open.crashes < limit && open.deaths < PATIENCE * limit)) continue;
     const { act, take } = open;
-    const error = poisoned(act, open.crashes);
+    const error = poisoned(act, open.deaths);
     const then = take > 1 ? "isolate" : "dead";
     log.record({ type: "act.failed", act, role, round: state.round, take, error: errorRecord(error), stepFailed: true, then });
     if (then === "dead" && afterFailure(policyOf(role), Infinity) === "stop") failure ??= { error, role };

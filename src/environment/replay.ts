@@ -1,5 +1,5 @@
 import type { Clock } from "../kernel/clock.ts";
-import { DifferenceError, errorRecord, TimeoutError } from "../kernel/errors.ts";
+import { DifferenceError, errorRecord } from "../kernel/errors.ts";
 import { deepFreeze, type Json } from "../kernel/json.ts";
 import { canonicalEnd } from "../run/canonical.ts";
 import type { ActEnded, ActFailed, Envelope, RunEvent, RunEventBody, StepStarted } from "../run/event.ts";
@@ -8,8 +8,8 @@ import type { RunLog } from "../run/run-log.ts";
 import type { RunState, StepRecord } from "../run/run-state.ts";
 import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 
-/** Of a failure that comes from the death of the process. */
-const POISONED = "POISONED";
+/** Failures that come from outside of what is replayed: time, and the death of the process. */
+const OUTER_FAILURES: ReadonlySet<string> = new Set(["TimeoutError TIMEOUT", "StepError POISONED"]);
 
 /** What a replay found that is not as it was. */
 export interface ReplayDifference {
@@ -140,9 +140,9 @@ function isEnd(event: RunEvent): event is Envelope & (ActEnded | ActFailed) {
   return event.type === "act.ended" || event.type === "act.failed";
 }
 
-/** Failures that come from outside of what is replayed: time, and the death of the process. A step that was late is recorded as a StepError. */
+/** A step that was late is none of them: that is recorded, and comes back as another error of the same code. */
 function isOuter(event: ActEnded | ActFailed): boolean {
-  return event.type === "act.failed" && (event.error.name === TimeoutError.name || event.error.code === POISONED);
+  return event.type === "act.failed" && OUTER_FAILURES.has(`${event.error.name} ${event.error.code}`);
 }
 
 /** Live, an activation without steps has no beginning in the record; a replay needs to know what it consumed and when. */

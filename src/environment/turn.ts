@@ -29,6 +29,8 @@ export interface TurnTools {
   readonly onFailure: FailurePolicy;
   readonly host: ActivationHost;
   readonly lifetimes: Lifetimes;
+  /** Every activation is durable before its body runs: the process had died, and may die of the next one. */
+  readonly leavesTraces: boolean;
 }
 
 /** How a turn ended. */
@@ -110,7 +112,7 @@ class Attempt {
   }
 
   async run(): Promise<TurnResult | "retry"> {
-    if (isSuspicious(this.#tools.log.state)) await this.#leaveTrace(this.#startedAt);
+    if (this.#tools.leavesTraces || isSuspicious(this.#tools.log.state)) await this.#leaveTrace(this.#startedAt);
     const outcome = await this.#live();
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);

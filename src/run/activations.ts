@@ -13,7 +13,16 @@ export function openActivation(state: RunState, event: ActStarted): void {
   if (role.open !== undefined) throw damaged(`${event.role} began ${event.act} while ${role.open.act} was open`);
   if (event.act !== actName(role.name, role.n, role.failures + 1)) throw damaged(`${event.act} is not the next activation of ${role.name}`);
   if (event.take > role.mailbox.size) throw damaged(`${event.act} takes ${event.take} messages of ${role.mailbox.size}`);
-  role.open = { act: event.act, attempt: event.attempt, take: event.take, at: event.at, steps: new Map(), crashes: 0, isUnderWay: true };
+  role.open = {
+    act: event.act,
+    attempt: event.attempt,
+    take: event.take,
+    at: event.at,
+    steps: new Map(),
+    crashes: 0,
+    deaths: 0,
+    isUnderWay: true,
+  };
   state.open.add(event.role);
 }
 

@@ -138,6 +138,7 @@ function countCrash(state: RunState): void {
     if (open === undefined) continue;
     if (open.isUnderWay && !waitsForPerson(open)) {
       open.crashes += 1;
+      open.deaths += 1;
       state.suspects.add(name);
     }
     open.isUnderWay = false;

@@ -9,7 +9,7 @@ export interface RunInfo {
 /**
  * Where the events of runs are kept, in order. The port of every store.
  *
- * Contract: what `append` has resolved is durable; a reader sees a dense prefix; a stale epoch cannot append.
+ * Contract: what `append` has resolved is durable, and an append is all there or not at all; a reader sees a dense prefix; a stale epoch cannot append.
  */
 export interface Journal {
   /** @throws JournalError `RUN_EXISTS` */

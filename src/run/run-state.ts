@@ -44,8 +44,10 @@ export interface OpenActivation {
   readonly take: number;
   readonly at: number;
   readonly steps: Map<string, StepRecord>;
-  /** How often the process died while it was under way, since it last got an answer. */
+  /** How often the process died while it was under way, since anything in the run moved. */
   crashes: number;
+  /** The same since it got an answer itself. */
+  deaths: number;
   /** Whether it has begun since the run last went on. */
   isUnderWay: boolean;
 }

@@ -19,7 +19,8 @@ export function openStep(state: RunState, event: StepStarted): void {
 
 /** A try of a step ended, and is settled. */
 export function endStep(state: RunState, event: StepEnded): void {
-  const { steps } = openNamed(state, event.act);
+  const open = openNamed(state, event.act);
+  const { steps } = open;
   const record = steps.get(event.key);
   if (record === undefined) throw damaged(`a step ended that had not started: ${event.act} ${event.key}`);
   if (record.outcome !== undefined || (event.retry === true && !record.inFlight))
@@ -32,6 +33,7 @@ export function endStep(state: RunState, event: StepEnded): void {
     return;
   }
   progress(state);
+  open.deaths = 0;
   if (record.started.reused !== undefined) state.reused += 1;
   else if (record.started.kind === "model") state.calls += 1;
   steps.set(event.key, {

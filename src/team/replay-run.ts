@@ -13,7 +13,7 @@ import type { RunControls } from "./run.ts";
 import type { TeamOptions } from "./team-options.ts";
 
 /** What a run is replayed with. */
-export interface ReplayParts {
+export interface RecordedRun {
   readonly options: TeamOptions;
   /** Has the record. It is only read. */
   readonly journal: Journal;
@@ -25,7 +25,7 @@ export interface ReplayParts {
 }
 
 /** Lets a recorded run happen again from its record alone: see {@link Replay}. */
-export async function replayRun(parts: ReplayParts): Promise<RunResult> {
+export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   const { journal, scratch, crew, controls, mask } = parts;
   const opening = await openingOf(journal, controls.id);
   await scratch.create(controls.id);
@@ -42,7 +42,7 @@ export async function replayRun(parts: ReplayParts): Promise<RunResult> {
 }
 
 async function environmentOf(
-  { options, journal, scratch, controls }: ReplayParts,
+  { options, journal, scratch, controls }: RecordedRun,
   state: RunState,
   sharedTo: number | undefined,
 ): Promise<Environment> {

@@ -43,6 +43,7 @@ export class Team {
     checkOptions(options);
     const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
     if (budget !== undefined) checkWhole(budget, "budget in micro-dollars", 0);
+    if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);
     this.name = name;
     this.#options = options;
     this.#journal = journal;
@@ -269,7 +270,8 @@ export class Team {
     const { crew, state, controls, force, idea, first = [] } = going;
     assertBegun(state, idea !== undefined);
     if (!force) assertSameTeam(state, crew);
-    if (state.phase.phase === "ended" && state.phase.status === "finished") {
+    // One that was forced on without a role may have mail for it.
+    if (state.phase.phase === "ended" && state.phase.status === "finished" && state.ready.size === 0) {
       controls.started();
       return resultAtRest(state, this.#mask);
     }

@@ -66,6 +66,16 @@ describe("J2 a replay of a run that failed, was mended and went on", () => {
 });
 
 describe("J2 a replay", () => {
+  test("finds an activation that had ended well and fails now", async () => {
+    const journal = memoryJournal();
+    await new Team({ seed: "s", journal, roles: [answering("Ann", (rc) => rc.message("hello"))] }).run("go", { id: "r" }).result;
+    const result = await replayed(await eventsOf(journal, "r"), () => {
+      throw new Error("not this time");
+    });
+    expect([result.status, result.error?.code]).toEqual(["failed", "DIFFERENCE"]);
+    expect(result.error?.data).toMatchObject({ kind: "ended", recorded: { type: "act.ended" }, now: { type: "act.failed" } });
+  });
+
   test("does live again through a step that ran out of time, for that is recorded", async () => {
     const journal = memoryJournal();
     const late = (rc: RoleContext): Promise<string> => rc.step("wait", {}, () => Promise.reject(new StepError("TIMEOUT", "too late")));
@@ -152,5 +162,20 @@ describe("an answer", () => {
     ).result;
     await expect(team().answer("r", id, "no")).rejects.toMatchObject({ code: "QUESTION_ANSWERED" });
     await expect(team().answer("r", "zz", "no")).rejects.toMatchObject({ code: "QUESTION_UNKNOWN" });
+  });
+});
+
+describe("a run that was forced on without one of its roles", () => {
+  test("keeps that one's mail for when it is hired again", async () => {
+    const journal = memoryJournal();
+    const ann = answering("Ann", (rc) => rc.message("for Bob", { sendTo: "Bob" }));
+    const bob = answering("Bob", (rc) => rc.message(`heard ${rc.news.map(({ content }) => content).join()}`), { watch: [] });
+    await new Team({ seed: "s", journal, roles: [ann, bob] }).run("go", { id: "r", rounds: 1 }).result;
+    expect((await new Team({ journal, roles: [ann] }).resume("r", { force: true }).result).outputs).toEqual([]);
+    const result = await new Team({ journal, roles: [ann, bob] }).resume("r").result;
+    expect([result.status, result.output?.content]).toEqual(["finished", "heard for Bob"]);
+    const { length } = await eventsOf(journal, "r");
+    await new Team({ journal, roles: [ann, bob] }).resume("r").result;
+    expect(await eventsOf(journal, "r")).toHaveLength(length);
   });
 });

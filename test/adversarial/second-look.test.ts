@@ -180,8 +180,9 @@ describe("money", () => {
     const Ask = defineAction({ name: "Ask", prompt: () => "?" });
     const journal = memoryJournal();
     const roles = [defineRole({ name: "A", actions: [Ask] })];
-    const { price: _price, ...unpriced } = scriptedModel(["yes"]);
-    const model = { ...unpriced, id: "nobody-knows" };
+    const scripted = scriptedModel(["yes"]);
+    const { chat, stream } = { chat: scripted.chat.bind(scripted), stream: scripted.stream.bind(scripted) };
+    const model = { id: "nobody-knows", chat, stream };
     const first = await new Team({ roles, model, journal, budget: usd(1) }).run("go", { id: "r" }).result;
     expect(first.error?.code).toBe("MODEL_UNPRICED");
     const second = await new Team({ roles, model, journal }).resume("r").result;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runProgram } from "../../src/cli/program.ts";
@@ -8,6 +8,7 @@ import { openaiStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { start } from "./child.ts";
 import { fakeHost } from "./fake-host.ts";
+import { Terminal } from "./terminal.ts";
 import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn } from "./kept-run.ts";
 
 /** A folder in which the bundled to-do list was begun and stopped after some rounds. */
@@ -46,6 +47,31 @@ describe("a run that used up its rounds", () => {
     expect(again.code).toBe(0);
     expect(linesIn(again.stdout)).toMatchObject([{ type: "result", status: "finished", runId: id, tests: { tests: "passed" } }]);
     expect(await command(cwd, ["resume"])).toMatchObject({ code: 2, stderr: expect.stringContaining("RUN_NONE") as string });
+  });
+});
+
+describe("a store that was named", () => {
+  it("is named in the line that goes on, and found there and by the environment", async () => {
+    const cwd = freshFolder();
+    const { stdout } = await command(cwd, ["demo", "todo", "--rounds", "1", "--out", "project", "--store", "my runs.db"]);
+    expect(stdout).toMatch(/^ {2}Go on +troupe resume \S+ --store 'my runs\.db'$/m);
+    expect((await command(cwd, ["resume", "--rounds", "2", "--quiet", "--store", "my runs.db"])).code).toBe(4);
+    expect((await command(cwd, ["resume", "--rounds", "3", "--quiet"], { env: { TROUPE_STORE: "my runs.db" } })).code).toBe(4);
+    expect(readdirSync(cwd).filter((name) => name === ".troupe")).toEqual([]);
+  });
+});
+
+describe("a run that goes on, on a terminal", () => {
+  it("shows what was done before, and what it has cost so far", async () => {
+    const cwd = await begun(3);
+    const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
+    const terminal = new Terminal();
+    host.stderr.on("data", (text: string) => terminal.write(text));
+    expect(await runProgram(host, ["resume", "--rounds", "4", "--no-color"])).toBe(4);
+    const screen = terminal.screen.join("\n");
+    expect(screen).toMatch(/✓ Alice, Product Manager +WritePrd/);
+    expect(screen).toMatch(/✓ Bob, Architect +WriteDesign/);
+    expect(screen).toMatch(/\$0\.0\d+ of \$3\.00 · round 4 of 4/);
   });
 });
 

@@ -4,7 +4,8 @@ import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
-import { command, freshFolder, newestIn } from "./kept-run.ts";
+import { run } from "./child.ts";
+import { command, freshFolder, idsIn, newestIn } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 
@@ -83,12 +84,12 @@ describe("a store that cannot be used", () => {
 });
 
 describe("a store that is damaged", () => {
-  async function damaged(): Promise<{ readonly cwd: string; readonly id: string; readonly file: string }> {
+  async function damaged(): Promise<{ readonly cwd: string; readonly id: string }> {
     const cwd = freshFolder();
     expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "2"])).code).toBe(4);
     const [id, file] = [await newestIn(cwd), join(cwd, ".troupe/runs.db")];
     sql(file, "UPDATE events SET body = replace(body, 'WriteDesign', 'WriteDesigm') WHERE body LIKE '%act.ended%WriteDesign%'");
-    return { cwd, id, file };
+    return { cwd, id };
   }
 
   it("is told of before the run goes on, and what is whole can be read", async () => {
@@ -118,18 +119,20 @@ describe("a store that is damaged", () => {
     }
   });
 
-  it("can still be forked where it is whole, keeps other runs, and loses the one that is removed", async () => {
+  it("keeps its other runs, and loses the one that is removed", async () => {
     const { cwd, id } = await damaged();
-    expect((await command(cwd, ["fork", id, "--at", "20", "--rounds", "20", "--quiet"])).code).toBe(0);
-    expect((await command(cwd, ["runs", "rm", id, "--yes"])).code).toBe(0);
+    expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet"])).code).toBe(4);
     expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);
+    expect((await command(cwd, ["runs", "rm", id, "--yes"])).code).toBe(0);
+    expect(await idsIn(cwd)).toHaveLength(1);
   });
 
-  it("is told of whatever is missing at its end", async () => {
-    const { cwd, file } = await damaged();
-    truncateSync(file, 20_000);
+  it("is told of where its end is missing", async () => {
+    const cwd = freshFolder();
+    expect((await run(["demo", "todo", "--quiet", "--rounds", "1"], { cwd })).code).toBe(4);
+    truncateSync(join(cwd, ".troupe/runs.db"), 20_000);
     for (const words of [["runs"], ["resume"], ["demo", "todo"]]) {
-      const { code, stderr } = await command(cwd, words);
+      const { code, stderr } = await run(words, { cwd });
       expect({ words, code, stderr }).toMatchObject({ words, code: 2, stderr: expect.stringMatching(/\(JOURNAL_\w+\)/) as string });
     }
   });

@@ -31,6 +31,7 @@ async function waitingRun(...questions: readonly string[]): Promise<{ readonly c
   const roles = softwareCompany({ workspace: fileWorkspace({ root: folder }), sandbox, runTests: false });
   askFirst(roles, questions);
   const journal = sqlite({ path: place.path });
+  await journal.runs();
   const about = aboutFor({ version: "1", idea: idea.idea, folder, settings, chosen, sandbox, seal: await sealOf(place, "waits") });
   const result = await new Team({ name: COMPANY, roles, model: chosen.model, seed: "1", journal }).run(idea.idea, { id: "waits", about })
     .result;

@@ -9,6 +9,7 @@ import type { RunEvent } from "../../src/run/event.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../environment/town.ts";
 import { eventsOf } from "./recorded.ts";
 
@@ -32,7 +33,7 @@ interface Life {
 /** Lets a run go on until it ends, with a new process after each death: what was durable then is all that the next one has. */
 async function lives(
   cast: (die: () => Promise<never>) => Role[],
-  o: { onFailure?: FailurePolicy; poisonAfter?: number } = {},
+  o: Pick<TeamOptions, "onFailure" | "poisonAfter" | "scheduler"> = {},
 ): Promise<Life> {
   let events: RunEvent[] = [];
   for (let deaths = 0; deaths < 50; deaths += 1) {
@@ -116,6 +117,27 @@ describe("an action that kills the process", () => {
     const read = (name: string): number =>
       life.events.reduce((sum, event) => (event.type === "act.ended" && event.role === name ? sum + event.take : sum), 0);
     expect(["Ann", "Bob", "Cid"].map(read)).toEqual([2, 1, 2]);
+  });
+
+  test("is found beside others who always get on", async () => {
+    const talking: React = async (rc) => {
+      await rc.step("word", {}, () => Promise.resolve(rc.name));
+      // Their words are durable before the process dies.
+      await nextMacrotask();
+      if (rc.news.some(({ content }) => content.length < 40)) rc.publish(rc.message(`${rc.news[0]?.content}.`, { causeBy: Word }));
+    };
+    const late: React = async (rc, die) => {
+      for (let turn = 0; turn < 4; turn += 1) await nextMacrotask();
+      if (rc.news.some(({ content }) => content === "bomb")) await die();
+    };
+    const cast = (die: () => Promise<never>): Role[] => [
+      speaker(["bomb"]),
+      hearer("Bob", late, die),
+      hearer("Ann", talking, die),
+      hearer("Cid", talking, die),
+    ];
+    const life = await lives(cast, { onFailure: "skip", scheduler: "eager", poisonAfter: 2 });
+    expect([life.result.status, dead(life)]).toEqual(["finished", ["bomb"]]);
   });
 
   test("that gets an answer between its deaths is no poison", async () => {

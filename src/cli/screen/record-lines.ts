@@ -1,5 +1,5 @@
 import type { RunEvent, Sent } from "../../run/event.ts";
-import { roleOfAct, saidText, topicOf } from "./progress.ts";
+import { saidText, topicOf } from "./progress.ts";
 import { column, counted, elapsed, plural, shown } from "./text.ts";
 
 /** Cells of an event's number and of its type. */
@@ -13,7 +13,7 @@ export function eventLine(event: RunEvent, began: number): string {
 }
 
 /** What an event tells, in a few words. */
-export function eventText(event: RunEvent): string {
+function eventText(event: RunEvent): string {
   switch (event.type) {
     case "run.started":
       return `${shown(event.team, 60)}, ${event.roles.length} roles, ${shown(event.scheduler, 20)}, seed ${shown(event.seed, 40)}`;
@@ -57,10 +57,4 @@ function endText({ ok, retry, error, cost, basis }: Extract<RunEvent, { type: "s
   const price = basis === "none" || cost === null ? "" : `, ${counted(cost)} micro-dollars`;
   if (ok) return `answered${price}`;
   return `${retry === true ? "tried in vain" : "failed"}: ${shown(error?.message ?? "cut short", 200)}${price}`;
-}
-
-/** The role that an event is about. */
-export function roleIn(event: RunEvent): string | undefined {
-  if ("role" in event) return event.role;
-  return "act" in event ? roleOfAct(event.act) : undefined;
 }

@@ -27,6 +27,14 @@ describe("progressAfter", () => {
     expect(after(middleOfARun)).toMatchObject({ rounds: 1, isMidRound: true, spent: 1_700, unpriced: 0, tokens: 1_200 });
   });
 
+  it("counts in full what was in flight when the process died", () => {
+    const uncertain = [
+      { act: "Alex#0~1", key: "k", hold: 300 },
+      { act: "Alex#0~1", key: "l", hold: 0 },
+    ];
+    expect(after(recorded([started(), answered("Alex", { cost: 500 }), { type: "run.resumed", uncertain }]))).toMatchObject({ spent: 800 });
+  });
+
   it("shows who works on what", () => {
     expect(after(middleOfARun).roles).toEqual([
       { name: "Alice", work: undefined, isOpen: false, last: { kind: "said", text: "WritePrd" }, tokens: 1_200 },
