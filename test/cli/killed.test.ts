@@ -81,6 +81,7 @@ describe("a run that is killed during a model call", () => {
 
     const { cost } = resumed.result;
     expect(cost.uncertain).toBeGreaterThan(0);
+    expect(cost.worstCase).toBe(cost.uncertain);
     expect(cost.known).toBe(whole.result.cost.known + cost.uncertain);
     expect(stderr).toContain("1 model call was in flight when the run was cut off: counted in full ($");
     expect(stdout + stderr + kept(cwd)).not.toContain(KEY);

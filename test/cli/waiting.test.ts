@@ -7,12 +7,17 @@ import { aboutFor } from "../../src/cli/about.ts";
 import { COMPANY } from "../../src/cli/company.ts";
 import { demoIdeas } from "../../src/cli/demo-ideas.ts";
 import { scriptModel } from "../../src/cli/model-choice.ts";
+import { newRun } from "../../src/cli/new-run.ts";
+import { produce } from "../../src/cli/production.ts";
 import { sealOf } from "../../src/cli/seal.ts";
+import { inSession } from "../../src/cli/session.ts";
 import { companySettings } from "../../src/cli/settings.ts";
-import { storePlace } from "../../src/cli/store.ts";
+import { storePlace, withStore } from "../../src/cli/store.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import { type Role, type RoleContext, Team } from "../../src/index.ts";
 import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
 import { run } from "./child.ts";
+import { fakeHost } from "./fake-host.ts";
 import { command, eventsIn, freshFolder, linesIn } from "./kept-run.ts";
 
 /**
@@ -50,6 +55,28 @@ function askFirst(roles: readonly Role[], questions: readonly string[]): void {
   };
   Object.assign(action, { run: asking });
 }
+
+describe("a run that comes to wait", () => {
+  it("ends with 5 and the exact line that answers, which another process takes", async () => {
+    const host = fakeHost({ cwd: freshFolder(), clock: systemClock });
+    const settings = companySettings({ runTests: false });
+    const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
+    if (idea === undefined) throw new Error("expected the bundled to-do list");
+    const chosen = await scriptModel(idea, settings, { isWatched: false });
+    const parts = { idea: idea.idea, settings, chosen, sandbox: await chooseSandbox("none"), folder: join(host.cwd, "project") };
+    const code = await inSession(host, {}, (session) =>
+      withStore(session, {}, async (store) => {
+        const production = await newRun(session, { ...parts, store });
+        return produce(session, { ...production, prepare: async ({ roles }) => askFirst(roles, ["Which colour?"]) });
+      }),
+    );
+    expect(code).toBe(5);
+    const [, id = "", question = ""] = /^ {2}Answer +troupe answer (\S+) (\w{4}) "\.\.\."$/m.exec(host.stdout.text) ?? [];
+    expect(host.stdout.text).toMatch(/^A person must answer first\./);
+    expect(host.stdout.text).toContain("Asks     Alice: Which colour?\n");
+    expect((await run(["answer", id, question, "red", "--quiet"], { cwd: host.cwd })).code).toBe(0);
+  });
+});
 
 describe("a run that waits for a person", () => {
   it("is shown with its question and the line that answers it", async () => {

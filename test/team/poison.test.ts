@@ -124,7 +124,7 @@ describe("an action that kills the process", () => {
       await rc.step("word", {}, () => Promise.resolve(rc.name));
       // Their words are durable before the process dies.
       await nextMacrotask();
-      if (rc.news.some(({ content }) => content.length < 40)) rc.publish(rc.message(`${rc.news[0]?.content}.`, { causeBy: Word }));
+      if (rc.news.some(({ content }) => content.length < 95)) rc.publish(rc.message(`${rc.news[0]?.content}.`, { causeBy: Word }));
     };
     const late: React = async (rc, die) => {
       for (let turn = 0; turn < 4; turn += 1) await nextMacrotask();
@@ -138,6 +138,8 @@ describe("an action that kills the process", () => {
     ];
     const life = await lives(cast, { onFailure: "skip", scheduler: "eager", poisonAfter: 2 });
     expect([life.result.status, dead(life)]).toEqual(["finished", ["bomb"]]);
+    // The others would have talked on through many more lives.
+    expect(life.deaths).toBeLessThan(20);
   });
 
   test("that gets an answer between its deaths is no poison", async () => {
