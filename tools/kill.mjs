@@ -2,5 +2,5 @@
 import { npm } from "./npm.mjs";
 
 const env = { ...process.env, TROUPE_KILLS: "all" };
-const { status } = npm(["test", "--", "test/durability"], { stdio: "inherit", env });
+const { status } = npm(["test", "--", "test/durability", "test/memory/kill.test.ts"], { stdio: "inherit", env });
 process.exit(status ?? 1);

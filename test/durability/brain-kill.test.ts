@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../workspace/scratch.ts";
-import { memoryIn, type Span, spansOf } from "./brain-child.ts";
+import { type main, memoryIn, type Span, spansOf } from "./brain-child.ts";
 
 /*
  * A brain memory in files, killed while it stores and sums up. `npm test` does it a few times; `npm run kill` two hundred times.
@@ -25,7 +25,8 @@ const LOADER = `
 
 /** Lets a process work on the memory until it has stored so many messages more, and kills it in the middle of what it does then. */
 function killedAfter(dir: string, count: number): Promise<number> {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", LOADER, JSON.stringify({ dir })], {
+  const task: Parameters<typeof main>[0] = { dir };
+  const child = spawn(process.execPath, ["--input-type=module", "-e", LOADER, JSON.stringify(task)], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });
