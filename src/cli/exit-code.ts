@@ -6,8 +6,8 @@ export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 129 | 130 | 143;
 /** Every code the command can end with: the one place they are told, for `--help` and for programs alike. */
 export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
   { code: 0, meaning: "done" },
-  { code: 1, meaning: "failed" },
-  { code: 2, meaning: "the command, a setting or a folder cannot be used" },
+  { code: 1, meaning: "failed; of replay and runs diff: not equal" },
+  { code: 2, meaning: "the command, a setting, a folder, a run or the store cannot be used" },
   { code: 3, meaning: "the budget was reached" },
   { code: 4, meaning: "the rounds were used up" },
   { code: 5, meaning: "a human's answer is needed" },

@@ -1,4 +1,5 @@
 import { freshRunId } from "../kernel/id.ts";
+import type { Json } from "../kernel/json.ts";
 import { aboutFor } from "./about.ts";
 import type { Production } from "./production.ts";
 import { sealOf } from "./seal.ts";
@@ -10,11 +11,19 @@ export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbo
 }
 
 /** A run that begins with an idea. */
-export async function newRun({ host, interruptions }: Session, parts: NewRun): Promise<Production> {
+export function newRun({ host, interruptions }: Session, parts: NewRun): Production {
   const { idea, settings, store } = parts;
-  const runId = freshRunId(host.clock.now());
-  const about = aboutFor({ ...parts, version: host.version, seal: await sealOf(store, runId) });
   const { signal } = interruptions;
   const { rounds } = settings;
-  return { ...parts, runId, past: undefined, begin: ({ team }) => team.run(idea, { id: runId, rounds, signal, about }) };
+  const runId = freshRunId(host.clock.now());
+  let about: Json = null;
+  return {
+    ...parts,
+    runId,
+    past: undefined,
+    prepare: async () => {
+      about = aboutFor({ ...parts, version: host.version, seal: await sealOf(store, runId) });
+    },
+    begin: ({ team }) => team.run(idea, { id: runId, rounds, signal, about }),
+  };
 }

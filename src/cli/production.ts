@@ -28,7 +28,7 @@ export interface Production {
   readonly runId: string;
   /** What a run that goes on has behind it; undefined: it begins. */
   readonly past: Past | undefined;
-  /** Done once the folder is open and before the run begins. */
+  /** Done once the folder and the store are open, and before the run begins. */
   readonly prepare?: (company: Company) => Promise<void>;
   /** Begins the run, or goes on with it. */
   readonly begin: (company: Company) => Run;
@@ -53,6 +53,7 @@ export async function produce(session: Session, production: Production): Promise
   const { screen, host, interruptions } = session;
   const { settings, chosen, folder, store, runId, past } = production;
   const company = await openCompany(session, { ...production, journal: store.journal, isGoingOn: past?.hasFiles === true });
+  await store.ready();
   await production.prepare?.(company);
   const place = folderName(host, folder);
   const short = shortId(

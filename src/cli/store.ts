@@ -23,9 +23,15 @@ export interface StorePlace {
   readonly isDefault: boolean;
 }
 
-/** An open store of runs. */
+/** A store of runs. */
 export interface Store extends StorePlace {
   readonly journal: Journal;
+  /**
+   * Makes sure that it is there and can be used.
+   *
+   * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`, `JOURNAL_FULL`
+   */
+  ready(): Promise<void>;
 }
 
 /** Where runs are kept: where `--store` says, else TROUPE_STORE, else `.troupe/runs.db`. @throws UsageError `OPTION_INVALID` */
@@ -45,18 +51,22 @@ export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">
 }
 
 /**
- * Works with the store, which is made when it is not there. That it can be used is known before the work begins.
+ * Works with the store. One that is there is known to be fit before the work begins; one that is not is made when the work says that it is
+ * ready for it, so that what is refused leaves nothing behind.
  *
- * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`, `JOURNAL_FULL`
+ * @throws JournalError as {@link Store.ready}
  */
 export async function withStore<T>(session: Session, flags: Flags, work: (store: Store) => Promise<T>): Promise<T> {
   const place = storePlace(flags, session.host);
   const { sqlite } = await import("../adapters/sqlite.ts");
   const journal = sqlite({ path: place.path });
-  try {
+  const ready = async (): Promise<void> => {
     await opened(journal);
     if (place.isDefault) await hideFromGit(dirname(place.path), session);
-    return await work({ ...place, journal });
+  };
+  try {
+    if (await isStore(place.path)) await ready();
+    return await work({ ...place, journal, ready });
   } finally {
     await journal.close().catch((error: unknown) => session.screen.warn(`The store was not closed in good order: ${String(error)}`));
   }

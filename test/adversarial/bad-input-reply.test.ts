@@ -73,7 +73,7 @@ describe("a model of a real server that answers", () => {
     expect(resultOf(stdout)).toMatchObject({ exitCode: 1, error: { code: expected, message: expect.stringMatching(/^Expected /) } });
     expect(stderr).toContain(`(${expected})`);
     expect(stderr).not.toMatch(/[^\P{Cc}\n]/u);
-    expect(readdirSync(at)).toEqual(["project"]);
+    expect(readdirSync(at)).toEqual([".troupe", "project"]);
     const project = join(at, "project");
     for (const path of kept) expect(existsSync(join(project, path)), path).toBe(true);
     if (kept.length > 0) expect(git(project, "ls-files").split("\n")).toEqual(expect.arrayContaining([...kept]));

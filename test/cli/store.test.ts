@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { ExitCode } from "../../src/cli/exit-code.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { storePlace, withRuns, withStore } from "../../src/cli/store.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
@@ -35,7 +36,10 @@ describe("the store", () => {
   it("is made for its owner alone, and git leaves it out", async () => {
     const cwd = fresh();
     const code = await inSession(fakeHost({ cwd }), {}, (session) =>
-      withStore(session, {}, async ({ journal }) => ((await journal.runs()).length === 0 ? 0 : 1)),
+      withStore(session, {}, async ({ journal, ready }) => {
+        await ready();
+        return (await journal.runs()).length === 0 ? 0 : 1;
+      }),
     );
     expect(code).toBe(0);
     const mode = (path: string): number => statSync(join(cwd, path)).mode & 0o777;
@@ -48,10 +52,21 @@ describe("the store", () => {
     mkdirSync(join(cwd, ".troupe"));
     writeFileSync(join(cwd, ".troupe/.gitignore"), "mine\n");
     const open = (flags: { store?: string }): Promise<number> =>
-      inSession(fakeHost({ cwd }), flags, (session) => withStore(session, flags, () => Promise.resolve(0 as const)));
+      inSession(fakeHost({ cwd }), flags, (session) =>
+        withStore<ExitCode>(session, flags, async ({ ready }) => {
+          await ready();
+          return 0;
+        }),
+      );
     expect([await open({}), await open({ store: "runs/x.db" })]).toEqual([0, 0]);
     expect(readFileSync(join(cwd, ".troupe/.gitignore"), "utf8")).toBe("mine\n");
     expect(readdirSync(join(cwd, "runs"))).not.toContain(".gitignore");
+  });
+
+  it("is not made before the work is ready for it", async () => {
+    const host = fakeHost({ cwd: fresh() });
+    expect(await inSession(host, {}, (session) => withStore(session, {}, () => Promise.resolve(0 as const)))).toBe(0);
+    expect(readdirSync(host.cwd)).toEqual([]);
   });
 
   it("is not made by who only wants to read it", async () => {

@@ -4,7 +4,7 @@ import { WritePrd } from "../../actions/index.ts";
 import { softwareCompany } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { aboutFor } from "../../src/cli/about.ts";
-import { COMPANY } from "../../src/cli/company.ts";
+import { type Company, COMPANY } from "../../src/cli/company.ts";
 import { demoIdeas } from "../../src/cli/demo-ideas.ts";
 import { scriptModel } from "../../src/cli/model-choice.ts";
 import { newRun } from "../../src/cli/new-run.ts";
@@ -66,8 +66,12 @@ describe("a run that comes to wait", () => {
     const parts = { idea: idea.idea, settings, chosen, sandbox: await chooseSandbox("none"), folder: join(host.cwd, "project") };
     const code = await inSession(host, {}, (session) =>
       withStore(session, {}, async (store) => {
-        const production = await newRun(session, { ...parts, store });
-        return produce(session, { ...production, prepare: async ({ roles }) => askFirst(roles, ["Which colour?"]) });
+        const production = newRun(session, { ...parts, store });
+        const prepare = async (company: Company): Promise<void> => {
+          askFirst(company.roles, ["Which colour?"]);
+          await production.prepare?.(company);
+        };
+        return produce(session, { ...production, prepare });
       }),
     );
     expect(code).toBe(5);

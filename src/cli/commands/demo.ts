@@ -33,7 +33,7 @@ export function demoCommand(host: Host, id: string | undefined, flags: Flags): P
     return inOutFolder({ cwd: host.cwd, out, name: idea.id, force }, (folder) => {
       throwIfAborted(interruptions.signal);
       const parts = { idea: idea.idea, settings, chosen, sandbox, folder };
-      return withStore(session, flags, async (store) => produce(session, await newRun(session, { ...parts, store })));
+      return withStore(session, flags, (store) => produce(session, newRun(session, { ...parts, store })));
     });
   });
 }

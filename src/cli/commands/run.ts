@@ -59,9 +59,7 @@ async function work(session: Session, settings: RunSettings, wish: Wish, chosen:
       await confirmPaidRun(session, { idea, isDoubtful, ...bounds });
     }
     throwIfAborted(interruptions.signal);
-    return withStore(session, flags, async (store) =>
-      produce(session, await newRun(session, { idea, settings, chosen, sandbox, folder, store })),
-    );
+    return withStore(session, flags, (store) => produce(session, newRun(session, { idea, settings, chosen, sandbox, folder, store })));
   });
 }
 

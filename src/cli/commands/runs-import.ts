@@ -21,7 +21,8 @@ export function runsImportCommand(host: Host, file: string, flags: ImportFlags):
   return inSession(host, flags, async (session) => {
     const id = idOf(flags.as);
     const pieces = file === "-" ? decoded(host.stdin) : await piecesOf(resolve(host.cwd, file), file);
-    return withStore<ExitCode>(session, flags, async ({ journal }) => {
+    return withStore<ExitCode>(session, flags, async ({ journal, ready }) => {
+      await ready();
       const { signal } = session.interruptions;
       const { runId, events } = await importRun(journal, linesOf(pieces), { signal, ...id }).catch(taken);
       if (session.json === undefined) session.screen.say(`Imported run ${shown(runId, 100)}, ${plural(events, "event")}.`);
