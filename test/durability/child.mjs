@@ -59,7 +59,10 @@ const roles = [
 
 const journal = killAt === undefined ? sqlite({ path: store }) : mortal(sqlite({ path: store }));
 const model = openai({ model: "m", apiKey: "sk-test-of-the-kills-0123456789", baseURL: url, price: { input: 1, output: 2 } });
-const result = await new Team({ seed: "kills", scheduler, journal, roles, model, budget: usd(5) }).run("a bridge", { id: "r" }).result;
+// Nobody is to blame for these deaths, however often they come before an answer.
+const poisonAfter = 1_000;
+const team = new Team({ seed: "kills", scheduler, journal, roles, model, budget: usd(5), poisonAfter });
+const result = await team.run("a bridge", { id: "r" }).result;
 
 const events = [];
 for await (const event of journal.read("r", 0)) events.push(event);
