@@ -11,19 +11,12 @@ import { defaultRetry, retryAfterOf, retryDelay } from "../model/retry.ts";
 import { serverError } from "../model/server-error.ts";
 import type { OpenAIServer } from "./openai-connection.ts";
 import { carryOut, Unanswered } from "./openai-fetch.ts";
-import { serverOf } from "./openai-server.ts";
+import { serverOf, type ServerOptions } from "./openai-server.ts";
 
 /** An embedding model behind an OpenAI-compatible server. */
-export interface OpenAIEmbedderOptions {
-  readonly model: string;
+export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
   /** Numbers in a vector. Sent only when given: `text-embedding-3` and later can shorten theirs, most others refuse the question. */
   readonly dimensions?: number | undefined;
-  /** Default: as for `openai`. */
-  readonly apiKey?: string | undefined;
-  readonly baseURL?: string | undefined;
-  readonly organization?: string | undefined;
-  /** Sent with every request; their values are secrets and stay out of errors. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Most texts of one request. Default 128. */
   readonly maxBatch?: number | undefined;
   /** Most characters of one text; of a longer one the beginning is embedded. Default 8,000, which is below 8,191 tokens in any language. */
@@ -33,8 +26,6 @@ export interface OpenAIEmbedderOptions {
   /** Written before what is asked, or what is kept, for models that want it: `{ query: "query: ", document: "passage: " }`. */
   readonly prefix?: { readonly query: string; readonly document: string } | undefined;
   readonly clock?: Clock | undefined;
-  /** Carries out the requests. Default: the global `fetch`. */
-  readonly fetch?: typeof fetch | undefined;
 }
 
 const MAX_BATCH = 128;

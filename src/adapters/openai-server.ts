@@ -7,11 +7,16 @@ const OPENAI_URL = "https://api.openai.com/v1";
 /** What is said of a server, for chats and embeddings alike. */
 export interface ServerOptions {
   readonly model: string;
+  /** Default: `TROUPE_API_KEY`, else `OPENAI_API_KEY`; with a base URL and no key `none`, as local servers want. */
   readonly apiKey?: string | undefined;
+  /** Default: `TROUPE_BASE_URL`, else `OPENAI_BASE_URL`, else OpenAI's own. */
   readonly baseURL?: string | undefined;
   readonly organization?: string | undefined;
+  /** Sent with every request; their values are secrets and stay out of errors. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** False for servers that cannot stream. Default true. */
   readonly stream?: boolean | undefined;
+  /** Carries out the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 

@@ -3,22 +3,12 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { Connection } from "./openai-connection.ts";
 import type { WireDialect } from "./openai-request.ts";
-import { serverOf } from "./openai-server.ts";
+import { serverOf, type ServerOptions } from "./openai-server.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
 /** A model behind an OpenAI-compatible server: OpenAI, Ollama, vLLM, llama.cpp, LM Studio, OpenRouter and many more. */
-export interface OpenAIOptions {
-  readonly model: string;
-  /** Default: `TROUPE_API_KEY`, else `OPENAI_API_KEY`; with a base URL and no key `none`, as local servers want. */
-  readonly apiKey?: string | undefined;
-  /** Default: `TROUPE_BASE_URL`, else `OPENAI_BASE_URL`, else OpenAI's own. */
-  readonly baseURL?: string | undefined;
-  readonly organization?: string | undefined;
-  /** Sent with every request; their values are secrets and stay out of errors. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** False for servers that cannot stream. Default true. */
-  readonly stream?: boolean | undefined;
+export interface OpenAIOptions extends ServerOptions {
   /** Provider-specific fields of every request, for example `{ reasoning_effort: "low" }`. */
   readonly extra?: Readonly<Record<string, Json>> | undefined;
   readonly price?: ModelPrice | undefined;
@@ -26,8 +16,6 @@ export interface OpenAIOptions {
   readonly maxOutputTokens?: number | undefined;
   /** Default: `max_completion_tokens` for OpenAI's own servers, which refuse the older name for newer models, `max_tokens` for others. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
-  /** Carries out the requests. Default: the global `fetch`. */
-  readonly fetch?: typeof fetch | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import { EVENT_VERSION, type RunEvent } from "../run/event.ts";
+import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../run/event.ts";
 import { type Chat, chatOf } from "./sqlite-chats.ts";
 import { digestOf } from "./sqlite-digest.ts";
 import { assertPlain, parsePlain } from "./sqlite-text.ts";
@@ -10,21 +10,6 @@ import { assertPlain, parsePlain } from "./sqlite-text.ts";
  * and over. Every row carries a checksum over the one before, the messages and the body, from a start that only its run has: a row that
  * was changed, moved, left out or taken from another run does not fit.
  */
-
-/** Every type of event, so that the compiler asks for a new one here. */
-const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
-  "run.started": true,
-  message: true,
-  "act.started": true,
-  "act.resumed": true,
-  "step.started": true,
-  "step.ended": true,
-  "act.ended": true,
-  "act.failed": true,
-  "round.ended": true,
-  "run.resumed": true,
-  "run.ended": true,
-};
 
 /** An event ready to be written. */
 export interface EncodedEvent {

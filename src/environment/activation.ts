@@ -10,15 +10,16 @@ import { valueText } from "../kernel/value-text.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import { Plan } from "../memory/plan.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
+import { isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import { messagesOf } from "../role/said.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
-import type { ActEnded, RecordedMemoryOp, RunNotice, Sent } from "../run/event.ts";
+import type { ActEnded, RecordedMemoryOp, RunNotice } from "../run/event.ts";
 import type { RoleState } from "../run/run-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Answerer } from "./answerer.ts";
 import { Nesting } from "./nesting.ts";
+import { Outbox } from "./outbox.ts";
 import { StateDraft } from "./state-draft.ts";
 
 /** What an activation needs of the environment it happens in. */
@@ -50,11 +51,10 @@ export interface ActivationParts {
 
 /**
  * One activation of one role: it observes, reacts, and what it did takes effect by one event, or not at all. It owns everything
- * the activation changed and has not committed; the base state belongs to the run.
+ * the activation changed and has not committed, but what it says, which is its outbox's; the base state belongs to the run.
  *
  * T1 nothing of an activation is visible to anyone before its `act.ended`. A1 ids, random numbers and `now()` are functions of
- * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw. A3 a message is sent once, however often
- * it is published.
+ * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw.
  */
 export class Activation implements RoleContext {
   readonly role: RoleCard;
@@ -68,13 +68,10 @@ export class Activation implements RoleContext {
   readonly #memory: MemoryDraft;
   readonly #custom: StateDraft;
   readonly #nesting: Nesting;
+  readonly #outbox: Outbox;
   #working: MemoryDraft | undefined;
   #plan: Plan | undefined;
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
-  /** What was issued, by what it was made from: itself, or a message made elsewhere. */
-  #issued: Map<Message, Message> | undefined;
-  #sent: Map<string, Sent> | undefined;
-  #messages = 0;
   #ids = 0;
   #random: Random | undefined;
   #closed = false;
@@ -88,6 +85,7 @@ export class Activation implements RoleContext {
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
     this.#custom = new StateDraft(parts.state.custom, parts.act);
     this.#nesting = new Nesting(parts.act);
+    this.#outbox = new Outbox(parts, this);
     this.human = { ask: (question) => this.#askHuman(question) };
     this.joins = {
       consumed: (reaction) => this.#joined?.[reaction] ?? parts.state.joins[reaction],
@@ -107,6 +105,7 @@ export class Activation implements RoleContext {
   /** Nothing can be said, remembered, changed or asked any more. */
   close(): void {
     this.#closed = true;
+    this.#outbox.close();
     this.#memory.close();
     this.#working?.close();
     this.#custom.close();
@@ -122,7 +121,8 @@ export class Activation implements RoleContext {
   ended(round: number): ActEnded {
     const { act, take, spec } = this.#parts;
     const known = new Map(this.inbox.map((message) => [message.id, message]));
-    for (const [id, sent] of this.#sent ?? []) known.set(id, sent.message);
+    const said = this.#outbox.sent;
+    for (const { message } of said) known.set(message.id, message);
     const custom = this.#custom.changes(this.name, spec.role.state);
     const plan = this.#changedPlan();
     return {
@@ -131,7 +131,7 @@ export class Activation implements RoleContext {
       role: this.name,
       round,
       take,
-      said: [...(this.#sent?.values() ?? [])],
+      said,
       memory: this.#memory.ops.map((op) => recorded(op, known)),
       working: this.#working?.ops.map((op) => recorded(op, known)) ?? [],
       ...(custom === undefined ? {} : { state: custom }),
@@ -214,52 +214,16 @@ export class Activation implements RoleContext {
     return this.#parts.steps.step({ kind: "step", name, request, ...o }, begin);
   }
 
-  message<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
-    this.#assertOpen("a message");
-    this.#assertSize(content);
-    const message = createMessage(content, {
-      ...fields,
-      id: `${this.name}#${this.#parts.state.n}.${this.#messages}`,
-      role: fields.role ?? "assistant",
-      causeBy: fields.causeBy ?? this.#parts.spec.card.name,
-      sentFrom: fields.sentFrom ?? this.name,
-      parents: fields.parents ?? this.news.map((news) => news.id),
-      timestamp: this.now(),
-    });
-    this.#messages += 1;
-    (this.#issued ??= new Map()).set(message, message);
-    return message;
+  message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
+    return this.#outbox.message(content, fields);
   }
 
-  issue(message: Message, cause: string = this.#parts.spec.card.name): Message {
-    const known = this.#issued?.get(message);
-    if (known !== undefined) return known;
-    if (!isMessage(message)) {
-      throw new UsageError(
-        "MESSAGE_INVALID",
-        `Expected a message from role ${this.name}, got ${valueText(message)}. Make one: rc.message(text).`,
-      );
-    }
-    const { id: _id, timestamp: _timestamp, content, ...fields } = message;
-    const issued = this.message(content, {
-      ...fields,
-      causeBy: isCauseLeftOpen(message) ? cause : message.causeBy,
-      sentFrom: message.sentFrom === "" ? this.name : message.sentFrom,
-      parents: message.parents.length === 0 ? this.news.map((news) => news.id) : message.parents,
-    });
-    this.#issued?.set(message, issued);
-    return issued;
+  issue(message: Message, cause?: string): Message {
+    return this.#outbox.issue(message, cause);
   }
 
-  publish(given: Message, cause?: string): Receipt {
-    this.#assertOpen("publish");
-    const message = this.issue(given, cause);
-    const sent = (this.#sent ??= new Map<string, Sent>());
-    const known = sent.get(message.id);
-    if (known !== undefined) return { message, recipients: known.to };
-    const { to, dead } = this.#parts.host.route(message, this.name);
-    sent.set(message.id, dead.length === 0 ? { message, to } : { message, to, dead });
-    return { message, recipients: to };
+  publish(message: Message, cause?: string): Receipt {
+    return this.#outbox.publish(message, cause);
   }
 
   random(): number {
@@ -309,15 +273,6 @@ export class Activation implements RoleContext {
 
   #assertOpen(what: string): void {
     if (this.#closed) throw new ContextClosedError(this.#parts.act, what);
-  }
-
-  #assertSize(content: string): void {
-    const { messageLimit } = this.#parts.host;
-    if (typeof content !== "string" || content.length <= messageLimit) return;
-    throw new UsageError(
-      "MESSAGE_TOO_LONG",
-      `Expected a message of at most ${messageLimit} characters from ${this.name}, got ${content.length}. Write large results to a file and say where it is.`,
-    );
   }
 }
 

@@ -4,7 +4,6 @@ import { embedQuery } from "./embedder.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { memoryClosed, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
-import { fuseRankings } from "./rank-merge.ts";
 import {
   checkedK,
   checkedThreshold,
@@ -14,9 +13,8 @@ import {
   type SimilarMessage,
   type StorageParts,
 } from "./storage-options.ts";
+import { noLexical, StorageRanking } from "./storage-ranking.ts";
 
-/** How much deeper each ranking is read than what is asked for, when two are merged. */
-const DEPTH = 5;
 /** Milliseconds between the times of two messages that were given at once. @internal */
 export const TICK: number = 1 / 1024;
 
@@ -41,8 +39,7 @@ export class MemoryStorage {
   readonly #parts: StorageParts;
   readonly #held: HeldMessages = new HeldMessages();
   readonly #vectors: PendingVectors;
-  /** Messages that the lexical index does not know yet. */
-  readonly #unread = new Set<number>();
+  readonly #ranking: StorageRanking;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -50,6 +47,7 @@ export class MemoryStorage {
   constructor(options: MemoryStorageOptions) {
     this.#parts = partsOf(options);
     this.#vectors = new PendingVectors(this.#parts, this.#held);
+    this.#ranking = new StorageRanking(this.#parts, this.#held);
   }
 
   get roleId(): string {
@@ -153,7 +151,7 @@ export class MemoryStorage {
       await this.#sync();
       await this.#expire();
       await this.#vectors.embed(o.signal);
-      return this.#ranked(text, query, { ...o, k, threshold });
+      return this.#ranking.of(text, query, { ...o, k, threshold });
     });
   }
 
@@ -252,7 +250,7 @@ export class MemoryStorage {
   #learn(entry: StoredMessage): void {
     if (!this.#held.add(entry)) return;
     this.#vectors.add(entry.place);
-    if (this.#parts.lexical !== undefined) this.#unread.add(entry.place);
+    this.#ranking.learn(entry.place);
   }
 
   async #store(entries: readonly MessageToStore[]): Promise<number> {
@@ -280,52 +278,12 @@ export class MemoryStorage {
   async #forget(place: number): Promise<void> {
     if (!this.#held.forget(place)) return;
     await this.#vectors.forget(place);
-    if (!this.#unread.delete(place)) await this.#parts.lexical?.delete(place);
+    await this.#ranking.forget(place);
   }
 
   async #expire(): Promise<number> {
     const { ttl, clock } = this.#parts;
     return ttl === undefined ? 0 : this.#remove(this.#held.olderThan(clock.now() - ttl));
-  }
-
-  async #ranked(
-    text: string,
-    query: Float32Array | undefined,
-    o: SearchOptions & { readonly k: number; readonly threshold: number },
-  ): Promise<SimilarMessage[]> {
-    const { index } = this.#parts;
-    const { filter } = o;
-    const accept = filter === undefined ? undefined : (place: number): boolean => filter((this.#held.at(place) as StoredMessage).message);
-    const depth = o.hybrid === true ? o.k * DEPTH : o.k;
-    const near = query === undefined || index.size === 0 ? [] : await index.search(query, depth, { accept });
-    const scores = new Map(near.map(({ key, score }) => [key, score]));
-    const similar = near.filter(({ score }) => score >= o.threshold).map(({ key }) => key);
-    if (o.hybrid !== true) return this.#answers(similar, scores);
-    const worded = await this.#worded(text, depth, accept);
-    const best = fuseRankings([similar, worded]).slice(0, o.k);
-    const unscored = new Set(best.filter((place) => !scores.has(place)));
-    if (query !== undefined && unscored.size > 0 && index.size > 0) {
-      for (const { key, score } of await index.search(query, unscored.size, { among: unscored })) scores.set(key, score);
-    }
-    return this.#answers(best, scores);
-  }
-
-  /** What shares words with a text, best first. */
-  async #worded(text: string, k: number, accept: ((place: number) => boolean) | undefined): Promise<number[]> {
-    const { lexical } = this.#parts;
-    if (lexical === undefined) throw noLexical();
-    for (const place of this.#unread) {
-      await lexical.add(place, this.#held.at(place)?.message.content ?? "");
-      this.#unread.delete(place);
-    }
-    return (await lexical.search(text, k, accept)).map(({ key }) => key);
-  }
-
-  #answers(places: readonly number[], scores: ReadonlyMap<number, number>): SimilarMessage[] {
-    return places.flatMap((place) => {
-      const entry = this.#held.at(place);
-      return entry === undefined ? [] : [{ message: entry.message, score: scores.get(place) ?? 0, runId: entry.runId }];
-    });
   }
 
   #assertOpen(): void {
@@ -335,11 +293,4 @@ export class MemoryStorage {
 
 function noMessage(came: unknown): UsageError {
   return new UsageError("MESSAGE_INVALID", `Expected a message to remember, got ${typeof came}. Make one with createMessage.`);
-}
-
-function noLexical(): UsageError {
-  return new UsageError(
-    "OPTION_INVALID",
-    "Expected a storage with a lexical index for a hybrid search, got one without. Give it the option lexical.",
-  );
 }

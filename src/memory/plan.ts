@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PlanError } from "../kernel/errors.ts";
-import { finished, reopened, type Task, type TaskFields, taskOf } from "./task.ts";
+import { finished, reopened, type Task, type TaskFields, taskOf, TaskSchema } from "./task.ts";
 import { duplicateId, sortTasks, throwCycle, unknownDependency, withDependents } from "./task-graph.ts";
 
 /** What a plan starts from. */
@@ -176,15 +176,5 @@ function reopen(tasks: readonly Task[], id: string): Task[] {
 
 const PlanSchema = z.object({
   goal: z.string(),
-  tasks: z.array(
-    z.object({
-      id: z.string(),
-      dependsOn: z.array(z.string()).optional(),
-      instruction: z.string(),
-      assignee: z.string().optional(),
-      type: z.string().optional(),
-      status: z.enum(["open", "done"]).optional(),
-      result: z.string().optional(),
-    }),
-  ),
+  tasks: z.array(TaskSchema),
 });

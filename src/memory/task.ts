@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 interface TaskBase {
   readonly id: string;
   /** Ids of the tasks that come first. */
@@ -36,6 +38,17 @@ export interface TaskFields {
   /** Of a done task; default empty. */
   readonly result?: string | undefined;
 }
+
+/** Guards {@link TaskFields} where they come from outside. */
+export const TaskSchema: z.ZodType<TaskFields> = z.object({
+  id: z.string(),
+  dependsOn: z.array(z.string()).optional(),
+  instruction: z.string(),
+  assignee: z.string().optional(),
+  type: z.string().optional(),
+  status: z.enum(["open", "done"]).optional(),
+  result: z.string().optional(),
+});
 
 /** A task made of what was said of it. Dependencies are named once each. */
 export function taskOf(fields: TaskFields): Task {

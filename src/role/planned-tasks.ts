@@ -1,17 +1,6 @@
-import { z } from "zod";
 import { PlanError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
-import type { TaskFields } from "../memory/task.ts";
-
-const PlannedTask: z.ZodType<TaskFields> = z.object({
-  id: z.string(),
-  dependsOn: z.array(z.string()).optional(),
-  instruction: z.string(),
-  assignee: z.string().optional(),
-  type: z.string().optional(),
-  status: z.enum(["open", "done"]).optional(),
-  result: z.string().optional(),
-});
+import { type TaskFields, TaskSchema } from "../memory/task.ts";
 
 /**
  * The tasks that a role planned by itself. Whether they are a graph is for the plan to say.
@@ -26,7 +15,7 @@ export function plannedTasks(given: unknown, role: string): readonly TaskFields[
 }
 
 function plannedTask(given: unknown, at: string): TaskFields {
-  const parsed = PlannedTask.safeParse(given);
+  const parsed = TaskSchema.safeParse(given);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => [path.join("."), message].filter((word) => word !== "").join(": "));
   throw invalid(at, `a task (${issues.join("; ")})`, given);

@@ -225,3 +225,18 @@ export type Observed = RunEvent | RunNotice;
 
 /** The observed thing of one type. */
 export type ObservedOf<T extends Observed["type"]> = Extract<Observed, { readonly type: T }>;
+
+/** Every type of event, so that the compiler asks for a new one here. */
+export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
+  "run.started": true,
+  message: true,
+  "act.started": true,
+  "act.resumed": true,
+  "step.started": true,
+  "step.ended": true,
+  "act.ended": true,
+  "act.failed": true,
+  "round.ended": true,
+  "run.resumed": true,
+  "run.ended": true,
+};

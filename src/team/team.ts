@@ -1,30 +1,29 @@
-import { type Action, assertSameAction } from "../action/action.ts";
 import { DEFAULT_ROUNDS } from "../environment/environment-options.ts";
 import { checkOptions, checkStopCondition, checkWhole } from "../environment/check-options.ts";
-import { type RunResult, runResult } from "../environment/run-result.ts";
+import type { RunResult } from "../environment/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
-import { JournalError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
-import { deepFreeze, type Json } from "../kernel/json.ts";
+import type { Json } from "../kernel/json.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { UserRequirement } from "../message/address.ts";
 import { createMessage, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
-import { assertIsRole, rolesIn } from "../role/role-parts.ts";
-import { assertRoleName, roleSpec } from "../role/role-spec.ts";
-import { apply } from "../run/apply.ts";
+import { rolesIn } from "../role/role-parts.ts";
 import type { RunEventBody, RunResumed, RunStarted } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
 import { memoryJournal } from "../run/memory-journal.ts";
-import { emptyRunState, type RunState } from "../run/run-state.ts";
+import type { RunState } from "../run/run-state.ts";
 import { copyPast, recalledPast } from "./copy-past.ts";
 import { assertSameTeam, type Crew, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
 import { type Drive, drive, resultAtRest } from "./drive.ts";
 import { answerTo, assertBegun, findQuestion, uncertainSteps } from "./going-on.ts";
 import { replayRun } from "./replay-run.ts";
-import { Run, type RunControls } from "./run.ts";
+import { Roster } from "./roster.ts";
+import type { Run, RunControls } from "./run.ts";
+import { Runs } from "./runs.ts";
 import type { ForkOptions, ReplayOptions, ResumeOptions, RunOptions, TeamOptions } from "./team-options.ts";
 
 /** A company: roles hired for a goal, with money to spend and a journal to write. */
@@ -32,10 +31,9 @@ export class Team {
   readonly name: string;
   readonly #options: TeamOptions;
   readonly #journal: Journal;
-  readonly #roles = new Map<string, Role>();
-  readonly #actions = new Map<string, Action>();
+  readonly #roster = new Roster();
+  readonly #runs: Runs;
   readonly #mask: Mask;
-  readonly #underWay = new Map<string, Run>();
   #budget: MicroUsd | undefined;
 
   /** @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, and what {@link Team.hire} throws */
@@ -48,8 +46,9 @@ export class Team {
     this.#options = options;
     this.#journal = journal;
     this.#mask = maskSecrets(options.secrets ?? []);
+    this.#runs = new Runs(journal, this.#mask);
     this.#budget = budget;
-    for (const role of rolesIn(roles)) this.#hire(role);
+    for (const role of rolesIn(roles)) this.#roster.hire(role);
   }
 
   /**
@@ -62,7 +61,7 @@ export class Team {
   hire(...given: readonly (Role | { readonly name: string })[]): this {
     const [first, second] = given;
     const alias = given.length === 2 && isAlias(second) ? second.name : undefined;
-    for (const role of alias === undefined ? given : [first]) this.#hire(role, alias);
+    for (const role of alias === undefined ? given : [first]) this.#roster.hire(role, alias);
     return this;
   }
 
@@ -74,7 +73,7 @@ export class Team {
   }
 
   get roleNames(): readonly string[] {
-    return [...this.#roles.keys()];
+    return this.#roster.names;
   }
 
   /** The journal the team's runs are kept in. */
@@ -92,10 +91,10 @@ export class Team {
     const said = this.#idea(idea);
     const crew = this.#crew(o);
     const id = this.#id(o.id);
-    return this.#launch(id, o, async (controls) => {
-      await this.#create(id, o.id !== undefined);
-      return this.#owning(id, async (epoch) => {
-        const state = await this.#read(id);
+    return this.#runs.launch(id, o.signal, async (controls) => {
+      await this.#runs.create(id, o.id !== undefined);
+      return this.#runs.owning(id, async (epoch) => {
+        const state = await this.#runs.read(id);
         const going = { controls, crew, state, epoch, force: o.force === true };
         return state.seq === 0 ? this.#start(going, said, o.about) : this.#goOn({ ...going, idea: said });
       });
@@ -110,8 +109,10 @@ export class Team {
    */
   resume(runId: string, o: ResumeOptions = {}): Run {
     const crew = this.#crew(o);
-    return this.#launch(runId, o, (controls) =>
-      this.#owning(runId, async (epoch) => this.#goOn({ controls, crew, state: await this.#read(runId), epoch, force: o.force === true })),
+    return this.#runs.launch(runId, o.signal, (controls) =>
+      this.#runs.owning(runId, async (epoch) =>
+        this.#goOn({ controls, crew, state: await this.#runs.read(runId), epoch, force: o.force === true }),
+      ),
     );
   }
 
@@ -124,15 +125,15 @@ export class Team {
    */
   async answer(runId: string, questionId: string, text: string, o: ResumeOptions = {}): Promise<Run> {
     if (typeof text !== "string") throw new UsageError("OPTION_INVALID", `Expected an answer as text, got ${typeof text}.`);
-    if (this.#underWay.has(runId)) {
+    if (this.#runs.isUnderWay(runId)) {
       throw new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
     }
     const crew = this.#crew(o);
     let begin = (): void => {};
     const beginning = new Promise<undefined>((resolve) => (begin = () => resolve(undefined)));
-    const run = this.#launch(runId, o, (given) =>
-      this.#owning(runId, async (epoch) => {
-        const state = await this.#read(runId);
+    const run = this.#runs.launch(runId, o.signal, (given) =>
+      this.#runs.owning(runId, async (epoch) => {
+        const state = await this.#runs.read(runId);
         const question = await findQuestion(this.#journal, state, questionId);
         const started = (): void => {
           given.started();
@@ -159,9 +160,9 @@ export class Team {
     const id = this.#id(o.id);
     const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : undefined);
     const said = add.map((message) => (typeof message === "string" ? message : parsedMessage(message)));
-    return this.#begin(id, o, async (controls) => {
-      await this.#create(id, false);
-      return this.#owning(id, async (epoch) => {
+    return this.#runs.begin(id, o.signal, async (controls) => {
+      await this.#runs.create(id, false);
+      return this.#runs.owning(id, async (epoch) => {
         const parts = { journal: this.#journal, parentId, runId: id, epoch, crew, at, changes, about: o.about, mask: this.#mask };
         const { state, past } = await copyPast(parts).catch(async (error: unknown) => {
           await this.#journal.remove(id);
@@ -181,72 +182,7 @@ export class Team {
     const crew = this.#crew({});
     const scratch = memoryJournal({ limit: Number.MAX_SAFE_INTEGER });
     const parts = { options: this.#options, journal: this.#journal, scratch, mask: this.#mask, crew };
-    return this.#handle(runId, scratch, o.signal, (controls) => replayRun({ ...parts, controls }));
-  }
-
-  #hire(role: unknown, alias?: string): void {
-    assertIsRole(role);
-    const name = alias ?? role.name;
-    assertRoleName(name);
-    if (this.#roles.has(name)) {
-      throw new UsageError(
-        "ROLE_DUPLICATE",
-        `Expected roles of different names, got a second "${name}". Hire it under another: hire(role, { name }).`,
-      );
-    }
-    const { actions } = roleSpec(role);
-    for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
-    for (const action of actions) this.#actions.set(action.name, action);
-    this.#roles.set(name, role);
-  }
-
-  /** At most one run of an id is under way in a team. */
-  #launch(id: string, o: ResumeOptions, work: (controls: RunControls) => Promise<RunResult>): Run {
-    return this.#underWay.get(id) ?? this.#begin(id, o, work);
-  }
-
-  #begin(id: string, o: ResumeOptions, work: (controls: RunControls) => Promise<RunResult>): Run {
-    const run = this.#handle(id, this.#journal, o.signal, work);
-    if (this.#underWay.has(id)) return run;
-    this.#underWay.set(id, run);
-    void run.result.then(() => this.#underWay.delete(id));
-    return run;
-  }
-
-  /** A run's result never rejects: what breaks before or besides the roles is told in it too. */
-  #handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: (controls: RunControls) => Promise<RunResult>): Run {
-    return new Run(id, journal, signal, async (controls) => {
-      try {
-        return await work(controls);
-      } catch (error) {
-        return runResult(emptyRunState(id), { reason: "interrupted", failure: { error }, control: undefined }, this.#mask);
-      }
-    });
-  }
-
-  /** Makes the run; one that is there already is gone on with, if its id was given. */
-  async #create(id: string, mayExist: boolean): Promise<void> {
-    try {
-      await this.#journal.create(id);
-    } catch (error) {
-      if (!(mayExist && error instanceof JournalError && error.code === "RUN_EXISTS")) throw error;
-    }
-  }
-
-  /** Takes the right to write before anything is read, and gives it back. */
-  async #owning<T>(id: string, work: (epoch: number) => Promise<T>): Promise<T> {
-    const epoch = await this.#journal.claim(id);
-    try {
-      return await work(epoch);
-    } finally {
-      await this.#journal.release(id, epoch);
-    }
-  }
-
-  async #read(id: string): Promise<RunState> {
-    const state = emptyRunState(id);
-    for await (const event of this.#journal.read(id, 0)) apply(state, deepFreeze(event));
-    return state;
+    return this.#runs.handle(runId, scratch, o.signal, (controls) => replayRun({ ...parts, controls }));
   }
 
   #start(going: Going, idea: Message, about: Json | undefined): Promise<RunResult> {
@@ -294,7 +230,7 @@ export class Team {
   #crew({ rounds = DEFAULT_ROUNDS, stopWhen }: ResumeOptions): Crew {
     checkWhole(rounds, "rounds", 0);
     checkStopCondition(stopWhen);
-    return { roles: [...this.#roles], budget: this.#budget, rounds, stopWhen };
+    return { roles: this.#roster.roles, budget: this.#budget, rounds, stopWhen };
   }
 
   #id(given: string | undefined): string {

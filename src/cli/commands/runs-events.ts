@@ -1,5 +1,5 @@
 import { UsageError } from "../../kernel/errors.ts";
-import type { RunEvent } from "../../run/event.ts";
+import { EVENT_TYPES } from "../../run/event.ts";
 import type { Journal, RunInfo } from "../../run/journal.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
@@ -18,21 +18,6 @@ export interface EventsFlags extends Flags {
   readonly from?: string;
   readonly type?: string;
 }
-
-/** Every type there is, so that the compiler asks for a new one here. */
-const TYPES: Readonly<Record<RunEvent["type"], true>> = {
-  "run.started": true,
-  message: true,
-  "act.started": true,
-  "act.resumed": true,
-  "step.started": true,
-  "step.ended": true,
-  "act.ended": true,
-  "act.failed": true,
-  "round.ended": true,
-  "run.resumed": true,
-  "run.ended": true,
-};
 
 /** `troupe runs events <id>`: what happened, one line each; with `--json` the events themselves. */
 export function runsEventsCommand(host: Host, id: string, flags: EventsFlags): Promise<ExitCode> {
@@ -71,6 +56,6 @@ function fromOf(text = "0"): number {
 }
 
 function typeOf(text: string | undefined): string | undefined {
-  if (text === undefined || Object.hasOwn(TYPES, text)) return text;
-  throw new UsageError("OPTION_INVALID", `Expected --type to be one of ${Object.keys(TYPES).join(", ")}, got "${shown(text, 60)}".`);
+  if (text === undefined || Object.hasOwn(EVENT_TYPES, text)) return text;
+  throw new UsageError("OPTION_INVALID", `Expected --type to be one of ${Object.keys(EVENT_TYPES).join(", ")}, got "${shown(text, 60)}".`);
 }

@@ -1,0 +1,82 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { HeldMessages } from "./held-messages.ts";
+import type { StoredMessage } from "./message-store.ts";
+import { fuseRankings } from "./rank-merge.ts";
+import type { SearchOptions, SimilarMessage, StorageParts } from "./storage-options.ts";
+
+/** How much deeper each ranking is read than what is asked for, when two are merged. */
+const DEPTH = 5;
+
+/**
+ * The order in which a storage's messages answer a question. It owns which messages the lexical index has not read yet: it reads them with
+ * the first question that is about words. Which messages there are is the storage's.
+ */
+export class StorageRanking {
+  readonly #parts: StorageParts;
+  readonly #held: HeldMessages;
+  readonly #unread = new Set<number>();
+
+  constructor(parts: StorageParts, held: HeldMessages) {
+    this.#parts = parts;
+    this.#held = held;
+  }
+
+  /** A message came. */
+  learn(place: number): void {
+    if (this.#parts.lexical !== undefined) this.#unread.add(place);
+  }
+
+  /** A message is gone. */
+  async forget(place: number): Promise<void> {
+    if (!this.#unread.delete(place)) await this.#parts.lexical?.delete(place);
+  }
+
+  /** The messages most like a text, best first: by its vector, and by its words too where that is asked. */
+  async of(
+    text: string,
+    query: Float32Array | undefined,
+    o: SearchOptions & { readonly k: number; readonly threshold: number },
+  ): Promise<SimilarMessage[]> {
+    const { index } = this.#parts;
+    const { filter } = o;
+    const accept = filter === undefined ? undefined : (place: number): boolean => filter((this.#held.at(place) as StoredMessage).message);
+    const depth = o.hybrid === true ? o.k * DEPTH : o.k;
+    const near = query === undefined || index.size === 0 ? [] : await index.search(query, depth, { accept });
+    const scores = new Map(near.map(({ key, score }) => [key, score]));
+    const similar = near.filter(({ score }) => score >= o.threshold).map(({ key }) => key);
+    if (o.hybrid !== true) return this.#answers(similar, scores);
+    const worded = await this.#worded(text, depth, accept);
+    const best = fuseRankings([similar, worded]).slice(0, o.k);
+    const unscored = new Set(best.filter((place) => !scores.has(place)));
+    if (query !== undefined && unscored.size > 0 && index.size > 0) {
+      for (const { key, score } of await index.search(query, unscored.size, { among: unscored })) scores.set(key, score);
+    }
+    return this.#answers(best, scores);
+  }
+
+  /** What shares words with a text, best first. */
+  async #worded(text: string, k: number, accept: ((place: number) => boolean) | undefined): Promise<number[]> {
+    const { lexical } = this.#parts;
+    if (lexical === undefined) throw noLexical();
+    for (const place of this.#unread) {
+      await lexical.add(place, this.#held.at(place)?.message.content ?? "");
+      this.#unread.delete(place);
+    }
+    return (await lexical.search(text, k, accept)).map(({ key }) => key);
+  }
+
+  #answers(places: readonly number[], scores: ReadonlyMap<number, number>): SimilarMessage[] {
+    return places.flatMap((place) => {
+      const entry = this.#held.at(place);
+      return entry === undefined ? [] : [{ message: entry.message, score: scores.get(place) ?? 0, runId: entry.runId }];
+    });
+  }
+}
+
+/** What a hybrid search without an index of words is told. */
+export function noLexical(): UsageError {
+  return new UsageError(
+    "OPTION_INVALID",
+    "Expected a storage with a lexical index for a hybrid search, got one without. Give it the option lexical.",
+  );
+}

@@ -1,0 +1,83 @@
+import { runResult, type RunResult } from "../environment/run-result.ts";
+import { JournalError } from "../kernel/errors.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { apply } from "../run/apply.ts";
+import type { Journal } from "../run/journal.ts";
+import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { Run, type RunControls } from "./run.ts";
+
+/** What drives a run to its end, for now. */
+export type RunWork = (controls: RunControls) => Promise<RunResult>;
+
+/**
+ * The runs of a team in its journal. It owns which of them are under way here; the journal owns what is recorded, and who may write.
+ *
+ * U1 at most one run of an id is under way. U2 a run's result never rejects: what breaks before or besides the roles is told in it too.
+ * U3 the right to write is taken before anything is read, and given back.
+ */
+export class Runs {
+  readonly #journal: Journal;
+  readonly #mask: Mask;
+  readonly #underWay = new Map<string, Run>();
+
+  constructor(journal: Journal, mask: Mask) {
+    this.#journal = journal;
+    this.#mask = mask;
+  }
+
+  isUnderWay(id: string): boolean {
+    return this.#underWay.has(id);
+  }
+
+  /** The run of that id that is under way, else a new one. */
+  launch(id: string, signal: AbortSignal | undefined, work: RunWork): Run {
+    return this.#underWay.get(id) ?? this.begin(id, signal, work);
+  }
+
+  /** A run of its own, also where one of that id is under way: its work finds out. */
+  begin(id: string, signal: AbortSignal | undefined, work: RunWork): Run {
+    const run = this.handle(id, this.#journal, signal, work);
+    if (this.#underWay.has(id)) return run;
+    this.#underWay.set(id, run);
+    void run.result.then(() => this.#underWay.delete(id));
+    return run;
+  }
+
+  /** A run whose events are read from a journal that may be another. */
+  handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: RunWork): Run {
+    return new Run(id, journal, signal, async (controls) => {
+      try {
+        return await work(controls);
+      } catch (error) {
+        return runResult(emptyRunState(id), { reason: "interrupted", failure: { error }, control: undefined }, this.#mask);
+      }
+    });
+  }
+
+  /** Makes a run in the journal. @throws JournalError `RUN_EXISTS`, unless one that is there shall be gone on with */
+  async create(id: string, mayExist: boolean): Promise<void> {
+    try {
+      await this.#journal.create(id);
+    } catch (error) {
+      if (!(mayExist && error instanceof JournalError && error.code === "RUN_EXISTS")) throw error;
+    }
+  }
+
+  /** Works on a run as its owner. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
+  async owning<T>(id: string, work: (epoch: number) => Promise<T>): Promise<T> {
+    const epoch = await this.#journal.claim(id);
+    try {
+      return await work(epoch);
+    } finally {
+      await this.#journal.release(id, epoch);
+    }
+  }
+
+  /** The state a run's record leads to. @throws JournalError when it cannot be read */
+  async read(id: string): Promise<RunState> {
+    const state = emptyRunState(id);
+    for await (const event of this.#journal.read(id, 0)) apply(state, deepFreeze(event));
+    return state;
+  }
+}
