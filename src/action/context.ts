@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Logger } from "../kernel/emit.ts";
-import type { StepDoor } from "../kernel/step.ts";
+import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
@@ -8,6 +8,7 @@ import type { Message, MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import type { SteppedModel } from "../model/stepped-model.ts";
 
 /** Who a role is, as prompts and screens tell it. */
 export interface RoleCard {
@@ -85,6 +86,15 @@ export interface RoleContext<S = CustomState> {
   readonly joins: JoinMarks;
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  /**
+   * The role's model, or the team's, for what speaks to a model itself: each answer is a recorded step, bound by the budget. Neither the
+   * role's introduction nor what it remembers is added. An effect takes it through its own door: `model.through(door)`.
+   *
+   * @throws UsageError `MODEL_MISSING` when there is none
+   */
+  readonly model: SteppedModel;
+  /** The door of this activation, for what records its side effects itself; see {@link step} for all others. */
+  readonly steps: StepPort;
   /**
    * Asks the model: the role's introduction as system prompt, then `prompt`.
    *

@@ -5,13 +5,14 @@ import type { Logger } from "../kernel/emit.ts";
 import { contentHash, type Json } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
-import type { StepDoor } from "../kernel/step.ts";
+import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import { Plan } from "../memory/plan.ts";
 import { isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
+import type { SteppedModel } from "../model/stepped-model.ts";
 import { messagesOf } from "../role/said.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { ActEnded, RecordedMemoryOp, RunNotice } from "../run/event.ts";
@@ -74,6 +75,8 @@ export class Activation implements RoleContext {
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
   #ids = 0;
   #random: Random | undefined;
+  #model: SteppedModel | undefined;
+  #door: StepPort | undefined;
   #closed = false;
 
   constructor(parts: ActivationParts) {
@@ -160,6 +163,15 @@ export class Activation implements RoleContext {
     };
   }
 
+  get model(): SteppedModel {
+    const { answerer, spec } = this.#parts;
+    return (this.#model ??= answerer.model(this.steps, spec, this.role));
+  }
+
+  get steps(): StepPort {
+    return (this.#door ??= { step: (asked, effect) => this.#step(asked, effect) });
+  }
+
   get memory(): MessageMemory {
     return this.#memory;
   }
@@ -209,9 +221,7 @@ export class Activation implements RoleContext {
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
-    this.#nesting.assertOutside("step");
-    const begin = (door: StepDoor): Promise<T> => this.#nesting.begin(() => effect(this.#effectDoor(door)));
-    return this.#parts.steps.step({ kind: "step", name, request, ...o }, begin);
+    return this.#step({ kind: "step", name, request, ...o }, (door) => effect(this.#effectDoor(door)));
   }
 
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
@@ -238,6 +248,11 @@ export class Activation implements RoleContext {
   id(): string {
     this.#ids += 1;
     return `${this.name}#${this.#parts.state.n}:${this.#ids}`;
+  }
+
+  #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
+    this.#nesting.assertOutside("step");
+    return this.#parts.steps.step(spec, (door) => this.#nesting.begin(() => effect(door)));
   }
 
   #askHuman(question: string): Promise<string> {

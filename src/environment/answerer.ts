@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { AskOptions, RoleCard } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { OutputError, UsageError, WaitingError } from "../kernel/errors.ts";
+import { OutputError, WaitingError } from "../kernel/errors.ts";
 import type { Emit, Logger } from "../kernel/emit.ts";
 import { randomStream } from "../kernel/random.ts";
 import type { StepPort } from "../kernel/step.ts";
@@ -11,6 +11,7 @@ import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { type LimitOptions, modelLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
+import { missingModel, type SteppedModel, steppedModel } from "../model/stepped-model.ts";
 import { introduction } from "../role/introduction.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RunNotice } from "../run/event.ts";
@@ -56,13 +57,7 @@ export class Answerer {
   async ask(question: Question): Promise<unknown> {
     const { spec, options, card, steps, signal } = question;
     if (spec.role.human) return this.#askPerson(question);
-    const model = options.model ?? spec.role.model ?? this.#parts.model;
-    if (model === undefined) {
-      throw new UsageError(
-        "MODEL_MISSING",
-        `${card.name} asks a model, but neither the role nor its environment has one. Give new Team({ model }) or defineRole({ model }).`,
-      );
-    }
+    const model = options.model ?? spec.role.model ?? this.#parts.model ?? missingModel(card.name);
     const messages = this.#messages(question);
     const { temperature, maxTokens, schema } = options;
     const input = {
@@ -76,6 +71,12 @@ export class Answerer {
       ...(maxTokens === undefined ? {} : { maxTokens }),
     };
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
+  }
+
+  /** The role's own model, or the team's, behind the activation's door. @throws UsageError `MODEL_MISSING` */
+  model(steps: StepPort, { role }: RoleSpec, card: RoleCard): SteppedModel {
+    const model = role.model ?? this.#parts.model ?? missingModel(card.name);
+    return steppedModel(model, { steps, policy: this.#policy, onDelta: this.#tellDelta(card) });
   }
 
   /** Asks a person; without one the run waits. */
@@ -110,12 +111,17 @@ export class Answerer {
   }
 
   #onDelta({ card, options }: Question): ((text: string) => void) | undefined {
-    const tell = this.#parts.tell();
+    const tell = this.#tellDelta(card);
     if (tell === undefined) return options.onDelta;
     return (text) => {
       options.onDelta?.(text);
-      tell({ type: "model.delta", role: card.name, text });
+      tell(text);
     };
+  }
+
+  #tellDelta(card: RoleCard): ((text: string) => void) | undefined {
+    const tell = this.#parts.tell();
+    return tell && ((text) => tell({ type: "model.delta", role: card.name, text }));
   }
 }
 

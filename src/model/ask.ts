@@ -31,6 +31,8 @@ export interface AskInput {
 export interface ChatStepInput extends AskInput {
   readonly tools?: readonly ToolSpec[] | undefined;
   readonly toolChoice?: ChatRequest["toolChoice"] | undefined;
+  /** How the reply must look on the wire, where the caller reads it itself. */
+  readonly format?: ChatRequest["schema"] | undefined;
 }
 
 /** What an {@link OutputError} of code `OUTPUT_INVALID` carries. */
@@ -127,6 +129,7 @@ function requestOf(input: ChatStepInput): ChatRequest {
     messages: input.messages,
     ...(input.tools === undefined || input.tools.length === 0 ? {} : { tools: input.tools }),
     ...(input.toolChoice === undefined ? {} : { toolChoice: input.toolChoice }),
+    ...(input.format === undefined ? {} : { schema: input.format }),
     ...(input.temperature === undefined ? {} : { temperature: input.temperature }),
     ...(input.maxTokens === undefined ? {} : { maxTokens: input.maxTokens }),
     ...(input.seed === undefined ? {} : { seed: input.seed }),

@@ -12,6 +12,7 @@ import type {
 } from "../action/context.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
+import type { StepPort } from "../kernel/step.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
@@ -19,6 +20,7 @@ import type { Task } from "../memory/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
+import type { SteppedModel } from "../model/stepped-model.ts";
 import type { z } from "zod";
 
 /** What an action shall work on, where it differs from the whole news. */
@@ -103,6 +105,12 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
   get human(): Human {
     return this.#rc.human;
+  }
+  get model(): SteppedModel {
+    return this.#rc.model;
+  }
+  get steps(): StepPort {
+    return this.#rc.steps;
   }
 
   readonly ask: RoleContext<S>["ask"] = ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
