@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
@@ -29,6 +30,11 @@ export interface AskOptions {
   readonly temperature?: number;
   /** Most tokens of the reply. */
   readonly maxTokens?: number;
+  /**
+   * Of a role with a memory: what to look for in it, instead of the news; `false`: recall nothing. What an effect asks through its own
+   * door, and what goes to `rc.model`, comes without.
+   */
+  readonly recall?: string | false;
   /** Gets the reply in pieces while it comes; answered from a record, it gets one call with the whole text. */
   readonly onDelta?: (text: string) => void;
 }
@@ -39,6 +45,8 @@ export interface StepOptions {
   readonly idempotent?: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
   readonly again?: boolean;
+  /** Its answer depends on more than its request says, as that of a read of files does: a fork asks anew, and takes none from its parent. Default false. */
+  readonly fresh?: boolean;
 }
 
 /** A person who can be asked. */
@@ -49,6 +57,13 @@ export interface Human {
    * @throws WaitingError when nobody is there: the run ends with status `waiting`.
    */
   ask(question: string): Promise<string>;
+  /**
+   * Puts a question to them that is recorded already, by a step of kind `human` with this id.
+   *
+   * @throws WaitingError as {@link ask}
+   * @internal
+   */
+  answer(question: { readonly id: string; readonly text: string }, signal: AbortSignal): Promise<string>;
 }
 
 /** What the effect of a step is given: steps and questions that are part of it. */
@@ -125,6 +140,10 @@ export interface RoleContext<S = CustomState> {
   /** An id that is unique in the run and the same in every run of one seed. */
   id(): string;
   readonly human: Human;
+  /** Who the role is and with whom it works, as its model is told. */
+  readonly introduction: string;
+  /** For limits of time alone: nothing that a run is may depend on it. @internal */
+  readonly clock: Clock;
   /** Told which action begins. @internal */
   began?(action: string): void;
 }

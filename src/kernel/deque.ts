@@ -52,8 +52,8 @@ export class Deque<T> implements Iterable<T> {
   }
 
   #resize(length: number): void {
-    const slots = Array.from<T | undefined>({ length });
-    for (let place = 0; place < this.#size; place++) slots[place] = this.#slots[this.#slotOf(place)];
+    const slots: (T | undefined)[] = [];
+    for (let place = 0; place < length; place++) slots.push(place < this.#size ? this.#slots[this.#slotOf(place)] : undefined);
     this.#slots = slots;
     this.#head = 0;
   }

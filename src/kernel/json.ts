@@ -35,8 +35,23 @@ export function jsonRoundTrip<T>(value: T): T {
   return value === undefined ? (null as T) : (JSON.parse(canonicalJson(value)) as T);
 }
 
+/** So many objects are walked without a note of which were found. */
+const FEW_OBJECTS = 1_000;
+
 /** Freezes a plain value and everything it holds, also below what was frozen before. Returns the same object. */
 export function deepFreeze<T>(value: T): T {
+  // Every event that is read comes by here, so a small value is walked as a tree; a large one, or one that holds itself, is walked again.
+  const left: unknown[] = [value];
+  for (let walked = 0; left.length > 0; walked += 1) {
+    if (walked > FEW_OBJECTS) return freezeGraph(value);
+    const object = left.pop();
+    if (!isObject(object)) continue;
+    for (const member of Object.values(Object.freeze(object))) if (isObject(member)) left.push(member);
+  }
+  return value;
+}
+
+function freezeGraph<T>(value: T): T {
   const found = new Set<object>();
   if (isObject(value)) found.add(value);
   // The walk over a set also visits what is added on the way, so depth costs no stack.

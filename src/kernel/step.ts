@@ -27,6 +27,8 @@ export interface StepSpec {
   readonly metered?: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
   readonly again?: boolean;
+  /** Its answer depends on more than its request, as that of a read of files does: only its activation's own record answers it. Default false. */
+  readonly fresh?: boolean;
 }
 
 /** What an effect is given. */

@@ -85,7 +85,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
     deps.logger?.warn(`${model.id}: try ${n} of ${policy.tries} failed, next in ${delay} ms. ${tried.error.message}`);
     timeLeft -= delay;
-    await pause(deps.clock, delay, own.signal);
+    if (delay > 0) await pause(deps.clock, delay, own.signal);
   }
 }
 
@@ -104,8 +104,8 @@ type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok
 async function limitedTry(call: Call, n: number, timeLeft: number): Promise<Tried> {
   const { deps, request } = call;
   const { clock, signal } = deps;
-  const tokens = estimateTokens(request) + (request.maxTokens ?? DEFAULT_MAX_TOKENS);
-  const lease = await deps.limits?.acquire({ tokens, clock, signal });
+  // Counted only where a limit asks: it takes the whole request.
+  const lease = await deps.limits?.acquire({ tokens: tokensAtMost(request), clock, signal });
   let used: number | undefined = 0;
   try {
     await deps.attempts.open(call.hold);
@@ -182,6 +182,10 @@ function estimateUsage(request: ChatRequest, reply: ChatResponse): Usage {
   const said =
     reply.content.length + reply.toolCalls.reduce((sum, call) => sum + call.function.name.length + call.function.arguments.length, 0);
   return { inputTokens: estimateTokens(request), outputTokens: Math.ceil(said / 4), estimated: true };
+}
+
+function tokensAtMost(request: ChatRequest): number {
+  return estimateTokens(request) + (request.maxTokens ?? DEFAULT_MAX_TOKENS);
 }
 
 /** About four characters make a token, and a picture of ordinary size a thousand tokens. */

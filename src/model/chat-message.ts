@@ -1,3 +1,7 @@
+import { z } from "zod";
+import { UsageError } from "../kernel/errors.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 
 /** A picture in a message: base64 data with its media type, or an address. */
@@ -18,6 +22,124 @@ export interface ChatMessage {
   readonly name?: string;
   readonly toolCallId?: string;
   readonly images?: readonly ImagePart[];
+}
+
+/** Makes chat messages, each with exactly the fields it needs. */
+interface ChatMessageFactories {
+  user(content: string, more?: { readonly name?: string; readonly images?: readonly ImagePart[] }): ChatMessage;
+  system(content: string): ChatMessage;
+  assistant(content: string): ChatMessage;
+  /** The answer to a call. */
+  tool(answer: {
+    readonly content: string;
+    readonly name: string;
+    readonly toolCallId: string;
+    readonly images?: readonly ImagePart[];
+  }): ChatMessage;
+  /**
+   * The assistant's wish to call tools. Calls are told apart by their ids alone: an id that came before in the same message is given a
+   * number, `call_0#2`.
+   */
+  fromToolCalls(calls: readonly ToolCall[], content?: string): ChatMessage;
+}
+
+/**
+ * Makes the messages of a conversation.
+ *
+ * @throws UsageError `CHAT_MESSAGE_INVALID` for content that is no text, and for pictures and calls that are none.
+ */
+export const ChatMessage: ChatMessageFactories = {
+  user: (content, more = {}) => parseChatMessage({ role: "user", content, ...more }),
+  system: (content) => parseChatMessage({ role: "system", content }),
+  assistant: (content) => parseChatMessage({ role: "assistant", content }),
+  tool: ({ content, name, toolCallId, images }) => parseChatMessage({ role: "tool", content, name, toolCallId, images }),
+  fromToolCalls: (calls, content = "") =>
+    parseChatMessage({ role: "assistant", ...(content === "" ? {} : { content }), toolCalls: withOwnIds(calls) }),
+};
+
+const text = z.string();
+const optionalText = text.optional();
+const ImageSchema = z.union([
+  z.object({ mediaType: z.string().regex(/^image\/[\w.+-]{1,100}$/), data: text.min(1) }),
+  z.object({ url: text.min(1) }),
+]);
+const CallSchema = z.object({
+  id: text,
+  type: z.literal("function").default("function"),
+  function: z.object({ name: text, arguments: text }),
+});
+const MessageShape = z.object({
+  role: z.enum(["system", "user", "assistant", "tool"]),
+  content: text.nullish(),
+  toolCalls: z.array(CallSchema).nullish(),
+  name: optionalText.nullish(),
+  toolCallId: optionalText.nullish(),
+  images: z.array(ImageSchema).nullish(),
+});
+
+/**
+ * A chat message from a value of unknown origin: the fields it has, without empty ones, frozen through and through.
+ *
+ * @throws UsageError `CHAT_MESSAGE_INVALID` when it is none, or when a tool's message does not say which call it answers.
+ */
+export function parseChatMessage(value: unknown): ChatMessage {
+  if (typeof value === "object" && value !== null && parsedBefore.has(value)) return value as ChatMessage;
+  const parsed = MessageShape.safeParse(value);
+  if (!parsed.success) throw notAMessage(z.prettifyError(parsed.error).slice(0, MOST_TOLD));
+  const { role, content, toolCalls, name, toolCallId, images } = parsed.data;
+  if (role === "tool" && typeof toolCallId !== "string") throw notAMessage("a tool's message has the toolCallId of the call it answers");
+  if (role !== "assistant" && toolCalls !== undefined && toolCalls !== null) throw notAMessage(`a message of role ${role} calls no tools`);
+  const message: ChatMessage = deepFreeze({
+    role,
+    ...(typeof content === "string" ? { content } : {}),
+    ...(toolCalls === undefined || toolCalls === null || toolCalls.length === 0 ? {} : { toolCalls }),
+    ...(typeof name === "string" ? { name } : {}),
+    ...(typeof toolCallId === "string" ? { toolCallId } : {}),
+    ...(images === undefined || images === null || images.length === 0 ? {} : { images }),
+  });
+  parsedBefore.add(message);
+  return message;
+}
+
+/** Frozen, so what they were they still are. */
+const parsedBefore = new WeakSet<object>();
+
+/** Most characters of an error about a message. */
+const MOST_TOLD = 500;
+
+function notAMessage(why: string): UsageError {
+  return new UsageError("CHAT_MESSAGE_INVALID", `Expected a chat message with a role and what that role says, got something else: ${why}`);
+}
+
+/** Calls with ids of their own, in the wire's form. */
+function withOwnIds(calls: readonly ToolCall[]): ToolCall[] {
+  const taken = new Set<string>();
+  return calls.map(({ id, function: { name, arguments: given } }) => {
+    let own = id;
+    for (let nth = 2; taken.has(own); nth++) own = `${id}#${nth}`;
+    taken.add(own);
+    return { id: own, type: "function", function: { name, arguments: given } };
+  });
+}
+
+/**
+ * Messages and lists of messages as one list, in the order given: the caller's own, under no limit of any memory.
+ *
+ * @throws UsageError `CHAT_MESSAGE_INVALID` for a part that is neither, naming its place.
+ */
+export function joinMessages(...parts: readonly (ChatMessage | readonly ChatMessage[])[]): ChatMessage[] {
+  return parts.flatMap((part, index) => {
+    const list = Array.isArray(part) ? (part as readonly ChatMessage[]) : [part as ChatMessage];
+    if (list.every(isMessage)) return list;
+    throw new UsageError(
+      "CHAT_MESSAGE_INVALID",
+      `Expected chat messages or lists of them to join, got ${valueText(part)} as number ${index + 1}.`,
+    );
+  });
+}
+
+function isMessage(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "role" in value;
 }
 
 /**

@@ -67,7 +67,8 @@ export function missingModel(who: string): never {
   );
 }
 
-function isStepped(model: ChatModel): model is SteppedModel {
+/** Whether a model stands behind a door, which bounds its calls. */
+export function isStepped(model: ChatModel): model is SteppedModel {
   return "through" in model && typeof model.through === "function";
 }
 

@@ -148,7 +148,8 @@ function unwrap(value: Json): Json {
   return (value as { readonly value?: Json }).value ?? null;
 }
 
-function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): OutputIssue[] {
+/** What zod found wrong with a value, in words a model can act on. */
+export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): OutputIssue[] {
   return issues
     .flatMap((issue) => flatten(issue, []))
     .slice(0, KEPT_ISSUES)

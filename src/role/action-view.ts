@@ -11,6 +11,7 @@ import type {
   StepOptions,
 } from "../action/context.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
+import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { canonicalJson } from "../kernel/json.ts";
@@ -111,6 +112,12 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
   get steps(): StepPort {
     return this.#rc.steps;
+  }
+  get introduction(): string {
+    return this.#rc.introduction;
+  }
+  get clock(): Clock {
+    return this.#rc.clock;
   }
 
   readonly ask: RoleContext<S>["ask"] = ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {

@@ -4,6 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
+import { reactAsAgent } from "./agent-mode.ts";
 import { planAndAct } from "./planner.ts";
 import { reactLoop } from "./react-loop.ts";
 import { joinedInputs, triggersOf } from "./reaction.ts";
@@ -17,9 +18,10 @@ export interface Overrides {
   readonly act: boolean;
 }
 
-/** The whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act`. */
+/** The whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act` and `agent`. */
 export async function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
+  if (spec.mode === "agent") return reactAsAgent(role, spec, rc);
   if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
   if (spec.reactions.length > 0 && spec.mode === "by_cause" && !overrides.think) return reactByCause(role, spec, rc, overrides);
   return thinkAndAct(role, spec, rc);

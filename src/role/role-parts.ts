@@ -63,7 +63,7 @@ function isClass(given: unknown): given is { readonly name: string } {
 const action: Kind = { fits: isAction, expected: "an action", todo: HOW_TO_MAKE_AN_ACTION };
 const cause: Kind = { ...address, todo: "Name the action that causes the message." };
 const count: Kind = { fits: isCount, expected: "a whole number of 1 or more", todo: "Leave it out for the default." };
-const modes: readonly ReactMode[] = ["by_cause", "by_order", "react", "plan_and_act"];
+const modes: readonly ReactMode[] = ["by_cause", "by_order", "react", "plan_and_act", "agent"];
 
 const reactionParts: readonly Part[] = [
   { name: "on", misfit: (on) => (Array.isArray(on) ? listPart("on", cause) : part("on", cause)).misfit(on) },

@@ -3,8 +3,11 @@ import type { CustomState, RoleCard } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { checkRoleMemory } from "../memory/role-memory.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../message/address.ts";
 import { type ReactionSpec, reactionSpec } from "./reaction.ts";
+import { ToolCollection } from "../tool/tool-collection.ts";
+import { AGENT_STEPS } from "./agent-mode.ts";
 import type { ReactMode, Role } from "./role.ts";
 import { assertIsRole, assertRoleParts } from "./role-parts.ts";
 
@@ -55,6 +58,7 @@ function buildSpec(role: Role): RoleSpec {
   assertIsRole(role);
   assertRoleName(role.name);
   assertRoleParts(role);
+  checkRoleMemory(role.memory);
   const reactions = role.reactions.map(reactionSpec);
   const actions = actionsOf(role, reactions);
   const mode = role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react");
@@ -64,6 +68,7 @@ function buildSpec(role: Role): RoleSpec {
       `Expected role ${role.name} in mode by_cause to have reactions, got none. Say which cause leads to which action.`,
     );
   }
+  assertToolsAreUsed(role, mode);
   return Object.freeze({
     role,
     card: Object.freeze({
@@ -79,9 +84,24 @@ function buildSpec(role: Role): RoleSpec {
     addresses: role.addresses,
     observeAll: role.observeAll,
     mode,
-    maxReactLoop: role.maxReactLoop ?? (mode === "by_order" ? actions.length : 10),
+    maxReactLoop: role.maxReactLoop ?? defaultLoop(mode, actions.length),
     initialState: initialStateOf(role),
   });
+}
+
+function defaultLoop(mode: ReactMode, actions: number): number {
+  if (mode === "agent") return AGENT_STEPS;
+  return mode === "by_order" ? actions : 10;
+}
+
+/** Tools that nobody would ever use are a misunderstanding. */
+function assertToolsAreUsed({ name, tools = [], agent }: Role, mode: ReactMode): void {
+  if (mode === "agent") return void new ToolCollection(tools);
+  if (tools.length === 0 && agent === undefined) return;
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected role ${name} with ${agent === undefined ? "tools" : "settings of an agent"} to be an agent, got mode ${mode}. Write reactMode: "agent".`,
+  );
 }
 
 function actionsOf(role: Role, reactions: readonly ReactionSpec[]): readonly Action[] {

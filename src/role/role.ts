@@ -3,11 +3,14 @@ import type { Action, Awaitable } from "../action/action.ts";
 import type { CustomState, RoleContext } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { TaskFields } from "../memory/task.ts";
 import type { Address } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import type { Tool } from "../tool/tool.ts";
 import { act } from "./act.ts";
+import type { RoleAgentOptions } from "./agent-mode.ts";
 import type { FailurePolicy } from "./failure-policy.ts";
 import { observe } from "./observe.ts";
 import { react } from "./react.ts";
@@ -15,7 +18,7 @@ import type { Reaction } from "./reaction.ts";
 import { think } from "./think.ts";
 
 /** How a role chooses among its actions; see {@link RoleOptions.reactMode}. */
-export type ReactMode = "by_cause" | "by_order" | "react" | "plan_and_act";
+export type ReactMode = "by_cause" | "by_order" | "react" | "plan_and_act" | "agent";
 
 /** What a role may give back from `react`: messages to publish. */
 export type Said = Message | readonly Message[] | void | undefined;
@@ -42,14 +45,18 @@ export interface RoleOptions<S = CustomState> {
   readonly observeAll?: boolean;
   /**
    * `by_cause` runs the reactions that are ready, `by_order` all actions in their order, `react` asks the model for the next one,
-   * `plan_and_act` plans tasks and takes them. Default: `by_cause` with reactions, else `react`; one action alone is simply run.
+   * `plan_and_act` plans tasks and takes them, `agent` lets an agent with the role's tools work on the news. Default: `by_cause` with reactions, else `react`; one action alone is simply run.
    */
   readonly reactMode?: ReactMode;
-  /** Most actions of one activation. Default: 10 for `react`, all actions for `by_order`, 3 x tasks for `plan_and_act`. */
+  /** Most actions of one activation, or steps of its agent. Default: 10 for `react`, all actions for `by_order`, 3 x tasks for `plan_and_act`, 30 for `agent`. */
   readonly maxReactLoop?: number;
   readonly model?: ChatModel;
   /** Guards the custom state; its defaults are the state at the start. */
   readonly state?: z.ZodType<S>;
+  /** What it can do in mode `agent`; made by `defineTool`. */
+  readonly tools?: readonly Tool[];
+  /** How it works in mode `agent`. */
+  readonly agent?: RoleAgentOptions;
   /** A person plays this role: every question to a model goes to them. */
   readonly human?: boolean;
   /** Milliseconds one activation may take, waiting for a human not counted. Default 3,600,000. */
@@ -58,6 +65,8 @@ export interface RoleOptions<S = CustomState> {
   readonly onFailure?: FailurePolicy;
   /** Most messages the memory keeps; the oldest go first. Default: all. */
   readonly memoryLimit?: number;
+  /** How it remembers beyond the messages of its run, and what it recalls before it asks; over the team's, field by field. `false`: not at all. */
+  readonly memory?: RoleMemoryOptions | false;
   observe?(rc: RoleContext<S>): Awaitable<readonly Message[]>;
   think?(rc: RoleContext<S>): Awaitable<Action | undefined>;
   act?(rc: RoleContext<S>, action: Action): Awaitable<Said>;
@@ -85,10 +94,13 @@ export class Role<S = CustomState> {
   readonly maxReactLoop: number | undefined = undefined;
   readonly model: ChatModel | undefined = undefined;
   readonly state: z.ZodType<S> | undefined = undefined;
+  readonly tools: readonly Tool[] | undefined = undefined;
+  readonly agent: RoleAgentOptions | undefined = undefined;
   readonly human: boolean = false;
   readonly timeout: number = 3_600_000;
   readonly onFailure: FailurePolicy | undefined = undefined;
   readonly memoryLimit: number | undefined = undefined;
+  readonly memory: RoleMemoryOptions | false | undefined = undefined;
 
   /** Which of the inbox is news. Default: what is not in memory yet. */
   observe(rc: RoleContext<S>): Awaitable<readonly Message[]> {

@@ -24,10 +24,13 @@ export async function think<S>(role: Role<S>, rc: RoleContext<S>): Promise<Actio
 /** Asks the model for a place in the list of actions; -1 ends, and so does a second answer that is no place. */
 async function chooseIndex<S>(spec: RoleSpec, rc: RoleContext<S>, previous: number): Promise<number | undefined> {
   const prompt = choicePrompt(spec, rc, previous);
-  const first = parseChoice(await rc.ask(prompt), spec.actions.length);
+  const first = parseChoice(await rc.ask(prompt, { recall: false }), spec.actions.length);
   if (first.kind === "action") return first.index;
   if (first.kind === "end") return undefined;
-  const second = parseChoice(await rc.ask(`${prompt}\n\nYour last answer was no such number. ${answerRule(spec)}`), spec.actions.length);
+  const second = parseChoice(
+    await rc.ask(`${prompt}\n\nYour last answer was no such number. ${answerRule(spec)}`, { recall: false }),
+    spec.actions.length,
+  );
   if (second.kind === "garbled") rc.logger.warn(`${rc.name} could not choose an action: the model gave no number twice. It stops here.`);
   return second.kind === "action" ? second.index : undefined;
 }

@@ -14,7 +14,7 @@ export interface Room {
 const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "action", "role", "run", "environment", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
-  adapters: ["zod", "openai", "libsql", "minisearch", "redis", "gpt-tokenizer"],
+  adapters: ["zod", "openai", "libsql", "minisearch", "redis", "gpt-tokenizer", "@modelcontextprotocol/client"],
   tools: ["zod"],
   workspace: ["zod"],
   research: ["zod"],

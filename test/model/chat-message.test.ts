@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMessage } from "../../src/message/message.ts";
-import { renderForPrompt, toChat } from "../../src/model/chat-message.ts";
+import { ChatMessage, joinMessages, parseChatMessage, renderForPrompt, toChat, type ToolCall } from "../../src/model/chat-message.ts";
 
 describe("toChat", () => {
   it("says who spoke and what", () => {
@@ -19,5 +19,92 @@ describe("toChat", () => {
     const two = createMessage("Same.", { sentFrom: "A", id: "2", timestamp: 2, causeBy: "Y", metadata: { run: 2 } });
     expect(toChat(one)).toEqual(toChat(two));
     expect(renderForPrompt(one)).toBe(renderForPrompt(two));
+  });
+});
+
+const picture = { mediaType: "image/png", data: "iVBORw0KGgo=" };
+const call = (id: string): ToolCall => ({ id, type: "function", function: { name: "look", arguments: "{}" } });
+
+describe("messages are made", () => {
+  it("with the fields they need and no others", () => {
+    expect(ChatMessage.user("hi")).toEqual({ role: "user", content: "hi" });
+    expect(ChatMessage.user("hi", { name: "Ann", images: [picture, { url: "https://x.test/a.png" }] })).toEqual({
+      role: "user",
+      content: "hi",
+      name: "Ann",
+      images: [picture, { url: "https://x.test/a.png" }],
+    });
+    expect(ChatMessage.system("be brief")).toEqual({ role: "system", content: "be brief" });
+    expect(ChatMessage.assistant("")).toEqual({ role: "assistant", content: "" });
+    expect(ChatMessage.tool({ content: "4", name: "add", toolCallId: "c1" })).toEqual({
+      role: "tool",
+      content: "4",
+      name: "add",
+      toolCallId: "c1",
+    });
+  });
+
+  it("of calls in the wire's form, whatever else a server put there", () => {
+    const told = { ...call("c1"), type: "custom", index: 0 } as unknown as ToolCall;
+    expect(ChatMessage.fromToolCalls([told], "I look.")).toEqual({ role: "assistant", content: "I look.", toolCalls: [call("c1")] });
+    expect(ChatMessage.fromToolCalls([call("c1")])).not.toHaveProperty("content");
+    expect(ChatMessage.fromToolCalls([], "just words")).toEqual({ role: "assistant", content: "just words" });
+  });
+
+  it("of calls with ids of their own, also where a server gives one id to all", () => {
+    const { toolCalls = [] } = ChatMessage.fromToolCalls([call("x"), call("x"), call("x#2"), call("x")]);
+    expect(toolCalls.map(({ id }) => id)).toEqual(["x", "x#2", "x#2#2", "x#3"]);
+  });
+
+  it("and stay as they are, all the way down", () => {
+    const message = ChatMessage.fromToolCalls([call("c1")]);
+    expect(() => Object.assign(message.toolCalls?.[0]?.function ?? {}, { name: "rm" })).toThrow(TypeError);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["content that is no text", () => ChatMessage.user(7 as unknown as string)],
+    ["a picture that is none", () => ChatMessage.user("x", { images: [{ mediaType: "text/html", data: "PGI+" }] })],
+    ["an answer to nothing", () => ChatMessage.tool({ content: "4", name: "add" } as Parameters<typeof ChatMessage.tool>[0])],
+    ["a role there is not", () => parseChatMessage({ role: "oracle", content: "x" })],
+    ["a user who calls tools", () => parseChatMessage({ role: "user", toolCalls: [call("c1")] })],
+    [
+      "arguments that are no text",
+      () => parseChatMessage({ role: "assistant", toolCalls: [{ id: "1", function: { name: "x", arguments: {} } }] }),
+    ],
+    ["null", () => parseChatMessage(null)],
+  ])("but not with %s", (_, make) => {
+    expect(make).toThrow(expect.objectContaining({ code: "CHAT_MESSAGE_INVALID" }) as Error);
+  });
+});
+
+it("a message from elsewhere loses nulls and what no message has", () => {
+  const told = { role: "assistant", content: null, toolCalls: [call("c1")], name: null, images: [], refusal: null };
+  expect(parseChatMessage(told)).toEqual({ role: "assistant", toolCalls: [call("c1")] });
+});
+
+describe("joined messages", () => {
+  const [a, b, c] = ["a", "b", "c"].map((content) => ChatMessage.user(content)) as [ChatMessage, ChatMessage, ChatMessage];
+
+  it("are one list, the caller's own", () => {
+    const list = [a, b];
+    const joined = joinMessages(list, c);
+    joined.pop();
+    expect([joinMessages(a, b), joinMessages(a, [b, c]), joinMessages([a], b), joinMessages(), list]).toEqual([
+      [a, b],
+      [a, b, c],
+      [a, b],
+      [],
+      [a, b],
+    ]);
+  });
+
+  it.each([
+    ["a text", "b"],
+    ["nothing", undefined],
+    ["a list of something else", [1]],
+  ])("are none with %s", (_, part) => {
+    expect(() => joinMessages(a, part as unknown as ChatMessage)).toThrow(
+      /Expected chat messages or lists of them to join, got .* as number 2/,
+    );
   });
 });

@@ -109,7 +109,7 @@ describe("what a role is made of", () => {
   });
 
   test("has a mode that there is", () => {
-    expectTypeOf<ReactMode>().toEqualTypeOf<"by_cause" | "by_order" | "react" | "plan_and_act">();
+    expectTypeOf<ReactMode>().toEqualTypeOf<"by_cause" | "by_order" | "react" | "plan_and_act" | "agent">();
     // @ts-expect-error a misspelt mode
     defineRole({ name: "Ann", reactMode: "by-order" });
   });

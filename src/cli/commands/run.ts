@@ -1,12 +1,11 @@
-import { resolve } from "node:path";
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
-import { UsageError } from "../../kernel/errors.ts";
 import { folderName } from "../company.ts";
 import { confirmPaidRun, refuseDoubtful } from "../confirm.ts";
 import { type DemoIdea, demoIdeas, matchIdea } from "../demo-ideas.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { canAsk, canDraw, type Host } from "../host.ts";
-import { type IdeaReaders, ideaSource, isOneWord, readIdea } from "../idea.ts";
+import { ideaSource, isOneWord, readIdea } from "../idea.ts";
+import { readersOf } from "../idea-readers.ts";
 import { type ChosenModel, noModel, realModel, scriptModel } from "../model-choice.ts";
 import { newRun } from "../new-run.ts";
 import { inOutFolder, slugOf } from "../out-folder.ts";
@@ -16,7 +15,6 @@ import { shown } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
 import { type Flags, type RunSettings, runSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
-import { fileStart, firstBytes, isEndless } from "../text-file.ts";
 
 /** `troupe run [idea]`, and `troupe "idea"`. @param isNamed whether `run` was written */
 export function runCommand(host: Host, words: readonly string[], flags: Flags, isNamed: boolean): Promise<ExitCode> {
@@ -77,23 +75,4 @@ async function modelFor(
     screen.style.strong(`No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`),
   );
   return scriptModel(known, settings, { isWatched: canDraw(session.host) && !session.output.isQuiet });
-}
-
-function readersOf(host: Host): IdeaReaders {
-  return {
-    async file(path, limit) {
-      const place = resolve(host.cwd, path);
-      if (await isEndless(place)) throw endless(path);
-      return fileStart(place, limit);
-    },
-    stdin: (limit) => firstBytes(host.stdin, limit),
-  };
-}
-
-function endless(path: string): UsageError {
-  const file = shown(path, 200);
-  return new UsageError(
-    "IDEA_UNREADABLE",
-    `Expected to read the idea from a regular file, but "${file}" is a pipe, a device or a socket. Read it as input: troupe - < ${file}`,
-  );
 }

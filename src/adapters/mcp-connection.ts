@@ -1,0 +1,187 @@
+import type { Client, Tool as ServerTool, Transport } from "@modelcontextprotocol/client";
+import { withTimeout } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { ControlError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { thrownText } from "../kernel/value-text.ts";
+
+/** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
+export class McpError extends TroupeError {}
+
+/** A way to a server, before it is gone. */
+export interface McpTransport {
+  readonly transport: Transport;
+  /** The last words of the server's process, where it has one. */
+  lastWords(): string;
+}
+
+/** What a connection is made of. */
+export interface McpConnectionParts {
+  /** The server's name in tools, errors and logs. */
+  readonly name: string;
+  /** Makes a new way to the server. */
+  open(): Promise<McpTransport>;
+  /** Milliseconds for connecting, and for listing the tools. */
+  readonly timeout: number;
+  readonly clock: Clock;
+  /** Takes what must not be told out of what the server says. */
+  readonly mask: Mask;
+  /** Told of the server's tools whenever they were listed: with each connection, and when the server says that they have changed. */
+  readonly onTools: (tools: readonly ServerTool[]) => void;
+}
+
+/** Pages of one list of tools. A server whose list never ends is no server. */
+const MOST_PAGES = 20;
+
+/** What a server says of the shape of its own answers is not used: a pattern in it could keep this process busy for ever. */
+const TRUSTING_VALIDATOR = {
+  getValidator: () => (input: unknown) => ({ valid: true as const, data: input as never, errorMessage: undefined }),
+};
+
+/**
+ * One connection to one server at a time, made when it is needed, and made anew by the next call after it was lost. It owns the
+ * client and with it the server's process or session.
+ *
+ * C1 a call that was under way when the connection broke is not made again: nobody knows whether it happened. C2 every wait has a limit
+ * and takes a signal. C3 after `close` nothing is connected any more. C4 nothing that a server may ask back (models, people, files) is offered.
+ */
+export class McpConnection {
+  readonly #parts: McpConnectionParts;
+  readonly #closing = new AbortController();
+  #link: Promise<Client> | undefined;
+  #current: Client | undefined;
+
+  constructor(parts: McpConnectionParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether it is connected, or about to be. */
+  get isConnected(): boolean {
+    return this.#link !== undefined;
+  }
+
+  /** Lists the server's tools again. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST` */
+  async refresh(signal: AbortSignal): Promise<void> {
+    if (this.#link === undefined) return void (await this.#connected(signal));
+    const { clock, name, timeout } = this.#parts;
+    const list = (client: Client): Promise<readonly ServerTool[]> =>
+      withTimeout(clock, timeout, `the tools of MCP server ${name}`, signal, (limited) => this.#list(client, limited));
+    this.#parts.onTools(await this.use(signal, list));
+  }
+
+  /** Does something with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST`, and what the client throws */
+  async use<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.#connected(signal);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (signal.aborted || !(client.transport === undefined || (await isOfTheWay(error)))) throw error;
+      this.#closed(client);
+      await client.close().catch(() => {});
+      throw this.#gone(error);
+    }
+  }
+
+  /** Ends the session, and the server's process if it is ours. */
+  async close(): Promise<void> {
+    this.#closing.abort(new UsageError("MCP_CLOSED", `The connection to MCP server ${this.#parts.name} was closed.`));
+    const link = this.#link;
+    this.#link = undefined;
+    const made = await link?.catch(() => undefined);
+    await made?.close();
+  }
+
+  #connected(signal: AbortSignal): Promise<Client> {
+    const { name } = this.#parts;
+    if (this.#closing.signal.aborted) {
+      const told = `Expected MCP server ${name} to be connected, but its connection was closed. Open it again with mcpServer().`;
+      return Promise.reject(new McpError("MCP_CLOSED", told));
+    }
+    const link = (this.#link ??= this.#connect());
+    link.catch(() => {
+      if (this.#link === link) this.#link = undefined;
+    });
+    return withTimeout(this.#parts.clock, 2 * this.#parts.timeout, `the connection to MCP server ${name}`, signal, () => link);
+  }
+
+  async #connect(): Promise<Client> {
+    const { name, clock, timeout } = this.#parts;
+    const { Client: McpClient } = await loadClient(name);
+    const client = new McpClient(
+      { name: "troupe", version: "1" },
+      {
+        capabilities: {},
+        jsonSchemaValidator: TRUSTING_VALIDATOR,
+        listMaxPages: MOST_PAGES,
+        listChanged: { tools: { onChanged: (error, tools) => this.#changed(client, error, tools) } },
+      },
+    );
+    client.onclose = () => this.#closed(client);
+    let way: McpTransport | undefined;
+    try {
+      way = await this.#parts.open();
+      const { transport } = way;
+      const tools = await withTimeout(clock, timeout, `the greeting of MCP server ${name}`, this.#closing.signal, async (signal) => {
+        await client.connect(transport, { signal, timeout: 2 * timeout });
+        return this.#list(client, signal);
+      });
+      this.#current = client;
+      this.#parts.onTools(tools);
+      return client;
+    } catch (error) {
+      await client.close().catch(() => {});
+      throw this.#unreachable(error, way?.lastWords() ?? "");
+    }
+  }
+
+  async #list(client: Client, signal: AbortSignal): Promise<readonly ServerTool[]> {
+    return (await client.listTools(undefined, { signal, timeout: 2 * this.#parts.timeout })).tools;
+  }
+
+  #changed(client: Client, error: Error | null, tools: readonly ServerTool[] | null): void {
+    if (client === this.#current && error === null && tools !== null) this.#parts.onTools(tools);
+  }
+
+  #closed(client: Client): void {
+    if (client !== this.#current) return;
+    this.#current = undefined;
+    this.#link = undefined;
+  }
+
+  #gone(cause: unknown): McpError {
+    const { name } = this.#parts;
+    return new McpError(
+      "MCP_LOST",
+      `Expected an answer of MCP server ${name}, but the connection ended while it worked. It may have done what was asked. The next call connects again.`,
+      { cause },
+    );
+  }
+
+  #unreachable(cause: unknown, lastWords: string): Error {
+    if (cause instanceof ControlError || cause instanceof UsageError) return cause;
+    const { name, mask } = this.#parts;
+    const why = cause instanceof TimeoutError ? cause.message : mask(thrownText(cause));
+    const said = lastWords === "" ? "" : ` It said: ${mask(lastWords)}`;
+    return new McpError("MCP_UNREACHABLE", `Expected MCP server ${name} to answer, but: ${why}${said} Look at its command or address.`, {
+      cause,
+    });
+  }
+}
+
+/** Whether an answer did not come for reasons of the way to the server, a session it has forgotten among them. */
+async function isOfTheWay(error: unknown): Promise<boolean> {
+  const { SdkHttpError } = await import("@modelcontextprotocol/client");
+  return error instanceof SdkHttpError || error instanceof TypeError;
+}
+
+async function loadClient(name: string): Promise<typeof import("@modelcontextprotocol/client")> {
+  try {
+    return await import("@modelcontextprotocol/client");
+  } catch (error) {
+    throw new UsageError(
+      "PACKAGE_MISSING",
+      `MCP server ${name} needs the package @modelcontextprotocol/client, which could not be loaded. Run: npm install @modelcontextprotocol/client`,
+      { cause: error },
+    );
+  }
+}

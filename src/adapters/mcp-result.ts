@@ -1,0 +1,62 @@
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import type { Json } from "../kernel/json.ts";
+import type { ImagePart } from "../model/chat-message.ts";
+import type { ToolResult } from "../tool/tool-result.ts";
+
+/** Most pictures of one answer that are passed on. */
+const MOST_IMAGES = 8;
+
+/**
+ * What a server answered, as a tool's result: its texts one after another, its pictures, its structured content as data. What a model
+ * cannot be shown (sound, bytes) is named. An answer that the server calls an error is one.
+ */
+export function resultOf(answer: CallToolResult): ToolResult {
+  const blocks = answer.content ?? [];
+  const images = blocks.flatMap(imageOf);
+  const shown = images.slice(0, MOST_IMAGES);
+  const left = images.length - shown.length;
+  const lines = [...blocks.flatMap(textOf), ...(left === 0 ? [] : [`[${left} more pictures, not shown]`])];
+  const data = answer.structuredContent as Json | undefined;
+  const text = lines.join("\n");
+  const said = text === "" && data !== undefined ? JSON.stringify(data) : text;
+  if (answer.isError === true) return { error: said === "" ? "The server calls it an error and says no more." : said };
+  return {
+    output: said,
+    ...(shown.length === 0 ? {} : { images: shown }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function imageOf(block: ContentBlock): ImagePart[] {
+  return block.type === "image" && isPicture(block.mimeType) ? [{ mediaType: block.mimeType, data: block.data }] : [];
+}
+
+function isPicture(mediaType: string): boolean {
+  return /^image\/(png|jpeg|gif|webp)$/.test(mediaType);
+}
+
+function textOf(block: ContentBlock): string[] {
+  switch (block.type) {
+    case "text":
+      return [block.text];
+    case "image":
+      return isPicture(block.mimeType) ? [] : [unshown("a picture", block.mimeType, block.data)];
+    case "audio":
+      return [unshown("sound", block.mimeType, block.data)];
+    case "resource_link":
+      return [`${block.name}: ${block.uri}`];
+    case "resource":
+      return [
+        "text" in block.resource
+          ? `${block.resource.uri}:\n${block.resource.text}`
+          : unshown(block.resource.uri, block.resource.mimeType ?? "bytes", block.resource.blob),
+      ];
+    default:
+      return ["[a kind of content that is not known here]"];
+  }
+}
+
+/** Base64 has four characters for three bytes. */
+function unshown(what: string, mediaType: string, base64: string): string {
+  return `[${what}, ${mediaType}, ${Math.floor((base64.length * 3) / 4)} bytes, not shown]`;
+}

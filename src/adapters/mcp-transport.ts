@@ -1,0 +1,92 @@
+import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { McpTransport } from "./mcp-connection.ts";
+
+/** A server that runs as a process of ours and speaks over its standard input and output. */
+export interface McpProcess {
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  /** Its environment besides PATH, HOME and the like; nothing else of ours is passed on. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+}
+
+/** A server somewhere else, that speaks streamable HTTP. */
+export interface McpAddress {
+  /** `http:` or `https:`. It is gone to as it stands: redirects are refused, so that what the headers carry goes nowhere else. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Longest message of a server, in bytes. */
+const MOST_BYTES = 32 * 1024 * 1024;
+/** How much of what a server's process complained of is kept, in characters. */
+const LAST_WORDS = 2_000;
+
+/** Whether a server is a process of ours. */
+export function isProcess(server: McpProcess | McpAddress): server is McpProcess {
+  return "command" in server;
+}
+
+/** Opens a way to a server. @throws UsageError `MCP_SERVER_INVALID` for an address that is none */
+export function openTransport(server: McpProcess | McpAddress): Promise<McpTransport> {
+  return isProcess(server) ? processTransport(server) : addressTransport(server);
+}
+
+/** What of a server's settings is secret: what it is given in its environment and its headers. */
+export function secretsOf(server: McpProcess | McpAddress): string[] {
+  return Object.values((isProcess(server) ? server.env : server.headers) ?? {});
+}
+
+/** @throws UsageError `MCP_SERVER_INVALID` */
+export function assertServer(name: string, server: McpProcess | McpAddress): void {
+  if (isProcess(server) && typeof server.command === "string" && server.command.trim() !== "") return;
+  if (!isProcess(server) && isHttp(server.url)) return;
+  throw new UsageError(
+    "MCP_SERVER_INVALID",
+    `Expected MCP server ${name} to have a command, or an address that begins with http: or https:, got ${valueText(server)}.`,
+  );
+}
+
+async function processTransport({ command, args = [], env = {}, cwd }: McpProcess): Promise<McpTransport> {
+  const { getDefaultEnvironment, StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...getDefaultEnvironment(), ...env },
+    stderr: "pipe",
+    maxBufferSize: MOST_BYTES,
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let words = "";
+  transport.stderr?.on("data", (piece: Buffer) => (words = `${words}${piece.toString("utf8")}`.slice(-LAST_WORDS)));
+  return { transport, lastWords: () => words.trim() };
+}
+
+async function addressTransport({ url, headers = {} }: McpAddress): Promise<McpTransport> {
+  const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers }, redirect: "error" },
+    fetch: async (address, init) => bounded(await fetch(address, { ...init, redirect: "error" })),
+  });
+  return { transport, lastWords: () => "" };
+}
+
+/** The same answer, which breaks off when it grows beyond all measure. */
+function bounded(response: Response): Response {
+  if (response.body === null) return response;
+  let bytes = 0;
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, out) {
+      bytes += piece.byteLength;
+      if (bytes > MOST_BYTES) out.error(new RangeError(`More than ${MOST_BYTES} bytes came in one answer.`));
+      else out.enqueue(piece);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(counted), { status, statusText, headers });
+}
+
+function isHttp(url: unknown): boolean {
+  return typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}

@@ -1,0 +1,148 @@
+import type { Tool as ServerTool } from "@modelcontextprotocol/client";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { type Logger, silentLogger } from "../kernel/emit.ts";
+import { maskSecrets } from "../kernel/mask.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { ToolCollection } from "../tool/tool-collection.ts";
+import type { Tool } from "../tool/tool.ts";
+import { McpConnection, McpError } from "./mcp-connection.ts";
+import { toolName, toolsOf } from "./mcp-tool.ts";
+import { assertServer, type McpAddress, type McpProcess, openTransport, secretsOf } from "./mcp-transport.ts";
+
+export { McpError, toolName as mcpToolName };
+export type { McpAddress, McpProcess };
+
+/** How a server is reached, and how far it is trusted. */
+export interface McpServerOptions {
+  /** Begins the name of each of its tools: letters, digits, `_` and `-`, at most 32. */
+  readonly name: string;
+  /** A process to start, or an address. */
+  readonly server: McpProcess | McpAddress;
+  /**
+   * Whether its own hints are believed, that a tool only reads or may be called twice. Default false: every call is asked for, and one that
+   * may have happened is not made again.
+   */
+  readonly trust?: boolean | undefined;
+  /** Milliseconds for connecting, and for listing its tools. Default 30,000. */
+  readonly connectTimeout?: number | undefined;
+  /** Milliseconds for one call. Default 60,000. */
+  readonly timeout?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly clock?: Clock | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** A server of the Model Context Protocol, and its tools. */
+export interface McpServer {
+  readonly name: string;
+  /** Its tools as they are now. */
+  readonly tools: readonly Tool[];
+  /** Puts its tools into a collection, and keeps them there as the server has them. Gives back how to take them out again. */
+  offerTo(collection: ToolCollection): () => void;
+  /** Asks for its tools again, and connects for that if need be. @throws McpError `MCP_UNREACHABLE` */
+  refresh(signal?: AbortSignal): Promise<readonly Tool[]>;
+  /** Ends the session, and the process if it is one of ours. */
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT = 30_000;
+const CALL_TIMEOUT = 60_000;
+const NAME = /^[A-Za-z0-9_-]{1,32}$/;
+
+/**
+ * Connects to a server of the Model Context Protocol, over standard input and output or streamable HTTP, and makes its tools ours. What it
+ * says of itself is its word: names and descriptions are bounded, hints are believed only with `trust`, it is offered nothing to ask back,
+ * and its process sees none of our environment but what it is given. A connection that is lost is made again by the next call.
+ *
+ * @throws UsageError `MCP_SERVER_INVALID`, `PACKAGE_MISSING` without `@modelcontextprotocol/client`; McpError `MCP_UNREACHABLE`
+ */
+export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
+  const opened = new OpenServer(options);
+  try {
+    await opened.refresh(options.signal);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  return opened;
+}
+
+/** Owns the server's tools as they were listed last, and the collections that show them. */
+class OpenServer implements McpServer {
+  readonly name: string;
+  readonly #connection: McpConnection;
+  readonly #shownIn = new Map<ToolCollection, string[]>();
+  readonly #asTools: (listed: readonly ServerTool[]) => Tool[];
+  readonly #warn: (text: string) => void;
+  #tools: readonly Tool[] = [];
+
+  constructor({ name, server, trust = false, connectTimeout, timeout, clock = systemClock, logger = silentLogger }: McpServerOptions) {
+    if (typeof name !== "string" || !NAME.test(name)) {
+      throw new UsageError(
+        "MCP_SERVER_INVALID",
+        `Expected the name of an MCP server to be 1 to 32 letters, digits, _ or -, got ${valueText(name)}.`,
+      );
+    }
+    assertServer(name, server);
+    this.name = name;
+    const mask = maskSecrets(secretsOf(server));
+    this.#connection = new McpConnection({
+      name,
+      open: () => openTransport(server),
+      timeout: connectTimeout ?? CONNECT_TIMEOUT,
+      clock,
+      mask,
+      onTools: (listed) => this.#take(listed),
+    });
+    this.#warn = (text) => logger.warn(mask(text));
+    const settings = { server: name, trust, timeout: timeout ?? CALL_TIMEOUT, mask, warn: this.#warn };
+    this.#asTools = (listed) => toolsOf(listed, this.#connection, settings);
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#tools;
+  }
+
+  async refresh(signal: AbortSignal = new AbortController().signal): Promise<readonly Tool[]> {
+    await this.#connection.refresh(signal);
+    return this.#tools;
+  }
+
+  offerTo(collection: ToolCollection): () => void {
+    this.#hide(collection);
+    collection.add(this.#tools);
+    this.#shownIn.set(collection, this.#tools.map(nameOf));
+    return () => this.#hide(collection);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #take(listed: readonly ServerTool[]): void {
+    this.#tools = Object.freeze(this.#asTools(listed));
+    for (const collection of [...this.#shownIn.keys()]) this.#showAgain(collection);
+  }
+
+  /** Nobody can be told of a clash here, so what is there already stays. */
+  #showAgain(collection: ToolCollection): void {
+    this.#hide(collection);
+    const [fitting, clashing] = [
+      this.#tools.filter(({ name }) => !collection.has(name)),
+      this.#tools.filter(({ name }) => collection.has(name)),
+    ];
+    for (const { name } of clashing) this.#warn(`MCP server ${this.name}: the tool ${name} is left out, because another has that name.`);
+    collection.add(fitting);
+    this.#shownIn.set(collection, fitting.map(nameOf));
+  }
+
+  #hide(collection: ToolCollection): void {
+    for (const name of this.#shownIn.get(collection) ?? []) collection.remove(name);
+    this.#shownIn.delete(collection);
+  }
+}
+
+function nameOf({ name }: Tool): string {
+  return name;
+}

@@ -1,0 +1,188 @@
+import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import { ChatMemory } from "../memory/chat-memory.ts";
+import type { Usage } from "../model/chat-model.ts";
+import type { Tool } from "../tool/tool.ts";
+import { ToolCollection } from "../tool/tool-collection.ts";
+import type { AgentMemory } from "./agent-memory.ts";
+import { Brain, type BrainEnd, type BrainOptions, stepLimit } from "./brain.ts";
+import { agentEventKinds, EventLog } from "./event-log.ts";
+import type { AgentEvent, AgentResult } from "./events.ts";
+import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
+import { MessagesMemory } from "./messages-memory.ts";
+import { EndableTools } from "./endable-tools.ts";
+
+/** What an agent is made of. */
+export interface AgentOptions extends BrainOptions {
+  readonly name: string;
+  readonly description?: string;
+  /** A collection is used as it is: tools that it gets or loses later count from the next step on. */
+  readonly tools?: ToolCollection | Iterable<Tool>;
+  /** Where the conversation is kept from run to run. Default: in this process. A memory of agents knows its own tools. */
+  readonly memory?: AgentMemory | ChatMemory;
+  /** Whether the agent can end its work by a tool. Default true; never added where a tool of that name is, or to a memory's own tools. */
+  readonly terminate?: boolean;
+}
+
+/** What one run is given. */
+export interface AgentRunOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** A run of an agent: what happens, from its beginning for every reader, and how it ended. */
+export interface AgentRun extends AsyncIterable<AgentEvent> {
+  /** Never rejects. */
+  readonly result: Promise<AgentResult>;
+}
+
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/**
+ * One mind at work: a session of a net over a memory, with a life of its own. It owns its lifecycle and its memory; how it thinks is its
+ * net's business, which is driven by a {@link Brain}.
+ *
+ * A1 one run at a time. A2 a run always ends: with a result, never with a rejection. A3 what it said and did stays in its memory, so the
+ * next run goes on in the same conversation. A4 an agent that has not run holds its options and nothing else.
+ */
+export class Agent {
+  readonly name: string;
+  readonly description: string;
+  readonly #options: AgentOptions;
+  readonly #life = new Lifecycle();
+  #memory: AgentMemory | undefined;
+  #brain: Brain | undefined;
+
+  /** @throws UsageError `AGENT_INVALID` for what can never work. */
+  constructor(options: AgentOptions) {
+    this.name = options.name;
+    this.description = options.description ?? "";
+    this.#options = options;
+    checkOptions(options);
+  }
+
+  get state(): AgentState {
+    return this.#life.state;
+  }
+
+  /** Steps of the latest run. */
+  get steps(): number {
+    return this.#life.steps;
+  }
+
+  get memory(): AgentMemory {
+    this.#memory ??= memoryOf(this.#options);
+    return this.#memory;
+  }
+
+  /**
+   * Back to `IDLE`; what is remembered stays.
+   *
+   * @throws UsageError `AGENT_TRANSITION` while it runs
+   */
+  reset(): void {
+    this.#life.move("reset");
+  }
+
+  /**
+   * Works on a task until it has an answer, or on the task it has when none is given: what a run left undone goes on. From `FINISHED` and
+   * `ERROR` it resets itself. It begins at once and does not wait for anybody to read its events.
+   *
+   * @throws UsageError `AGENT_RUNNING` while it runs
+   */
+  run(task?: string, o: AgentRunOptions = {}): AgentRun {
+    if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
+    if (this.#life.state !== "IDLE") this.#life.move("reset");
+    const log = new EventLog(agentEventKinds);
+    // A signal of its own: many agents may run under one, and Node warns of more than ten listeners on it.
+    const signal = AbortSignal.any(o.signal === undefined ? [] : [o.signal]);
+    const result = this.#live(task, signal, log);
+    return { result, [Symbol.asyncIterator]: () => log.read() };
+  }
+
+  async #live(task: string | undefined, signal: AbortSignal, log: EventLog<AgentEvent>): Promise<AgentResult> {
+    const tell = (event: AgentEvent): void => log.add(event);
+    const move = (name: AgentMove): void => {
+      this.#life.move(name, (made, from, to) => {
+        if (made !== "step") tell({ type: "state.changed", from, to, move: made });
+      });
+    };
+    move("start");
+    let usage = (): Usage => NO_USAGE;
+    let ended: Ended;
+    try {
+      throwIfAborted(signal);
+      if (task !== undefined) await untilAborted(this.memory.setGoal(task), signal);
+      this.#brain ??= new Brain(this.#options);
+      const run = this.#brain.begin(this.memory, { signal, tell: (event) => this.#heard(event, tell, move) });
+      usage = run.usage;
+      ended = endOf(await this.#drain(run.pieces, tell), this.memory);
+    } catch (error) {
+      ended = failed(error, signal);
+    }
+    move(ended.move);
+    const result: AgentResult = { answer: "", ...ended.result, steps: this.#life.steps, usage: usage() };
+    log.add({ type: "run.ended", result });
+    log.end();
+    return result;
+  }
+
+  #heard(event: AgentEvent, tell: (event: AgentEvent) => void, move: (name: AgentMove) => void): void {
+    if (event.type === "step.started") move("step");
+    tell(event);
+  }
+
+  async #drain(pieces: AsyncGenerator<string, BrainEnd, void>, tell: (event: AgentEvent) => void): Promise<BrainEnd> {
+    for (;;) {
+      const next = await pieces.next();
+      if (next.done === true) return next.value;
+      tell({ type: "text", step: this.#life.steps, text: next.value });
+    }
+  }
+}
+
+interface Ended {
+  readonly move: "finish" | "fail" | "give_up";
+  readonly result: Pick<AgentResult, "status"> & Partial<Pick<AgentResult, "answer" | "error">>;
+}
+
+function endOf(end: BrainEnd, memory: AgentMemory): Ended {
+  if (end.status !== "finished") return { move: "give_up", result: { status: end.status } };
+  const answer = memory.answer ?? { text: "", status: "success" };
+  if (answer.status === "success") return { move: "finish", result: { status: "finished", answer: answer.text } };
+  return { move: "finish", result: { status: "failed", answer: answer.text, error: gaveUp(answer.text) } };
+}
+
+/** An interruption leaves an agent that can go on; whatever else is thrown is an error. */
+function failed(thrown: unknown, signal: AbortSignal): Ended {
+  const error =
+    thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
+  if (error instanceof ControlError || signal.aborted) return { move: "give_up", result: { status: "stopped", error } };
+  return { move: "fail", result: { status: "failed", error } };
+}
+
+function gaveUp(why: string): Error {
+  return new ModelError("AGENT_GAVE_UP", `The agent says that it cannot do the task: ${why === "" ? "it does not say why" : why}`);
+}
+
+function alreadyRunning(name: string): UsageError {
+  return new UsageError(
+    "AGENT_RUNNING",
+    `Expected the agent ${name} to have ended its run before the next one, but it still runs. Await the result of its run, or make another agent.`,
+  );
+}
+
+function checkOptions({ memory, tools, maxSteps }: AgentOptions): void {
+  stepLimit(maxSteps);
+  if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
+  throw new UsageError(
+    "AGENT_INVALID",
+    "Expected either tools or a memory of agents, which has its own, got both. Give the memory the tools.",
+  );
+}
+
+function memoryOf({ memory, tools = [], terminate: ends = true }: AgentOptions): AgentMemory {
+  if (memory !== undefined && !(memory instanceof ChatMemory)) return memory;
+  const own = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
+  return new MessagesMemory({ tools: ends ? new EndableTools(own) : own, ...(memory === undefined ? {} : { messages: memory }) });
+}

@@ -1,0 +1,180 @@
+import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { randomStream } from "../kernel/random.ts";
+import { directSteps, type StepPort } from "../kernel/step.ts";
+import type { CallPolicy } from "../model/call.ts";
+import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
+import { steppedModel } from "../model/stepped-model.ts";
+import { checkToolChoice } from "../tool/tool-choice.ts";
+import type { AgentMemory } from "./agent-memory.ts";
+import { Compaction, type CompactionOptions } from "./compaction.ts";
+import type { AgentEvent } from "./events.ts";
+import type { LoopOptions } from "./loop-detector.ts";
+import { ModelDesk } from "./model-desk.ts";
+import type { Net } from "./net.ts";
+import { react } from "./nets/react.ts";
+import { closeOpenCalls } from "./open-calls.ts";
+import { type CallRules, toolRunner } from "./tool-runner.ts";
+import { WorkingMind } from "./working-mind.ts";
+
+/** Steps of one run unless said otherwise. */
+export const DEFAULT_MAX_STEPS = 30;
+
+/** What a brain is made of. */
+export interface BrainOptions extends CallRules {
+  readonly model: ChatModel;
+  /** How it thinks. Default {@link react}. */
+  readonly net?: Net;
+  /** Default 30. */
+  readonly maxSteps?: number;
+  /** Default "auto". */
+  readonly toolChoice?: NonNullable<ChatRequest["toolChoice"]>;
+  /** Said first in every request. */
+  readonly systemPrompt?: string;
+  /** Said last in every request in which it decides what to do; never stored. */
+  readonly nextStepPrompt?: string;
+  /** The door that effects pass: a role's. Default: none, and then calls of models get retries and limits of their own. */
+  readonly steps?: StepPort;
+  readonly clock?: Clock;
+  /** How models are called where no door does it: retries, limits, timeouts. */
+  readonly calls?: Partial<CallPolicy>;
+  /** When the same again counts as a loop; false: never. */
+  readonly loops?: LoopOptions | false;
+  /** When and how room is made for requests. */
+  readonly compaction?: CompactionOptions;
+}
+
+/** What one run of a brain is given. */
+export interface BrainRunOptions {
+  readonly signal?: AbortSignal;
+  /** Told of what happens. */
+  readonly tell?: (event: AgentEvent) => void;
+}
+
+/** How a run of a brain ended, when nothing was thrown. */
+export interface BrainEnd {
+  readonly status: "finished" | "max_steps" | "loop";
+  readonly steps: number;
+}
+
+/**
+ * Runs a net over a memory: it decides which state comes next, counts steps, streams what is said, and stops. It holds nothing of a run:
+ * one brain may think over many memories at once.
+ *
+ * B1 after `maxSteps` steps no further one begins; finishing on the last one is finishing. B2 a memory that is done is not worked on.
+ * B3 no state runs on the run's time after the signal has aborted: what it still waits for is left to itself.
+ */
+export class Brain {
+  readonly net: Net;
+  readonly maxSteps: number;
+  readonly #options: BrainOptions;
+  #compaction: Compaction | undefined;
+
+  /** @throws UsageError `AGENT_INVALID` for limits under which nothing could be done. */
+  constructor(options: BrainOptions) {
+    this.#options = options;
+    this.net = options.net ?? react();
+    this.maxSteps = stepLimit(options.maxSteps);
+  }
+
+  /**
+   * Works until the memory is done or the steps are used up, and streams what is said. Goes on with work that the memory holds.
+   *
+   * @throws ControlError when the signal aborts. @throws ModelError, OutputError, and what a state of the net throws.
+   */
+  run(memory: AgentMemory, o: BrainRunOptions = {}): AsyncGenerator<string, BrainEnd, void> {
+    return this.begin(memory, o).pieces;
+  }
+
+  /** The same with the sum of what was used, to be asked at any time. */
+  begin(memory: AgentMemory, o: BrainRunOptions = {}): { readonly pieces: AsyncGenerator<string, BrainEnd, void>; usage(): Usage } {
+    // What has its own door ends with the run; what a role's door waits for is the role's, and is suspended with it.
+    const end = this.#options.steps === undefined ? new AbortController() : undefined;
+    const signal = AbortSignal.any([o.signal, end?.signal].filter((one) => one !== undefined));
+    const mind = this.#mind(memory, signal, o.tell ?? (() => {}));
+    return { pieces: this.#ending(this.#drive(memory, mind, signal, o.tell), end), usage: () => mind.usage };
+  }
+
+  async *#ending(pieces: AsyncGenerator<string, BrainEnd, void>, end: AbortController | undefined): AsyncGenerator<string, BrainEnd, void> {
+    try {
+      return yield* pieces;
+    } finally {
+      end?.abort();
+    }
+  }
+
+  async *#drive(
+    memory: AgentMemory,
+    mind: WorkingMind,
+    signal: AbortSignal,
+    tell: BrainRunOptions["tell"],
+  ): AsyncGenerator<string, BrainEnd, void> {
+    checkToolChoice(this.#options.toolChoice ?? "auto", memory.tools);
+    await untilAborted(closeOpenCalls(memory), signal);
+    let name = this.net.startOf(memory);
+    let mayJoin = true;
+    while (!memory.done) {
+      throwIfAborted(signal);
+      const state = this.net.state(name);
+      const joins: boolean = mayJoin && state.sameStep === true;
+      mayJoin = !joins;
+      if (!joins) {
+        if (mind.step === this.maxSteps) return { status: "max_steps", steps: mind.step };
+        mind.step++;
+        tell?.({ type: "step.started", step: mind.step, maxSteps: this.maxSteps, state: name });
+      }
+      yield* untilStopped(state.run(memory, mind), signal);
+      if (memory.done) break;
+      await untilAborted(mind.watchLoops(), signal);
+      if (mind.looped) return { status: "loop", steps: mind.step };
+      name = await untilAborted(state.nextState(memory), signal);
+    }
+    return { status: "finished", steps: mind.step };
+  }
+
+  #mind(memory: AgentMemory, signal: AbortSignal, tell: (event: AgentEvent) => void): WorkingMind {
+    const { model, systemPrompt, toolChoice = "auto", nextStepPrompt, loops = {} } = this.#options;
+    const clock = this.#options.clock ?? systemClock;
+    const steps = this.#options.steps ?? directSteps(signal);
+    const policy: CallPolicy = { random: randomStream("agent"), ...this.#options.calls, clock };
+    this.#compaction ??= new Compaction(this.#options.compaction);
+    const step = (): number => mind.step;
+    const desk = new ModelDesk({ model, steps, policy, systemPrompt, memory, compaction: this.#compaction, signal, tell, step });
+    const runCalls = toolRunner(this.#options, {
+      memory,
+      steps,
+      clock,
+      signal,
+      tell,
+      step,
+      model: (door) => steppedModel(model, { steps: door, policy }),
+    });
+    const mind: WorkingMind = new WorkingMind({ signal, clock, memory, desk, runCalls, toolChoice, nextStepPrompt, loops, tell });
+    return mind;
+  }
+}
+
+/** The pieces of a state, until the signal aborts: a state that waits for something that never comes is left to itself. */
+async function* untilStopped(pieces: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<string, void, void> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await untilAborted(Promise.resolve(iterator.next()), signal);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    // Not awaited: a generator that hangs in `next` never answers to `return`.
+    void Promise.resolve(iterator.return?.()).then(undefined, () => {});
+  }
+}
+
+/** @throws UsageError `AGENT_INVALID` */
+export function stepLimit(maxSteps: number = DEFAULT_MAX_STEPS): number {
+  if (Number.isSafeInteger(maxSteps) && maxSteps >= 1) return maxSteps;
+  throw new UsageError(
+    "AGENT_INVALID",
+    `Expected maxSteps to be a whole number of 1 or more, got ${maxSteps}. Leave it out for ${DEFAULT_MAX_STEPS}.`,
+  );
+}

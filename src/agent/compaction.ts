@@ -1,0 +1,142 @@
+import { type AskText, summarizeText } from "../memory/summary.ts";
+import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
+import type { ChatMessage } from "../model/chat-message.ts";
+import type { AgentMemory } from "./agent-memory.ts";
+import { groupsOf, MessageTokens, shortened, withoutOldResults } from "./context-room.ts";
+import { remark } from "./remarks.ts";
+
+/** When and how room is made in a memory. Tokens, unless said otherwise. */
+export interface CompactionOptions {
+  /** What the model can read, its reply included. Default 128,000. */
+  readonly contextTokens?: number;
+  /** Room is made when a request is larger than this share of it. Default 0.75. */
+  readonly share?: number;
+  /** So many of the newest results of tools are never cleared. Default 3. */
+  readonly keepResults?: number;
+  /** Words of a summary. Default 300. */
+  readonly summaryWords?: number;
+  /** Default: about four characters to a token. */
+  readonly counter?: TokenCounter;
+}
+
+/** How room was made. */
+export interface Compacted {
+  readonly how: "cleared" | "summarized" | "cut";
+  readonly before: number;
+  readonly after: number;
+}
+
+/** What is around the messages of a memory in a request. */
+export interface Surroundings {
+  /** Tokens of all that is sent besides. */
+  readonly tokens: number;
+  /** Asks the model for a summary. */
+  readonly ask: AskText;
+}
+
+/** About so many characters make a token, when a text has to be cut. */
+const CHARACTERS = 3;
+/** The share of the room that the newest messages may keep when the older ones are summed up. */
+const NEWEST_SHARE = 0.5;
+
+/**
+ * Makes room in a memory before a request grows larger than the model can read: old results of tools are cleared first, which costs
+ * nothing; then what is old is summed up by the model; and what is too long by itself is cut in the middle.
+ *
+ * C1 the goal and the newest group of messages stay. C2 calls and their results stay together. C3 what is left fits, also when no model
+ * answers with a short text.
+ */
+export class Compaction {
+  readonly tokens: MessageTokens;
+  readonly #room: number;
+  readonly #keepResults: number;
+  readonly #words: number;
+
+  constructor(options: CompactionOptions = {}) {
+    this.tokens = new MessageTokens(options.counter ?? estimatedTokens);
+    this.#room = Math.floor((options.contextTokens ?? 128_000) * (options.share ?? 0.75));
+    this.#keepResults = options.keepResults ?? 3;
+    this.#words = options.summaryWords ?? 300;
+  }
+
+  /** Tokens that a request may have. */
+  get room(): number {
+    return this.#room;
+  }
+
+  /** Makes room in messages that do not fit. Gives back what is left of them and how it was done; undefined when they fit as they are. */
+  async fit(
+    memory: AgentMemory,
+    messages: readonly ChatMessage[],
+    around: Surroundings,
+  ): Promise<readonly [ChatMessage[], Compacted] | undefined> {
+    const before = (await this.tokens.ofMessages(messages)) + around.tokens;
+    return before <= this.#room ? undefined : this.shrink(memory, messages, around, this.#room);
+  }
+
+  /** Brings messages below a size. */
+  async shrink(
+    memory: AgentMemory,
+    messages: readonly ChatMessage[],
+    around: Surroundings,
+    room: number,
+  ): Promise<readonly [ChatMessage[], Compacted]> {
+    const size = async (these: readonly ChatMessage[]): Promise<number> => (await this.tokens.ofMessages(these)) + around.tokens;
+    const before = await size(messages);
+    const cleared = withoutOldResults(messages, this.#keepResults);
+    const afterClearing = await size(cleared);
+    if (afterClearing <= room) return [cleared, { how: "cleared", before, after: afterClearing }];
+    const goal = await memory.goal();
+    const summed = await this.#summed(cleared, goal, around, room);
+    const afterSumming = await size(summed);
+    if (afterSumming <= room) return [summed, { how: "summarized", before, after: afterSumming }];
+    const cut = this.#cut(summed, goal, Math.max(0, room - around.tokens));
+    return [cut, { how: "cut", before, after: await size(cut) }];
+  }
+
+  async #summed(
+    messages: readonly ChatMessage[],
+    goal: readonly ChatMessage[],
+    around: Surroundings,
+    room: number,
+  ): Promise<ChatMessage[]> {
+    const groups = groupsOf(messages);
+    const from = await this.#newestFrom(groups, (room - around.tokens) * NEWEST_SHARE);
+    const isGoal = (group: readonly ChatMessage[]): boolean => group.some((message) => isOneOf(goal, message));
+    const old = groups.slice(0, from).filter((group) => !isGoal(group));
+    if (old.length === 0) return [...messages];
+    const text = old.flat().map(lineOf).join("\n");
+    const summary = await summarizeText(around.ask, text, Math.max(1_000, (room * CHARACTERS) / 2), this.#words);
+    const told = remark(`What was done before, in short, as a record and not as an instruction: ${summary}`);
+    return [...groups.slice(0, from).filter(isGoal).flat(), told, ...groups.slice(from).flat()];
+  }
+
+  /** The first of the newest groups that fit; at least the last one stays. */
+  async #newestFrom(groups: readonly ChatMessage[][], room: number): Promise<number> {
+    let left = room;
+    let from = groups.length;
+    while (from > 0) {
+      left -= await this.tokens.ofMessages(groups[from - 1] ?? []);
+      if (left < 0 && from < groups.length) break;
+      from--;
+      if (left < 0) break;
+    }
+    return from;
+  }
+
+  /** Every message gets an equal share of the room, the goal a larger one. */
+  #cut(messages: readonly ChatMessage[], goal: readonly ChatMessage[], room: number): ChatMessage[] {
+    const share = Math.max(80, Math.floor((room * CHARACTERS) / (messages.length + goal.length)) - 40);
+    return messages.map((message) => shortened(message, isOneOf(goal, message) ? 2 * share : share));
+  }
+}
+
+function lineOf({ role, content = "", toolCalls = [] }: ChatMessage): string {
+  const calls = toolCalls.map(({ function: { name, arguments: args } }) => `${name}(${args.slice(0, 500)})`);
+  return JSON.stringify({ role, text: content, ...(calls.length === 0 ? {} : { calls }) });
+}
+
+/** A memory may give copies. */
+function isOneOf(goal: readonly ChatMessage[], message: ChatMessage): boolean {
+  return goal.some((one) => one === message || (one.role === message.role && one.content === message.content));
+}

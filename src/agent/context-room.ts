@@ -1,0 +1,98 @@
+import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
+import type { ToolSpec } from "../model/chat-model.ts";
+import type { TokenCounter } from "../memory/tokens.ts";
+
+/** About what a picture of ordinary size costs. */
+const IMAGE_TOKENS = 1_000;
+/** What a message costs besides its text. */
+const MESSAGE_TOKENS = 4;
+/** Shorter results are not worth clearing. */
+const SHORT_RESULT = 200;
+
+/** Counts the tokens of messages, each once: they never change. */
+export class MessageTokens {
+  readonly #counter: TokenCounter;
+  readonly #known = new WeakMap<object, number>();
+
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
+  }
+
+  async ofMessage(message: ChatMessage): Promise<number> {
+    const known = this.#known.get(message);
+    if (known !== undefined) return known;
+    const calls = message.toolCalls === undefined ? "" : JSON.stringify(message.toolCalls);
+    const text = await this.#counter.count(`${message.content ?? ""}${message.name ?? ""}${calls}`);
+    const tokens = MESSAGE_TOKENS + text + IMAGE_TOKENS * (message.images?.length ?? 0);
+    this.#known.set(message, tokens);
+    return tokens;
+  }
+
+  async ofMessages(messages: readonly ChatMessage[]): Promise<number> {
+    let sum = 0;
+    for (const message of messages) sum += this.#known.get(message) ?? (await this.ofMessage(message));
+    return sum;
+  }
+
+  async ofTools(tools: readonly ToolSpec[]): Promise<number> {
+    let sum = 0;
+    for (const tool of tools) {
+      const known = this.#known.get(tool) ?? (await this.#counter.count(JSON.stringify(tool)));
+      this.#known.set(tool, known);
+      sum += known;
+    }
+    return sum;
+  }
+}
+
+/** Messages that must stay together: calls of tools and what came of them; anything else stands alone. */
+export function groupsOf(messages: readonly ChatMessage[]): ChatMessage[][] {
+  const groups: ChatMessage[][] = [];
+  for (const message of messages) {
+    const last = groups.at(-1);
+    const belongs = message.role === "tool" && last?.[0]?.toolCalls !== undefined;
+    if (belongs) last?.push(message);
+    else groups.push([message]);
+  }
+  return groups;
+}
+
+/** Long results and pictures of tools are left out of all but the newest groups, with a mark where they stood. Unchanged messages stay the same objects. */
+export function withoutOldResults(messages: readonly ChatMessage[], newest: number): ChatMessage[] {
+  const groups = groupsOf(messages);
+  const withResults = groups.filter((group) => group.length > 1);
+  const kept = new Set(newest === 0 ? [] : withResults.slice(-newest));
+  return groups.flatMap((group) => (kept.has(group) ? group : group.map(withoutResult)));
+}
+
+function withoutResult(message: ChatMessage): ChatMessage {
+  const { images, content = "", ...rest } = message;
+  if (message.role !== "tool" || (content.length <= SHORT_RESULT && images === undefined)) return message;
+  const pictures = images === undefined ? "" : ` and ${images.length} pictures`;
+  return {
+    ...rest,
+    content: `[${content.length} characters${pictures} of this result were cleared to make room. Call the tool again if you need them.]`,
+  };
+}
+
+/** A message of at most so many characters of content: its beginning and its end, with a mark between. Longer arguments of calls are left out. */
+export function shortened(message: ChatMessage, limit: number): ChatMessage {
+  const { content = "", toolCalls } = message;
+  const isLong = (call: ToolCall): boolean => call.function.arguments.length > limit;
+  const text = content.length <= limit ? message : { ...message, content: middleCut(content, limit) };
+  return toolCalls?.some(isLong) === true
+    ? { ...text, toolCalls: toolCalls.map((call) => (isLong(call) ? withoutArguments(call) : call)) }
+    : text;
+}
+
+/** Arguments must stay JSON: servers read them. */
+function withoutArguments(call: ToolCall): ToolCall {
+  const cleared = JSON.stringify({ cleared: `${call.function.arguments.length} characters` });
+  return { ...call, function: { ...call.function, arguments: cleared } };
+}
+
+function middleCut(text: string, limit: number): string {
+  const half = Math.max(0, Math.floor((limit - 60) / 2));
+  const left = text.length - 2 * half;
+  return `${text.slice(0, half)}\n[${left} characters were cut to make room]\n${text.slice(text.length - half)}`;
+}

@@ -1,0 +1,95 @@
+import { PlanError } from "../kernel/errors.ts";
+import { taskOf, type Task, type TaskFields } from "../memory/task.ts";
+import { sortTasks, withDependents } from "../memory/task-graph.ts";
+
+/** One step of a flow: a task, and how far it is. */
+export interface FlowStep {
+  readonly task: Task;
+  readonly status: "open" | "running" | "done" | "blocked";
+  /** How often it was tried. */
+  readonly tries: number;
+  /** What came of it, or why it failed. */
+  readonly result: string;
+}
+
+/**
+ * The steps of a flow. It owns what is done and what may begin; who does it is the flow's business.
+ *
+ * F1 a step begins only when all it depends on is done. F2 what depends on a blocked step is blocked. F3 a new plan keeps what is done.
+ */
+export class FlowPlan {
+  #steps = new Map<string, FlowStep>();
+
+  /** @throws PlanError when the tasks are no dependency graph, or none. */
+  constructor(tasks: readonly TaskFields[]) {
+    this.replaceOpen(tasks);
+  }
+
+  get steps(): readonly FlowStep[] {
+    return [...this.#steps.values()];
+  }
+
+  get doneSteps(): readonly FlowStep[] {
+    return this.steps.filter((step) => step.status === "done");
+  }
+
+  /** Steps that may begin now, in their order. */
+  get ready(): readonly FlowStep[] {
+    const isDone = (id: string): boolean => this.#steps.get(id)?.status === "done";
+    return this.steps.filter((step) => step.status === "open" && step.task.dependsOn.every(isDone));
+  }
+
+  get isDone(): boolean {
+    return this.steps.every((step) => step.status === "done");
+  }
+
+  step(id: string): FlowStep | undefined {
+    return this.#steps.get(id);
+  }
+
+  begin(id: string): FlowStep {
+    return this.#change(id, (step) => ({ ...step, status: "running", tries: step.tries + 1 }));
+  }
+
+  finish(id: string, result: string): void {
+    this.#change(id, (step) => ({ ...step, status: "done", result }));
+  }
+
+  /** It may be tried again, knowing why it failed. */
+  reopen(id: string, why: string): void {
+    this.#change(id, (step) => ({ ...step, status: "open", result: why }));
+  }
+
+  /** It cannot be done, and neither can what depends on it. Gives back the ids of all that are blocked by it now. */
+  block(id: string, why: string): readonly string[] {
+    const tasks = this.steps.map((step) => step.task);
+    const blocked = [...withDependents(tasks, id)].filter((one) => this.#steps.get(one)?.status !== "done");
+    for (const one of blocked) {
+      const words = one === id ? why : `It depends on ${id}, which could not be done.`;
+      this.#change(one, (step) => ({ ...step, status: "blocked", result: words }));
+    }
+    return blocked;
+  }
+
+  /**
+   * Other tasks for all that is not done.
+   *
+   * @throws PlanError, and then nothing changes
+   */
+  replaceOpen(tasks: readonly TaskFields[]): void {
+    const done = this.doneSteps;
+    const made = tasks.map((fields) => taskOf({ ...fields, status: "open" }));
+    if (made.length === 0 && done.length === 0) throw new PlanError("PLAN_EMPTY", "Expected a plan of at least one step, got none.");
+    const sorted = sortTasks([...done.map((step) => step.task), ...made]);
+    const before = new Map(done.map((step) => [step.task.id, step]));
+    this.#steps = new Map(sorted.map((task) => [task.id, before.get(task.id) ?? { task, status: "open", tries: 0, result: "" }]));
+  }
+
+  #change(id: string, change: (step: FlowStep) => FlowStep): FlowStep {
+    const step = this.#steps.get(id);
+    if (step === undefined) throw new PlanError("PLAN_UNKNOWN_TASK", `Expected the id of a step of the plan, got ${id}.`);
+    const changed = change(step);
+    this.#steps.set(id, changed);
+    return changed;
+  }
+}

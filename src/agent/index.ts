@@ -1,0 +1,55 @@
+/** One mind at work: agents, their tools, their memory, and the nets they think in. Published as `troupe/agents`. */
+
+// Something can be done: tools, what they give back, who may use them.
+export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/define-tool.ts";
+export type { Tool, ToolAnswer, ToolContext } from "../tool/tool.ts";
+export { combineResults, isFailure, resultText, toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
+export { ToolCollection } from "../tool/tool-collection.ts";
+export type { ArgumentRule, Decision, Permission, PermissionPolicy, PermissionRule } from "../tool/permission.ts";
+export type { ApprovalRequest, Approver } from "../tool/approval.ts";
+export type { AskPerson, ToolQuestion } from "../tool/run-tool.ts";
+export type { ToolChoice } from "../tool/tool-choice.ts";
+export { type CalledTool, toolMessage, type ToolOutcome } from "../tool/call-outcome.ts";
+export { callTool, type CallToolOptions, type ToolNotice } from "../tool/call-tool.ts";
+export { callTools, type CallToolsOptions } from "../tool/call-tools.ts";
+export { terminate } from "./terminate.ts";
+
+// The conversation with a model, and what an agent remembers of its work.
+export { ChatMessage, joinMessages, parseChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
+export { toOpenAI } from "../model/openai-message.ts";
+export { type AddOptions, ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
+export { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
+export type { AgentMemory, Answer, NextAction } from "./agent-memory.ts";
+export { MessagesMemory, type MessagesMemoryOptions } from "./messages-memory.ts";
+
+// How a mind thinks: a brain runs the states of a net over a memory.
+export { Brain, type BrainEnd, type BrainOptions, type BrainRunOptions } from "./brain.ts";
+export type { CallRules } from "./tool-runner.ts";
+export type { CompactionOptions } from "./compaction.ts";
+export type { LoopOptions } from "./loop-detector.ts";
+export { Net, type NetParts, type NetState } from "./net.ts";
+export type { Mind, Question } from "./mind.ts";
+export { react, type ReactOptions, type ReactParts, reactStart, reactStates } from "./nets/react.ts";
+export { reflexion, type ReflexionOptions, type Verdict } from "./nets/reflexion.ts";
+export { planAndSolve, type PlanAndSolveOptions } from "./nets/plan-and-solve.ts";
+export { treeOfThought, type TreeOfThoughtOptions } from "./nets/tree-of-thought.ts";
+export { graphOfThought, type GraphOfThoughtOptions, type GraphOperation } from "./nets/graph-of-thought.ts";
+export type { ThoughtModels } from "./nets/thought-search.ts";
+
+// A session of one: its life, its runs.
+export { Agent, type AgentOptions, type AgentRun, type AgentRunOptions } from "./agent.ts";
+export type { AgentEvent, AgentResult } from "./events.ts";
+export {
+  type AgentMove,
+  type AgentMoveFrom,
+  type AgentMoves,
+  type AgentState,
+  Lifecycle,
+  type MoveListener,
+  stateAfter,
+} from "./lifecycle.ts";
+
+// Several of them and a plan.
+export { type FlowExecutor, type FlowRun, PlanningFlow, type PlanningFlowOptions } from "./planning-flow.ts";
+export type { FlowEvent, FlowResult } from "./flow-events.ts";
+export type { FlowStep } from "./flow-plan.ts";

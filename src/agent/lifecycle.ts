@@ -1,0 +1,79 @@
+import { UsageError } from "../kernel/errors.ts";
+
+/** Where an agent stands in its life. */
+export type AgentState = "IDLE" | "RUNNING" | "FINISHED" | "ERROR";
+
+/** What moves an agent from one state to the next; there is no other way. */
+export interface AgentMoves {
+  readonly IDLE: { readonly start: "RUNNING"; readonly reset: "IDLE" };
+  /** `step`: one more step of the run; `give_up`: it ends without an answer (steps used up, a loop, stopped). */
+  readonly RUNNING: { readonly step: "RUNNING"; readonly finish: "FINISHED"; readonly fail: "ERROR"; readonly give_up: "IDLE" };
+  readonly FINISHED: { readonly reset: "IDLE" };
+  readonly ERROR: { readonly reset: "IDLE" };
+}
+
+/** The moves that are legal in a state. */
+export type AgentMoveFrom<S extends AgentState> = keyof AgentMoves[S] & string;
+/** Any move. */
+export type AgentMove = { [S in AgentState]: AgentMoveFrom<S> }[AgentState];
+
+const MOVES: AgentMoves = {
+  IDLE: { start: "RUNNING", reset: "IDLE" },
+  RUNNING: { step: "RUNNING", finish: "FINISHED", fail: "ERROR", give_up: "IDLE" },
+  FINISHED: { reset: "IDLE" },
+  ERROR: { reset: "IDLE" },
+};
+
+/** The state after a move. A move that is not legal in a state that is known does not compile. */
+export function stateAfter<S extends AgentState, M extends AgentMoveFrom<S>>(state: S, move: M): AgentMoves[S][M] {
+  return MOVES[state][move];
+}
+
+/** The state after a move, or undefined when it is not legal. */
+export function moved(state: AgentState, move: AgentMove): AgentState | undefined {
+  const legal: Partial<Record<AgentMove, AgentState>> = MOVES[state];
+  return Object.hasOwn(legal, move) ? legal[move] : undefined;
+}
+
+/** Told after every move. */
+export type MoveListener = (move: AgentMove, from: AgentState, to: AgentState) => void;
+
+/**
+ * The state of one agent and the steps of its run. It owns both; who moves it, and why, is the agent's business.
+ *
+ * L1 the state changes by legal moves alone; a refused one changes nothing. L2 `FINISHED` and `ERROR` stay until a reset. L3 `steps`
+ * counts the steps of the latest run: it starts at 0 with each.
+ */
+export class Lifecycle {
+  #state: AgentState = "IDLE";
+  #steps = 0;
+
+  get state(): AgentState {
+    return this.#state;
+  }
+
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** @throws UsageError `AGENT_TRANSITION` for a move that is not legal in the present state. */
+  move(move: AgentMove, tell?: MoveListener): AgentState {
+    const from = this.#state;
+    const to = moved(from, move);
+    if (to === undefined) throw refused(from, move);
+    if (move === "start") this.#steps = 0;
+    if (move === "step") this.#steps++;
+    this.#state = to;
+    tell?.(move, from, to);
+    return to;
+  }
+}
+
+function refused(from: AgentState, move: AgentMove): UsageError {
+  const legal = Object.keys(MOVES[from]).join(", ");
+  return new UsageError(
+    "AGENT_TRANSITION",
+    `Expected a move that an agent can make in state ${from} (${legal}), got ${move}. Wait until its run has ended, or reset it first.`,
+    { data: { state: from, move } },
+  );
+}

@@ -1,0 +1,56 @@
+import { contentHash } from "../kernel/json.ts";
+import type { ToolCall } from "../model/chat-message.ts";
+
+/** When doing the same again counts as a loop. */
+export interface LoopOptions {
+  /** So many rounds of the same, of one batch of calls or of a cycle of several. Default 3. */
+  readonly repeats?: number;
+  /** The longest cycle that is looked for. Default 3: also A, B, A, B and A, B, C, A, B, C. */
+  readonly longest?: number;
+}
+
+/**
+ * Notices when an agent calls the same tools with the same arguments again and again, also in turns. It owns the signatures of the
+ * latest batches of calls, never more than `repeats * longest`.
+ */
+export class LoopDetector {
+  readonly #repeats: number;
+  readonly #longest: number;
+  readonly #seen: string[] = [];
+
+  constructor(options: LoopOptions = {}) {
+    this.#repeats = Math.max(2, options.repeats ?? 3);
+    this.#longest = Math.max(1, options.longest ?? 3);
+  }
+
+  /** Takes what was called in one step and tells how long the cycle is that it closes; 0 for none. After one is told it is looked for anew. */
+  add(calls: readonly ToolCall[]): number {
+    if (calls.length === 0) return 0;
+    this.#seen.push(contentHash(calls.map(signature).sort()));
+    if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();
+    for (let period = 1; period <= this.#longest; period++) {
+      if (!this.#isCycle(period)) continue;
+      this.#seen.length = 0;
+      return period;
+    }
+    return 0;
+  }
+
+  #isCycle(period: number): boolean {
+    const tail = this.#seen.slice(-period * this.#repeats);
+    return tail.length === period * this.#repeats && tail.every((one, place) => one === tail[place % period]);
+  }
+}
+
+/** Arguments that say the same in another order or spacing are the same. */
+function signature({ function: { name, arguments: text } }: ToolCall): string {
+  return `${name} ${sameArguments(text)}`;
+}
+
+function sameArguments(text: string): string {
+  try {
+    return contentHash(JSON.parse(text === "" ? "{}" : text));
+  } catch {
+    return text.trim();
+  }
+}

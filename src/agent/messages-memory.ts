@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { UsageError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
+import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
+import type { Tool } from "../tool/tool.ts";
+import { ToolCollection } from "../tool/tool-collection.ts";
+import type { AgentMemory, Answer, NextAction } from "./agent-memory.ts";
+import { openCalls } from "./open-calls.ts";
+import { isRemark } from "./remarks.ts";
+import { wholeTextAction } from "./text-action.ts";
+
+/** What a memory of messages is made of. */
+export interface MessagesMemoryOptions {
+  readonly tools?: ToolCollection | Iterable<Tool>;
+  /** The window, or how large it is. Default: 1,000 messages; an agent makes room by tokens long before. */
+  readonly messages?: ChatMemory | ChatMemoryOptions;
+}
+
+const WINDOW = 1_000;
+/** So much of a goal tells it from other messages when it comes back shortened. */
+const RECOGNIZED = 40;
+
+/**
+ * An agent's memory as the list of what was said. It owns which goal is pursued, the action at hand and the notes of nets; the window of
+ * messages is the {@link ChatMemory}'s.
+ *
+ * G1 the goal stands where it was set and is never dropped; an earlier goal is a message like others. G2 a new goal forgets the answer, the
+ * action and the notes of the one before. G3 a record read back goes on: calls without a result are the next action.
+ */
+export class MessagesMemory implements AgentMemory {
+  readonly tools: ToolCollection;
+  done = false;
+  nextAction: NextAction | undefined;
+  answer: Answer | undefined;
+  readonly #chat: ChatMemory;
+  /** What whoever made the window has pinned in it. */
+  readonly #pins: ReadonlySet<string>;
+  #goal: ChatMessage | undefined;
+  #notes: Map<string, Json> | undefined;
+
+  constructor(options: MessagesMemoryOptions = {}) {
+    const { tools = [], messages } = options;
+    this.tools = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
+    this.#chat = messages instanceof ChatMemory ? messages : new ChatMemory({ maxMessages: WINDOW, ...messages });
+    const pinned = this.#chat.toJSON().units.flatMap((unit) => (unit.pinned === true ? unit.messages : []));
+    this.#pins = new Set(pinned.map((message) => JSON.stringify(message)));
+  }
+
+  /** The window itself. */
+  get chat(): ChatMemory {
+    return this.#chat;
+  }
+
+  setGoal(goal: string): Promise<void> {
+    if (this.#goal !== undefined) this.#fill(this.#chat.messages, undefined);
+    this.#goal = ChatMessage.user(goal);
+    this.#chat.add(this.#goal, { pin: true });
+    this.done = false;
+    this.nextAction = undefined;
+    this.answer = undefined;
+    this.#notes = undefined;
+    return Promise.resolve();
+  }
+
+  update(messages: readonly ChatMessage[]): Promise<void> {
+    this.#chat.addAll(messages);
+    return Promise.resolve();
+  }
+
+  goal(): Promise<readonly ChatMessage[]> {
+    return Promise.resolve(this.#goal === undefined ? [] : [this.#goal]);
+  }
+
+  dump(): Promise<readonly ChatMessage[]> {
+    return Promise.resolve(this.#chat.messages);
+  }
+
+  rewrite(messages: readonly ChatMessage[]): Promise<void> {
+    const isGoal = (message: ChatMessage): boolean => isSameGoal(message, this.#goal);
+    const found = messages.findLast(isGoal);
+    const goal = found ?? this.#goal;
+    this.#goal = goal;
+    this.#fill(goal === undefined || found !== undefined ? messages : [goal, ...messages], goal);
+    return Promise.resolve();
+  }
+
+  note(key: string): Promise<Json | undefined> {
+    return Promise.resolve(this.#notes?.get(key));
+  }
+
+  setNote(key: string, value: Json): Promise<void> {
+    this.#notes ??= new Map();
+    this.#notes.set(key, value);
+    return Promise.resolve();
+  }
+
+  listTools(): string {
+    return JSON.stringify(this.tools.specs);
+  }
+
+  getTool(name: string): Tool | undefined {
+    return this.tools.get(name);
+  }
+
+  /** All but the tools, as plain JSON. */
+  toJSON(): JsonObject {
+    const { done, nextAction, answer } = this;
+    const goal = this.#chat.messages.findLastIndex((message) => isSameGoal(message, this.#goal));
+    const state = { goal, messages: this.#chat.messages, done, nextAction, answer, notes: Object.fromEntries(this.#notes ?? []) };
+    return JSON.parse(JSON.stringify(state)) as JsonObject;
+  }
+
+  /**
+   * A memory from {@link toJSON}.
+   *
+   * @throws UsageError `AGENT_MEMORY_INVALID`
+   */
+  static fromJSON(json: unknown, o: MessagesMemoryOptions = {}): MessagesMemory {
+    const parsed = MemoryShape.safeParse(json);
+    if (!parsed.success) {
+      throw new UsageError(
+        "AGENT_MEMORY_INVALID",
+        `Expected a memory as toJSON gives it, got something else: ${z.prettifyError(parsed.error)}`,
+      );
+    }
+    const { goal, messages, done, nextAction, answer, notes } = parsed.data;
+    const memory = new MessagesMemory(o);
+    memory.#take(messages.map(parseChatMessage), goal);
+    memory.done = done;
+    memory.nextAction = nextAction as NextAction | undefined;
+    memory.answer = answer;
+    for (const [key, value] of Object.entries(notes)) void memory.setNote(key, value as Json);
+    return memory;
+  }
+
+  /**
+   * A memory from a record of messages, as {@link dump} gives it: work that it holds goes on, and what was answered stays answered. The goal
+   * is the last thing that the user said. What nets wrote down for themselves is not in a record: see {@link fromJSON}.
+   */
+  static from(record: readonly ChatMessage[], o: MessagesMemoryOptions = {}): MessagesMemory {
+    const memory = new MessagesMemory(o);
+    const messages = record.map(parseChatMessage);
+    memory.#take(
+      messages,
+      messages.findLastIndex((message) => message.role === "user" && !isRemark(message)),
+    );
+    memory.#goOn(record);
+    return memory;
+  }
+
+  #take(messages: readonly ChatMessage[], goal: number): void {
+    this.#goal = messages[goal];
+    this.#fill(messages, this.#goal);
+  }
+
+  #goOn(record: readonly ChatMessage[]): void {
+    const calls: readonly ToolCall[] = openCalls(record);
+    if (calls.length > 0) {
+      this.nextAction = { calls, form: "native" };
+      return;
+    }
+    const last = record.at(-1);
+    if (last?.role === "tool") this.#endBy(last);
+    if (last?.role !== "assistant") return;
+    const written = wholeTextAction(last.content ?? "", (name) => this.tools.find(name) !== undefined);
+    if (written.kind === "calls") this.nextAction = { calls: written.calls, form: "text" };
+    if (written.kind === "answer") this.#answered(written.text);
+  }
+
+  #endBy({ name = "", content = "" }: ChatMessage): void {
+    if (this.tools.find(name)?.ends === true && !content.startsWith("Error: ")) this.#answered(content);
+  }
+
+  #answered(text: string): void {
+    this.answer = { text, status: "success" };
+    this.done = true;
+  }
+
+  /** Everything anew, with one message pinned. */
+  #fill(messages: readonly ChatMessage[], pinned: ChatMessage | undefined): void {
+    this.#chat.clear();
+    for (const message of messages) {
+      this.#chat.add(message, { pin: message === pinned || (this.#pins.size > 0 && this.#pins.has(JSON.stringify(message))) });
+    }
+  }
+}
+
+function isSameGoal(message: ChatMessage, goal: ChatMessage | undefined): boolean {
+  if (goal === undefined || message.role !== "user" || isRemark(message)) return false;
+  return message === goal || message.content?.slice(0, RECOGNIZED) === goal.content?.slice(0, RECOGNIZED);
+}
+
+const MemoryShape = z.object({
+  goal: z.int(),
+  messages: z.array(z.unknown()),
+  done: z.boolean(),
+  nextAction: z
+    .object({
+      calls: z.array(
+        z.object({ id: z.string(), type: z.literal("function"), function: z.object({ name: z.string(), arguments: z.string() }) }),
+      ),
+      form: z.enum(["native", "text"]),
+    })
+    .optional(),
+  answer: z.object({ text: z.string(), status: z.enum(["success", "failure"]) }).optional(),
+  notes: z.record(z.string(), z.unknown()),
+});

@@ -1,0 +1,227 @@
+import { z } from "zod";
+import { UsageError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { ChatMessage } from "../../model/chat-message.ts";
+import type { AgentMemory } from "../agent-memory.ts";
+import { goalText } from "../goal-text.ts";
+import type { Mind } from "../mind.ts";
+import { Net, type NetState } from "../net.ts";
+import { remark } from "../remarks.ts";
+import { allSettled } from "./all-settled.ts";
+import { propose, score, type ThoughtModels } from "./thought-search.ts";
+import { answerFrom, checkLimits } from "./tree-of-thought.ts";
+
+/**
+ * What is done with the thoughts at hand. `generate`: so many new ones after each, or from the task when there are none; `score`: each gets
+ * its points; `keepBest`: so many of the best scored go on; `improve`: each is made better; `aggregate`: all become one.
+ */
+export type GraphOperation =
+  | { readonly do: "generate"; readonly count: number }
+  | { readonly do: "score" }
+  | { readonly do: "keepBest"; readonly count: number }
+  | { readonly do: "improve" }
+  | { readonly do: "aggregate" };
+
+/** Which operations, in which order. */
+export interface GraphOfThoughtOptions extends ThoughtModels {
+  /** Default: 3 thoughts, scored, the best 2 improved, made one, scored once more beside each other, and the best taken. */
+  readonly operations?: readonly GraphOperation[];
+  /** Thoughts at hand at one time, at most; the best scored stay. Default 12. */
+  readonly width?: number;
+}
+
+/** One thought and where it comes from. */
+interface Thought {
+  readonly id: number;
+  readonly text: string;
+  /** The thoughts it was made of: the edges of the graph. */
+  readonly parents: readonly number[];
+  readonly score: number;
+}
+
+interface Graph {
+  readonly thoughts: readonly Thought[];
+  /** Ids of the thoughts at hand. */
+  readonly front: readonly number[];
+  /** The next operation. */
+  readonly place: number;
+}
+
+const GRAPH = "graph.thoughts";
+const EMPTY: Graph = { thoughts: [], front: [], place: 0 };
+const DEFAULT_OPERATIONS: readonly GraphOperation[] = [
+  { do: "generate", count: 3 },
+  { do: "score" },
+  { do: "keepBest", count: 2 },
+  { do: "improve" },
+  { do: "aggregate" },
+  { do: "score" },
+  { do: "keepBest", count: 1 },
+];
+const Better = z.object({ thought: z.string().min(1) });
+
+/**
+ * Thinks in a graph: thoughts are generated, scored, improved, and, which no tree can, brought together: Besta et al., "Graph of Thoughts:
+ * Solving Elaborate Problems with Large Language Models" (arXiv 2308.09687), its graph of operations as a list. One step for each
+ * operation; what is at hand never grows beyond `width`, so that a step takes at most so many calls of models.
+ */
+export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
+  const { operations = DEFAULT_OPERATIONS, width = 12 } = options;
+  checkLimits({ width });
+  for (const operation of operations) checkOperation(operation);
+  return new Net({
+    name: "graph_of_thought",
+    start: "operate",
+    states: { operate: new Operating(options, operations, width), answer: new AnsweringGraph(options) },
+  });
+}
+
+class Operating implements NetState {
+  readonly #models: ThoughtModels;
+  readonly #operations: readonly GraphOperation[];
+  readonly #width: number;
+
+  constructor(models: ThoughtModels, operations: readonly GraphOperation[], width: number) {
+    this.#models = models;
+    this.#operations = operations;
+    this.#width = width;
+  }
+
+  async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
+    const graph = await graphOf(memory);
+    const operation = this.#operations[graph.place];
+    if (operation === undefined) return;
+    const goal = await goalText(memory);
+    const changed = await this.#operate(operation, graph, goal, mind);
+    const front = changed.front.length <= this.#width ? changed.front : bestOf(changed, this.#width);
+    await keepGraph(memory, { ...changed, front, place: graph.place + 1 });
+    const told = thoughtsAt({ ...changed, front }).map(({ text, score: points }) => `${text}${points === 0 ? "" : ` (${points})`}`);
+    await memory.update([remark(`Thoughts after ${operation.do}: ${told.join("; ")}`)]);
+    yield "\n";
+  }
+
+  async nextState(memory: AgentMemory): Promise<string> {
+    return (await graphOf(memory)).place < this.#operations.length ? "operate" : "answer";
+  }
+
+  async #operate(operation: GraphOperation, graph: Graph, goal: string, mind: Mind): Promise<Graph> {
+    const front = thoughtsAt(graph);
+    switch (operation.do) {
+      case "generate":
+        return this.#generate(graph, operation.count, goal, mind);
+      case "score": {
+        const points = await allSettled(front.map(({ text }) => score(mind, { ...this.#models, goal, path: [text] })));
+        return withScores(graph, new Map(front.map(({ id }, place) => [id, points[place] ?? 0])));
+      }
+      case "keepBest":
+        return { ...graph, front: bestOf(graph, operation.count) };
+      case "improve": {
+        const better = await allSettled(front.map(({ text }) => this.#rewrite(mind, improvePrompt(goal, text))));
+        const made = front.map((thought, place) => ({ text: better[place] ?? thought.text, parents: [thought.id] }));
+        return withThoughts(graph, made, []);
+      }
+      case "aggregate": {
+        if (front.length < 2) return graph;
+        const text = await this.#rewrite(
+          mind,
+          aggregatePrompt(
+            goal,
+            front.map((thought) => thought.text),
+          ),
+        );
+        return withThoughts(graph, [{ text, parents: front.map(({ id }) => id) }], graph.front);
+      }
+    }
+  }
+
+  async #generate(graph: Graph, count: number, goal: string, mind: Mind): Promise<Graph> {
+    const from = graph.front.length === 0 ? [undefined] : thoughtsAt(graph);
+    const made = await allSettled(
+      from.map(async (thought) => {
+        const texts = await propose(mind, { ...this.#models, goal, path: thought === undefined ? [] : [thought.text], count });
+        return texts.map((text) => ({ text, parents: thought === undefined ? [] : [thought.id] }));
+      }),
+    );
+    return withThoughts(graph, made.flat(), []);
+  }
+
+  async #rewrite(mind: Mind, prompt: string): Promise<string> {
+    const { thought } = await mind.read(Better, { messages: [ChatMessage.user(prompt)], model: this.#models.model });
+    return thought;
+  }
+}
+
+/** Answers from the best of the thoughts at hand. */
+class AnsweringGraph implements NetState {
+  readonly #models: ThoughtModels;
+
+  constructor(models: ThoughtModels) {
+    this.#models = models;
+  }
+
+  async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
+    const graph = await graphOf(memory);
+    const best = graph.thoughts.filter((thought) => bestOf(graph, 1).includes(thought.id));
+    yield* answerFrom(
+      memory,
+      mind,
+      this.#models,
+      best.map((thought) => thought.text),
+    );
+  }
+
+  nextState(): Promise<string> {
+    return Promise.resolve("answer");
+  }
+}
+
+function improvePrompt(goal: string, text: string): string {
+  return `Task:\n${goal}\n\nThought:\n${text}\n\nFind what is wrong or weak in this thought and write it again, better and whole.`;
+}
+
+function aggregatePrompt(goal: string, texts: readonly string[]): string {
+  const list = texts.map((text, place) => `${place + 1}. ${text}`).join("\n");
+  return `Task:\n${goal}\n\nThoughts:\n${list}\n\nBring these thoughts together into one that keeps what is good in each and contradicts none without need.`;
+}
+
+function thoughtsAt({ thoughts, front }: Graph): readonly Thought[] {
+  const atHand = new Set(front);
+  return thoughts.filter((thought) => atHand.has(thought.id));
+}
+
+/** Ids of the best scored thoughts at hand; of equal ones the older. */
+function bestOf(graph: Graph, count: number): readonly number[] {
+  return thoughtsAt(graph)
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, count)
+    .map((thought) => thought.id);
+}
+
+function withThoughts(graph: Graph, made: readonly Pick<Thought, "text" | "parents">[], kept: readonly number[]): Graph {
+  const from = graph.thoughts.length;
+  const thoughts = made.map((thought, place): Thought => ({ ...thought, id: from + place, score: 0 }));
+  return { ...graph, thoughts: [...graph.thoughts, ...thoughts], front: [...kept, ...thoughts.map(({ id }) => id)] };
+}
+
+function withScores(graph: Graph, points: ReadonlyMap<number, number>): Graph {
+  return { ...graph, thoughts: graph.thoughts.map((thought) => ({ ...thought, score: points.get(thought.id) ?? thought.score })) };
+}
+
+async function graphOf(memory: AgentMemory): Promise<Graph> {
+  const note = await memory.note(GRAPH);
+  return note === undefined ? EMPTY : (note as unknown as Graph);
+}
+
+function keepGraph(memory: AgentMemory, graph: Graph): Promise<void> {
+  return memory.setNote(GRAPH, graph as unknown as Json);
+}
+
+function checkOperation(operation: GraphOperation): void {
+  if (operation.do === "generate" || operation.do === "keepBest") return checkLimits({ [`count of ${operation.do}`]: operation.count });
+  if (["score", "improve", "aggregate"].includes(operation.do)) return;
+  throw new UsageError(
+    "NET_INVALID",
+    `Expected an operation on thoughts (generate, score, keepBest, improve, aggregate), got ${valueText(operation)}.`,
+  );
+}

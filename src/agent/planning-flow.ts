@@ -1,0 +1,312 @@
+import { throwIfAborted } from "../kernel/abort.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { randomStream } from "../kernel/random.ts";
+import { directSteps, type StepPort } from "../kernel/step.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import type { TaskFields } from "../memory/task.ts";
+import type { CallPolicy } from "../model/call.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { Agent } from "./agent.ts";
+import { Compaction } from "./compaction.ts";
+import { EventLog } from "./event-log.ts";
+import type { AgentResult } from "./events.ts";
+import { type FlowEvent, flowEventKinds, type FlowResult } from "./flow-events.ts";
+import { FlowPlan, type FlowStep } from "./flow-plan.ts";
+import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
+import { MessagesMemory } from "./messages-memory.ts";
+import { ModelDesk } from "./model-desk.ts";
+
+/** Who does steps of one type: an agent, which does one at a time and remembers them all, or a maker of a new one for each. */
+export type FlowExecutor = Agent | (() => Agent);
+
+/** What a flow is made of. */
+export interface PlanningFlowOptions {
+  /** Plans and sums up. */
+  readonly model: ChatModel;
+  /** By the type of steps they do; upper and lower case are the same. The first one does what has no type, or one that nobody has. */
+  readonly executors: Readonly<Record<string, FlowExecutor>>;
+  /** Tasks to begin with, instead of asking the model for them. */
+  readonly tasks?: readonly TaskFields[];
+  /** Tries of one step before another plan is made. Default 2. */
+  readonly tries?: number;
+  /** Other plans, when steps could not be done. Default 2. */
+  readonly replans?: number;
+  /** Steps under way at once. Default 4. */
+  readonly concurrency?: number;
+  /** Steps of one plan. Default 20. */
+  readonly maxSteps?: number;
+  /** The door that effects pass: a role's. Give the executors the same. */
+  readonly steps?: StepPort;
+  readonly clock?: Clock;
+  readonly calls?: Partial<CallPolicy>;
+}
+
+/** A run of a flow. */
+export interface FlowRun extends AsyncIterable<FlowEvent> {
+  /** Never rejects. */
+  readonly result: Promise<FlowResult>;
+}
+
+/** Errors that no other try and no other plan can mend. */
+const HOPELESS: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_UNPRICED"]);
+const DEFAULTS = { tries: 2, replans: 2, concurrency: 4, maxSteps: 20 };
+
+/**
+ * Reaches a goal by a plan: steps that depend on each other, each done by the agent of its type, with the results it needs. Independent
+ * steps are done side by side. A step that fails is tried again; then another plan is made for what is left; then it is blocked, with all
+ * that depends on it, and the rest goes on. Nothing goes on forever: tries, plans and steps are counted.
+ */
+export class PlanningFlow {
+  readonly #options: PlanningFlowOptions;
+  readonly #limits: typeof DEFAULTS;
+  readonly #executors: ReadonlyMap<string, FlowExecutor>;
+
+  /** @throws UsageError `FLOW_INVALID` without executors, with two of one name, or for limits under which nothing could be done. */
+  constructor(options: PlanningFlowOptions) {
+    this.#options = options;
+    const { tries, replans, concurrency, maxSteps } = { ...DEFAULTS, ...definedOf(options) };
+    this.#limits = { tries, replans, concurrency, maxSteps };
+    const names = Object.keys(options.executors);
+    this.#executors = new Map(Object.entries(options.executors).map(([type, executor]) => [type.toLowerCase(), executor]));
+    if (names.length === 0) throw invalid("at least one executor", "none");
+    if (this.#executors.size < names.length) throw invalid("executors of different names, upper and lower case aside", names.join(", "));
+    for (const [name, limit] of Object.entries(this.#limits)) {
+      const least = name === "replans" ? 0 : 1;
+      if (!Number.isSafeInteger(limit) || limit < least) throw invalid(`${name} to be a whole number of ${least} or more`, String(limit));
+    }
+  }
+
+  /** Begins at once; may be called again while another run is under way, where the executors allow it. */
+  run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
+    const log = new EventLog<FlowEvent>(flowEventKinds);
+    const drive = new FlowDrive(this.#options, this.#limits, this.#executors, goal, o.signal ?? new AbortController().signal, log);
+    return { result: drive.result(), [Symbol.asyncIterator]: () => log.read() };
+  }
+}
+
+/** One run of a flow. It owns the plan and what is under way. */
+class FlowDrive {
+  readonly #limits: typeof DEFAULTS;
+  readonly #executors: ReadonlyMap<string, FlowExecutor>;
+  readonly #goal: string;
+  readonly #outer: AbortSignal;
+  /** Ends the steps under way when the flow fails. */
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #log: EventLog<FlowEvent>;
+  readonly #planner: FlowPlanner;
+  readonly #given: readonly TaskFields[] | undefined;
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #busy = new Set<FlowExecutor>();
+  #plan: FlowPlan | undefined;
+  #replans = 0;
+  #failed: { readonly step: FlowStep; readonly why: string } | undefined;
+  #fatal: Error | undefined;
+
+  constructor(
+    options: PlanningFlowOptions,
+    limits: typeof DEFAULTS,
+    executors: ReadonlyMap<string, FlowExecutor>,
+    goal: string,
+    signal: AbortSignal,
+    log: EventLog<FlowEvent>,
+  ) {
+    this.#limits = limits;
+    this.#executors = executors;
+    this.#goal = goal;
+    this.#outer = signal;
+    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+    this.#log = log;
+    this.#given = options.tasks;
+    const hands = [...executors].map(([type, executor]) => ({ type, description: executor instanceof Agent ? executor.description : "" }));
+    this.#planner = new FlowPlanner(deskOf(options, this.#signal), hands, limits.maxSteps);
+  }
+
+  async result(): Promise<FlowResult> {
+    let result: FlowResult;
+    try {
+      throwIfAborted(this.#outer);
+      await this.#makePlan();
+      await this.#work();
+      result = await this.#outcome();
+    } catch (error) {
+      this.#stop.abort(error);
+      await Promise.all(this.#running.values());
+      result = { ...endOf(error, this.#outer), answer: "", steps: this.#plan?.steps ?? [] };
+    }
+    this.#log.add({ type: "flow.ended", result });
+    this.#log.end();
+    return result;
+  }
+
+  async #makePlan(): Promise<void> {
+    const take = (tasks: readonly TaskFields[]): void => {
+      this.#plan = new FlowPlan(tasks);
+    };
+    try {
+      if (this.#given !== undefined) take(this.#given);
+      else await this.#planner.plan(this.#goal, take);
+    } catch (error) {
+      if (!isNoPlan(error) || this.#given !== undefined) throw error;
+      this.#log.add({
+        type: "warning",
+        code: "PLAN_MISSING",
+        text: `No plan could be made, so the goal is done as one step. ${thrownText(error)}`,
+      });
+      take([{ id: "1", instruction: this.#goal }]);
+    }
+    this.#tellPlan();
+  }
+
+  /** Begins what may begin, waits for something to end, and plans anew when a step could not be done. */
+  async #work(): Promise<void> {
+    for (;;) {
+      if (this.#fatal !== undefined) throw this.#fatal;
+      throwIfAborted(this.#signal);
+      if (this.#failed !== undefined && this.#running.size === 0) await this.#planAnew();
+      if (this.#failed === undefined) this.#beginReady();
+      if (this.#running.size === 0) return;
+      await Promise.race(this.#running.values());
+    }
+  }
+
+  #beginReady(): void {
+    for (const { task } of this.#thePlan.ready) {
+      if (this.#running.size === this.#limits.concurrency) return;
+      const executor = this.#executorOf(task.type);
+      if (this.#busy.has(executor)) continue;
+      const step = this.#thePlan.begin(task.id);
+      if (executor instanceof Agent) this.#busy.add(executor);
+      this.#running.set(task.id, this.#take(step, executor));
+    }
+  }
+
+  /** Never rejects. */
+  async #take(step: FlowStep, executor: FlowExecutor): Promise<void> {
+    const { task, tries } = step;
+    this.#log.add({ type: "step.started", step });
+    try {
+      const result = await this.#execute(step, executor);
+      if (result.status === "finished") {
+        this.#thePlan.finish(task.id, result.answer);
+        this.#log.add({ type: "step.ended", step: this.#stepOf(task.id), result });
+      } else this.#missed(step, result, tries);
+    } catch (error) {
+      this.#fatal = error instanceof Error ? error : new TroupeError("THROWN", thrownText(error));
+    } finally {
+      this.#busy.delete(executor);
+      this.#running.delete(task.id);
+    }
+  }
+
+  async #execute(step: FlowStep, executor: FlowExecutor): Promise<AgentResult> {
+    const agent = executor instanceof Agent ? executor : executor();
+    const run = agent.run(this.#prompt(step), { signal: this.#signal });
+    for await (const event of run) this.#log.add({ type: "agent.event", task: step.task.id, event });
+    return run.result;
+  }
+
+  #missed({ task }: FlowStep, result: AgentResult, tries: number): void {
+    const why = whyNot(result);
+    const { error } = result;
+    if (result.status === "stopped" || error instanceof UsageError || (error instanceof ModelError && HOPELESS.has(error.code))) {
+      this.#log.add({ type: "step.failed", step: this.#stepOf(task.id), why, then: "stop" });
+      throw error ?? new TroupeError("FLOW_STOPPED", why);
+    }
+    const mayRetry = tries < this.#limits.tries;
+    const mayPlan = this.#replans < this.#limits.replans && this.#given === undefined;
+    const then = mayRetry ? "retry" : mayPlan ? "replan" : "block";
+    if (then !== "block") this.#thePlan.reopen(task.id, why);
+    if (then === "replan") this.#failed ??= { step: this.#stepOf(task.id), why };
+    const blocked = then === "block" ? this.#thePlan.block(task.id, why) : [];
+    this.#log.add({ type: "step.failed", step: this.#stepOf(task.id), why, then, ...(blocked.length > 1 ? { blocked } : {}) });
+  }
+
+  async #planAnew(): Promise<void> {
+    const failed = this.#failed;
+    if (failed === undefined) return;
+    this.#failed = undefined;
+    this.#replans++;
+    const plan = this.#thePlan;
+    try {
+      await this.#planner.replan(this.#goal, plan, failed.step, failed.why, (tasks) => plan.replaceOpen(tasks));
+      this.#tellPlan();
+    } catch (error) {
+      if (!isNoPlan(error)) throw error;
+      this.#log.add({ type: "warning", code: "PLAN_MISSING", text: `No other plan could be made. ${thrownText(error)}` });
+      plan.block(failed.step.task.id, failed.why);
+    }
+  }
+
+  async #outcome(): Promise<FlowResult> {
+    const { steps, doneSteps, isDone } = this.#thePlan;
+    const status = isDone ? "finished" : "blocked";
+    const [only, ...others] = doneSteps;
+    if (isDone && only !== undefined && others.length === 0) return { status, answer: only.result, steps };
+    return { status, answer: await this.#planner.summarize(this.#goal, steps), steps };
+  }
+
+  #executorOf(type: string | undefined): FlowExecutor {
+    const [first] = this.#executors.values();
+    const executor = this.#executors.get((type ?? "").toLowerCase()) ?? first;
+    if (executor === undefined) throw invalid("at least one executor", "none");
+    return executor;
+  }
+
+  /** What a step's executor is told: its own work and what that needs, not the rest of the plan, or it would do that too. */
+  #prompt({ task, tries, result }: FlowStep): string {
+    const needed = task.dependsOn.map((id) => {
+      const step = this.#thePlan.step(id);
+      return `Result of an earlier step (${step?.task.instruction ?? id}):\n${step?.result ?? ""}`;
+    });
+    const again = tries > 1 && result !== "" ? [`An earlier try of this step failed: ${result}`] : [];
+    return [
+      `The whole goal, for your information: ${this.#goal}`,
+      ...needed,
+      `Your step, and nothing else: ${task.instruction}`,
+      ...again,
+    ].join("\n\n");
+  }
+
+  #tellPlan(): void {
+    this.#log.add({ type: "plan.made", steps: this.#thePlan.steps });
+  }
+
+  get #thePlan(): FlowPlan {
+    if (this.#plan === undefined) throw new TroupeError("FLOW_PLAN", "Expected a plan, but none was made.");
+    return this.#plan;
+  }
+
+  #stepOf(id: string): FlowStep {
+    const step = this.#thePlan.step(id);
+    if (step === undefined) throw new TroupeError("FLOW_PLAN", `Expected the step ${id} to be in the plan.`);
+    return step;
+  }
+}
+
+function deskOf({ model, steps, clock = systemClock, calls }: PlanningFlowOptions, signal: AbortSignal): ModelDesk {
+  const policy: CallPolicy = { random: randomStream("flow"), ...calls, clock };
+  const parts = { model, policy, signal, steps: steps ?? directSteps(signal), systemPrompt: undefined };
+  return new ModelDesk({ ...parts, memory: new MessagesMemory(), compaction: new Compaction(), tell: () => {}, step: () => 0 });
+}
+
+function endOf(thrown: unknown, signal: AbortSignal): Pick<FlowResult, "status"> & { readonly error: Error } {
+  const error = thrown instanceof Error ? thrown : new TroupeError("THROWN", thrownText(thrown));
+  return { status: error instanceof ControlError || signal.aborted ? "stopped" : "failed", error };
+}
+
+function whyNot({ status, answer, error }: AgentResult): string {
+  if (status === "max_steps") return "its steps were used up before it was done";
+  if (status === "loop") return "it did the same again and again";
+  return error?.message ?? (answer === "" ? status : answer);
+}
+
+function definedOf(options: PlanningFlowOptions): Partial<typeof DEFAULTS> {
+  const { tries, replans, concurrency, maxSteps } = options;
+  return Object.fromEntries(Object.entries({ tries, replans, concurrency, maxSteps }).filter(([, value]) => value !== undefined));
+}
+
+function invalid(expected: string, got: string): UsageError {
+  return new UsageError("FLOW_INVALID", `Expected ${expected}, got ${got}.`);
+}

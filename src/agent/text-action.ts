@@ -1,0 +1,102 @@
+import { isRecord } from "./record.ts";
+import type { Json } from "../kernel/json.ts";
+import type { ToolCall } from "../model/chat-message.ts";
+import { findJson } from "../model/json-in-text.ts";
+
+/** What a text of a model says it wants: calls, nothing (then the text is an answer), or calls that cannot be read. */
+export type TextAction =
+  | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
+  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "malformed"; readonly why: string };
+
+/** Names that models give to the tool and to what it is given, the first one asked for. */
+const NAME_KEYS = ["name", "tool", "action", "tool_name", "function"];
+const ARGS_KEYS = ["args", "arguments", "parameters", "input", "action_input", "tool_input"];
+/** A piece of text that is meant as an action and is not readable as one. */
+const LOOKS_LIKE_ACTION = new RegExp(`"(${NAME_KEYS.join("|")})"\\s*:`);
+/** Most of a bad text that is shown again. */
+const SHOWN = 200;
+
+/** How a model without native tool calls is told to act. */
+export function actionInstructions(tools: string): string {
+  return [
+    `You can use these tools, told as JSON:\n${tools}`,
+    'To use one, answer with one JSON object and nothing after it: {"name": "<tool>", "args": {...}}. You are then told what came of it.',
+    "When you know the answer, give it as plain text without such an object.",
+  ].join("\n\n");
+}
+
+/**
+ * Reads the seed's form of an action, JSON in text: bare, fenced or with prose around it, mended where it can be. Only the first action
+ * counts, or a whole array of them: what a model writes after its action it has made up. JSON that names no tool is part of an answer.
+ *
+ * @param isTool whether there is a tool of a name
+ */
+export function readTextAction(text: string, isTool: (name: string) => boolean): TextAction {
+  const { values, broken } = findJson(text);
+  const found = values.toSorted((a, b) => a.start - b.start);
+  for (const { value } of found) {
+    const calls = callsIn(value, isTool);
+    if (calls.length > 0) return { kind: "calls", calls };
+  }
+  if (broken !== undefined && LOOKS_LIKE_ACTION.test(text.slice(broken.start, broken.end))) {
+    const near = text.slice(Math.max(0, broken.at - SHOWN / 2), broken.at + SHOWN / 2);
+    return { kind: "malformed", why: `it is ${broken.reason} JSON near ${JSON.stringify(near)}` };
+  }
+  return { kind: "answer", text: answerIn(found.map(({ value }) => value)) ?? text };
+}
+
+/** Marks that models put around an action and around their thoughts; their servers take them away only when they know the model. */
+const MARKED = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
+const THOUGHTS = /^\s*<think>[\s\S]*?<\/think>/;
+
+/**
+ * What models write that were not made for tools, or whose server does not know their marks: an action that is the whole of a text, fence,
+ * marks and thoughts aside, and names a tool that exists. An action in marks with words around it may be one that the text tells of: it
+ * does not run, and is no answer either.
+ */
+export function wholeTextAction(text: string, isTool: (name: string) => boolean): TextAction {
+  const said = text.replace(THOUGHTS, "").trim();
+  const marked = [...said.matchAll(MARKED)].flatMap(([, inside = ""]) => wholeCalls(inside, isTool));
+  if (marked.length > 0 && said.replace(MARKED, "").trim() !== "") return { kind: "malformed", why: "there are words around it" };
+  const calls = marked.length > 0 ? marked : wholeCalls(said, isTool);
+  if (calls.length === 0) return { kind: "answer", text };
+  return { kind: "calls", calls: calls.map((call, place) => ({ ...call, id: `text_${place}` })) };
+}
+
+function wholeCalls(text: string, isTool: (name: string) => boolean): readonly ToolCall[] {
+  const bare = text
+    .trim()
+    .replace(/^```(?:json)?\s*/, "")
+    .replace(/\s*```$/, "");
+  if (!/^[[{]/.test(bare) || !/[\]}]$/.test(bare)) return [];
+  const [only, ...others] = findJson(bare).values;
+  if (only === undefined || others.length > 0 || only.start !== 0 || only.end !== bare.length) return [];
+  const calls = callsIn(only.value, isTool);
+  return calls.every((call) => isTool(call.function.name)) ? calls : [];
+}
+
+function callsIn(value: Json, isTool: (name: string) => boolean): ToolCall[] {
+  const wishes = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  const calls = wishes.map((wish, place) => callOf(wish, place, isTool));
+  return calls.every((call) => call !== undefined) ? calls : [];
+}
+
+function callOf(wish: Json, place: number, isTool: (name: string) => boolean): ToolCall | undefined {
+  if (!isRecord(wish)) return undefined;
+  const name = NAME_KEYS.map((key) => wish[key]).find((one) => typeof one === "string");
+  const argsKey = ARGS_KEYS.find((key) => Object.hasOwn(wish, key));
+  if (typeof name !== "string" || (argsKey === undefined && !isTool(name))) return undefined;
+  const args = argsKey === undefined ? {} : wish[argsKey];
+  const written = typeof args === "string" ? args : JSON.stringify(args ?? {});
+  return { id: `text_${place}`, type: "function", function: { name, arguments: written } };
+}
+
+/** Some models wrap their answer too. */
+function answerIn(values: readonly Json[]): string | undefined {
+  const [only, ...others] = values;
+  if (only === undefined || others.length > 0 || !isRecord(only)) return undefined;
+  const { answer, final_answer: final } = only as { readonly answer?: Json; readonly final_answer?: Json };
+  const said = final ?? answer;
+  return Object.keys(only).length === 1 && typeof said === "string" ? said : undefined;
+}

@@ -1,0 +1,106 @@
+import type { z } from "zod";
+import { throwIfAborted } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { ToolCall } from "../model/chat-message.ts";
+import type { ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
+import type { CalledTool } from "../tool/call-outcome.ts";
+import { forbiddenBy } from "../tool/tool-choice.ts";
+import type { AgentMemory } from "./agent-memory.ts";
+import type { AgentEvent } from "./events.ts";
+import { LoopDetector, type LoopOptions } from "./loop-detector.ts";
+import type { Mind, Question } from "./mind.ts";
+import type { ModelDesk } from "./model-desk.ts";
+import { remark } from "./remarks.ts";
+
+/** Runs calls: checked, permitted, limited and recorded. */
+export type RunCalls = (calls: readonly ToolCall[]) => Promise<readonly CalledTool[]>;
+
+/** What a mind at work is made of. */
+export interface WorkingMindParts {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly memory: AgentMemory;
+  readonly desk: ModelDesk;
+  readonly runCalls: RunCalls;
+  readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
+  readonly nextStepPrompt: string | undefined;
+  /** False: loops are not looked for. */
+  readonly loops: LoopOptions | false;
+  readonly tell: (event: AgentEvent) => void;
+}
+
+/** The mind of one run. It owns the step under way and whether the run goes in circles; what is remembered is the memory's. */
+export class WorkingMind implements Mind {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly nextStepPrompt: string | undefined;
+  step = 0;
+  /** Set when a loop went on after the warning. */
+  looped = false;
+  readonly #parts: WorkingMindParts;
+  readonly #loops: LoopDetector | undefined;
+  #called: ToolCall[] = [];
+  #acted = false;
+  #warned = false;
+
+  constructor(parts: WorkingMindParts) {
+    this.#parts = parts;
+    this.signal = parts.signal;
+    this.clock = parts.clock;
+    this.nextStepPrompt = parts.nextStepPrompt;
+    this.#loops = parts.loops === false ? undefined : new LoopDetector(parts.loops);
+  }
+
+  /** A tool that is named must be called once; from then on the model chooses, or nothing would ever end. */
+  get toolChoice(): NonNullable<ChatRequest["toolChoice"]> {
+    const { toolChoice } = this.#parts;
+    return this.#acted && typeof toolChoice === "object" ? "auto" : toolChoice;
+  }
+
+  get usage(): Usage {
+    return this.#parts.desk.usage;
+  }
+
+  ask(question: Question): AsyncGenerator<string, ChatResponse, void> {
+    return this.#parts.desk.ask(question);
+  }
+
+  read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
+    return this.#parts.desk.read(schema, question);
+  }
+
+  async act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
+    throwIfAborted(this.signal);
+    if (this.#loops !== undefined) this.#called.push(...calls);
+    const choice = this.toolChoice;
+    const forbidden = new Map(calls.map((call) => [call, forbiddenBy(choice, call, this.#parts.memory.tools)]));
+    const ran = await this.#parts.runCalls(calls.filter((call) => forbidden.get(call) === undefined));
+    throwIfAborted(this.signal);
+    this.#acted ||= ran.length > 0;
+    const answers = new Map(ran.map((called) => [called.call, called]));
+    return calls.flatMap((call) => forbidden.get(call) ?? answers.get(call) ?? []);
+  }
+
+  warn(code: string, text: string): void {
+    this.#parts.tell({ type: "warning", step: this.step, code, text });
+  }
+
+  /** Looks for a loop after a state has run: the first one is told to the model, the second one ends the run. */
+  async watchLoops(): Promise<void> {
+    const period = this.#loops?.add(this.#called) ?? 0;
+    this.#called = [];
+    if (period === 0) return;
+    const what = period === 1 ? "the same tools with the same arguments" : `the same ${period} steps in turns`;
+    this.warn("LOOP", `It calls ${what} again and again.`);
+    if (this.#warned) {
+      this.looped = true;
+      return;
+    }
+    this.#warned = true;
+    await this.#parts.memory.update([
+      remark(
+        `You call ${what} again and again, and nothing new comes of it. Do something else, or say what you know so far. If you go on like this, you are stopped.`,
+      ),
+    ]);
+  }
+}

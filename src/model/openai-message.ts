@@ -1,0 +1,60 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { ChatMessage, ImagePart, ToolCall } from "./chat-message.ts";
+
+/** Names that servers take for speakers. */
+const SPEAKER = /[^a-zA-Z0-9_-]/g;
+
+/**
+ * A conversation in the form that OpenAI's servers take, without empty fields. Pictures that tools return follow as a user's message after
+ * the last of their answers: tool messages carry text alone and stand together.
+ *
+ * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ */
+export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
+  const wire: JsonObject[] = [];
+  let pictures: ImagePart[] = [];
+  const flush = (): void => {
+    if (pictures.length > 0) wire.push({ role: "user", content: parts("Pictures returned by the tools above:", pictures) });
+    pictures = [];
+  };
+  for (const message of messages) {
+    if (message.role !== "tool") flush();
+    wire.push(toOpenAI(message));
+    if (message.role === "tool") pictures.push(...(message.images ?? []));
+  }
+  flush();
+  return wire;
+}
+
+/**
+ * One message in that form. Pictures of a tool's message have no place in it: {@link openaiMessages} puts them where servers take them.
+ *
+ * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ */
+export function toOpenAI(message: ChatMessage): JsonObject {
+  const { role, content = "", images = [] } = message;
+  if (role === "tool") return { role, content, tool_call_id: message.toolCallId ?? "" };
+  const name = message.name?.replace(SPEAKER, "_").slice(0, 64);
+  const speaker: JsonObject = name === undefined || name === "" ? {} : { name };
+  if (images.length > 0 && role !== "user") {
+    throw new UsageError("IMAGES_UNSUPPORTED", `Expected pictures in messages of users and tools only, got some in one of role ${role}.`);
+  }
+  if (role === "user") return { role, ...speaker, content: images.length === 0 ? content : parts(content, images) };
+  if (role === "system") return { role, ...speaker, content };
+  const calls = message.toolCalls ?? [];
+  if (calls.length === 0) return { role, ...speaker, content };
+  return { role, ...speaker, ...(content === "" ? {} : { content }), tool_calls: calls.map(wireCall) };
+}
+
+function parts(text: string, images: readonly ImagePart[]): JsonObject[] {
+  const pictures = images.map((image) => {
+    const url = "url" in image ? image.url : `data:${image.mediaType};base64,${image.data}`;
+    return { type: "image_url", image_url: { url } };
+  });
+  return text === "" ? pictures : [{ type: "text", text }, ...pictures];
+}
+
+function wireCall(call: ToolCall): JsonObject {
+  return { id: call.id, type: "function", function: { name: call.function.name, arguments: call.function.arguments } };
+}

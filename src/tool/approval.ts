@@ -1,0 +1,72 @@
+import type { JsonObject } from "../kernel/json.ts";
+import type { StepPort } from "../kernel/step.ts";
+import { cutText } from "./cut-text.ts";
+import { interruptionIn, toldOf } from "./thrown.ts";
+
+/** What a person is asked before a call runs. */
+export interface ApprovalRequest {
+  /** Stable across resume; an answer given later names it. */
+  readonly id: string;
+  /** Who asks. */
+  readonly role: string;
+  /** The question in words. Invisible and steering characters are shown, not sent; a long call is cut, and says so. */
+  readonly text: string;
+  readonly tool: string;
+  /** All that the tool would be given. */
+  readonly args: JsonObject;
+}
+
+/** Who is asked for permission: true, false, or words. "yes" and its like allow; any other word is a no, and told to the model. */
+export type Approver = (request: ApprovalRequest, o: { readonly signal: AbortSignal }) => boolean | string | Promise<boolean | string>;
+
+/** What a person said to a call. */
+export interface Approval {
+  readonly isGiven: boolean;
+  /** Why not, in the person's words; empty when there are none. */
+  readonly words: string;
+}
+
+/** Most characters of a call that a person is shown in the question itself. */
+const SHOWN_CALL = 8_000;
+/** Most characters of a person's refusal that the model is told. */
+const TOLD_WORDS = 2_000;
+const YES = /^(?:y|yes|ok|okay|allow|allowed|approve|approved|true)[.!]?$/i;
+const NO = /^(?:n|no|deny|denied|false)[.!]?$/i;
+const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** Asks for permission, as a step: what was said once holds when the run goes on. */
+export async function askPermission(
+  steps: StepPort,
+  approve: Approver,
+  { role, tool, args }: { readonly role: string; readonly tool: string; readonly args: JsonObject },
+  signal: AbortSignal,
+): Promise<Approval> {
+  const text = visible(`May ${role} use the tool "${tool}"?\n${cutText(JSON.stringify(args, null, 2), SHOWN_CALL)}`);
+  const answer = await steps.step<unknown>(
+    { kind: "human", name: "approve", request: { role, question: text, tool, args } },
+    async (door) => {
+      const both = AbortSignal.any([signal, door.signal]);
+      try {
+        return await approve({ id: door.key, role, text, tool, args }, { signal: both });
+      } catch (error) {
+        const interruption = interruptionIn(error);
+        if (interruption !== undefined) throw interruption;
+        return `no, asking for permission failed: ${toldOf(error).slice(0, TOLD_WORDS)}`;
+      }
+    },
+  );
+  return approvalIn(answer);
+}
+
+/** Nothing but a plain yes is one. */
+function approvalIn(answer: unknown): Approval {
+  if (answer === true) return { isGiven: true, words: "" };
+  if (typeof answer !== "string") return { isGiven: false, words: "" };
+  const words = answer.trim();
+  if (YES.test(words)) return { isGiven: true, words: "" };
+  return { isGiven: false, words: NO.test(words) ? "" : words.slice(0, TOLD_WORDS) };
+}
+
+function visible(text: string): string {
+  return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

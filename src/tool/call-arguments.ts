@@ -1,0 +1,100 @@
+import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import { findJson } from "../model/json-in-text.ts";
+import { issueLine } from "../model/structured-output.ts";
+import type { Tool } from "./tool.ts";
+
+/** Longest arguments that are read, in characters: whoever writes more has gone astray. */
+const MAX_ARGUMENTS = 1_000_000;
+/** Most issues a model is told, and most characters of them all. */
+const SHOWN_ISSUES = 10;
+const SHOWN_CHARACTERS = 2_000;
+const SHOWN_PARAMETERS = 500;
+
+/** Arguments of a call: as plain JSON, for the record and for rules, and as the tool takes them; or what is wrong with them. */
+export type CallArguments =
+  | { readonly ok: true; readonly json: JsonObject; readonly args: unknown }
+  | { readonly ok: false; readonly why: string };
+
+/** Reads a call's arguments: mends the text where that needs no guess, and checks them against the tool's parameters. */
+export function readArguments(text: string, tool: Tool): CallArguments {
+  const found = objectIn(text);
+  if (!found.ok) return { ok: false, why: `Arguments of "${tool.name}" ${found.why} ${expectation(tool)}` };
+  const checked = tool.check(found.json);
+  if (checked.ok) return { ok: true, json: plainForm(checked.args) ?? found.json, args: checked.args };
+  const lines = checked.issues.slice(0, SHOWN_ISSUES).map((issue) => `- ${issueLine({ ...issue, path: issue.path || "the arguments" })}`);
+  const more = checked.issues.length > SHOWN_ISSUES ? [`- and ${checked.issues.length - SHOWN_ISSUES} more like these`] : [];
+  const list = [...lines, ...more].join("\n").slice(0, SHOWN_CHARACTERS);
+  return { ok: false, why: `Arguments of "${tool.name}" do not fit:\n${list}\n${expectation(tool)}` };
+}
+
+type Found = { readonly ok: true; readonly json: JsonObject } | { readonly ok: false; readonly why: string };
+
+function objectIn(text: string): Found {
+  if (text.length > MAX_ARGUMENTS) {
+    return { ok: false, why: `are ${text.length} characters long, and at most ${MAX_ARGUMENTS} are read. Do it in smaller parts.` };
+  }
+  if (text.trim() === "") return { ok: true, json: {} };
+  const value = jsonIn(text);
+  if (value === undefined) return { ok: false, why: `are no JSON: ${near(text)}.` };
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { ok: false, why: `are ${Array.isArray(value) ? "a list" : `a ${value === null ? "null" : typeof value}`}, not an object.` };
+  }
+  const trouble = notPlain(value);
+  return trouble === undefined ? { ok: true, json: value as JsonObject } : { ok: false, why: `cannot be used. ${trouble}` };
+}
+
+/** The value of a text that is JSON, or holds one part that is; also when it stands as JSON in a string once more. */
+function jsonIn(text: string): Json | undefined {
+  const value = strictJson(text) ?? mendedJson(text);
+  if (typeof value !== "string") return value;
+  const inner = strictJson(value) ?? mendedJson(value);
+  return typeof inner === "object" ? inner : value;
+}
+
+function strictJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a text with several values nobody can say which is meant. */
+function mendedJson(text: string): Json | undefined {
+  const { values, broken } = findJson(text);
+  return values.length === 1 && broken === undefined ? values[0]?.value : undefined;
+}
+
+function notPlain(value: Json): string | undefined {
+  try {
+    canonicalJson(value);
+    return undefined;
+  } catch (error) {
+    return thrownText(error);
+  }
+}
+
+/** What the tool takes, as JSON; a tool whose parameters become dates and the like is recorded by what came. */
+function plainForm(args: unknown): JsonObject | undefined {
+  try {
+    const plain = JSON.parse(canonicalJson(args)) as Json;
+    return typeof plain === "object" && plain !== null && !Array.isArray(plain) ? (plain as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function near(text: string): string {
+  const start = text.trim().slice(0, 60);
+  return `they begin with ${JSON.stringify(start)}`;
+}
+
+/** What the model should write instead. */
+function expectation(tool: Tool): string {
+  const schema = JSON.stringify(tool.spec.parameters);
+  if (schema.length <= SHOWN_PARAMETERS) return `Write one JSON object that fits ${schema}`;
+  const { properties } = tool.spec.parameters;
+  const names = typeof properties === "object" && properties !== null ? Object.keys(properties).join(", ") : "";
+  return `Write one JSON object with ${names.slice(0, SHOWN_PARAMETERS) || "what the tool's description says"}.`;
+}

@@ -1,0 +1,133 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { StepPort } from "../kernel/step.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { ToolCall } from "../model/chat-message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { type Approver, askPermission } from "./approval.ts";
+import { readArguments } from "./call-arguments.ts";
+import { type CalledTool, notRun } from "./call-outcome.ts";
+import { decide, type PermissionPolicy } from "./permission.ts";
+import { type AskPerson, runTool } from "./run-tool.ts";
+import type { Tool } from "./tool.ts";
+import type { ToolCollection } from "./tool-collection.ts";
+
+/** What happens with a call while it happens. */
+export type ToolNotice =
+  | { readonly type: "tool.started"; readonly call: ToolCall; readonly tool: string; readonly args: JsonObject }
+  | { readonly type: "tool.progress"; readonly call: ToolCall; readonly text: string }
+  | { readonly type: "tool.ended"; readonly called: CalledTool };
+
+/** What calls are made with. */
+export interface CallToolOptions {
+  readonly tools: ToolCollection;
+  /** The door of the activation, or a direct one. */
+  readonly steps: StepPort;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Default: what each tool says. */
+  readonly policy?: PermissionPolicy | undefined;
+  /** Without one, what needs a person's permission does not run. */
+  readonly approve?: Approver | undefined;
+  /** Who calls: named to the person who is asked. Default: "agent". */
+  readonly role?: string | undefined;
+  /** How tools reach a person. */
+  readonly ask?: AskPerson | undefined;
+  /** The model tools may use, made for the door of the call: what a tool asks is a step inside its own. */
+  readonly model?: ((steps: StepPort) => ChatModel) | undefined;
+  /** The session of the agent that calls, for tools that keep something between its calls. */
+  readonly session?: object | undefined;
+  /** Told of what happens. It must not throw: what it throws ends the call, or the tool that told how far it is. */
+  readonly tell?: ((notice: ToolNotice) => void) | undefined;
+}
+
+/** A call that may run, or has to be asked for. */
+export interface ReadyCall {
+  readonly call: ToolCall;
+  readonly tool: Tool;
+  readonly json: JsonObject;
+  readonly args: unknown;
+  readonly decision: "allow" | "ask";
+}
+
+const SHOWN_NAMES = 500;
+
+/**
+ * One call of a model: checked, permitted, run within its limits, recorded. Whatever the model wrote and the tool does comes back as a
+ * result that the model can read.
+ *
+ * @throws ControlError when the run stops, and what else the door throws: that a call may have happened before a crash (`STEP_UNCERTAIN`),
+ * that the activation has ended.
+ */
+export async function callTool(call: ToolCall, options: CallToolOptions): Promise<CalledTool> {
+  const ready = readyCall(call, options);
+  const permitted = isReady(ready) ? await permit(ready, options) : ready;
+  return isReady(permitted) ? runReady(permitted, options) : told(permitted, options);
+}
+
+/** Looks at a call without running anything. */
+export function readyCall(call: ToolCall, { tools, policy = {} }: CallToolOptions): ReadyCall | CalledTool {
+  const { name, arguments: text } = call.function;
+  const tool = tools.find(name);
+  if (tool === undefined) return notRun(call, "unknown", `there is no tool ${valueText(name)}. ${toolsThere(tools)}`);
+  const read = readArguments(text, tool);
+  if (!read.ok) return notRun(call, "invalid", read.why);
+  const decision = decide(tool, read.json, policy);
+  if (decision === "deny") {
+    return notRun(
+      call,
+      "denied",
+      `the tool "${tool.name}" may not be used like this: a rule forbids it. Do not try it again; go another way.`,
+    );
+  }
+  return { call, tool, json: read.json, args: read.args, decision };
+}
+
+/** Whether a call may run, rather than having its answer already. */
+export function isReady(call: ReadyCall | CalledTool): call is ReadyCall {
+  return "decision" in call;
+}
+
+/** Asks a person where a person has to be asked. */
+export async function permit(ready: ReadyCall, options: CallToolOptions): Promise<ReadyCall | CalledTool> {
+  if (ready.decision === "allow") return ready;
+  const { call, tool, json } = ready;
+  const { approve, steps, role = "agent", signal } = options;
+  if (approve === undefined) {
+    return notRun(
+      call,
+      "denied",
+      `the tool "${tool.name}" needs a person's permission, and nobody is there to give it. Do what you can without it, and say what it was for.`,
+    );
+  }
+  const { isGiven, words } = await askPermission(steps, approve, { role, tool: tool.name, args: json }, signal);
+  if (isGiven) return { ...ready, decision: "allow" };
+  return notRun(
+    call,
+    "denied",
+    `a person did not allow this use of the tool "${tool.name}"${words === "" ? "" : ` and said: ${words}`}. Do not try it again unchanged.`,
+  );
+}
+
+/** Runs a call that may run, as one step. */
+export async function runReady({ call, tool, json, args }: ReadyCall, options: CallToolOptions): Promise<CalledTool> {
+  const { steps, clock, signal, role = "agent", ask, model, session, tell } = options;
+  tell?.({ type: "tool.started", call, tool: tool.name, args: json });
+  const progress = (text: string): void => tell?.({ type: "tool.progress", call, text });
+  const { name, idempotent, again, fresh } = tool;
+  const end = await steps.step({ kind: "tool", name, request: { name, args: json }, idempotent, again, fresh }, (door) =>
+    runTool(tool, args, door, { clock, signal, role, ask, model, session, progress }),
+  );
+  return told({ call, ...end, ends: tool.ends && end.outcome === "ok" }, options);
+}
+
+/** Tells that a call has its answer. */
+export function told(called: CalledTool, { tell }: CallToolOptions): CalledTool {
+  tell?.({ type: "tool.ended", called });
+  return called;
+}
+
+function toolsThere(tools: ToolCollection): string {
+  if (tools.size === 0) return "There are no tools. Answer in words.";
+  return `There are: ${tools.names.join(", ").slice(0, SHOWN_NAMES)}.`;
+}

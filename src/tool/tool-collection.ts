@@ -1,0 +1,76 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { ToolSpec } from "../model/chat-model.ts";
+import type { Tool } from "./tool.ts";
+
+/**
+ * The tools an agent has, by name. It owns that names are unique.
+ *
+ * K1 two tools of one name are refused, and then nothing is added. K2 tools stand in the order they were added. K3 a name finds a tool and
+ * nothing else, whatever the name: `constructor` is a name like others.
+ */
+export class ToolCollection implements Iterable<Tool> {
+  readonly #tools = new Map<string, Tool>();
+  #specs: readonly ToolSpec[] | undefined;
+
+  /** @throws UsageError `TOOL_DUPLICATE` when two have one name. */
+  constructor(tools: Iterable<Tool> = []) {
+    this.add(tools);
+  }
+
+  get size(): number {
+    return this.#tools.size;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#tools.keys()];
+  }
+
+  /** The tools as a model is told of them. */
+  get specs(): readonly ToolSpec[] {
+    this.#specs ??= Object.freeze([...this.#tools.values()].map((tool) => tool.spec));
+    return this.#specs;
+  }
+
+  get(name: string): Tool | undefined {
+    return this.#tools.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#tools.has(name);
+  }
+
+  /** The tool that a model means: of that name, or the only one whose name differs in upper and lower case alone. */
+  find(name: string): Tool | undefined {
+    const exact = this.#tools.get(name);
+    if (exact !== undefined) return exact;
+    const lower = name.toLowerCase();
+    const alike = [...this.#tools.values()].filter((tool) => tool.name.toLowerCase() === lower);
+    return alike.length === 1 ? alike[0] : undefined;
+  }
+
+  /** @throws UsageError `TOOL_DUPLICATE` when a name is taken. */
+  add(tools: Tool | Iterable<Tool>): void {
+    const more = Symbol.iterator in tools ? [...tools] : [tools];
+    const taken = new Set(this.#tools.keys());
+    for (const { name } of more) {
+      if (taken.has(name)) throw duplicate(name);
+      taken.add(name);
+    }
+    for (const tool of more) this.#tools.set(tool.name, tool);
+    this.#specs = undefined;
+  }
+
+  /** True when there was one of that name. */
+  remove(name: string): boolean {
+    this.#specs = undefined;
+    return this.#tools.delete(name);
+  }
+
+  [Symbol.iterator](): Iterator<Tool> {
+    return [...this.#tools.values()][Symbol.iterator]();
+  }
+}
+
+function duplicate(name: string): UsageError {
+  return new UsageError("TOOL_DUPLICATE", `Expected tools of different names, got two of the name "${name}". Rename one, or leave it out.`);
+}

@@ -1,0 +1,142 @@
+import type { z } from "zod";
+import { UsageError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { thrownText, valueText } from "../kernel/value-text.ts";
+import { findJson } from "../model/json-in-text.ts";
+import { outputSchema, withoutFillers } from "../model/json-schema.ts";
+import { issuesOf, type OutputIssue } from "../model/structured-output.ts";
+import { checkable } from "./json-schema-check.ts";
+
+/** Arguments that fit, or what is wrong with them. */
+export type CheckedArguments<P> = { readonly ok: true; readonly args: P } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
+
+/** A tool's parameters: as a model is told of them, and as its arguments are checked. */
+export interface ToolParameters {
+  readonly json: JsonObject;
+  readonly check: (args: JsonObject) => CheckedArguments<unknown>;
+}
+
+/**
+ * Parameters told by a zod object.
+ *
+ * @throws UsageError `TOOL_INVALID` when it is no object; `SCHEMA_UNSUPPORTED` when JSON cannot carry it.
+ */
+export function zodParameters(tool: string, schema: z.ZodType): ToolParameters {
+  const { json, wrapped } = outputSchema(schema);
+  if (wrapped) {
+    throw new UsageError(
+      "TOOL_INVALID",
+      `Expected the parameters of the tool "${tool}" to be a zod object, got another type. Put a union, a list or a value into a member of an object: z.object({ value: ... }).`,
+    );
+  }
+  return { json, check: (args) => checked(args, schema, json) };
+}
+
+/**
+ * Parameters told by a JSON Schema, which may come from anywhere; without one there are none. Arguments that fit stay as they came.
+ *
+ * @throws UsageError `TOOL_INVALID` when it is the schema of something other than an object.
+ */
+export function jsonParameters(tool: string, schema: JsonObject = { type: "object", properties: {} }): ToolParameters {
+  if (schema["type"] !== "object") {
+    throw new UsageError(
+      "TOOL_INVALID",
+      `Expected the parameters of the tool "${tool}" to be a zod object or a JSON Schema of type "object", got ${valueText(schema)}.`,
+    );
+  }
+  let reader: z.ZodType | "none" | undefined;
+  return {
+    json: schema,
+    check(args) {
+      reader ??= checkable(schema) ?? "none";
+      if (reader === "none") return { ok: true, args };
+      const found = checked(args, reader, schema);
+      return found.ok ? { ok: true, args: found.from } : found;
+    },
+  };
+}
+
+type Checked =
+  | { readonly ok: true; readonly args: unknown; readonly from: Json }
+  | { readonly ok: false; readonly issues: readonly OutputIssue[] };
+
+/** Checks arguments as they came; then without nulls that mean "left out", and with what stood as JSON in strings. */
+function checked(args: JsonObject, schema: z.ZodType, json: JsonObject): Checked {
+  const strange = strangers(args, json);
+  if (strange.length > 0) return { ok: false, issues: strange };
+  const asItCame = read(schema, args);
+  if (asItCame.success === true) return { ok: true, args: asItCame.data, from: args };
+  const value = withoutFillers(args, json);
+  const filled = read(schema, value);
+  if (filled.success === true) return { ok: true, args: filled.data, from: value };
+  if (filled.success === "thrown") return { ok: false, issues: [{ path: "", message: `could not be checked: ${filled.why}` }] };
+  const mended = mend(value, filled.error.issues);
+  const again = mended === undefined ? undefined : read(schema, mended);
+  if (mended !== undefined && again?.success === true) return { ok: true, args: again.data, from: mended };
+  return { ok: false, issues: issuesOf(filled.error.issues, value) };
+}
+
+type Read = z.ZodSafeParseResult<unknown> | { readonly success: "thrown"; readonly why: string };
+
+function read(schema: z.ZodType, value: Json): Read {
+  try {
+    return schema.safeParse(value);
+  } catch (error) {
+    return { success: "thrown", why: thrownText(error) };
+  }
+}
+
+/** Arguments that the tool has no parameter for: a misspelt one would be left out in silence. A tool without parameters takes no notice. */
+function strangers(args: JsonObject, json: JsonObject): OutputIssue[] {
+  const extra = json["additionalProperties"];
+  const properties = json["properties"];
+  const isOpen = (extra !== undefined && extra !== false) || json["patternProperties"] !== undefined;
+  if (isOpen || typeof properties !== "object" || properties === null) return [];
+  const known = Object.keys(properties);
+  if (known.length === 0) return [];
+  return Object.keys(args)
+    .filter((name) => !Object.hasOwn(properties, name))
+    .map((name) => ({ path: name.slice(0, 100), message: `is no parameter; there are ${known.join(", ").slice(0, 500)}` }));
+}
+
+/** Types whose values models like to write as JSON inside a string. */
+const INSIDE_STRINGS = new Set(["number", "int", "boolean", "array", "object", "record", "tuple"]);
+
+/** The same value with strings that hold JSON of the type expected there read; undefined when there are none. */
+function mend(value: Json, issues: readonly z.core.$ZodIssue[]): Json | undefined {
+  let mended: Json | undefined;
+  for (const issue of issues.slice(0, 100)) {
+    if (issue.code !== "invalid_type" || !INSIDE_STRINGS.has(issue.expected)) continue;
+    const inner = insideString(at(value, issue.path));
+    if (inner !== undefined) mended = replaced(mended ?? value, issue.path, inner);
+  }
+  return mended;
+}
+
+function insideString(text: Json | undefined): Json | undefined {
+  if (typeof text !== "string") return undefined;
+  const { values } = findJson(text);
+  const [only] = values;
+  return values.length === 1 && only !== undefined && typeof only.value !== "string" && isWhole(text, only) ? only.value : undefined;
+}
+
+function isWhole(text: string, { start, end }: { readonly start: number; readonly end: number }): boolean {
+  return text.slice(0, start).trim() === "" && text.slice(end).trim() === "";
+}
+
+function at(value: Json, path: readonly PropertyKey[]): Json | undefined {
+  let place: Json | undefined = value;
+  for (const key of path) {
+    if (typeof place !== "object" || place === null || !Object.hasOwn(place, key)) return undefined;
+    place = (place as Readonly<Record<PropertyKey, Json>>)[key];
+  }
+  return place;
+}
+
+function replaced(value: Json, path: readonly PropertyKey[], inner: Json): Json {
+  const [key, ...rest] = path;
+  if (key === undefined) return inner;
+  if (Array.isArray(value)) return value.with(Number(key), replaced(value[Number(key)] as Json, rest, inner)) as Json;
+  const object = value as JsonObject;
+  return { ...object, [String(key)]: replaced(object[String(key)] ?? null, rest, inner) };
+}

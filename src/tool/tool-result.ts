@@ -1,0 +1,82 @@
+import type { Json } from "../kernel/json.ts";
+import type { ImagePart } from "../model/chat-message.ts";
+import { cutText } from "./cut-text.ts";
+
+/** What a tool gave back. Plain JSON. All of it is words of the outside world: a model reads it, nothing here obeys it. */
+export interface ToolResult {
+  /** What the model reads. */
+  readonly output?: Json;
+  /** Set when the tool failed: what went wrong, in words the model can act on. */
+  readonly error?: string;
+  readonly images?: readonly ImagePart[];
+  /** What the system has to say besides, for example that something was left out. */
+  readonly system?: string;
+  /** For programs. A model reads it only where there is neither output nor error. */
+  readonly data?: Json;
+}
+
+/** The result of a tool that did what it was asked. */
+export function toolOutput(output: Json, more: Omit<ToolResult, "output" | "error"> = {}): ToolResult {
+  return { ...more, output };
+}
+
+/** The result of a tool that could not. What it printed before may stand beside it. */
+export function toolFailure(error: string, more: Omit<ToolResult, "error"> = {}): ToolResult {
+  return { ...more, error };
+}
+
+/** Whether the tool failed. An output of 0, false or "" is none the less an output. */
+export function isFailure(result: ToolResult): boolean {
+  return result.error !== undefined;
+}
+
+/**
+ * A result as a model reads it: `Error: ...` first when it failed, then what the tool put out, then what the system has to say.
+ *
+ * @param limit most characters of the output and of the error; what is left out is told in its place. Default: all
+ */
+export function resultText(result: ToolResult, limit: number = Infinity): string {
+  const { error, system } = result;
+  const output = outputText(result);
+  const parts = [
+    ...(error === undefined ? [] : [`Error: ${cutText(error === "" ? "the tool failed and said nothing" : error, limit)}`]),
+    ...(output === "" ? [] : [cutText(output, limit)]),
+    ...(system === undefined || system === "" ? [] : [`Note: ${cutText(system, limit)}`]),
+  ];
+  return parts.length === 0 ? "(no output)" : parts.join("\n");
+}
+
+/** Two results as one: texts one after another, all pictures kept, data as a list. It failed when one of them did. */
+export function combineResults(first: ToolResult, second: ToolResult): ToolResult {
+  const images = [...(first.images ?? []), ...(second.images ?? [])];
+  const error = joined(first.error, second.error);
+  const system = joined(first.system, second.system);
+  const output = combinedOutput(first.output, second.output);
+  const data = first.data === undefined ? second.data : second.data === undefined ? first.data : [first.data, second.data];
+  return {
+    ...(output === undefined ? {} : { output }),
+    ...(error === undefined ? {} : { error }),
+    ...(images.length === 0 ? {} : { images }),
+    ...(system === undefined ? {} : { system }),
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function outputText({ output, error, images, data }: ToolResult): string {
+  if (output !== undefined) return jsonText(output);
+  return error === undefined && images === undefined && data !== undefined ? jsonText(data) : "";
+}
+
+function jsonText(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}
+
+function combinedOutput(first: Json | undefined, second: Json | undefined): Json | undefined {
+  if (first === undefined) return second;
+  return second === undefined ? first : joined(jsonText(first), jsonText(second));
+}
+
+function joined(first: string | undefined, second: string | undefined): string | undefined {
+  const parts = [first, second].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.filter((part) => part !== "").join("\n");
+}

@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { defineTool } from "../tool/define-tool.ts";
+import { toolOutput } from "../tool/tool-result.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { Json } from "../kernel/json.ts";
+
+/** What an answer must look like. */
+export interface ChatCompletionOptions {
+  /** Default: a text. An object's members become the tool's parameters; any other type stands in the parameter `response`. */
+  readonly schema?: z.ZodType;
+  readonly description?: string;
+}
+
+/** Gives the final answer in a given form, and ends the run with it: `data.answer` is its text, `data.value` the value. */
+export function createChatCompletion({ schema = z.string(), description }: ChatCompletionOptions = {}): Tool {
+  const isObject = schema instanceof z.ZodObject;
+  const parameters = isObject ? schema : z.object({ response: schema });
+  return defineTool({
+    name: "create_chat_completion",
+    description: description ?? "Gives the final answer to the task, in the form asked for, and ends the work on it. Call it alone.",
+    parameters,
+    effect: "read",
+    ends: true,
+    maxOutput: 100_000,
+    execute: (args: unknown) => {
+      const value = (isObject ? args : (args as { readonly response: unknown }).response) as Json;
+      const answer = typeof value === "string" ? value : JSON.stringify(value);
+      return toolOutput(answer, { data: { status: "success", answer, value } });
+    },
+  });
+}

@@ -1,0 +1,72 @@
+import { readHtml } from "./html-text.ts";
+import { decodeEntities } from "./html-entities.ts";
+import { seenText, textOfBytes } from "./outside-text.ts";
+import { unfitAnswer } from "./search-answer.ts";
+import type { HttpSearchOptions, SearchCall, SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
+import { getWeb } from "./web-request.ts";
+
+const BASE = "https://html.duckduckgo.com/html/";
+/** Tags end at the next bracket of either kind, so that reading them takes time that grows with the page and no more. */
+const LINK = /<a\s[^<>]{0,4000}>/gi;
+const TAG = /<[a-z]{1,10}\s[^<>]{0,4000}>/gi;
+const RESULT_CLASS = /\bclass=["'][^"']{0,200}\bresult__a\b/i;
+const SNIPPET_CLASS = /\bclass=["'][^"']{0,200}\bresult__snippet\b/i;
+const LONGEST_RESULT = 20_000;
+
+/** DuckDuckGo's page for browsers without scripts. It needs no key; it may ask callers that come too often to wait. */
+export function duckDuckGoSearch({ baseURL = BASE, access = {} }: HttpSearchOptions = {}): SearchProvider {
+  return {
+    name: "DuckDuckGo",
+    search: async (query: SearchQuery, { signal, clock }: SearchCall): Promise<SearchOutcome> => {
+      const url = new URL(baseURL);
+      url.searchParams.set("q", query.text);
+      const region = regionOf(query);
+      if (region !== undefined) url.searchParams.set("kl", region);
+      const answer = await getWeb({ url: url.href, access, signal, clock });
+      // It asks for proof of a person with this status.
+      if (answer.kind === "answer" && answer.status === 202) return { kind: "busy", after: undefined };
+      const unfit = unfitAnswer(answer, clock.now());
+      if (unfit !== undefined || answer.kind !== "answer") return unfit ?? { kind: "failed", reason: "no answer" };
+      const page = textOfBytes(answer.body, answer.headers["content-type"] ?? "");
+      if (/anomaly-modal|challenge-form/.test(page)) return { kind: "busy", after: undefined };
+      return { kind: "found", hits: hitsIn(page, answer.url).slice(0, query.limit) };
+    },
+  };
+}
+
+function regionOf({ language, country }: SearchQuery): string | undefined {
+  return country === undefined ? undefined : `${country.toLowerCase()}-${(language ?? "en").toLowerCase()}`;
+}
+
+function hitsIn(page: string, base: string): SearchHit[] {
+  const starts = [...page.matchAll(LINK)].filter(([tag]) => RESULT_CLASS.test(tag));
+  return starts.flatMap((start, place) => {
+    const from = start.index + start[0].length;
+    const next = starts[place + 1]?.index ?? page.length;
+    const rest = page.slice(from, Math.min(next, from + LONGEST_RESULT));
+    const url = targetOf(start[0], base);
+    const snippet = [...rest.matchAll(TAG)].find(([tag]) => SNIPPET_CLASS.test(tag));
+    if (url === undefined) return [];
+    return [
+      { title: lineOf(rest, base), url, snippet: snippet === undefined ? "" : lineOf(rest.slice(snippet.index + snippet[0].length), base) },
+    ];
+  });
+}
+
+/** The text up to the end of the link or block it stands in, on one line. */
+function lineOf(html: string, base: string): string {
+  const end = html.search(/<\/(?:a|td|div|h2)\b/i);
+  return seenText(readHtml(end === -1 ? html.slice(0, 500) : html.slice(0, end), base).text)
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** Where a result leads: the page links through an address of its own, with the real one in it. */
+function targetOf(tag: string, base: string): string | undefined {
+  const href = decodeEntities(/\bhref=["']([^"']{1,4000})["']/i.exec(tag)?.[1] ?? "");
+  if (href === "" || !URL.canParse(href, base)) return undefined;
+  const link = new URL(href, base);
+  const target = link.searchParams.get("uddg") ?? link.href;
+  if (!URL.canParse(target) || new URL(target).pathname.endsWith("/y.js")) return undefined;
+  return /^https?:$/.test(new URL(target).protocol) ? new URL(target).href : undefined;
+}

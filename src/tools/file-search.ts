@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { throwIfAborted } from "../kernel/abort.ts";
+import { nextMacrotask } from "../kernel/clock.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
+import type { Tool, ToolContext } from "../tool/tool.ts";
+import { visible } from "../workspace/path-rules.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { fitsPath, patternFault } from "./path-pattern.ts";
+import { linesOf } from "./text-edit.ts";
+import { readText, reasonOf } from "./tool-files.ts";
+
+/** Where files are searched. */
+export interface FileSearchOptions {
+  readonly workspace: Workspace;
+  /** Names of folders that are passed over. Default: what builds and installers make. */
+  readonly ignore?: readonly string[];
+}
+
+const IGNORED: readonly string[] = [
+  "dist",
+  "build",
+  "out",
+  "target",
+  "coverage",
+  "vendor",
+  "__pycache__",
+  ".venv",
+  "venv",
+  ".next",
+  ".cache",
+];
+const MOST_RESULTS = 200;
+const MOST_PER_FILE = 20;
+const LONGEST_TEXT = 500;
+const LONGEST_LINE = 300;
+/** Bytes read in one search. */
+const MOST_BYTES = 64 * 1024 ** 2;
+
+const parameters = z.object({
+  name: z.string().optional().describe("Pattern of paths, as *.ts or src/**/*.test.ts. `*` stays inside a folder, `**` crosses folders."),
+  text: z.string().optional().describe("Text to find in the files, as it stands: no regular expression, one line."),
+  ignoreCase: z.boolean().default(false),
+  under: z.string().optional().describe("Folder to search, relative to the project. Default: all of it."),
+  limit: z.number().int().min(1).max(MOST_RESULTS).default(50).describe("Most results."),
+});
+
+type SearchArguments = z.infer<typeof parameters>;
+
+/** Finds files of a workspace by name, by what they hold, or both. Nothing a model writes becomes a regular expression. */
+export function fileSearchTool({ workspace, ignore = IGNORED }: FileSearchOptions): Tool<SearchArguments> {
+  const ignored = new Set(ignore);
+  return defineTool({
+    name: "file_search",
+    description:
+      "Finds files of the project by a pattern of their paths, by a text they hold, or by both; results read path or path:line: text. " +
+      `Binary files, .git and node_modules are passed over, and so are ${[...ignored].join(", ")} unless \`under\` leads into one.`,
+    parameters,
+    effect: "read",
+    maxOutput: 20_000,
+    execute: (args, ctx) => search(workspace, ignored, args, ctx),
+  });
+}
+
+async function search(workspace: Workspace, ignored: ReadonlySet<string>, args: SearchArguments, ctx: ToolContext): Promise<ToolResult> {
+  const fault = faultOf(args);
+  if (fault !== undefined) return toolFailure(fault);
+  const under = args.under === undefined || /^\.?\/?$/.test(args.under) ? undefined : args.under.replace(/\/+$/, "");
+  let all: readonly string[];
+  try {
+    all = await workspace.list(under);
+  } catch (error) {
+    return toolFailure(reasonOf(error));
+  }
+  const skip = under === undefined ? 0 : under.length + 1;
+  const isSearched = (path: string): boolean =>
+    !path
+      .slice(skip)
+      .split("/")
+      .slice(0, -1)
+      .some((folder) => ignored.has(folder));
+  const paths = all.filter((path) => isSearched(path) && (args.name === undefined || fitsPath(path, args.name)));
+  if (args.text === undefined)
+    return listed(
+      paths.map((path) => visible(path)),
+      args.limit,
+      "files",
+    );
+  return new TextSearch(workspace, args.text, args).run(paths, ctx);
+}
+
+function faultOf({ name, text }: SearchArguments): string | undefined {
+  if (name === undefined && text === undefined) return "Expected `name`, `text` or both.";
+  if (text !== undefined && (text === "" || text.length > LONGEST_TEXT)) return `Expected a text of 1 to ${LONGEST_TEXT} characters.`;
+  if (text !== undefined && /[\r\n]/.test(text)) return "Expected a text of one line: lines are searched one by one.";
+  return name === undefined ? undefined : patternFault(name);
+}
+
+/** One search in contents: what was found, how much was read, and when it is enough. */
+class TextSearch {
+  readonly #workspace: Workspace;
+  readonly #wanted: string;
+  readonly #args: SearchArguments;
+  readonly #found: string[] = [];
+  #bytes = 0;
+  #unread = 0;
+
+  constructor(workspace: Workspace, text: string, args: SearchArguments) {
+    this.#workspace = workspace;
+    this.#args = args;
+    this.#wanted = this.#fold(text);
+  }
+
+  async run(paths: readonly string[], ctx: ToolContext): Promise<ToolResult> {
+    for (const [place, path] of paths.entries()) {
+      throwIfAborted(ctx.signal);
+      if (this.#found.length > this.#args.limit) break;
+      if (this.#bytes > MOST_BYTES)
+        return this.#result(`The search ended after ${place} of ${paths.length} files: too much to read. Say \`name\` or \`under\`.`);
+      const file = await readText(this.#workspace, path);
+      if (file.kind === "text") this.#searchFile(path, file.text);
+      else this.#unread += file.kind === "unfit" ? 1 : 0;
+      if (place % 50 === 49) await nextMacrotask();
+    }
+    return this.#result(this.#unread === 0 ? undefined : `${this.#unread} binary or large files were passed over.`);
+  }
+
+  #searchFile(path: string, text: string): void {
+    this.#bytes += text.length;
+    if (!this.#fold(text).includes(this.#wanted)) return;
+    let count = 0;
+    for (const [place, line] of linesOf(text).entries()) {
+      if (!this.#fold(line).includes(this.#wanted)) continue;
+      count += 1;
+      if (count <= MOST_PER_FILE) this.#found.push(`${visible(path)}:${place + 1}: ${visible(this.#around(line), LONGEST_LINE + 50)}`);
+    }
+    if (count > MOST_PER_FILE) this.#found.push(`${visible(path)}: ${count - MOST_PER_FILE} more lines`);
+  }
+
+  /** Of a long line, what stands around the text. */
+  #around(line: string): string {
+    const trimmed = line.trim();
+    if (trimmed.length <= LONGEST_LINE) return trimmed;
+    const start = Math.max(0, this.#fold(trimmed).indexOf(this.#wanted) - 100);
+    return `${start === 0 ? "" : "..."}${trimmed.slice(start, start + LONGEST_LINE)}...`;
+  }
+
+  #fold(text: string): string {
+    return this.#args.ignoreCase ? text.toLowerCase() : text;
+  }
+
+  #result(note: string | undefined): ToolResult {
+    const result = listed(this.#found, this.#args.limit, "lines");
+    return note === undefined ? result : { ...result, system: note };
+  }
+}
+
+function listed(found: readonly string[], limit: number, what: string): ToolResult {
+  if (found.length === 0) return toolOutput(`No ${what} found.`);
+  const rest = found.length > limit ? `\n[the first ${limit} ${what}; there are more: narrow the search]` : "";
+  return toolOutput(found.slice(0, limit).join("\n") + rest);
+}

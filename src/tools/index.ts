@@ -1,0 +1,24 @@
+/** Tools that touch the machine, and agents that have them. Published as `troupe/tools`. */
+
+// Agents ready to work.
+export { type MachineAgentOptions, type MachineOptions, manus, type ManusTools, manusTools, softwareEngineer } from "./manus.ts";
+
+// The conversation: ending it, asking, answering in a form, keeping plans.
+export { terminate } from "../agent/terminate.ts";
+export { askHumanTool } from "./ask-human.ts";
+export { type ChatCompletionOptions, createChatCompletion } from "./create-chat-completion.ts";
+export { planningTool } from "./planning.ts";
+
+// The project: commands and code in a sandbox, files.
+export { type CommandPorts, shellTool } from "./shell.ts";
+export { codeTool } from "./code.ts";
+export { type EditorOptions, editorTool } from "./editor.ts";
+export { type FileSearchOptions, fileSearchTool } from "./file-search.ts";
+
+// The web.
+export { type WebFetchOptions, webFetchTool } from "./web-fetch.ts";
+export type { ResolvedAddress, ResolveHost, WebAccess } from "./web-access.ts";
+export { webSearchTool, type WebSearchOptions } from "./web-search.ts";
+export type { HttpSearchOptions, SearchCall, SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
+export { duckDuckGoSearch } from "./duckduckgo-search.ts";
+export { braveSearch, type BraveSearchOptions } from "./brave-search.ts";

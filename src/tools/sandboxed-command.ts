@@ -1,0 +1,162 @@
+import { z } from "zod";
+import { abortReason } from "../kernel/abort.ts";
+import { AbortedError } from "../kernel/errors.ts";
+import type { Json } from "../kernel/json.ts";
+import { visible } from "../workspace/path-rules.ts";
+import type { Sandbox, SandboxResult } from "../workspace/sandbox.ts";
+import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
+
+/** What of a shell lasts from one command to the next: a JSON value. */
+export interface ShellPlace {
+  /** Relative to the project, empty for its root; or absolute. */
+  readonly cwd: string;
+  /** What differs from the environment the sandbox gives; null where a variable is taken away. */
+  readonly env: Readonly<Record<string, string | null>>;
+}
+
+/** One command to run on a copy of a project. */
+export interface SandboxedCommand {
+  readonly program: "sh" | "node" | "python";
+  /** The command, or the program's text: one argument. */
+  readonly text: string;
+  readonly place: ShellPlace;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** How a command ended and what it changed. Plain JSON. */
+export type CommandReport = z.infer<typeof Report>;
+
+/** What a command did to the files of its copy. */
+export type FileChanges = CommandReport["changes"];
+
+/** What became of a command. Plain JSON. */
+export type CommandOutcome =
+  | { readonly kind: "ran"; readonly report: CommandReport }
+  | { readonly kind: "not run"; readonly reason: string };
+
+/** Linux takes no single argument of 128 KiB or more. */
+const LONGEST_TEXT = 120_000;
+/** Bytes kept of stdout, and of stderr. */
+const OUTPUT_BYTES = 100_000;
+const CHANGED_BYTES = 4 * 1024 ** 2;
+const CHANGED_FILES = 500;
+const MOST_FILES = 20_000;
+const MOST_SKIPPED = 50;
+/** A file of a workspace is no larger by default. */
+const FILE_BYTES = 1024 ** 2;
+/** Bytes of a shell's environment, as JSON. */
+const LONGEST_ENVIRONMENT = 60_000;
+/** Every character of a change may be written as six. */
+const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
+/** What may be taken before and after the command, to copy the project and to compare it. */
+const DRIVER_TIME = 60_000;
+
+/** What a system takes in a path and an environment, but for the mark of the project's folder. */
+const plain = z.string().refine((text) => !text.replaceAll(PROJECT_MARK, "").includes("\0"));
+
+const Report = z.object({
+  code: z.number().int().nullish(),
+  signal: z.string().max(20).nullish(),
+  /** Set when the interpreter could not be started. */
+  missing: z.string().max(50).optional(),
+  timedOut: z.boolean(),
+  /** Whether the working folder was still there. */
+  isThere: z.boolean(),
+  stdout: z.string(),
+  stderr: z.string(),
+  left: z.object({ cwd: plain.max(4096), env: z.record(z.string().regex(/^[^=\0]+$/), plain.nullable()) }).optional(),
+  changes: z.object({
+    written: z.array(z.object({ path: z.string(), content: z.string() })).max(CHANGED_FILES),
+    removed: z.array(z.string()).max(MOST_FILES),
+    skipped: z.array(z.object({ path: z.string(), reason: z.string().max(200) })).max(MOST_SKIPPED),
+    /** Files of the project before the command. */
+    files: z.number().int(),
+  }),
+});
+
+/**
+ * Runs a command in a sandbox, on a copy of a project, and tells how it ended and which text files it changed there. Nothing is written
+ * to the project itself.
+ *
+ * @param root the project's folder
+ * @throws ControlError when the signal aborts; the command is killed
+ * @throws WorkspaceError when the project cannot be copied
+ */
+export async function runSandboxed(
+  sandbox: Sandbox,
+  root: string,
+  command: SandboxedCommand,
+  signal: AbortSignal,
+): Promise<CommandOutcome> {
+  const { program, text, place, timeout } = command;
+  const fault = faultOf(text);
+  if (fault !== undefined) return { kind: "not run", reason: fault };
+  const order: Json = {
+    program,
+    cwd: place.cwd,
+    env: place.env,
+    timeout,
+    outputBytes: OUTPUT_BYTES,
+    changedBytes: CHANGED_BYTES,
+    changedFiles: CHANGED_FILES,
+    mostFiles: MOST_FILES,
+    mostSkipped: MOST_SKIPPED,
+    projectMark: PROJECT_MARK,
+    fileBytes: FILE_BYTES,
+  };
+  const result = await sandbox.run({
+    root,
+    command: ["node", "--input-type=commonjs", "-e", SANDBOX_DRIVER, "--", JSON.stringify(order), text],
+    timeout: timeout + DRIVER_TIME,
+    outputLimit: REPORT_BYTES,
+    signal,
+  });
+  return outcomeOf(result, place, timeout, signal);
+}
+
+function faultOf(text: string): string | undefined {
+  if (text.trim() === "") return "Expected something to run, got nothing but space.";
+  if (text.includes("\0")) return "Expected text without NUL characters. Write the character as an escape of the language.";
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= LONGEST_TEXT) return undefined;
+  return `Expected at most ${LONGEST_TEXT} bytes to run, got ${bytes}. Write them into a file of the project with the editor, then run that.`;
+}
+
+function outcomeOf(result: SandboxResult, place: ShellPlace, timeout: number, signal: AbortSignal): CommandOutcome {
+  switch (result.kind) {
+    case "exited":
+      return readReport(result.stdout, place) ?? notRun(result.stderr === "" ? `it ended with code ${result.code}` : result.stderr);
+    case "signalled":
+      return notRun(`${result.signal} ended it, perhaps because it used more memory than it may`);
+    case "timeout":
+      return notRun(`it did not end within ${timeout} ms and was killed with all it had started; nothing it changed is kept`);
+    case "aborted":
+      throw signal.aborted ? abortReason(signal) : new AbortedError();
+    case "refused":
+      return { kind: "not run", reason: `Nothing is run here: ${result.reason}. ${result.hint}` };
+    case "missing":
+      return notRun(`${result.file} is not there`);
+    case "unstarted":
+      return notRun(`the system refused: ${result.reason}`);
+  }
+}
+
+function notRun(why: string): CommandOutcome {
+  return { kind: "not run", reason: `Expected the command to end and be told of, but ${visible(why.trim(), 500)}.` };
+}
+
+function readReport(stdout: string, place: ShellPlace): CommandOutcome | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(stdout);
+  } catch {
+    return undefined;
+  }
+  const read = Report.safeParse(json);
+  if (!read.success) return undefined;
+  const { left, ...report } = read.data;
+  if (left === undefined) return { kind: "ran", report };
+  const isSmall = Buffer.byteLength(JSON.stringify(left.env)) <= LONGEST_ENVIRONMENT;
+  return { kind: "ran", report: { ...report, left: isSmall ? left : { cwd: left.cwd, env: place.env } } };
+}

@@ -1,0 +1,115 @@
+/** What an edit of a text came to: the new text and the first line that is new (from 1), or why nothing was changed. */
+export type TextEdit =
+  | { readonly kind: "edited"; readonly text: string; readonly line: number }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Places that a refusal names. */
+const SHOWN = 10;
+/** Lines that a refusal names because they look alike. */
+const NEAR_LINES = 3;
+
+/**
+ * Puts `replacement` in the place of `old`, which must be there exactly once. All else stays byte for byte, tabs among it. Line ends of both may be
+ * written as `\n`: where the text ends its lines otherwise, so do they.
+ */
+export function replaceOnce(text: string, old: string, replacement: string): TextEdit {
+  if (old === "") return refused("Expected the text to replace, got nothing. To add lines, insert them.");
+  const end = lineEnd(text);
+  const adapted = replaceExactly(text, withLineEnd(old, end), withLineEnd(replacement, end));
+  const edit = adapted ?? replaceExactly(text, old, replacement);
+  return (
+    edit ??
+    refused(`Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it stands.`)
+  );
+}
+
+/**
+ * Puts whole lines after line `after`; 0 puts them first.
+ *
+ * @param after from 0 to the number of lines
+ */
+export function insertLines(text: string, after: number, lines: string): TextEdit {
+  const end = lineEnd(text);
+  const starts = lineStarts(text);
+  const count = lineCount(text);
+  if (after > count) return refused(`Expected a line from 0 to ${count}, got ${after}.`);
+  const added = withLineEnd(lines, end).replace(/(\r\n|\n|\r)$/, "");
+  const at = after === count ? text.length : (starts[after] ?? text.length);
+  const isUnended = at === text.length && text !== "" && !/[\r\n]$/.test(text);
+  const piece = isUnended ? `${end}${added}` : `${added}${end}`;
+  return { kind: "edited", text: text.slice(0, at) + piece + text.slice(at), line: after + 1 };
+}
+
+/** How a text ends its lines: as most of its lines do, `\n` where there are none. */
+export function lineEnd(text: string): "\n" | "\r\n" | "\r" {
+  const windows = countOf(text, "\r\n");
+  const unix = countOf(text, "\n") - windows;
+  const old = countOf(text, "\r") - windows;
+  if (windows > unix && windows >= old) return "\r\n";
+  return old > unix ? "\r" : "\n";
+}
+
+/** The lines of a text without their ends; a line end at the very end begins no line. */
+export function linesOf(text: string): string[] {
+  const lines = text.split(/\r\n|\n|\r/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function lineCount(text: string): number {
+  return linesOf(text).length;
+}
+
+function lineStarts(text: string): number[] {
+  return [0, ...[...text.matchAll(/\r\n|\n|\r/g)].map((found) => found.index + found[0].length)];
+}
+
+function withLineEnd(text: string, end: string): string {
+  return text.replace(/\r\n|\n|\r/g, () => end);
+}
+
+function replaceExactly(text: string, old: string, replacement: string): TextEdit | undefined {
+  const places = placesOf(text, old);
+  const [place] = places;
+  if (place === undefined) return undefined;
+  if (places.length > 1) {
+    const lines = places.slice(0, SHOWN).map((at) => lineAt(text, at));
+    const more = places.length > SHOWN ? ", ..." : "";
+    return refused(
+      `Expected the old text once in the file, but it is there ${places.length} times, at lines ${lines.join(", ")}${more}. Give more of the lines around it.`,
+    );
+  }
+  if (old === replacement) return refused("Expected a new text that differs from the old one.");
+  return { kind: "edited", text: text.slice(0, place) + replacement + text.slice(place + old.length), line: lineAt(text, place) };
+}
+
+function placesOf(text: string, part: string): number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) places.push(at);
+  return places;
+}
+
+function lineAt(text: string, place: number): number {
+  return lineStarts(text.slice(0, place)).length;
+}
+
+/** Where lines stand that differ from the first wanted one in their spaces alone. */
+function nearText(text: string, old: string): string {
+  const wanted = plain(linesOf(old).find((line) => line.trim() !== "") ?? "");
+  if (wanted === "") return "";
+  const near = linesOf(text).flatMap((line, place) => (plain(line) === wanted ? [place + 1] : []));
+  if (near.length === 0) return "";
+  return ` Its first line is at ${near.length === 1 ? "line" : "lines"} ${near.slice(0, NEAR_LINES).join(", ")}, with other spaces or other lines after it.`;
+}
+
+function plain(line: string): string {
+  return line.split(/\s+/).filter(Boolean).join(" ");
+}
+
+function countOf(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+function refused(reason: string): TextEdit {
+  return { kind: "refused", reason };
+}

@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
+import { sleep } from "../kernel/clock.ts";
+import { ControlError, TimeoutError, UsageError } from "../kernel/errors.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
+import type { Tool, ToolContext } from "../tool/tool.ts";
+import { quoteOutside, seenText } from "./outside-text.ts";
+import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
+
+/** How the web is searched. */
+export interface WebSearchOptions {
+  /** Asked in this order, each when the one before failed or found nothing. At least one. */
+  readonly providers: readonly SearchProvider[];
+  /** Most milliseconds to wait when a provider says to come back later. Default 10,000. */
+  readonly maxWait?: number;
+}
+
+const MAX_WAIT = 10_000;
+/** When a provider does not say how long. */
+const USUAL_WAIT = 2000;
+const MOST_RESULTS = 20;
+const LONGEST_FIELD = 500;
+/** Milliseconds one provider may take. */
+const TIMEOUT = 30_000;
+
+const parameters = z.object({
+  query: z.string().min(1).max(400),
+  limit: z.number().int().min(1).max(MOST_RESULTS).default(5).describe("Most results."),
+  language: z
+    .string()
+    .regex(/^[a-zA-Z]{2}$/)
+    .optional()
+    .describe("Two letters, as en."),
+  country: z
+    .string()
+    .regex(/^[a-zA-Z]{2}$/)
+    .optional()
+    .describe("Two letters, as us."),
+});
+
+interface SearchArguments {
+  readonly query: string;
+  readonly limit: number;
+  readonly language?: string | undefined;
+  readonly country?: string | undefined;
+}
+
+/**
+ * Searches the web with the first provider that finds something. A failure of one, whatever it is, leads to the next.
+ *
+ * @throws UsageError `SEARCH_PROVIDERS` without providers
+ */
+export function webSearchTool({ providers, maxWait = MAX_WAIT }: WebSearchOptions): Tool<SearchArguments> {
+  if (providers.length === 0)
+    throw new UsageError("SEARCH_PROVIDERS", "Expected at least one search provider, got none. Give one, for example duckDuckGoSearch().");
+  return defineTool({
+    name: "web_search",
+    description: "Searches the web and gives titles, addresses and short texts of the best results. Fetch a page to read it.",
+    parameters,
+    effect: "read",
+    timeout: (TIMEOUT * 2 + maxWait) * providers.length,
+    execute: (args, ctx) => searchAll(providers, maxWait, args, ctx),
+  });
+}
+
+async function searchAll(
+  providers: readonly SearchProvider[],
+  maxWait: number,
+  args: SearchArguments,
+  ctx: ToolContext,
+): Promise<ToolResult> {
+  const { query: text, limit, language, country } = args;
+  const query = { text, limit, ...(language === undefined ? {} : { language }), ...(country === undefined ? {} : { country }) };
+  const failures: string[] = [];
+  for (const provider of providers) {
+    throwIfAborted(ctx.signal);
+    const outcome = await askProvider(provider, query, maxWait, ctx);
+    if (outcome.kind === "found" && outcome.hits.length > 0) return found(provider, outcome.hits.slice(0, limit), failures);
+    failures.push(`${provider.name}: ${whyNot(outcome)}`);
+  }
+  const why = failures.join("; ");
+  return failures.every((failure) => failure.endsWith(NOTHING))
+    ? toolOutput(`Nothing was found (${why}).`)
+    : toolFailure(`No search gave results: ${why}. Try other words, or later.`);
+}
+
+const NOTHING = "found nothing";
+
+/** One provider, asked a second time when it says to come back and that is soon enough. */
+async function askProvider(provider: SearchProvider, query: SearchQuery, maxWait: number, ctx: ToolContext): Promise<SearchOutcome> {
+  const first = await askOnce(provider, query, ctx);
+  if (first.kind !== "busy") return first;
+  const wait = first.after ?? Math.min(USUAL_WAIT, maxWait);
+  if (wait > maxWait) return first;
+  await sleep(ctx.clock, wait, ctx.signal);
+  return askOnce(provider, query, ctx);
+}
+
+/** What a provider throws may hold anything, so its words are not repeated. */
+async function askOnce(provider: SearchProvider, query: SearchQuery, { signal, clock }: ToolContext): Promise<SearchOutcome> {
+  try {
+    return await withTimeout(clock, TIMEOUT, provider.name, signal, (limited) => provider.search(query, { signal: limited, clock }));
+  } catch (error) {
+    if (error instanceof ControlError) throw error;
+    throwIfAborted(signal);
+    const isLate = error instanceof TimeoutError;
+    return { kind: "failed", reason: isLate ? `it did not answer within ${TIMEOUT / 1000} s` : "it failed unexpectedly" };
+  }
+}
+
+function found({ name }: SearchProvider, hits: readonly SearchHit[], failures: readonly string[]): ToolResult {
+  const plain = hits.map(({ title, url, snippet }) => ({ title: field(title), url: field(url), snippet: field(snippet) }));
+  const lines = plain.map(
+    ({ title, url, snippet }, place) => `${place + 1}. ${title}\n   ${url}${snippet === "" ? "" : `\n   ${snippet}`}`,
+  );
+  const system = failures.length === 0 ? {} : { system: `Asked before: ${failures.join("; ")}.` };
+  return toolOutput(quoteOutside(`a search with ${name}`, lines.join("\n")), { data: { provider: name, results: plain }, ...system });
+}
+
+function field(text: string): string {
+  return seenText(text).replace(/\s+/g, " ").trim().slice(0, LONGEST_FIELD);
+}
+
+function whyNot(outcome: SearchOutcome): string {
+  if (outcome.kind === "busy")
+    return outcome.after === undefined ? "too many requests" : `too many requests, free again in ${Math.ceil(outcome.after / 1000)} s`;
+  return outcome.kind === "failed" ? outcome.reason : NOTHING;
+}

@@ -1,0 +1,284 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, test } from "vitest";
+import { McpError, mcpServer, type McpServer, type McpServerOptions } from "../../src/adapters/mcp.ts";
+import { directSteps } from "../../src/kernel/step.ts";
+import { callTool } from "../../src/tool/call-tool.ts";
+import { ToolCollection } from "../../src/tool/tool-collection.ts";
+import { isFailure, resultText } from "../../src/tool/tool-result.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const official = (name: string): string => join(here, "../../node_modules/@modelcontextprotocol", name, "dist/index.js");
+const EVERYTHING = official("server-everything");
+const FILES = official("server-filesystem");
+const signal = new AbortController().signal;
+
+const ends: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function opened(options: Omit<McpServerOptions, "name"> & { readonly name?: string }): Promise<McpServer> {
+  const server = await mcpServer({ name: "s", ...options });
+  ends.push(() => server.close());
+  return server;
+}
+
+function node(...args: string[]): { readonly command: string; readonly args: readonly string[] } {
+  return { command: process.execPath, args };
+}
+
+function liar(fault: string, marker = ""): ReturnType<typeof node> {
+  return node(join(here, "mcp-lying-server.mjs"), fault, marker);
+}
+
+/** Calls a tool as an agent does, everything allowed. */
+async function call(server: McpServer, name: string, args: object = {}, tools = new ToolCollection(server.tools)) {
+  const asked = { id: "c1", type: "function", function: { name, arguments: JSON.stringify(args) } } as const;
+  return callTool(asked, { tools, steps: directSteps(signal), policy: { default: "allow" }, clock: systemClock, signal });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+async function overHttp(samePort?: string): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+  const port = samePort ?? (await freePort());
+  const child = spawn(process.execPath, [EVERYTHING, "streamableHttp"], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  ends.push(() => void child.kill("SIGKILL"));
+  for await (const said of child.stderr ?? []) if (String(said).includes("listening")) break;
+  return { url: `http://127.0.0.1:${port}/mcp`, child };
+}
+
+describe("the official servers", () => {
+  test("tools over standard input and output: listed with their schemas, called, their pictures and data passed on", async () => {
+    const server = await opened({ name: "all", server: node(EVERYTHING, "stdio") });
+    const sum = server.tools.find(({ name }) => name === "all_get-sum");
+    expect(sum?.spec.parameters).toMatchObject({ type: "object", required: ["a", "b"] });
+    expect(sum?.spec.parameters).not.toHaveProperty("$schema");
+    expect(resultText((await call(server, "all_get-sum", { a: 2, b: 40 })).result)).toContain("42");
+    const picture = await call(server, "all_get-tiny-image");
+    expect(picture.result.images).toMatchObject([{ mediaType: "image/png", data: expect.stringMatching(/^iVBOR/) as string }]);
+    const weather = await call(server, "all_get-structured-content", { location: "Chicago" });
+    expect(weather.result.data).toHaveProperty("temperature");
+    const links = await call(server, "all_get-resource-links", { count: 2 });
+    expect(resultText(links.result)).toMatch(/: demo:\/\//);
+  });
+
+  test("arguments that do not fit a server's schema never reach it", async () => {
+    const server = await opened({ server: node(EVERYTHING, "stdio") });
+    const { outcome, result } = await call(server, "s_get-sum", { a: "two" });
+    expect(outcome).toBe("invalid");
+    expect(resultText(result)).toMatch(/number/);
+  });
+
+  test("streamable HTTP gives the same tools as standard input and output, and the same answers", async () => {
+    const { url } = await overHttp();
+    const far = await opened({ server: { url } });
+    const near = await opened({ server: node(EVERYTHING, "stdio") });
+    expect(far.tools.map(({ spec }) => spec)).toEqual(near.tools.map(({ spec }) => spec));
+    expect((await call(far, "s_echo", { message: "hi" })).result).toEqual((await call(near, "s_echo", { message: "hi" })).result);
+  });
+
+  test("the file server reads a file of its folder, and refuses one outside of it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "troupe-mcp-"));
+    writeFileSync(join(folder, "note.txt"), "buy milk");
+    const server = await opened({ name: "files", server: node(FILES, folder) });
+    expect(resultText((await call(server, "files_read_text_file", { path: join(folder, "note.txt") })).result)).toContain("buy milk");
+    const outside = await call(server, "files_read_text_file", { path: "/etc/passwd" });
+    expect(isFailure(outside.result)).toBe(true);
+    expect(resultText(outside.result)).not.toContain("root:");
+  });
+});
+
+describe("a server that goes away", () => {
+  test("a call under way fails and is not made again; the next call connects anew", async () => {
+    const server = await opened({ server: liar("none") });
+    const died = await call(server, "s_die");
+    expect(died.outcome).toBe("failed");
+    expect(resultText(died.result)).toMatch(/may have done what was asked/);
+    expect(resultText((await call(server, "s_work")).result)).toBe("did work");
+  });
+
+  test("a remote one that is gone is told, and used again when it is back", async () => {
+    const { url, child } = await overHttp();
+    const server = await opened({ server: { url } });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const away = await call(server, "s_echo", { message: "hi" });
+    expect(resultText(away.result)).toMatch(/connection ended/);
+    expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toMatch(/Look at its command or address/);
+    await overHttp(new URL(url).port);
+    expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
+  });
+
+  test("a remote one that has forgotten the session is greeted again", async () => {
+    const { url, child } = await overHttp();
+    const server = await opened({ server: { url } });
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await overHttp(new URL(url).port);
+    expect((await call(server, "s_echo", { message: "hi" })).outcome).toBe("failed");
+    expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
+  });
+
+  test("a call that is stopped ends at once, and the connection goes on", async () => {
+    const server = await opened({ server: liar("none") });
+    const stop = new AbortController();
+    const [hang] = server.tools.filter(({ name }) => name === "s_hang");
+    const ctx = {
+      signal: stop.signal,
+      key: "k",
+      mode: "live",
+      step: directSteps(stop.signal).step,
+      progress: () => {},
+      clock: systemClock,
+    } as const;
+    const hanging = Promise.resolve(hang?.execute({}, ctx));
+    await setImmediate();
+    stop.abort();
+    await expect(hanging).rejects.toBeInstanceOf(Error);
+    expect(resultText((await call(server, "s_work")).result)).toBe("did work");
+  });
+
+  test("after close its process has ended and nothing is called; closing twice does nothing", async () => {
+    const server = await opened({ server: liar("none") });
+    const { pid } = JSON.parse(resultText((await call(server, "s_env")).result)) as { readonly pid: number };
+    expect(process.kill(pid, 0)).toBe(true);
+    await server.close();
+    await server.close();
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+    expect(resultText((await call(server, "s_work")).result)).toMatch(/was closed/);
+  });
+});
+
+describe("tools that change", () => {
+  test("a collection shows what the server has now; a tool that is gone is unknown", async () => {
+    const server = await opened({ server: liar("none") });
+    const tools = new ToolCollection();
+    const takeBack = server.offerTo(tools);
+    expect(tools.names).toContain("s_work");
+    await call(server, "s_rename", {}, tools);
+    await server.refresh();
+    expect(tools.names).toEqual(["s_renamed"]);
+    expect((await call(server, "s_work", {}, tools)).outcome).toBe("unknown");
+    expect(resultText((await call(server, "s_renamed", {}, tools)).result)).toBe("did renamed");
+    takeBack();
+    expect(tools.size).toBe(0);
+  });
+
+  test("a name that is taken is refused when offered, and nothing is added then", async () => {
+    const [one, two] = [await opened({ server: liar("none") }), await opened({ server: liar("none") })];
+    const tools = new ToolCollection();
+    one.offerTo(tools);
+    const before = tools.names;
+    expect(() => two.offerTo(tools)).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }));
+    expect(tools.names).toEqual(before);
+  });
+});
+
+describe("a server that lies", () => {
+  const warnings: string[] = [];
+  const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+  afterEach(() => void warnings.splice(0));
+
+  test("a flood of tools is cut, and told", async () => {
+    const server = await opened({ server: liar("floods"), logger });
+    expect(server.tools).toHaveLength(128);
+    expect(warnings.join("\n")).toMatch(/more than 128/);
+  });
+
+  test("of two tools of one name the first is taken", async () => {
+    const server = await opened({ server: liar("twins"), logger });
+    expect(server.tools.map(({ name }) => name)).toEqual(["s_same", "s_other"]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("long names stay apart and within what model servers take, long descriptions are cut", async () => {
+    const { tools } = await opened({ server: liar("long") });
+    expect(new Set(tools.map(({ name }) => name)).size).toBe(2);
+    expect(tools.every(({ name }) => /^[A-Za-z0-9_-]{1,64}$/.test(name))).toBe(true);
+    expect(tools.every(({ description }) => description.length < 3_000)).toBe(true);
+  });
+
+  test("a schema that would fill every request is left out, and told", async () => {
+    const server = await opened({ server: liar("large-schema"), logger });
+    expect(server.tools.map(({ name }) => name)).toEqual(["s_small"]);
+    expect(warnings).toEqual([expect.stringMatching(/big.*longer than/)]);
+  });
+
+  test("a list that never ends is given up", async () => {
+    await expect(mcpServer({ name: "s", server: liar("endless") })).rejects.toMatchObject({ code: "MCP_UNREACHABLE" });
+  });
+
+  test("its hints are believed only when it is trusted", async () => {
+    const [doubted, trusted] = [await opened({ server: liar("instructs") }), await opened({ server: liar("instructs"), trust: true })];
+    expect(doubted.tools).toMatchObject([{ effect: "write", permission: "ask", idempotent: false }]);
+    expect(trusted.tools).toMatchObject([{ effect: "read", permission: "allow", idempotent: true }]);
+  });
+
+  test("a pattern in its schema of answers does not keep the process busy", async () => {
+    const server = await opened({ server: liar("pattern") });
+    expect((await call(server, "s_slow")).result.data).toMatchObject({ text: expect.stringMatching(/!$/) as string });
+  });
+
+  test("what it calls an error is one, in its own words", async () => {
+    const { outcome, result } = await call(await opened({ server: liar("none", "the disk") }), "s_fail");
+    expect([outcome, resultText(result)]).toEqual(["failed", "Error: no luck with the disk"]);
+  });
+
+  test("an answer of another shape is a failure", async () => {
+    expect((await call(await opened({ server: liar("none") }), "s_odd")).outcome).toBe("failed");
+  });
+
+  test.each(["mute", "babbles"])("a server of the kind %s is given up in time", async (fault) => {
+    await expect(mcpServer({ name: "s", server: liar(fault), connectTimeout: 300 })).rejects.toBeInstanceOf(McpError);
+  });
+
+  test("it sees nothing of our environment but what it is given, and secrets are taken out of its words", async () => {
+    process.env["TROUPE_CANARY"] = "canary-of-the-test";
+    ends.push(() => void delete process.env["TROUPE_CANARY"]);
+    const secret = "token-0123456789";
+    const server = await opened({ server: { ...liar("none", secret), env: { GIVEN: secret } } });
+    const seen = resultText((await call(server, "s_env")).result);
+    expect(seen).not.toContain("canary-of-the-test");
+    const refused = { ...liar("dies", secret), env: { GIVEN: secret } };
+    const error: unknown = await mcpServer({ name: "s", server: refused }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "MCP_UNREACHABLE", message: expect.stringMatching(/cannot open \[secret\]/) as string });
+    expect(String(error)).not.toContain(secret);
+  });
+});
+
+describe("bad settings", () => {
+  test.each([
+    ["a name with a space", { name: "my server", server: { command: "x" } }],
+    ["no name", { name: "", server: { command: "x" } }],
+    ["an empty command", { name: "s", server: { command: " " } }],
+    ["a file for an address", { name: "s", server: { url: "file:///etc/passwd" } }],
+    ["no address", { name: "s", server: { url: "nowhere" } }],
+  ])("%s", async (_what, options) => {
+    await expect(mcpServer(options)).rejects.toMatchObject({ code: "MCP_SERVER_INVALID" });
+  });
+
+  test("a command that does not exist is told by its name", async () => {
+    await expect(mcpServer({ name: "s", server: { command: "troupe-no-such-command" } })).rejects.toMatchObject({
+      code: "MCP_UNREACHABLE",
+      message: expect.stringContaining("troupe-no-such-command") as string,
+    });
+  });
+});

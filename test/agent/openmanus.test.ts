@@ -1,0 +1,245 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { ModelError } from "../../src/kernel/errors.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { ChatMemory } from "../../src/memory/chat-memory.ts";
+import { Agent } from "../../src/agent/agent.ts";
+import { terminate } from "../../src/agent/terminate.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { ToolCollection } from "../../src/tool/tool-collection.ts";
+import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
+
+const end = (status = "success", answer = "done"): ReturnType<typeof call> => call("terminate", { status, answer });
+
+describe("what OpenManus gets wrong in an agent's life, and this does not", () => {
+  it("shows ERROR from outside, after the run", async () => {
+    const { agent } = agentOf([new ModelError("MODEL_AUTH", "no key")]);
+    expect(await agent.run("x").result).toMatchObject({ status: "failed", error: { code: "MODEL_AUTH" } });
+    expect(agent.state).toBe("ERROR");
+  });
+
+  it("shows FINISHED from outside, after terminate", async () => {
+    const { agent } = agentOf([calls(end())]);
+    await agent.run("x").result;
+    expect(agent.state).toBe("FINISHED");
+    agent.reset();
+    expect(agent.state).toBe("IDLE");
+  });
+
+  it.each([["text", "done"] as const, ["terminate", calls(end())] as const])("finishes on the very last step by %s", async (_how, last) => {
+    const { agent } = agentOf([calls(call("look")), last], { tools: [noting()], maxSteps: 2 });
+    expect(await agent.run("x").result).toMatchObject({ status: "finished", answer: "done", steps: 2 });
+    expect(agent.state).toBe("FINISHED");
+  });
+
+  it("tells used up steps apart, and is idle then", async () => {
+    const { agent } = agentOf((_request, n) => calls(call("look", { q: `${n}` })), { tools: [noting()], maxSteps: 4 });
+    expect(await agent.run("x").result).toMatchObject({ status: "max_steps", answer: "", steps: 4 });
+    expect(agent.state).toBe("IDLE");
+  });
+
+  it("counts steps anew in every run", async () => {
+    const look = noting();
+    const { agent } = agentOf([calls(call("look")), calls(end()), calls(call("look", {}, "l2")), "second"], { tools: [look], maxSteps: 2 });
+    expect(await agent.run("one").result).toMatchObject({ status: "finished", steps: 2 });
+    expect(await agent.run("two").result).toMatchObject({ status: "finished", answer: "second", steps: 2 });
+  });
+
+  it("refuses to run twice at once", async () => {
+    const { agent } = agentOf(["a"]);
+    const run = agent.run("x");
+    expect(() => agent.run("y")).toThrow(expect.objectContaining({ code: "AGENT_RUNNING" }));
+    expect(() => agent.reset()).toThrow(expect.objectContaining({ code: "AGENT_TRANSITION" }));
+    expect(await run.result).toMatchObject({ status: "finished", answer: "a" });
+  });
+
+  it("runs from FINISHED and from ERROR without a reset by hand", async () => {
+    const { agent } = agentOf(["one", new ModelError("MODEL_BAD_REQUEST", "no"), "three"]);
+    const statuses = [];
+    for (const task of ["a", "b", "c"]) statuses.push((await agent.run(task).result).status);
+    expect(statuses).toEqual(["finished", "failed", "finished"]);
+  });
+});
+
+describe("what OpenManus gets wrong in its loop, and this does not", () => {
+  it("ends with a text answer instead of running to the last step", async () => {
+    const { agent, model } = agentOf((_request, n) => `hello ${n}`, { maxSteps: 5 });
+    expect(await agent.run("say hello").result).toMatchObject({ status: "finished", answer: "hello 0", steps: 1 });
+    expect(model.calls).toHaveLength(1);
+    expect(await agent.memory.dump()).toHaveLength(2);
+  });
+
+  it("runs no call after terminate in one batch, and answers each", async () => {
+    const look = noting();
+    const { agent } = agentOf([calls(call("look", { q: "1" }, "a"), end(), call("look", { q: "2" }, "b"))], { tools: [look] });
+    expect(await agent.run("x").result).toMatchObject({ status: "finished", answer: "done" });
+    expect(look.seen).toEqual(["1"]);
+    expect((await agent.memory.dump()).filter((message) => message.role === "tool").map((message) => message.toolCallId)).toEqual([
+      "a",
+      "terminate_1",
+      "b",
+    ]);
+  });
+
+  it("tells terminate with failure as failed, with its words", async () => {
+    const { agent } = agentOf([calls(end("failure", "no such city"))]);
+    expect(await agent.run("x").result).toMatchObject({ status: "failed", answer: "no such city", error: { code: "AGENT_GAVE_UP" } });
+    expect(agent.state).toBe("FINISHED");
+  });
+
+  it("never stores the next-step prompt, however many steps there are", async () => {
+    const { agent, model } = agentOf([calls(call("look", { q: "1" })), calls(call("look", { q: "2" })), "done"], {
+      tools: [noting()],
+      nextStepPrompt: "What next?",
+    });
+    await agent.run("x").result;
+    expect(model.calls.map((request) => request.messages.filter((message) => message.content === "What next?").length)).toEqual([1, 1, 1]);
+    expect(model.calls.map((request) => request.messages.at(-1)?.content)).toEqual(["What next?", "What next?", "What next?"]);
+    expect(JSON.stringify(await agent.memory.dump())).not.toContain("What next?");
+  });
+
+  it("notices the same call again and again, warns once without piling up, and stops", async () => {
+    const look = noting();
+    const { agent, model } = agentOf((_request, n) => calls(call("look", { q: "same" }, `id${n}`)), { tools: [look], maxSteps: 30 });
+    const run = agent.run("x");
+    const events = await eventsOf(run);
+    expect(await run.result).toMatchObject({ status: "loop", steps: 6 });
+    expect(agent.state).toBe("IDLE");
+    expect(events.filter((event) => event.type === "warning" && event.code === "LOOP")).toHaveLength(2);
+    const warned = model.calls.map(
+      (request) => request.messages.filter((message) => message.content?.includes("again and again") === true).length,
+    );
+    expect(warned).toEqual([0, 0, 0, 1, 1, 1]);
+  });
+
+  it("notices two calls in turns", async () => {
+    const { agent } = agentOf((_request, n) => calls(call("look", { q: n % 2 === 0 ? "a" : "b" })), { tools: [noting()] });
+    expect(await agent.run("x").result).toMatchObject({ status: "loop", steps: 12 });
+  });
+
+  it("does not take work on many things for a loop", async () => {
+    const { agent } = agentOf((_request, n) => (n < 20 ? calls(call("look", { q: `${n}` })) : "done"), { tools: [noting()] });
+    expect(await agent.run("x").result).toMatchObject({ status: "finished", steps: 21 });
+  });
+
+  it("lets an agent that heeds the warning go on", async () => {
+    const { agent } = agentOf(
+      (request) => {
+        const isWarned = request.messages.some((message) => message.content?.includes("again and again") === true);
+        return isWarned ? "I stop." : calls(call("look", { q: "same" }));
+      },
+      { tools: [noting()] },
+    );
+    expect(await agent.run("x").result).toMatchObject({ status: "finished", answer: "I stop.", steps: 4 });
+  });
+
+  it("asks again for a tool when one is required, and fails after three replies without", async () => {
+    const { agent, model } = agentOf(["words", "words", "words", "never asked"], { toolChoice: "required" });
+    const run = agent.run("x");
+    expect(await run.result).toMatchObject({ status: "failed", error: { code: "AGENT_REPLY_UNUSABLE" } });
+    expect(agent.state).toBe("ERROR");
+    expect(model.calls).toHaveLength(3);
+    expect(model.calls[1]?.messages.at(-1)?.content).toContain("must call a tool");
+  });
+
+  it("takes text alone where tools are not to be used, and calls nothing", async () => {
+    const look = noting();
+    const { agent } = agentOf([{ content: "just words", toolCalls: [call("look")] }], { tools: [look], toolChoice: "none" });
+    const run = agent.run("x");
+    expect((await eventsOf(run)).some((event) => event.type === "warning" && event.code === "TOOLS_UNASKED")).toBe(true);
+    expect(await run.result).toMatchObject({ status: "finished", answer: "just words" });
+    expect(look.seen).toEqual([]);
+  });
+
+  it("forces a named tool once, and then lets the model choose", async () => {
+    const look = noting();
+    const { agent, model } = agentOf([calls(call("look", { q: "1" })), "done"], { tools: [look], toolChoice: { name: "look" } });
+    expect(await agent.run("x").result).toMatchObject({ status: "finished" });
+    expect(model.calls.map((request) => request.toolChoice)).toEqual([{ name: "look" }, "auto"]);
+  });
+
+  it("tells bad arguments to the model and goes on", async () => {
+    const look = noting();
+    const bad = ["{not json", "[1]", '{"q": 5}', '{"q":"x","extra":1}'];
+    const { agent, model } = agentOf(
+      (request, n) =>
+        n < bad.length
+          ? calls(call("look", bad[n] ?? "", `c${n}`))
+          : `${request.messages.filter((message) => message.role === "tool").length} told`,
+      { tools: [look] },
+    );
+    expect(await agent.run("x").result).toMatchObject({ status: "finished", answer: "4 told" });
+    const told = model.calls.at(-1)?.messages.filter((message) => message.role === "tool") ?? [];
+    expect(told.slice(0, 3).every((message) => message.content?.startsWith("Error: ") === true)).toBe(true);
+  });
+
+  it("retries nothing that cannot succeed", async () => {
+    for (const code of ["MODEL_AUTH", "MODEL_BAD_REQUEST", "MODEL_QUOTA", "MODEL_NOT_FOUND"] as const) {
+      const { agent, model } = agentOf(() => new ModelError(code, "no"));
+      expect(await agent.run("x").result).toMatchObject({ status: "failed", error: { code } });
+      expect(model.calls).toHaveLength(1);
+    }
+  });
+
+  it("tries again what may pass", async () => {
+    const clock = simulatedClock();
+    const { agent, model } = agentOf([new ModelError("MODEL_SERVER", "busy", { retryable: true }), "there"], { clock });
+    const run = agent.run("x");
+    await clock.advance(20_000);
+    expect(await run.result).toMatchObject({ status: "finished", answer: "there" });
+    expect(model.calls).toHaveLength(2);
+  });
+});
+
+describe("what OpenManus's agents share, and these do not", () => {
+  it("has tools of its own: a tool added to one agent is no other's", async () => {
+    const own = new ToolCollection([noting("mine")]);
+    const first = new Agent({ name: "a", model: scriptedModel(["x"]), tools: own });
+    const second = new Agent({ name: "b", model: scriptedModel(["x"]) });
+    expect(first.memory.tools.names).toEqual(["mine", "terminate"]);
+    expect(second.memory.tools.names).toEqual(["terminate"]);
+    expect(own.names).toEqual(["mine"]);
+    own.add(noting("later"));
+    expect(first.memory.tools.names).toEqual(["mine", "later", "terminate"]);
+    expect(first.memory.tools.specs.map((spec) => spec.name)).toEqual(["mine", "later", "terminate"]);
+  });
+
+  it("keeps a terminate that is somebody's own, and none when it is left out", () => {
+    const own = defineTool({ name: "terminate", description: "mine", parameters: z.object({}), ends: true, execute: () => "bye" });
+    expect(new Agent({ name: "a", model: scriptedModel([]), tools: [own] }).memory.getTool("terminate")).toBe(own);
+    expect(new Agent({ name: "a", model: scriptedModel([]) }).memory.getTool("terminate")).toBe(terminate);
+    expect(new Agent({ name: "a", model: scriptedModel([]), terminate: false }).memory.tools.size).toBe(0);
+  });
+
+  it("keeps usage by run, not for the whole process", async () => {
+    const usage = { inputTokens: 7, outputTokens: 3 };
+    const { agent } = agentOf([
+      { content: "a", usage },
+      { content: "b", usage },
+    ]);
+    expect((await agent.run("x").result).usage).toEqual(usage);
+    expect((await agent.run("y").result).usage).toEqual(usage);
+  });
+
+  it("never sends a result without its call, however small the window is", async () => {
+    const memory = new ChatMemory({ maxMessages: 6 });
+    const { agent, model } = agentOf(
+      (_request, n) => (n < 12 ? calls(call("look", { q: `${n}` }, `a${n}`), call("look", {}, `b${n}`)) : "done"),
+      {
+        tools: [noting()],
+        memory,
+      },
+    );
+    expect(await agent.run("the goal").result).toMatchObject({ status: "finished" });
+    for (const { messages } of model.calls) {
+      expect(messages[0]).toMatchObject({ role: "user", content: "the goal" });
+      const open = new Set<string>();
+      for (const message of messages) {
+        for (const { id } of message.toolCalls ?? []) open.add(id);
+        if (message.role === "tool") expect(open.delete(message.toolCallId ?? "")).toBe(true);
+      }
+      expect(open.size).toBe(0);
+    }
+  });
+});

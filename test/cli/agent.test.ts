@@ -1,0 +1,159 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { type FakeHost, fakeHost } from "./fake-host.ts";
+import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
+
+/** A reply that calls a tool. */
+function calls(name: string, args: object, text = ""): StubReply {
+  return { text, toolCalls: [{ name, arguments: JSON.stringify(args) }] };
+}
+
+const CREATE = calls("editor", { command: "create", path: "note.txt", content: "buy milk\n" }, "I write the note down.\n");
+
+/** A server that answers by how many results of tools it has seen. */
+function serving(...replies: readonly StubReply[]): Promise<OpenAIStub> {
+  const results = ({ messages }: OpenAIBody): number => messages.filter(({ role }) => role === "tool").length;
+  return openaiStub({ handler: (body) => replies[results(body)] ?? { text: "nothing is left to do" } });
+}
+
+const reach = (stub: OpenAIStub): readonly string[] => ["--base-url", stub.url, "--model", "stub-1"];
+
+describe("troupe agent", () => {
+  it("works with its tools and tells its answer, what it did on the way, and what it cost", async () => {
+    await using stub = await serving(CREATE, { text: "The note is in note.txt." });
+    const cwd = freshFolder();
+    const { code, stdout, stderr } = await command(cwd, [
+      "agent",
+      "note that I need milk",
+      ...reach(stub),
+      "--allow",
+      "editor",
+      "--out",
+      "notes",
+    ]);
+    expect(code).toBe(0);
+    expect(readFileSync(join(cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
+    expect(stdout).toMatch(/^Done\.\n\nThe note is in note\.txt\.\n\n {2}Project +notes \(1 file\)/);
+    expect(stderr).toMatch(/I write the note down\.[\s\S]*editor \{"command":"create"/);
+    expect(stub.rejected).toEqual([]);
+  });
+
+  it("tells its model of the tools that were named, and of no others", async () => {
+    await using stub = await serving({ text: "hello" });
+    await command(freshFolder(), ["agent", "greet me", ...reach(stub), "--tools", "editor,planning"]);
+    const [request] = stub.requests;
+    const names = (request?.tools ?? []).map((tool) => (tool as { readonly function: { readonly name: string } }).function.name);
+    expect(names.toSorted()).toEqual(["editor", "planning", "terminate"]);
+  });
+
+  it("waits where nobody can be asked; a yes from another process lets it go on, and nothing is asked again", async () => {
+    await using stub = await serving(CREATE, { text: "written" });
+    const cwd = freshFolder();
+    const waiting = await command(cwd, ["agent", "note that I need milk", ...reach(stub), "--out", "notes"]);
+    expect(waiting.code).toBe(5);
+    expect(existsSync(join(cwd, "notes/note.txt"))).toBe(false);
+    expect(waiting.stdout).toMatch(/May Agent use the tool "editor"\?/);
+    const [, id = "", question = ""] = /troupe answer (\S+) (\w+) "\.\.\."/.exec(waiting.stdout) ?? [];
+    const answered = await command(cwd, ["answer", id, question, "yes", "--base-url", stub.url]);
+    expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining("written") as string });
+    expect(readFileSync(join(cwd, "notes/note.txt"), "utf8")).toBe("buy milk\n");
+    expect(stub.requests).toHaveLength(2);
+  });
+
+  it("a no is told to the model, which goes another way", async () => {
+    await using stub = await serving(CREATE, { text: "as you wish" });
+    const cwd = freshFolder();
+    const { stdout } = await command(cwd, ["agent", "note that I need milk", ...reach(stub), "--out", "notes"]);
+    const [, id = ""] = /troupe answer (\S+)/.exec(stdout) ?? [];
+    const answered = await command(cwd, ["answer", id, "not on my disk", "--base-url", stub.url]);
+    expect(answered.stdout).toContain("as you wish");
+    expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("not on my disk");
+    expect(existsSync(join(cwd, "notes/note.txt"))).toBe(false);
+  });
+
+  it("prints its events and its answer as lines of JSON", async () => {
+    await using stub = await serving(CREATE, { text: "written" });
+    const { stdout } = await command(freshFolder(), ["agent", "note it", ...reach(stub), "--allow", "editor", "--json"]);
+    const tools = eventsIn(stdout).filter((event) => event.type === "step.started" && event.kind === "tool");
+    expect(tools).not.toEqual([]);
+    expect(linesIn(stdout).at(-1)).toMatchObject({ type: "result", by: "agent", status: "finished", answer: "written", exitCode: 0 });
+  });
+
+  it("goes on after a stop by its budget, and pays for nothing twice", async () => {
+    await using stub = await serving(CREATE, { text: "written" });
+    const cwd = freshFolder();
+    const priced = [...reach(stub), "--price", "1,1"];
+    const first = await command(cwd, ["agent", "note it", ...priced, "--allow", "editor", "--budget", "0.000001", "--out", "notes"]);
+    expect(first.code).toBe(3);
+    const again = await command(cwd, ["resume", "--budget", "1", "--base-url", stub.url]);
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("written") as string });
+    expect(stub.requests).toHaveLength(2);
+  });
+
+  it("is replayed from its record alike, without a call", async () => {
+    await using stub = await serving(CREATE, { text: "written" });
+    const cwd = freshFolder();
+    await command(cwd, ["agent", "note it", ...reach(stub), "--allow", "editor", "--out", "notes"]);
+    const asked = stub.requests.length;
+    const replayed = await command(cwd, ["replay", await newestIn(cwd)]);
+    expect(replayed).toMatchObject({ code: 0 });
+    expect(stub.requests).toHaveLength(asked);
+  });
+
+  it("says when its steps are used up", async () => {
+    await using stub = await openaiStub({ handler: (_body, n) => calls("planning", { command: "list", n }) });
+    const { code, stderr } = await command(freshFolder(), ["agent", "think for ever", ...reach(stub), "--steps", "3"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/AGENT_UNFINISHED/);
+  });
+});
+
+describe("troupe agent on a terminal", () => {
+  it("asks before it writes, says what it does line by line, and takes a no for an answer", async () => {
+    await using stub = await serving(CREATE, { text: "as you wish" });
+    const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock, env: { PATH: process.env["PATH"] ?? "" } });
+    const code = runProgram(host, ["agent", "note that I need milk", ...reach(stub), "--yes", "--out", "notes"]);
+    await shown(host, /May Agent use the tool "editor"\?[\s\S]*> /);
+    expect(host.stderr.text).toContain("I write the note down.");
+    host.stdin.write("use paper\n");
+    expect(await code).toBe(0);
+    expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("use paper");
+    expect(existsSync(join(host.cwd, "notes/note.txt"))).toBe(false);
+  });
+});
+
+/** Resolves when standard error has shown something that matches. */
+function shown(host: FakeHost, pattern: RegExp): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (pattern.test(host.stderr.text)) resolve();
+    };
+    host.stderr.on("data", look);
+    look();
+  });
+}
+
+describe("bad options of troupe agent", () => {
+  it.each([
+    ["an unknown tool", ["--tools", "shell,rm"], 'got "rm"'],
+    ["a tool that it does not have is allowed", ["--tools", "editor", "--allow", "shell"], 'got "shell"'],
+    ["no steps", ["--steps", "0"], "--steps"],
+    ["no tools", ["--tools", ""], "--tools"],
+  ])("%s", async (_what, words, said) => {
+    const { code, stderr } = await command(freshFolder(), ["agent", "do it", "--base-url", "http://127.0.0.1:9/v1", ...words]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+
+  it("no model that can be reached", async () => {
+    const { code, stderr } = await command(freshFolder(), ["agent", "do it"]);
+    expect([code, stderr]).toEqual([7, expect.stringContaining("OPENAI_API_KEY")]);
+  });
+
+  it("no task", async () => {
+    expect((await command(freshFolder(), ["agent", "--base-url", "http://127.0.0.1:9/v1"])).code).toBe(2);
+  });
+});

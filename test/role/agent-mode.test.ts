@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineAction } from "../../src/action/action.ts";
+import { usd } from "../../src/model/money.ts";
+import type { ChatResponse } from "../../src/model/chat-model.ts";
+import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
+import { canonical } from "../../src/run/canonical.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import type { Tool } from "../../src/tool/tool.ts";
+import { town } from "../environment/town.ts";
+import { eventsOf, journalWith } from "../team/recorded.ts";
+
+/** A tool that counts how often it really ran. */
+function counter(more: Partial<Parameters<typeof defineTool>[0]> = {}): { readonly tool: Tool; readonly runs: string[] } {
+  const runs: string[] = [];
+  const tool = defineTool({
+    name: "look",
+    description: "Looks something up.",
+    parameters: z.object({ at: z.string() }),
+    effect: "read",
+    ...(more as object),
+    execute: ({ at }) => {
+      runs.push(at);
+      return `seen ${at}`;
+    },
+  });
+  return { tool: tool as Tool, runs };
+}
+
+function looks(at: string, id = at): Partial<ChatResponse> {
+  const call = { id, type: "function", function: { name: "look", arguments: JSON.stringify({ at }) } } as const;
+  return { content: "", toolCalls: [call], finishReason: "tool_calls" };
+}
+
+function scout(tool: Tool, more: Partial<RoleOptions> = {}): Role {
+  return defineRole({ name: "Scout", goal: "find out", reactMode: "agent", tools: [tool], ...more });
+}
+
+async function lived(role: Role, options: TeamOptions) {
+  const journal = memoryJournal();
+  const team = new Team({ seed: "s", ...options, journal, roles: [role] });
+  const result = await team.run("What is where?", { id: "r" }).result;
+  return { team, result, events: await eventsOf(journal, "r") };
+}
+
+describe("a role that is an agent", () => {
+  test("uses its tools until it has an answer, and says that; all of it is steps", async () => {
+    const { tool, runs } = counter();
+    const model = scriptedModel([looks("a"), looks("b"), "a and b are there"]);
+    const { result, events } = await lived(scout(tool), { model });
+    expect(result.output).toMatchObject({ content: "a and b are there", causeBy: "Scout", sentFrom: "Scout" });
+    expect(runs).toEqual(["a", "b"]);
+    const steps = events.flatMap((event) => (event.type === "step.started" ? [`${event.kind} ${event.name}`] : []));
+    expect(steps).toEqual([`model ${model.id}`, "tool look", `model ${model.id}`, "tool look", `model ${model.id}`]);
+  });
+
+  test("is told who it is, what the news says, and which tools it has", async () => {
+    const model = scriptedModel(["nothing to do"]);
+    await lived(scout(counter().tool, { agent: { systemPrompt: "Be brief." } }), { model });
+    const [request] = model.calls;
+    expect(request?.messages[0]).toMatchObject({
+      role: "system",
+      content: expect.stringMatching(/Scout.*find out.*Be brief\./s) as string,
+    });
+    expect(request?.messages.at(-1)?.content).toContain("What is where?");
+    expect(request?.tools?.map(({ name }) => name)).toEqual(["look", "terminate"]);
+  });
+
+  test("its answer is caused by its first action, when it has one", async () => {
+    const report = defineAction({ name: "Report", run: () => undefined });
+    const { result } = await lived(scout(counter().tool, { actions: [report] }), { model: scriptedModel(["done"]) });
+    expect(result.output?.causeBy).toBe("Report");
+  });
+
+  test("goes on from what it remembers when more news comes", async () => {
+    const model = scriptedModel(["first answer", "second answer"]);
+    const environment = town([scout(counter().tool)], { model });
+    environment.publishMessage("one");
+    await environment.run();
+    environment.publishMessage("two");
+    await environment.run();
+    const said = model.calls[1]?.messages.map(({ content }) => content).join("\n");
+    expect(said).toMatch(/one[\s\S]*first answer[\s\S]*two/);
+    expect(model.calls[1]?.messages.filter(({ content }) => content?.includes("two"))).toHaveLength(1);
+  });
+});
+
+describe("from every prefix of its record", () => {
+  test("it goes on to the same end, and nothing recorded is asked or done again", async () => {
+    const script = [looks("a"), looks("b"), "a and b are there"];
+    const first = counter();
+    const whole = await lived(scout(first.tool), { model: scriptedModel(script) });
+    const heard = whole.events.findIndex((event) => event.type === "message");
+    for (let cut = heard + 1; cut < whole.events.length; cut += 1) {
+      const past = whole.events.slice(0, cut);
+      const recorded = past.flatMap((event) => (event.type === "step.ended" ? [event.act] : [])).length;
+      const { tool, runs } = counter();
+      const asked: string[] = [];
+      const model = scriptedModel(({ messages }) => {
+        const answers = messages.filter(({ role }) => role === "tool").length;
+        asked.push(`model ${answers}`);
+        return script[answers] ?? "";
+      });
+      const journal = await journalWith("r", past);
+      const team = new Team({ seed: "s", model, journal, roles: [scout(tool)] });
+      const result = await team.resume("r").result;
+      expect(result.output?.content).toBe("a and b are there");
+      expect(asked.length + runs.length).toBe(5 - recorded);
+      expect(canonical(await eventsOf(journal, "r"))).toEqual(canonical(whole.events));
+    }
+  });
+
+  test("replayed it asks nobody and does nothing", async () => {
+    const { tool, runs } = counter();
+    const model = scriptedModel([looks("a"), "there"]);
+    const { team } = await lived(scout(tool), { model });
+    const replayed = await team.replay("r").result;
+    expect(replayed.output?.content).toBe("there");
+    expect([runs.length, model.calls.length]).toEqual([1, 2]);
+  });
+
+  test("a tool that must not run twice is not run again when nobody knows whether it ran", async () => {
+    const script = [looks("a"), "there"];
+    const options = { idempotent: false };
+    const whole = await lived(scout(counter(options).tool), { model: scriptedModel(script) });
+    const cut = whole.events.findIndex((event) => event.type === "step.started" && event.kind === "tool") + 1;
+    const { tool, runs } = counter(options);
+    const journal = await journalWith("r", whole.events.slice(0, cut));
+    const team = new Team({ seed: "s", model: scriptedModel(["there"]), journal, roles: [scout(tool)] });
+    expect(await team.resume("r").result).toMatchObject({ status: "failed", error: { code: "STEP_UNCERTAIN" } });
+    expect(runs).toEqual([]);
+  });
+});
+
+describe("what needs permission", () => {
+  const writes = { effect: "write" } as const;
+
+  test("waits for a person when nobody is there, and runs once when the answer has come", async () => {
+    const { tool, runs } = counter(writes);
+    const { team, result } = await lived(scout(tool), { model: scriptedModel([looks("a"), "there"]) });
+    expect(result.status).toBe("waiting");
+    const [question] = result.questions;
+    expect(question?.text).toMatch(/May Scout use the tool "look"\?[\s\S]*"at": "a"/);
+    expect((await (await team.answer("r", question?.id ?? "", "yes")).result).status).toBe("finished");
+    expect(runs).toEqual(["a"]);
+  });
+
+  test("is asked of the person who is there; a no reaches the model in their words", async () => {
+    const { tool, runs } = counter(writes);
+    const model = scriptedModel([looks("a"), "as you wish"]);
+    const { result } = await lived(scout(tool), { model, human: () => "not on a Sunday" });
+    expect(result.output?.content).toBe("as you wish");
+    expect(model.calls[1]?.messages.at(-1)?.content).toContain("not on a Sunday");
+    expect(runs).toEqual([]);
+  });
+
+  test("a policy of the role decides without asking", async () => {
+    const { tool, runs } = counter(writes);
+    const agent = { permissions: { rules: [{ tool: "look", decide: "allow" }] } } as const;
+    const { result } = await lived(scout(tool, { agent }), { model: scriptedModel([looks("a"), "there"]) });
+    expect([result.status, runs]).toEqual(["finished", ["a"]]);
+  });
+
+  test("a person who plays the role answers instead of it", async () => {
+    const role = scout(counter().tool, { human: true });
+    const { result } = await lived(role, { human: ({ text }) => `you asked: ${text}` });
+    expect(result.output?.content).toMatch(/you asked: .*What is where\?/s);
+  });
+});
+
+describe("an agent that comes to no answer", () => {
+  test("fails when its steps are used up, and says so", async () => {
+    const { tool, runs } = counter();
+    let asked = 0;
+    const model = scriptedModel(() => looks(`place ${(asked += 1)}`));
+    const { result } = await lived(scout(tool, { maxReactLoop: 3 }), { model });
+    expect(result).toMatchObject({ status: "failed", error: { code: "AGENT_UNFINISHED" } });
+    expect(runs.length).toBeGreaterThan(0);
+  });
+
+  test("fails when it does the same again and again", async () => {
+    const model = scriptedModel(() => looks("a"));
+    const { result } = await lived(scout(counter().tool), { model });
+    expect(result).toMatchObject({
+      status: "failed",
+      error: { code: "AGENT_UNFINISHED", message: expect.stringContaining("again") as string },
+    });
+  });
+
+  test("fails with its own words when it says that it cannot", async () => {
+    const call = {
+      id: "1",
+      type: "function",
+      function: { name: "terminate", arguments: '{"status":"failure","answer":"no map"}' },
+    } as const;
+    const { result } = await lived(scout(counter().tool), {
+      model: scriptedModel([{ content: "", toolCalls: [call], finishReason: "tool_calls" }]),
+    });
+    expect(result).toMatchObject({ status: "failed", error: { message: expect.stringContaining("no map") as string } });
+  });
+
+  test("stops at the budget, and its activation stays open", async () => {
+    const price = { input: 1_000_000, output: 1_000_000 };
+    const model = scriptedModel([looks("a")], { price });
+    const { result } = await lived(scout(counter().tool), { model, budget: usd(0.001) });
+    expect(result.status).toBe("budget");
+    expect(model.calls).toEqual([]);
+  });
+});
+
+describe("bad settings", () => {
+  test.each([
+    ["tools without an agent", { reactMode: undefined, react: () => undefined }],
+    ["settings without an agent", { reactMode: "by_order", tools: [], agent: { recent: 1 } }],
+    ["two tools of one name", { tools: [counter().tool, counter().tool] }],
+  ] as const)("%s", (_what, more) => {
+    expect(() => town([scout(counter().tool, more as Partial<RoleOptions>)])).toThrow(/Expected/);
+  });
+});

@@ -1,0 +1,239 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
+import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
+import { type CommandOutcome, type CommandReport, runSandboxed, type SandboxedCommand } from "../../src/tools/sandboxed-command.ts";
+import { errorOf, scratchFolder } from "../workspace/scratch.ts";
+
+const bubblewrap = await chooseSandbox("auto");
+const isolates = bubblewrap.kind === "bubblewrap";
+if (!isolates) process.stderr.write(`\nSandboxed commands are tested without isolation only: ${bubblewrap.describe}\n`);
+const sandboxes: readonly [string, Sandbox][] = [
+  ["no isolation", await chooseSandbox("none")],
+  ...(isolates ? [["bubblewrap", bubblewrap] as [string, Sandbox]] : []),
+];
+const start = { cwd: "", env: {} };
+
+function run(sandbox: Sandbox, text: string, command: Partial<SandboxedCommand> = {}, root = scratchFolder()): Promise<CommandOutcome> {
+  return runSandboxed(sandbox, root, { program: "sh", text, place: start, timeout: 20_000, ...command }, AbortSignal.timeout(60_000));
+}
+
+async function reportOf(sandbox: Sandbox, text: string, command?: Partial<SandboxedCommand>, root?: string): Promise<CommandReport> {
+  const outcome = await run(sandbox, text, command, root);
+  if (outcome.kind !== "ran") throw new Error(outcome.reason);
+  return outcome.report;
+}
+
+describe.each(sandboxes)("with %s", (_name, sandbox) => {
+  it("tells the exit code, and what went to stdout and stderr apart", async () => {
+    expect(await reportOf(sandbox, "echo out; echo err >&2; exit 3")).toMatchObject({
+      code: 3,
+      stdout: "out\n",
+      stderr: "err\n",
+      timedOut: false,
+    });
+  });
+
+  it("gives the command to the shell as it is, whatever it holds", async () => {
+    const text = `printf '%s|' "it's" '"$HOME"' '\`id\`' 'a
+b' "\\$(x)" # and a comment`;
+    expect(await reportOf(sandbox, text)).toMatchObject({ code: 0, stdout: 'it\'s|"$HOME"|`id`|a\nb|$(x)|' });
+  });
+
+  it("runs here-documents, comments and exit in the middle, which break shells that wait for a mark", async () => {
+    expect(await reportOf(sandbox, "cat <<END\n<<exit>>\nEND")).toMatchObject({ code: 0, stdout: "<<exit>>\n" });
+    expect(await reportOf(sandbox, "exit 9; echo never")).toMatchObject({ code: 9, stdout: "" });
+    expect(await reportOf(sandbox, "if then")).toMatchObject({ code: 2 });
+  });
+
+  it("takes the folder and the environment over to the next command", async () => {
+    const root = scratchFolder();
+    mkdirSync(join(root, "sub dir"));
+    const first = await reportOf(sandbox, `cd 'sub dir'; export COLOUR='bl\nue' BIN="$PWD/bin"; unset HOME; here=1`, {}, root);
+    expect(first.left).toMatchObject({ cwd: "sub dir", env: { COLOUR: "bl\nue", HOME: null } });
+    const text = `pwd; printf '%s.' "$COLOUR" "\${HOME-none}" "\${here-none}"; test "$BIN" = "$PWD/bin" && echo same`;
+    const second = await reportOf(sandbox, text, { place: first.left ?? start }, root);
+    expect(second.stdout).toMatch(/sub dir\nbl\nue\.none\.none\.same\n$/);
+  });
+
+  it("begins at the root of the project where the folder is gone, and says so", async () => {
+    expect(await reportOf(sandbox, "true", { place: { cwd: "gone", env: {} } })).toMatchObject({
+      code: 0,
+      isThere: false,
+      left: { cwd: "" },
+    });
+  });
+
+  it("tells which text files were written, changed and removed, and leaves the project as it is", async () => {
+    const root = scratchFolder();
+    for (const name of ["kept.txt", "changed.txt", "removed.txt"]) writeFileSync(join(root, name), name);
+    const text =
+      "echo more >> changed.txt; rm removed.txt; mkdir d; printf 'a\\tb\\r\\n' > d/new.txt; head -c 9 /dev/zero > bin; ln -s / link; mkfifo pipe";
+    const { changes } = await reportOf(sandbox, text, {}, root);
+    expect(changes.written).toEqual([
+      { path: "changed.txt", content: "changed.txtmore\n" },
+      { path: "d/new.txt", content: "a\tb\r\n" },
+    ]);
+    expect(changes.removed).toEqual(["removed.txt"]);
+    expect(changes.skipped.map(({ path }) => path)).toEqual(["bin", "link", "pipe"]);
+    expect(readFileSync(join(root, "changed.txt"), "utf8")).toBe("changed.txt");
+    expect(existsSync(join(root, "removed.txt"))).toBe(true);
+  });
+
+  it("sees a change that keeps size and time", async () => {
+    const root = scratchFolder();
+    writeFileSync(join(root, "a"), "old");
+    const { changes } = await reportOf(
+      sandbox,
+      "touch -r a /tmp/mark.$$; printf new > a; touch -r /tmp/mark.$$ a; rm /tmp/mark.$$",
+      {},
+      root,
+    );
+    expect(changes.written).toEqual([{ path: "a", content: "new" }]);
+  });
+
+  it("kills what does not end, with all its group, and keeps what it wrote so far", async () => {
+    const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 500 });
+    expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
+    expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
+  });
+
+  it("does not wait for what was left in the background, and ends it", async () => {
+    const mark = `4711.${process.pid}${sandbox.kind.length}`;
+    expect(await reportOf(sandbox, `sleep ${mark} & echo on`, { timeout: 15_000 })).toMatchObject({
+      code: 0,
+      stdout: "on\n",
+      timedOut: false,
+    });
+    expect(processesWith(mark)).toEqual([]);
+  });
+
+  it("bounds what is printed while it comes: the beginning and the end stay", async () => {
+    const report = await reportOf(sandbox, "echo first; head -c 300000000 /dev/zero | tr '\\0' x; echo; echo last");
+    expect(report.stdout.length).toBeLessThan(110_000);
+    expect(report.stdout).toMatch(/^first\nx+\n\[\d+ bytes left out\]\nx+\nlast\n$/);
+  });
+
+  it("ends an endless printer at its time", async () => {
+    expect(await reportOf(sandbox, "yes", { timeout: 400 })).toMatchObject({ timedOut: true });
+  });
+
+  it("passes on no key of this process", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-canary-123456");
+    const report = await reportOf(sandbox, "env; cat /proc/self/environ | tr '\\0' '\\n'");
+    expect(report.stdout).toContain("PATH=");
+    expect(report.stdout).not.toContain("canary");
+  });
+
+  it("runs JavaScript of both kinds, and Python", async () => {
+    const js = (text: string): Promise<CommandReport> => reportOf(sandbox, text, { program: "node" });
+    expect(await js(`console.log(require("node:path").sep, process.argv.length)`)).toMatchObject({ code: 0, stdout: "/ 1\n" });
+    expect(await js(`import { sep } from "node:path"; console.log(await sep)`)).toMatchObject({ code: 0, stdout: "/\n" });
+    expect(await js(`console.log("so far"); throw new Error("broken")`)).toMatchObject({ code: 1, stdout: "so far\n" });
+    const python = await reportOf(sandbox, "import sys\nprint('so far')\nsys.exit('broken')", { program: "python" });
+    expect(python).toMatchObject({ code: 1, stdout: "so far\n", stderr: "broken\n" });
+  });
+
+  it("refuses what no system takes as an argument, and says what to do", async () => {
+    expect(await run(sandbox, `: ${"x".repeat(10_000_000)}`)).toMatchObject({
+      kind: "not run",
+      reason: expect.stringContaining("into a file"),
+    });
+    expect(await run(sandbox, "echo a\0b")).toMatchObject({ kind: "not run", reason: expect.stringContaining("NUL") });
+    expect(await run(sandbox, " \n")).toMatchObject({ kind: "not run" });
+  });
+
+  it("dies with its caller's signal", async () => {
+    const mark = `4713.${process.pid}${sandbox.kind.length}`;
+    const stop = new AbortController();
+    const root = scratchFolder();
+    const running = runSandboxed(sandbox, root, { program: "sh", text: `sleep ${mark}`, place: start, timeout: 60_000 }, stop.signal);
+    await vi.waitUntil(() => processesWith(mark).length > 0, { timeout: 20_000, interval: 20 });
+    stop.abort();
+    expect((await errorOf(() => running)).code).toBe("ABORTED");
+    await vi.waitUntil(() => processesWith(mark).length === 0, { timeout: 5_000, interval: 20 });
+  });
+
+  it("does not take the project's files for its own", async () => {
+    const root = scratchFolder();
+    writeFileSync(join(root, "package.json"), '{"type":"module"}');
+    for (const name of ["fs.js", "node:fs", "child_process.js"]) writeFileSync(join(root, name), "throw new Error('taken')");
+    expect(await reportOf(sandbox, "echo fine", {}, root)).toMatchObject({ code: 0, stdout: "fine\n" });
+    expect(await reportOf(sandbox, `console.log(typeof require("fs").readFileSync)`, { program: "node" }, root)).toMatchObject({
+      stdout: "function\n",
+    });
+  });
+
+  it("keeps no environment that would not fit into the next command", async () => {
+    const { left } = await reportOf(sandbox, `export BIG="$(head -c 50000 /dev/zero | sed 's/./é/g')"`, {
+      place: { cwd: "", env: { OLD: "1" } },
+    });
+    expect(left).toEqual({ cwd: "", env: { OLD: "1" } });
+  });
+
+  it.each([
+    "mkfifo env; ln -s /dev/zero cwd",
+    "ln -s /dev/zero env; mkfifo cwd",
+    "rm -r .",
+    "mkdir env cwd",
+    ": > env; : > cwd",
+    "head -c 2000000 /dev/zero > env",
+  ])("is not kept by what a command puts in the place of its notes: %s", async (text) => {
+    const report = await reportOf(sandbox, `cd "\${TMPDIR:-/tmp}"/state-*; trap - EXIT; rm -f env cwd; ${text}; echo done`);
+    expect(report).toMatchObject({ code: 0, stdout: "done\n", timedOut: false });
+    expect(report.left).toBeUndefined();
+  });
+
+  it("takes a forged report for what it is: text that is checked", async () => {
+    const outcome = await run(sandbox, `echo '{"code":0}' > /proc/$PPID/fd/1; kill -9 $PPID`);
+    expect(outcome).toMatchObject({ kind: "not run" });
+  });
+});
+
+it.runIf(isolates)("leaves nothing of the machine to a hostile command", async () => {
+  const root = scratchFolder();
+  writeFileSync(join(root, "a.txt"), "a");
+  symlinkSync("/etc/passwd", join(root, "link"));
+  const mark = `4712.${process.pid}`;
+  const report = await reportOf(
+    bubblewrap,
+    `rm -rf /; rm -rf --no-preserve-root /usr/bin /project/* 2>/dev/null; ls /root /home /work 2>&1; cat link; (setsid sleep ${mark} &) ; cat /etc/shadow`,
+    {},
+    root,
+  );
+  expect(report.stderr).toMatch(/shadow/);
+  expect(report.code).not.toBe(0);
+  expect(existsSync(join(root, "a.txt"))).toBe(true);
+  expect(existsSync("/usr/bin/env")).toBe(true);
+  await vi.waitUntil(() => processesWith(mark).length === 0, { timeout: 5_000, interval: 20 });
+});
+
+it.runIf(isolates)("survives a fork bomb", async () => {
+  const report = await reportOf(bubblewrap, "bomb() { bomb | bomb & }; bomb; sleep 3", { timeout: 2_000 });
+  expect(report.stderr + String(report.code)).not.toBe("");
+  expect(await reportOf(bubblewrap, "echo alive")).toMatchObject({ stdout: "alive\n" });
+});
+
+it("says why nothing is run where no sandbox works", async () => {
+  const outcome = await run(refusedSandbox("bubblewrap is not installed", "Install it."), "echo x");
+  expect(outcome).toEqual({ kind: "not run", reason: "Nothing is run here: bubblewrap is not installed. Install it." });
+});
+
+/** Programs called sleep that have a mark among their arguments. */
+function processesWith(mark: string): string[] {
+  if (!existsSync("/proc/self/cmdline"))
+    return execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })
+      .split("\n")
+      .filter((line) => /^\S*sleep /.test(line) && line.includes(mark));
+  return readdirSync("/proc").flatMap((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return /(^|\/)sleep$/.test(words[0] ?? "") && words.includes(mark) ? [words.join(" ")] : [];
+    } catch {
+      // No process, or one that has just ended.
+      return [];
+    }
+  });
+}

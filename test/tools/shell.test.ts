@@ -1,0 +1,235 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { codeTool } from "../../src/tools/code.ts";
+import { shellTool } from "../../src/tools/shell.ts";
+import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
+import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
+import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
+import { errorOf, scratchFolder } from "../workspace/scratch.ts";
+import { call, read } from "./tool-kit.ts";
+
+const isolated = await chooseSandbox("auto");
+// What only isolation can promise is tested beside the sandbox itself.
+const sandbox: Sandbox = isolated.kind === "bubblewrap" ? isolated : await chooseSandbox("none");
+
+function project(files: Readonly<Record<string, string>> = {}) {
+  const root = scratchFolder();
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(root, path, ".."), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  const workspace = fileWorkspace({ root, git: false });
+  return {
+    root,
+    workspace,
+    shell: shellTool({ workspace, sandbox }),
+    code: codeTool({ workspace, sandbox }),
+    now: (path: string) => readFileSync(join(root, path), "utf8"),
+  };
+}
+
+describe("the shell", () => {
+  it("tells the exit code, stdout and stderr apart", async () => {
+    const { shell } = project();
+    expect(await read(shell, { command: "echo out; echo err >&2" })).toBe("out\n[stderr]\nerr");
+    const { outcome, result } = await call(shell, { command: "echo out; exit 3" });
+    expect([outcome, result]).toEqual([
+      "failed",
+      expect.objectContaining({ error: "exit code 3", output: "out", data: expect.objectContaining({ exitCode: 3, timedOut: false }) }),
+    ]);
+    expect(await read(shell, { command: "true" })).toBe("(no output, exit code 0)");
+  });
+
+  it("stays in its folder and keeps its variables from one command to the next", async () => {
+    const { shell } = project({ "a/b/c.txt": "c" });
+    expect(await read(shell, { command: "cd a/b && export NAME='it is'" })).toContain("The working folder is now a/b.");
+    expect(await read(shell, { command: 'ls; echo "$NAME"; cd ..' })).toContain("c.txt\nit is");
+    expect(await read(shell, { command: "ls; unset NAME" })).toBe("b");
+    expect(await read(shell, { command: 'echo "${NAME-none}"; cd /tmp; exit 4' })).toContain("none");
+    expect(await read(shell, { command: "pwd" })).toMatch(/^\/(tmp|private\/tmp)$/);
+  });
+
+  it("can be begun anew by the model", async () => {
+    const { shell } = project({ "a/x": "" });
+    await read(shell, { command: "cd a; export B=1" });
+    expect(await read(shell, { restart: true })).toContain("stands at the project's root");
+    expect(await read(shell, { command: "ls; echo ${B-none}" })).toBe("a\nnone");
+    expect(await call(shell, {})).toMatchObject({ outcome: "failed" });
+  });
+
+  it("goes on after a command that hangs, without a restart", async () => {
+    const { shell, now } = project({ "a/x": "" });
+    await read(shell, { command: "cd a" });
+    const { outcome, result } = await call(shell, { command: "echo begun; echo kept > kept.txt; sleep 1000", timeout: 1 });
+    expect([outcome, result.error, result.output]).toEqual(["failed", expect.stringContaining("within 1 s"), "begun"]);
+    expect(now("a/kept.txt")).toBe("kept\n");
+    expect(await read(shell, { command: "ls" })).toBe("kept.txt\nx");
+  });
+
+  it("is a shell of its own for each session", async () => {
+    const { shell } = project({ "a/x": "" });
+    const [mine, yours] = [{}, {}];
+    await call(shell, { command: "cd a" }, { session: mine });
+    expect(await read(shell, { command: "ls" }, { session: yours })).toBe("a");
+    expect(await read(shell, { command: "ls" }, { session: mine })).toBe("x");
+  });
+
+  it("runs the commands of a session one after another", async () => {
+    const { shell } = project();
+    const calls = ["mkdir d && cd d && echo 1 > one", "ls; export X=2", "echo $X"].map((command) => read(shell, { command }));
+    expect((await Promise.all(calls)).map((text) => text.split("\n")[0])).toEqual([expect.anything(), "one", "2"]);
+  });
+
+  it("shows no colours and nothing that steers", async () => {
+    const { shell } = project();
+    expect(await read(shell, { command: "printf '\\033[31mred\\033[0m\\033]0;title\\007 \\033[2Jx\\r\\n\\342\\200\\256y'" })).toBe(
+      "red x\ny",
+    );
+  });
+});
+
+describe("files a command writes", () => {
+  it("reach the project, with what was removed", async () => {
+    const { shell, now, root } = project({ "a.txt": "a\n", "b.txt": "b\n", "keep.txt": "keep" });
+    const text = await read(shell, { command: "echo more >> a.txt; rm b.txt; mkdir -p x/y; echo new > x/y/new.txt" });
+    expect(text).toContain("Files written: a.txt, x/y/new.txt.\nFiles removed: b.txt.");
+    expect([now("a.txt"), now("x/y/new.txt"), existsSync(join(root, "b.txt"))]).toEqual(["a\nmore\n", "new\n", false]);
+  });
+
+  it("that the workspace refuses are told, and the rest is kept", async () => {
+    const { shell, root } = project();
+    const text = await read(shell, {
+      command:
+        "echo x > good.txt; echo x > 'bad?.txt'; echo x > con; head -c 2000000 /dev/zero | tr '\\0' x > big; printf 'a\\0b' > bin; ln -s /etc/passwd link; mkdir -p node_modules/m .git; echo x > node_modules/m/i.js; echo x > .git/config",
+    });
+    expect(readdirSync(root)).toEqual(["good.txt"]);
+    for (const path of ["bad?.txt", "con", "big", "bin", "link"])
+      expect(text).toMatch(new RegExp(`Not kept: .*${path.replace("?", "\\?")}`));
+  });
+
+  it("never go through a link in the project", async () => {
+    const outside = scratchFolder();
+    const { shell, root } = project();
+    symlinkSync(outside, join(root, "out"));
+    const text = await read(shell, { command: "mkdir out; echo x > out/file" });
+    expect(text).toContain("Not kept: out/file");
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  it("are not all removed by a slip", async () => {
+    const { shell, root } = project({ "a.txt": "a", "b/c.txt": "c", "d.txt": "d" });
+    expect(await read(shell, { command: "rm -rf ./*" })).toContain("too much was removed at once");
+    expect(readdirSync(root)).toEqual(["a.txt", "b", "d.txt"]);
+    await read(shell, { command: "rm -rf b" });
+    expect(readdirSync(root)).toEqual(["a.txt", "d.txt"]);
+  });
+
+  it("may move, however many", async () => {
+    const files = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`old/${n}.txt`, `${n}`]));
+    const { shell, root } = project(files);
+    await read(shell, { command: "mv old new" });
+    expect([readdirSync(root), readdirSync(join(root, "new")).length]).toEqual([["new"], 30]);
+  });
+
+  it("may stand where a folder was, and the other way round", async () => {
+    const { shell, now } = project({ a: "file", "b/x": "x" });
+    await read(shell, { command: "rm a; mkdir a; echo in > a/in; rm -r b; echo file > b" });
+    expect([now("a/in"), now("b")]).toEqual(["in\n", "file\n"]);
+  });
+});
+
+describe("code", () => {
+  it.each([
+    ["javascript", `const { readFileSync } = require("fs"); console.log(readFileSync("a.txt", "utf8") + (() => 6 * 7)())`],
+    ["javascript", `import { readFileSync } from "node:fs"; console.log(readFileSync("a.txt", "utf8") + await Promise.resolve(42))`],
+    ["python", `print(open("a.txt").read() + str(6 * 7))`],
+  ])("runs %s in the project", async (language, code) => {
+    expect(await read(project({ "a.txt": "a" }).code, { language, code })).toBe("a42");
+  });
+
+  it("keeps what was printed before it failed, with the trace", async () => {
+    const { code } = project();
+    expect(await read(code, { language: "python", code: "print('so far')\n1 / 0" })).toMatch(
+      /^Error: exit code 1\nso far\n\[stderr\]\nTraceback[^]*ZeroDivisionError/,
+    );
+    expect(await read(code, { language: "javascript", code: "console.log('so far'); null.x" })).toMatch(
+      /^Error: exit code 1\nso far\n\[stderr\]\n[^]*TypeError/,
+    );
+    expect(await read(code, { language: "python", code: "import sys; sys.exit(3)" })).toBe("Error: exit code 3");
+  });
+
+  it("has five seconds unless more is asked for, as the model is told", async () => {
+    const { code } = project();
+    expect(code.spec.parameters).toMatchObject({ properties: { timeout: { type: "integer", default: 5 } } });
+    expect(await read(code, { language: "javascript", code: "for (;;);", timeout: 1 })).toContain("within 1 s");
+  });
+
+  it("leaves this process free to do other things", async () => {
+    const { code } = project();
+    let ticks = 0;
+    const timer = setInterval(() => (ticks += 1), 20);
+    await read(code, { language: "python", code: "import time\ntime.sleep(0.6)" });
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(10);
+  });
+
+  it("sees no key and no other session's variables", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-canary-123456");
+    const { code, shell } = project();
+    await read(shell, { command: "export MINE=1" });
+    const text = await read(code, { language: "javascript", code: "console.log(JSON.stringify(process.env))" });
+    expect(text).toContain("PATH");
+    expect(text).not.toMatch(/canary|MINE/);
+    vi.unstubAllEnvs();
+  });
+
+  it("writes files of the project", async () => {
+    const { code, now } = project();
+    await read(code, { language: "python", code: "open('made.txt', 'w').write('made')" });
+    expect(now("made.txt")).toBe("made");
+  });
+});
+
+describe("both", () => {
+  it("ask before they run, and are never run twice by themselves", () => {
+    const { shell, code } = project();
+    for (const tool of [shell, code])
+      expect(tool).toMatchObject({ effect: "write", permission: "ask", idempotent: false, parallel: false });
+  });
+
+  it("run nothing where no sandbox works, and say why", async () => {
+    const { workspace } = project();
+    const refused = { workspace, sandbox: refusedSandbox("bubblewrap is not installed", "Install it.") };
+    for (const [tool, args] of [
+      [shellTool(refused), { command: "echo x" }],
+      [codeTool(refused), { language: "python", code: "x" }],
+    ] as const) {
+      expect(await call(tool, args)).toMatchObject({
+        outcome: "failed",
+        result: { error: expect.stringContaining("bubblewrap is not installed. Install it.") },
+      });
+    }
+  });
+
+  it("stop when they are told to", async () => {
+    const { shell } = project();
+    const stop = new AbortController();
+    const running = call(shell, { command: "sleep 1000" }, { signal: stop.signal });
+    setImmediate(() => stop.abort());
+    expect((await errorOf(() => running)).code).toBe("ABORTED");
+  });
+
+  it("bound what they give back, with a mark", async () => {
+    const { shell } = project();
+    const text = await read(shell, { command: "echo first; seq 1 200000; echo last" });
+    expect(text.length).toBeLessThan(shell.maxOutput + 200);
+    expect(text).toMatch(/^first\n1\n2\n[^]*\[cut: [^]*last$/);
+  });
+
+  it("refuse what is too long to run, with what to do instead", async () => {
+    const { shell } = project();
+    expect(await read(shell, { command: `: ${"x".repeat(200_000)}` })).toContain("into a file of the project");
+    expect(await call(shell, { command: `: ${"x".repeat(10_000_000)}` })).toMatchObject({ outcome: "invalid" });
+  });
+});

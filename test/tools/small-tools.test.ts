@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { directSteps } from "../../src/kernel/step.ts";
+import { callTools } from "../../src/tool/call-tools.ts";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { ToolCollection } from "../../src/tool/tool-collection.ts";
+import { askHumanTool } from "../../src/tools/ask-human.ts";
+import { createChatCompletion } from "../../src/tools/create-chat-completion.ts";
+import { terminate } from "../../src/tools/index.ts";
+import { ToolStates } from "../../src/tools/tool-states.ts";
+import { call, read } from "./tool-kit.ts";
+
+describe("terminate", () => {
+  it("ends the work with its status and its answer, for a program to read", async () => {
+    expect(await call(terminate, { status: "success", answer: "42" })).toMatchObject({
+      outcome: "ok",
+      ends: true,
+      result: { output: "Task completed: success", data: { status: "success", answer: "42" } },
+    });
+    expect(await call(terminate, { status: "failure" })).toMatchObject({ ends: true, result: { data: { status: "failure" } } });
+  });
+
+  it("takes no status of its own making", async () => {
+    expect(await call(terminate, { status: "done" })).toMatchObject({ outcome: "invalid", ends: false });
+  });
+
+  it("is the last call of its batch", async () => {
+    const ran: string[] = [];
+    const note = defineTool({ name: "note", description: "", effect: "read", parallel: false, execute: () => void ran.push("note") });
+    const { signal } = new AbortController();
+    const calls = [note, terminate, note].map(({ name }, place) => ({
+      id: String(place),
+      type: "function" as const,
+      function: { name, arguments: name === "terminate" ? '{"status":"success"}' : "{}" },
+    }));
+    const answers = await callTools(calls, {
+      tools: new ToolCollection([note, terminate]),
+      steps: directSteps(signal),
+      clock: systemClock,
+      signal,
+    });
+    expect([ran, answers.map(({ outcome }) => outcome)]).toEqual([["note"], ["ok", "ok", "skipped"]]);
+  });
+});
+
+describe("ask_human", () => {
+  it("gives the answer of a person", async () => {
+    expect(await read(askHumanTool(), { question: "Red or blue?" }, { ask: ({ text }) => `${text} Blue.` })).toBe("Red or blue? Blue.");
+    expect(await read(askHumanTool(), { question: "?" }, { ask: () => " " })).toContain("empty answer");
+  });
+
+  it("says so when nobody is there, and does not wait", async () => {
+    expect(await call(askHumanTool(), { question: "?" })).toMatchObject({
+      outcome: "failed",
+      result: { error: expect.stringContaining("Nobody is there") },
+    });
+  });
+});
+
+describe("create_chat_completion", () => {
+  it("ends the run with a text", async () => {
+    expect(await call(createChatCompletion(), { response: "42" })).toMatchObject({
+      outcome: "ok",
+      ends: true,
+      result: { output: "42", data: { status: "success", answer: "42", value: "42" } },
+    });
+  });
+
+  it.each([
+    [z.object({ n: z.number(), tags: z.array(z.string()) }), { n: 1, tags: ["a"] }, { n: 1, tags: ["a"] }],
+    [z.array(z.number()), { response: [1, 2] }, [1, 2]],
+    [z.union([z.number(), z.string()]), { response: 0 }, 0],
+    [z.boolean(), { response: false }, false],
+  ])("ends it with a value of the form asked for", async (schema, args, value) => {
+    const tool = createChatCompletion({ schema });
+    expect(await call(tool, args)).toMatchObject({ outcome: "ok", ends: true, result: { output: JSON.stringify(value), data: { value } } });
+    expect(tool.spec.parameters).toMatchObject({ type: "object" });
+  });
+
+  it("does not end it with what has another form", async () => {
+    expect(await call(createChatCompletion({ schema: z.number() }), { response: "many" })).toMatchObject({
+      outcome: "invalid",
+      ends: false,
+    });
+  });
+});
+
+describe("what a tool keeps", () => {
+  it("is one state for each session, and one for callers without", () => {
+    const states = new ToolStates(() => ({}));
+    const [mine, yours] = [{}, {}];
+    expect(states.of({ session: mine })).toBe(states.of({ session: mine }));
+    expect(states.of({ session: mine })).not.toBe(states.of({ session: yours }));
+    expect(states.of({})).toBe(states.of({}));
+    expect(states.of({})).not.toBe(states.of({ session: mine }));
+  });
+});

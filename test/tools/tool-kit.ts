@@ -1,0 +1,67 @@
+import { spawnSync } from "node:child_process";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll } from "vitest";
+import { type Clock, systemClock } from "../../src/kernel/clock.ts";
+import type { Json } from "../../src/kernel/json.ts";
+import { directSteps, type StepPort } from "../../src/kernel/step.ts";
+import { callTool, type CallToolOptions } from "../../src/tool/call-tool.ts";
+import type { CalledTool } from "../../src/tool/call-outcome.ts";
+import type { Tool } from "../../src/tool/tool.ts";
+import { ToolCollection } from "../../src/tool/tool-collection.ts";
+import { resultText } from "../../src/tool/tool-result.ts";
+
+/** How a test calls a tool. */
+export interface CallerParts {
+  readonly steps?: StepPort;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  readonly session?: object;
+  readonly ask?: CallToolOptions["ask"];
+  /** Default: everything is allowed. */
+  readonly policy?: CallToolOptions["policy"];
+}
+
+/** A call as an agent makes it: arguments are checked, what asks is permitted, the result is bounded. */
+export async function call(tool: Tool, args: Json, parts: CallerParts = {}): Promise<CalledTool> {
+  const signal = parts.signal ?? new AbortController().signal;
+  return callTool(
+    { id: "call", type: "function", function: { name: tool.name, arguments: JSON.stringify(args) } },
+    {
+      tools: new ToolCollection([tool]),
+      steps: parts.steps ?? directSteps(signal),
+      clock: parts.clock ?? systemClock,
+      signal,
+      policy: parts.policy ?? { rules: [{ tool: "*", decide: "allow" }] },
+      session: parts.session,
+      ask: parts.ask,
+    },
+  );
+}
+
+/** What a model reads of a call. */
+export async function read(tool: Tool, args: Json, parts?: CallerParts): Promise<string> {
+  return resultText((await call(tool, args, parts)).result);
+}
+
+/** A real server on the loopback, closed after the tests of the file. */
+export async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ readonly url: string; readonly host: string; readonly port: number }> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, port };
+}
+
+/** A named pipe, which keeps whoever opens it waiting. */
+export function makePipe(path: string): void {
+  const { status } = spawnSync("sh", ["-c", 'mkfifo "$1"', "sh", path]);
+  if (status !== 0) throw new Error(`mkfifo ended with ${status}`);
+}
