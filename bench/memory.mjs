@@ -1,16 +1,16 @@
 // Long-term memory: how fast it searches and opens, how much room it takes, and what it finds. Build first (`npm run build`), then
-// `node --expose-gc bench/memory.mjs`. All figures are of one run on one machine, beside an exact search by libsql in the same run.
+// `node --expose-gc bench/memory.mjs`, or `node bench/memory.mjs recall` for what it finds alone. All figures are of one run on one machine;
+// `bench/memory-peers.mjs` searches side by side with others.
 //
 // Not measured: real embedding models, network, disks that are slow, vectors of real texts (those here lie in 300 groups).
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "libsql";
 import { minisearch } from "../dist/src/adapters/minisearch.js";
 import { sqliteStore } from "../dist/src/adapters/sqlite.js";
 import { createMessage, exactIndex, hashingEmbedder, LongTermMemory, MemoryStorage } from "../dist/src/index.js";
-import { randomStream } from "../dist/src/kernel/random.js";
 import { recallSet } from "./recall-set.mjs";
+import { syntheticVectors } from "./synthetic-vectors.mjs";
 
 const DIMENSIONS = 256;
 const K = 4;
@@ -24,23 +24,9 @@ function show(what, value) {
   console.log(`${what.padEnd(64)} ${value}`);
 }
 
-/** Directions that lie in groups of fewer dimensions than they have, with noise. */
 function vectors(count, stream) {
-  const base = randomStream("vectors", "base");
-  const gauss = (random) => Math.sqrt(-2 * Math.log(random() + 1e-12)) * Math.cos(2 * Math.PI * random());
-  const rows = Array.from({ length: 32 }, () => Float32Array.from({ length: DIMENSIONS }, () => gauss(base)));
-  const groups = Array.from({ length: 300 }, () => Float32Array.from({ length: 32 }, () => gauss(base)));
-  const random = randomStream("vectors", stream);
-  return Array.from({ length: count }, () => {
-    const group = groups[Math.floor(random() * groups.length)];
-    const latent = group.map((value) => value + 0.7 * gauss(random));
-    const vector = new Float32Array(DIMENSIONS);
-    latent.forEach((weight, n) => {
-      const row = rows[n];
-      for (let d = 0; d < DIMENSIONS; d++) vector[d] += weight * row[d];
-    });
-    return vector.map((value) => value + 0.5 * gauss(random));
-  });
+  const all = syntheticVectors(count, DIMENSIONS, stream);
+  return Array.from({ length: count }, (_, n) => all.subarray(n * DIMENSIONS, (n + 1) * DIMENSIONS));
 }
 
 /** Memory of typed arrays is given back some time after they were collected. */
@@ -89,21 +75,7 @@ async function searching() {
     await filtered.search(queries[0], K);
     const fast = await timed(queries, (query) => keysOf(filtered, query));
     show(`the same with the prefilter`, `${fast.p50.toFixed(2)} ms, recall ${recall(fast.found, scanned.found).toFixed(4)}`);
-    const peer = libsql(all.slice(0, count));
-    const theirs = await timed(queries.slice(0, 15), peer);
-    show(`the same by libsql, exact`, `${theirs.p50.toFixed(2)} ms, recall ${recall(theirs.found, scanned.found).toFixed(4)}`);
   }
-}
-
-function libsql(all) {
-  const db = new Database(":memory:");
-  db.exec(`CREATE TABLE v (id INTEGER PRIMARY KEY, e F32_BLOB(${DIMENSIONS}))`);
-  const insert = db.prepare("INSERT INTO v VALUES (?, ?)");
-  db.exec("BEGIN");
-  all.forEach((vector, id) => insert.run([id, Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength)]));
-  db.exec("COMMIT");
-  const search = db.prepare(`SELECT id FROM v ORDER BY vector_distance_cos(e, ?) LIMIT ${K}`);
-  return (query) => search.all([Buffer.from(query.buffer)]).map(({ id }) => id);
 }
 
 async function opening() {
@@ -149,6 +121,24 @@ async function news() {
   show("findNews: 1,000 observed against 100,000 remembered, p50", `${median(times).toFixed(3)} ms`);
 }
 
+/** How much of what is nearest by hashed words the prefilter finds: their vectors are sparse, which is hard for it. */
+async function filteredTexts() {
+  const { messages, questions } = recallSet();
+  const embedder = hashingEmbedder();
+  const [exact, filtered] = [exactIndex({ prefilterAbove: Infinity }), exactIndex({ prefilterAbove: 1_000 })];
+  for (const [key, vector] of (await embedder.embed(messages.map(({ text }) => text))).entries()) {
+    await exact.add(key, vector);
+    await filtered.add(key, vector);
+  }
+  const keysOf = async (index, vector) => (await index.search(vector, K)).map(({ key }) => key);
+  const [wanted, found] = [[], []];
+  for (const vector of await embedder.embed(questions.map(({ text }) => text))) {
+    wanted.push(await keysOf(exact, vector));
+    found.push(await keysOf(filtered, vector));
+  }
+  show(`recall of the prefilter on ${messages.length} hashed texts`, recall(found, wanted).toFixed(4));
+}
+
 async function finding() {
   const { messages, questions } = recallSet();
   const storage = new MemoryStorage({ roleId: "r", lexical: minisearch() });
@@ -184,6 +174,7 @@ try {
     await searching();
     await news();
     await opening();
+    await filteredTexts();
   }
   await finding();
 } finally {

@@ -5,6 +5,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { freshSeed, randomStream } from "../kernel/random.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Embedder, EmbedOptions } from "../memory/embedder.ts";
+import type { ModelPrice } from "../model/price.ts";
 import { failureOf, modelError } from "../model/failure.ts";
 import { redactor } from "../model/redact.ts";
 import { defaultRetry, retryAfterOf, retryDelay } from "../model/retry.ts";
@@ -25,6 +26,8 @@ export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
   readonly threshold?: number | undefined;
   /** Written before what is asked, or what is kept, for models that want it: `{ query: "query: ", document: "passage: " }`. */
   readonly prefix?: { readonly query: string; readonly document: string } | undefined;
+  /** Dollars for a million tokens, for a model that is in no list of prices. A budget needs one. */
+  readonly price?: ModelPrice | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -35,7 +38,10 @@ const THRESHOLD = 0.3;
 const NO_TIMEOUT = 2 ** 31 - 1;
 
 /** Numbers as JSON: many compatible servers know no other form. */
-const ReplySchema = z.object({ data: z.array(z.object({ index: z.number(), embedding: z.array(z.number()) })) });
+const ReplySchema = z.object({
+  data: z.array(z.object({ index: z.number(), embedding: z.array(z.number()) })),
+  usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
+});
 
 /** What the client says of an answer that is a refusal. */
 interface Answered {
@@ -66,6 +72,8 @@ export function openaiEmbedder(options: OpenAIEmbedderOptions): Embedder {
     maxBatch,
     maxChars,
     threshold,
+    model,
+    ...(options.price === undefined ? {} : { price: options.price }),
     embed: (texts, o = {}) => endpoint.embed(prefix === undefined ? texts : texts.map((text) => prefix[o.kind ?? "document"] + text), o),
   };
 }
@@ -88,13 +96,14 @@ class EmbeddingsEndpoint {
     this.#mask = redactor([server.apiKey, ...Object.values(server.headers)]);
   }
 
-  async embed(texts: readonly string[], { signal }: EmbedOptions): Promise<readonly number[][]> {
+  async embed(texts: readonly string[], { signal, isOneTry, onUsage }: EmbedOptions): Promise<readonly number[][]> {
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(texts, signal);
+        return await this.#once(texts, signal, onUsage);
       } catch (error) {
         if (signal?.aborted === true) throw signal.reason;
         const known = await this.#failure(error);
+        if (isOneTry === true) throw known;
         const wait = retryDelay(known, tries, defaultRetry, this.#random);
         if (wait === undefined) throw known;
         await sleep(this.#clock, wait, signal);
@@ -102,7 +111,7 @@ class EmbeddingsEndpoint {
     }
   }
 
-  async #once(texts: readonly string[], signal: AbortSignal | undefined): Promise<readonly number[][]> {
+  async #once(texts: readonly string[], signal: AbortSignal | undefined, onUsage: EmbedOptions["onUsage"]): Promise<readonly number[][]> {
     const client = await (this.#client ??= this.#open());
     const body = {
       model: this.#model,
@@ -113,6 +122,8 @@ class EmbeddingsEndpoint {
     const response = await client.embeddings.create(body, signal === undefined ? {} : { signal }).asResponse();
     const reply = ReplySchema.safeParse(parsed(await response.text()));
     if (!reply.success || reply.data.data.length !== texts.length) throw this.#noAnswer(texts.length);
+    const { usage } = reply.data;
+    if (usage !== undefined) onUsage?.({ inputTokens: usage.prompt_tokens });
     const vectors: number[][] = [];
     // Servers may answer in any order.
     for (const { index, embedding } of reply.data.data) vectors[index] = embedding;

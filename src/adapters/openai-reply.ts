@@ -23,14 +23,19 @@ const FINISH: ReadonlyMap<string, FinishReason> = new Map([
   ["safety", "content_filter"],
 ]);
 
+/** A call that has begun, as its server marks it. */
+interface BegunCall {
+  readonly index: number | undefined;
+  id: string | undefined;
+}
+
 /**
  * Reads the pieces of one reply, or a whole one as one piece, and trusts none of them: what has another shape than the protocol says
- * is an error, never an empty answer. It owns what must be known across pieces: which calls were begun, and whether there are any.
+ * is an error, never an empty answer. It owns what must be known across pieces: which calls were begun.
  */
 export class ReplyReader {
   readonly #model: string;
-  readonly #ids: string[] = [];
-  #called = false;
+  readonly #begun: BegunCall[] = [];
 
   constructor(model: string) {
     this.#model = model;
@@ -63,7 +68,7 @@ export class ReplyReader {
     if (choice === undefined) return usage === undefined ? {} : { usage };
     const said = this.#fields(choice[member] ?? (member === "delta" ? {} : undefined), `${member} of a choice`);
     const content = this.#text(said["content"]);
-    const toolCalls = this.#calls(said["tool_calls"]);
+    const toolCalls = this.#calls(said["tool_calls"], member);
     const refusal = said["refusal"];
     const finishReason = this.#finish(choice["finish_reason"]);
     return {
@@ -91,30 +96,41 @@ export class ReplyReader {
       .join("");
   }
 
-  #calls(calls: unknown): ToolCallDelta[] {
+  #calls(calls: unknown, member: "delta" | "message"): ToolCallDelta[] {
     if (calls === undefined || calls === null) return [];
     if (!Array.isArray(calls)) throw this.#wrong("a list of tool calls", kindOf(calls));
-    return calls.map((call, position) => this.#call(this.#fields(call, "a tool call"), position));
+    return calls.map((call) => this.#call(this.#fields(call, "a tool call"), member));
   }
 
-  #call(call: Fields, position: number): ToolCallDelta {
-    this.#called = true;
+  #call(call: Fields, member: "delta" | "message"): ToolCallDelta {
     const id = typeof call["id"] === "string" && call["id"] !== "" ? call["id"] : undefined;
-    const named = this.#fields(call["function"] ?? {}, "the function of a tool call");
-    const args = named["arguments"];
+    const index = typeof call["index"] === "number" ? call["index"] : undefined;
+    const said = this.#fields(call["function"] ?? {}, "the function of a tool call");
+    const name = typeof said["name"] === "string" && said["name"] !== "" ? said["name"] : undefined;
+    const args = said["arguments"];
+    const place = member === "message" ? undefined : this.#placeOf(id, index, name !== undefined);
     return {
-      index: typeof call["index"] === "number" ? call["index"] : this.#indexOf(id, position),
+      index: place ?? this.#begun.push({ id, index }) - 1,
       ...(id === undefined ? {} : { id }),
-      ...(typeof named["name"] === "string" && named["name"] !== "" ? { name: named["name"] } : {}),
+      ...(name === undefined ? {} : { name }),
       ...(args === undefined || args === null ? {} : { arguments: typeof args === "string" ? args : JSON.stringify(args) }),
     };
   }
 
-  /** Some servers number no calls: then a new id begins a call, and a piece without one goes on with the last. */
-  #indexOf(id: string | undefined, position: number): number {
-    if (id === undefined) return Math.max(position, this.#ids.length - 1);
-    const known = this.#ids.indexOf(id);
-    return known === -1 ? this.#ids.push(id) - 1 : known;
+  /**
+   * Which call a piece goes on with; undefined when it begins one. Some servers number no calls or all of them 0, leave out ids, or give
+   * each piece another: so a name with an id that is new begins a call, and where nothing is numbered, a name without an id does.
+   */
+  #placeOf(id: string | undefined, index: number | undefined, isNamed: boolean): number | undefined {
+    const known = this.#begun.findLastIndex((call) => call.index === index && id !== undefined && call.id === id);
+    if (known !== -1) return known;
+    const last = index === undefined ? this.#begun.length - 1 : this.#begun.findLastIndex((call) => call.index === index);
+    const before = this.#begun[last];
+    if (before === undefined) return undefined;
+    const begins = isNamed && (id === undefined ? index === undefined : before.id !== undefined);
+    if (begins) return undefined;
+    before.id ??= id;
+    return last;
   }
 
   /** Some servers end a reply with calls by "stop". An end nobody knows may be a cut one. */
@@ -123,7 +139,7 @@ export class ReplyReader {
     const known = typeof reason === "string" ? FINISH.get(reason.toLowerCase()) : undefined;
     if (known === undefined)
       throw this.#wrong("a known finish reason", typeof reason === "string" ? JSON.stringify(reason.slice(0, 50)) : kindOf(reason));
-    return known === "stop" && this.#called ? "tool_calls" : known;
+    return known === "stop" && this.#begun.length > 0 ? "tool_calls" : known;
   }
 
   #fields(value: unknown, what: string): Fields {

@@ -3,11 +3,11 @@ import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../run/event.ts";
 import { ChatReader } from "./sqlite-chats.ts";
 import { damagedRun, isBroken, patiently, unreadable } from "./sqlite-damage.ts";
-import type { Database, Row } from "./sqlite-database.ts";
+import type { Database } from "./sqlite-database.ts";
 import type { FileOptions } from "./sqlite-file.ts";
-import { chained, chainStart, decodeEvent } from "./sqlite-rows.ts";
+import { type StoredEvent, storedEvents } from "./sqlite-pages.ts";
+import { chained, chainStart, type CheckedBody, decodeEvent } from "./sqlite-rows.ts";
 import { type Head, knownRun, PLACES } from "./sqlite-runs.ts";
-import { textOf } from "./sqlite-text.ts";
 
 /** Events read at once, if they are small. */
 const PAGE_EVENTS = 500;
@@ -21,8 +21,7 @@ interface Position {
 }
 
 /** A row whose checksum is right. */
-interface Checked {
-  readonly body: string;
+interface Checked extends CheckedBody {
   /** Empty without one. */
   readonly chat: string;
   readonly checksum: string;
@@ -156,28 +155,27 @@ class Cursor {
     throw this.#damage(0, `event ${seq - 1} is missing`);
   }
 
-  #rows(db: Database, { number, events }: Head, seq: number, atOnce: number): readonly Row[] {
+  #rows(db: Database, { number, events }: Head, seq: number, atOnce: number): Iterable<StoredEvent> {
     const first = number * PLACES + seq;
     const behind = Math.min(first + atOnce, number * PLACES + events);
     const longest = db.first("SELECT max(octet_length(body)) FROM events WHERE place >= ? AND place < ?", [first, behind])?.[0];
     const fitting = typeof longest === "number" ? Math.floor(PAGE_BYTES / Math.max(longest, 1)) : 1;
-    const sql = `SELECT place, CAST(body AS BLOB), hex(checksum), hex(chat) FROM events
-      WHERE place >= ? AND place < ? ORDER BY place LIMIT ?`;
-    return db.all(sql, [first, behind, Math.max(fitting, 1)]);
+    return storedEvents(db, first, Math.min(behind, first + Math.max(fitting, 1)));
   }
 
   /** A row that is the next one, as it was written. */
-  #check([place, bytes, checksum, chat]: Row, { number }: Head, { seq, checksum: before }: Position): Checked {
+  #check({ place, body, checksum, chat, isSurelyPlain }: StoredEvent, { number }: Head, { seq, checksum: before }: Position): Checked {
     if (place !== number * PLACES + seq) throw this.#damage(seq, `event ${seq} is missing`);
-    const body = textOf(bytes);
-    if (body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum) return { body, chat, checksum };
+    if (body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum)
+      return { body, chat, checksum, isSurelyPlain };
     throw this.#damage(seq, `event ${seq} was changed since it was written`);
   }
 
-  #event(db: Database, { number }: Head, { body, chat }: Checked, seq: number): RunEvent {
+  #event(db: Database, { number }: Head, checked: Checked, seq: number): RunEvent {
+    const { chat } = checked;
     const messages = chat === "" ? undefined : this.#chats.read(db, number, chat);
     if (chat !== "" && messages === undefined) throw this.#damage(seq, `the messages of event ${seq} are not as they were written`);
-    const event = decodeEvent(body, messages, this.#runId, seq);
+    const event = decodeEvent(checked, messages, this.#runId, seq);
     if ("flaw" in event) throw this.#damage(seq, event.flaw);
     return event;
   }

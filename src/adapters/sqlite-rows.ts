@@ -46,9 +46,16 @@ export function encodeEvent(event: RunEvent, runId: string, seq: number): Encode
   return { body, chat: messages === undefined ? undefined : chatOf(messages) };
 }
 
+/** A body whose checksum is right. */
+export interface CheckedBody {
+  readonly body: string;
+  /** No key in it reaches for prototypes. */
+  readonly isSurelyPlain: boolean;
+}
+
 /** Reads a body whose checksum is right. @throws JournalError `EVENT_NEWER` */
-export function decodeEvent(body: string, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
-  const value = parsePlain(body)?.value;
+export function decodeEvent(checked: CheckedBody, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
+  const value = parsePlain(checked.body, checked.isSurelyPlain)?.value;
   if (isRecord(value) && typeof value["v"] === "number" && value["v"] > EVENT_VERSION) throw newer(runId, seq, value["v"]);
   if (!isEvent(value, runId, seq)) return { flaw: `event ${seq} has not the shape of one` };
   if (messages === undefined) return value;

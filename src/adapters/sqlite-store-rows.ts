@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { MemoryError, NotJsonError } from "../kernel/errors.ts";
-import { deepFreeze } from "../kernel/json.ts";
 import { identityOf, type MessageToStore, type StoredMessage, type StoredVector } from "../memory/message-store.ts";
 import { MESSAGE_VERSION } from "../message/message.ts";
 import { plainFault } from "../run/plain-json.ts";
@@ -49,7 +48,20 @@ export function decodeMessage(line: string, base: number): StoredMessage | undef
   const body = what.slice(what.indexOf(" ", rowEnd + 1) + 1);
   const { v, runId, addedAt, message } = JSON.parse(body) as MessageToStore & { readonly v: unknown };
   if (v !== MESSAGE_VERSION) throw newer(v);
-  return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: deepFreeze(message) };
+  return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: frozenTree(message) };
+}
+
+/** Frozen through and through. What was just read from text is a tree: nothing is met twice, so nothing needs to be noted. */
+function frozenTree<T extends object>(tree: T): T {
+  const found: object[] = [tree];
+  for (let next = found.pop(); next !== undefined; next = found.pop()) {
+    Object.freeze(next);
+    for (const key in next) {
+      const member: unknown = next[key as keyof typeof next];
+      if (typeof member === "object" && member !== null) found.push(member);
+    }
+  }
+  return tree;
 }
 
 /** A vector's numbers, little-endian wherever it was written. */
@@ -65,7 +77,7 @@ export function vectorBytes(vector: Float32Array): Uint8Array {
 }
 
 /** The checksum of a vector's row: against damage of what can be made again, so 32 bits will do. */
-export function vectorChecksum(row: number, fingerprint: string, bytes: Uint8Array): number {
+export function vectorChecksum(row: number, fingerprint: string, bytes: Uint8Array | Float32Array): number {
   // The bytes first: of none that came from the library, zlib forgets what was before.
   return crc32(`${row} ${fingerprint}`, crc32(bytes));
 }
@@ -76,24 +88,27 @@ export const VECTOR_COLUMNS =
 
 /** What was written. Damaged ones are left out. */
 export function decodeVectors(known: string, all: Uint8Array, fingerprint: string, base: number): StoredVector[] {
+  const vectors: StoredVector[] = [];
   let end = 0;
-  return known.split(",").flatMap((line) => {
+  for (const line of known.split(",")) {
     const [row = 0, checksum, length = 0] = line.split(" ").map(Number);
     const start = end;
     end += length;
-    const bytes = all.subarray(start, end);
-    if (length % 4 !== 0 || vectorChecksum(row, fingerprint, bytes) !== checksum) return [];
-    return { place: row - base, vector: numbersOf(bytes) };
-  });
+    if (length % 4 !== 0 || end > all.length) continue;
+    const vector = numbersOf(all, start, length);
+    const bytes = IS_LITTLE ? vector : all.subarray(start, end);
+    if (vectorChecksum(row, fingerprint, bytes) === checksum) vectors.push({ place: row - base, vector });
+  }
+  return vectors;
 }
 
-function numbersOf(bytes: Uint8Array): Float32Array {
-  if (IS_LITTLE && bytes.byteOffset % 4 === 0) return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+function numbersOf(all: Uint8Array, start: number, length: number): Float32Array {
+  const from = all.byteOffset + start;
+  if (IS_LITTLE && from % 4 === 0) return new Float32Array(all.buffer, from, length / 4);
   // A copy begins at a place where numbers may stand.
-  const copy = new Uint8Array(bytes);
-  if (IS_LITTLE) return new Float32Array(copy.buffer);
-  const view = new DataView(copy.buffer);
-  return Float32Array.from({ length: copy.length / 4 }, (_, n) => view.getFloat32(n * 4, true));
+  const copy = all.slice(start, start + length);
+  const view = new DataView(copy.buffer, copy.byteOffset);
+  return Float32Array.from({ length: length / 4 }, (_, n) => view.getFloat32(n * 4, true));
 }
 
 /** 128 bits. */

@@ -19,9 +19,9 @@ import {
 /** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
 /** Places a role can have. */
-const SPAN = 2 ** 31;
-/** Rows read at once: between two pages others get their turn. */
-const PAGE = 2_000;
+export const SPAN: number = 2 ** 31;
+/** Rows read at once: between two pages others get their turn. Larger ones leave the processor's cache. */
+const PAGE = 500;
 /** How many values one statement names at most. */
 const NAMED = 500;
 

@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { NotJsonError } from "../kernel/errors.ts";
 import { plainFault } from "../run/plain-json.ts";
 
@@ -9,8 +10,8 @@ import { plainFault } from "../run/plain-json.ts";
 /** The names themselves, or a letter of them written as a number: what `JSON.stringify` writes has never one of those for a letter. */
 const SUSPICIOUS = ["__proto__", '"constructor"', "\\u00"];
 
-/** Plain searches: an expression would take as long as reading the JSON. */
-function isSuspicious(text: string): boolean {
+/** Whether a text may hold such a key. Plain searches: an expression would take as long as reading the JSON. */
+export function isSuspicious(text: string): boolean {
   return SUSPICIOUS.some((name) => text.includes(name));
 }
 
@@ -20,12 +21,16 @@ export function assertPlain(text: string, what: string): void {
   if (fault !== undefined) throw new NotJsonError(what, fault);
 }
 
-/** What was written, or undefined when nobody writes such a thing. */
-export function parsePlain(written: string | Uint8Array): { readonly value: unknown } | undefined {
+/**
+ * What was written, or undefined when nobody writes such a thing.
+ *
+ * @param isSurelyPlain it is part of a text that is not {@link isSuspicious}
+ */
+export function parsePlain(written: string | Uint8Array, isSurelyPlain = false): { readonly value: unknown } | undefined {
   const text = typeof written === "string" ? written : decoded(written);
   try {
     const value: unknown = JSON.parse(text);
-    return isSuspicious(text) && plainFault(value) !== undefined ? undefined : { value };
+    return !isSurelyPlain && isSuspicious(text) && plainFault(value) !== undefined ? undefined : { value };
   } catch {
     return undefined;
   }
@@ -37,5 +42,7 @@ export function textOf(bytes: unknown): string | undefined {
 }
 
 function decoded(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // The same characters, found several times as fast.
+  return buffer.toString(isAscii(buffer) ? "latin1" : "utf8");
 }

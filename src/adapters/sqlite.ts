@@ -18,6 +18,7 @@ import { SqliteJournal } from "./sqlite-journal.ts";
  */
 
 export { ShardedStorage, type ShardedStorageOptions } from "../memory/sharded-storage.ts";
+export { flushOnSignals, type Flushable, type FlushOptions } from "./flush-on-signals.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
 
 /** Milliseconds to wait for other processes that write the same file. */

@@ -7,11 +7,12 @@ import { askRelated, askRewritten, askTitle, extractInfo } from "./brain-questio
 import { brainJson, type BrainJson, type BrainState, MOST_COVERED, readBrainState } from "./brain-state.ts";
 import { BrainVoice } from "./brain-voice.ts";
 import { type Cache, cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
-import { checkedLimits, type CompressionLimits, dueMessages, MessageSizes } from "./compression.ts";
+import { checkedLimits, type CompressionLimits, dueMessages, MessageSizes, windowOf } from "./compression.ts";
 import { Memory } from "./memory.ts";
+import { nextSummary } from "./next-summary.ts";
 import { splitTexts } from "./split-texts.ts";
-import { boundedSummary, summarizeText, summaryItem, type SummaryItem, summaryPrompt, timeRange } from "./summary.ts";
-import { dueMerge, joined, merged, NO_SUMMARY, type SummaryLevels, summaryText, withRecent } from "./summary-levels.ts";
+import { summarizeText } from "./summary.ts";
+import { dueMerge, joined, NO_SUMMARY, type SummaryLevels, summaryText } from "./summary-levels.ts";
 import { estimatedTokens } from "./tokens.ts";
 
 /** What {@link BrainMemory.load} found. */
@@ -27,8 +28,6 @@ export interface BrainCallOptions {
 }
 
 const TIMEOUT = 10 * 60 * 1000;
-/** A token is about so many characters where a text has to be cut. */
-const WINDOW_CHARACTERS = 4;
 
 /**
  * The memory of a long conversation: what was said last, word by word; a rolling summary of what was said before; and what is known besides.
@@ -220,6 +219,14 @@ export class BrainMemory {
     });
   }
 
+  /** Takes over a state that was kept elsewhere; all that is here stays, and comes after it. @internal */
+  adopt(state: BrainState): Promise<void> {
+    return this.#inTurn(undefined, async () => {
+      this.#revision++;
+      this.#takeOver(state);
+    });
+  }
+
   /** Whether two texts are about the same. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
   isRelated(text1: string, text2: string, { signal }: BrainCallOptions = {}): Promise<boolean> {
     return askRelated((messages) => this.#voice.ask(messages, signal), text1, text2);
@@ -238,7 +245,7 @@ export class BrainMemory {
 
   /** A text of any length in at most so many words (default 300), read in windows. @throws ModelError, ControlError */
   summarize(text: string, { signal, maxWords }: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    return summarizeText((messages) => this.#voice.askOnce(messages, signal), text, this.#limits.maxTokens * WINDOW_CHARACTERS, maxWords);
+    return summarizeText((messages) => this.#voice.askOnce(messages, signal), text, windowOf(this.#limits), maxWords);
   }
 
   toJSON(): BrainJson {
@@ -272,40 +279,16 @@ export class BrainMemory {
   }
 
   async #compressOnce(signal: AbortSignal | undefined): Promise<boolean> {
-    const merge = dueMerge(this.#levels);
-    if (merge !== undefined) {
-      const text = await this.#summaryOf(
-        merge.earlier,
-        merge.items.map((item) => ({ text: item })),
-        undefined,
-        signal,
-      );
-      await this.#commit([], (levels) => merged(levels, merge, text), signal);
-      return true;
-    }
-    const chunk = await dueMessages(this.history, this.#sizes, this.#limits);
-    if (chunk.length === 0) return false;
-    const items: SummaryItem[] = [];
-    for (const message of chunk) items.push(await this.#readable(message, signal));
-    const text = await this.#summaryOf(this.summary, items, timeRange(chunk), signal);
-    await this.#commit(chunk, (levels) => withRecent(levels, text), signal);
+    const next = await nextSummary({
+      levels: this.#levels,
+      history: this.history,
+      sizes: this.#sizes,
+      limits: this.#limits,
+      ask: (messages) => this.#voice.askOnce(messages, signal),
+    });
+    if (next === undefined) return false;
+    await this.#commit(next.covers, next.change, signal);
     return true;
-  }
-
-  /** A message that alone is longer than a history may be is read in windows first. */
-  async #readable(message: Message, signal: AbortSignal | undefined): Promise<SummaryItem> {
-    const item = summaryItem(message);
-    if ((await this.#sizes.of(message)) <= this.#limits.maxTokens) return item;
-    return { ...item, text: await this.summarize(item.text, { signal }) };
-  }
-
-  async #summaryOf(
-    earlier: string,
-    items: readonly SummaryItem[],
-    range: readonly [number, number] | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<string> {
-    return boundedSummary(await this.#voice.askOnce(summaryPrompt({ earlier, items, range }), signal));
   }
 
   /** Stored first, then believed. What came meanwhile is neither stored nor touched. */

@@ -2,8 +2,9 @@ import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
-import type { ChatModel } from "../model/chat-model.ts";
+import type { ChatModel, ChatResponse } from "../model/chat-model.ts";
 import { checkReply } from "../model/reply.ts";
+import { isStepped } from "../model/stepped-model.ts";
 
 /** Answers that were paid for and may be asked for again, because what was made of them could not be stored. */
 const MOST_ANSWERS = 100;
@@ -22,15 +23,17 @@ export class BrainVoice {
   }
 
   /**
-   * One answer. One that is cut off, empty or refused is none.
+   * One answer, in one attempt: what is tried again is tried by the model. One that is cut off, empty or refused is none.
    *
    * @throws ModelError, ControlError
    */
   async ask(messages: readonly ChatMessage[], signal: AbortSignal = new AbortController().signal): Promise<string> {
     const request = { messages };
-    const reply = await withTimeout(this.#clock, this.#timeout, `an answer of ${this.#model.id}`, signal, (limited) =>
-      this.#model.chat(request, { signal: limited }),
-    );
+    const call = (limited: AbortSignal): Promise<ChatResponse> => this.#model.chat(request, { signal: limited });
+    // Behind a door a call has its own limits, and may wait for money as long as it takes.
+    const isBound = isStepped(this.#model);
+    const what = `an answer of ${this.#model.id}`;
+    const reply = await (isBound ? call(signal) : withTimeout(this.#clock, this.#timeout, what, signal, call));
     checkReply(this.#model.id, request, reply);
     return reply.content;
   }

@@ -10,6 +10,14 @@ export interface CompressionLimits {
   readonly maxTokens: number;
 }
 
+/** A token is about so many characters where a text has to be cut. */
+const WINDOW_CHARACTERS = 4;
+
+/** Characters of a text that are read at once. */
+export function windowOf({ maxTokens }: CompressionLimits): number {
+  return maxTokens * WINDOW_CHARACTERS;
+}
+
 /** @throws UsageError `LIMIT_INVALID` for a limit under which nothing could be remembered. */
 export function checkedLimits(limits: CompressionLimits): CompressionLimits {
   for (const [name, limit] of Object.entries(limits) as [string, number][]) {
@@ -21,16 +29,19 @@ export function checkedLimits(limits: CompressionLimits): CompressionLimits {
 /** Tokens of messages, each counted once: they never change. */
 export class MessageSizes {
   readonly #counter: TokenCounter;
+  readonly #textOf: (message: Message) => string;
   readonly #sizes = new WeakMap<Message, number>();
 
-  constructor(counter: TokenCounter) {
+  /** @param textOf what of a message counts */
+  constructor(counter: TokenCounter, textOf: (message: Message) => string = ({ content }) => content) {
     this.#counter = counter;
+    this.#textOf = textOf;
   }
 
   async of(message: Message): Promise<number> {
     const known = this.#sizes.get(message);
     if (known !== undefined) return known;
-    const size = await this.#counter.count(message.content);
+    const size = await this.#counter.count(this.#textOf(message));
     this.#sizes.set(message, size);
     return size;
   }

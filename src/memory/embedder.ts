@@ -1,13 +1,19 @@
 import type { Clock } from "../kernel/clock.ts";
-import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
+import type { ModelPrice } from "../model/price.ts";
+import { throwIfAborted, untilAborted, withTimeout } from "../kernel/abort.ts";
 import { ControlError, MemoryError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
+import { squareOf } from "./dot-product.ts";
 
 /** How a call to an embedder may end, and what for its vectors are. */
 export interface EmbedOptions {
   readonly signal?: AbortSignal | undefined;
   /** Some models embed what is asked and what is kept in different ways. Default `document`. */
   readonly kind?: "document" | "query" | undefined;
+  /** Send it once: whoever asks tries again. Default false. */
+  readonly isOneTry?: boolean | undefined;
+  /** Told how many tokens the call took, where the model's server tells it. */
+  readonly onUsage?: ((usage: { readonly inputTokens: number }) => void) | undefined;
 }
 
 /** Turns texts into vectors, so that what means (or reads) alike lies close together. Port. */
@@ -22,6 +28,12 @@ export interface Embedder {
   readonly maxChars: number;
   /** The cosine similarity below which two texts have nothing to do with each other. Models differ in it. */
   readonly threshold: number;
+  /** The model's name, by which its price is looked up. */
+  readonly model?: string | undefined;
+  /** What it costs, where that is no model of the list of prices. */
+  readonly price?: ModelPrice | undefined;
+  /** Its vectors follow from the texts alone and cost nothing: in a run they need no record. Default false. */
+  readonly isFree?: boolean | undefined;
   /** One vector for each text, in order. A vector of zeros says that the text cannot be embedded. */
   embed(texts: readonly string[], o?: EmbedOptions): Promise<readonly ArrayLike<number>[]>;
 }
@@ -29,8 +41,8 @@ export interface Embedder {
 /** What bounds the calls of one job. */
 export interface EmbedLimits extends EmbedOptions {
   readonly clock: Clock;
-  /** Milliseconds for one batch. */
-  readonly timeout: number;
+  /** Milliseconds for one batch; undefined for an embedder that bounds its calls itself. */
+  readonly timeout: number | undefined;
   /** Numbers that a vector must have, when it is known. */
   readonly dimensions?: number | undefined;
 }
@@ -100,8 +112,9 @@ export async function embedQuery(embedder: Embedder, text: string, limits: Embed
 async function called(embedder: Embedder, texts: readonly string[], limits: EmbedLimits): Promise<readonly ArrayLike<number>[]> {
   const { clock, timeout, signal = new AbortController().signal, kind = "document" } = limits;
   const what = `embedder ${embedder.id} over ${texts.length} texts`;
+  const call = (inner: AbortSignal): ReturnType<Embedder["embed"]> => embedder.embed(texts, { signal: inner, kind });
   try {
-    return await withTimeout(clock, timeout, what, signal, (inner) => embedder.embed(texts, { signal: inner, kind }));
+    return await (timeout === undefined ? untilAborted(call(signal), signal) : withTimeout(clock, timeout, what, signal, call));
   } catch (error) {
     if (error instanceof ControlError) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -120,9 +133,9 @@ export function unitVector(vector: ArrayLike<number>, source: string): Float32Ar
   const narrow = vector instanceof Float32Array ? vector : undefined;
   let sum = 0;
   if (narrow !== undefined) {
+    if (Math.abs(squareOf(narrow) - 1) < UNIT) return narrow;
     // Squares of 32-bit numbers always fit into 64 bits.
     for (let n = 0; n < narrow.length; n++) sum += (narrow[n] as number) * (narrow[n] as number);
-    if (Math.abs(sum - 1) < UNIT) return narrow;
     if (sum > 0 && sum < Infinity) return scaled(narrow, 1 / Math.sqrt(sum));
   }
   let largest = 0;

@@ -1,12 +1,14 @@
 import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { BestHits } from "./best-hits.ts";
+import { ask, LONGEST, product, products } from "./dot-product.ts";
 import { unitVector } from "./embedder.ts";
-import { differingBits, SignSketch } from "./sign-sketch.ts";
+import { KeyRows } from "./key-rows.ts";
+import { countDiffering, nearest, SignSketch } from "./sign-sketch.ts";
 import type { VectorHit, VectorIndex, VectorSearch } from "./vector-index.ts";
 
 /** Rows of one piece of the arena: it grows without copying what is there. */
 const PIECE = 1024;
-/** Of how many times `k`, and of how many rows in all, the prefilter's favourites are compared exactly. */
+/** Of how many times `k`, at least, and of how many rows in all, at most, the prefilter's favourites are compared exactly. */
 const FAVOURITES = 200;
 const PART = 1 / 20;
 
@@ -18,7 +20,8 @@ export interface ExactIndexOptions {
 
 /**
  * An index that compares with every vector. Up to `prefilterAbove` vectors, and for every search with a condition, it finds exactly the
- * best; above, it compares signs first and a twentieth of all exactly, which misses about one of a hundred of them.
+ * best; above, it compares signs first, and exactly only what may be among the best by them, a twentieth of all at most. Of vectors of
+ * models that misses hardly any, of hashed texts one of two hundred.
  *
  * @throws UsageError `OPTION_INVALID`
  */
@@ -37,45 +40,36 @@ export function exactIndex({ prefilterAbove = 50_000 }: ExactIndexOptions = {}):
  */
 class ExactIndex implements VectorIndex {
   readonly #prefilterAbove: number;
-  readonly #rows = new Map<number, number>();
-  readonly #keys: number[] = [];
+  readonly #rows = new KeyRows();
   #pieces: Float32Array[] = [];
   #dimensions = 0;
   #sketch: SignSketch | undefined;
-  #bits: Uint32Array[] = [];
+  #bits: Int32Array[] = [];
 
   constructor(prefilterAbove: number) {
     this.#prefilterAbove = prefilterAbove;
   }
 
   get size(): number {
-    return this.#keys.length;
+    return this.#rows.size;
   }
 
   add(key: number, vector: Float32Array): void {
     const unit = this.#checked(vector, "the vector to keep");
     if (this.size === 0) this.#begin(unit.length);
-    let row = this.#rows.get(key);
-    if (row === undefined) {
-      row = this.#keys.push(key) - 1;
-      this.#rows.set(key, row);
-      if (row % PIECE === 0 && this.#pieces.length <= row / PIECE) this.#pieces.push(new Float32Array(PIECE * this.#dimensions));
-    }
+    const row = this.#rows.rowOf(key) ?? this.#rows.push(key);
+    if (row === this.#pieces.length * PIECE) this.#pieces.push(new Float32Array(PIECE * this.#dimensions));
     this.#piece(row).set(unit, (row % PIECE) * this.#dimensions);
     this.#writeBits(row);
   }
 
   delete(key: number): boolean {
-    const row = this.#rows.get(key);
+    const row = this.#rows.rowOf(key);
     if (row === undefined) return false;
     const last = this.size - 1;
-    const moved = this.#keys[last] as number;
     const from = (last % PIECE) * this.#dimensions;
     this.#piece(row).set(this.#piece(last).subarray(from, from + this.#dimensions), (row % PIECE) * this.#dimensions);
-    this.#keys[row] = moved;
-    this.#rows.set(moved, row);
-    this.#rows.delete(key);
-    this.#keys.pop();
+    this.#rows.remove(key);
     if (row < last) this.#writeBits(row);
     if (last % PIECE === 0) {
       this.#pieces.pop();
@@ -90,15 +84,14 @@ class ExactIndex implements VectorIndex {
     const unit = this.#checked(query, "the vector to look for");
     const best = new BestHits(Math.min(k, this.size));
     const { among, accept } = o;
-    if (among !== undefined) this.#lookAt(unit, best, this.#rowsOf(among), accept);
+    if (among !== undefined) this.#lookAt(unit, best, among, accept);
     else if (accept !== undefined || this.size <= this.#prefilterAbove) this.#scan(unit, best, accept);
-    else this.#lookAt(unit, best, this.#favourites(unit, k), undefined);
+    else this.#lookAtFavourites(unit, k, best);
     return best.hits();
   }
 
   clear(): void {
     this.#rows.clear();
-    this.#keys.length = 0;
     this.#begin(0);
   }
 
@@ -117,6 +110,15 @@ class ExactIndex implements VectorIndex {
         { data: { expected: this.#dimensions, came: vector.length } },
       );
     }
+    if (vector.length > LONGEST) {
+      throw new MemoryError(
+        "EMBEDDING_DIMENSION",
+        `Expected ${what} to have ${LONGEST} numbers at most, got ${vector.length}. Ask its embedder for fewer.`,
+        {
+          data: { expected: LONGEST, came: vector.length },
+        },
+      );
+    }
     const unit = unitVector(vector, what);
     if (unit !== undefined) return unit;
     throw new MemoryError("EMBEDDING_INVALID", `Expected ${what} to point somewhere, got nothing but zeros. Leave such texts out.`);
@@ -126,46 +128,52 @@ class ExactIndex implements VectorIndex {
     return this.#pieces[Math.floor(row / PIECE)] as Float32Array;
   }
 
-  #rowsOf(keys: ReadonlySet<number>): number[] {
-    return [...keys].flatMap((key) => this.#rows.get(key) ?? []);
-  }
-
-  /** Compares with the whole arena. */
+  /** Compares with the whole arena, piece by piece. */
   #scan(query: Float32Array, best: BestHits, accept: VectorSearch["accept"]): void {
-    const wide = Float64Array.from(query);
-    for (let row = 0; row < this.size; row++) {
-      const score = dot(wide, this.#piece(row), (row % PIECE) * this.#dimensions);
-      if (score >= best.floor) offer(best, score, this.#keys[row] as number, accept);
+    const scores = new Float64Array(Math.min(PIECE, this.size));
+    ask(query);
+    for (const [n, piece] of this.#pieces.entries()) {
+      const first = n * PIECE;
+      const count = Math.min(PIECE, this.size - first);
+      products(piece, count, this.#dimensions, scores);
+      for (let row = 0; row < count; row++) {
+        const score = scores[row] as number;
+        if (score >= best.floor) offer(best, score, this.#rows.keyOf(first + row), accept);
+      }
     }
   }
 
-  /** Compares with some rows. */
-  #lookAt(query: Float32Array, best: BestHits, rows: readonly number[], accept: VectorSearch["accept"]): void {
-    const wide = Float64Array.from(query);
-    for (const row of rows) {
-      offer(best, dot(wide, this.#piece(row), (row % PIECE) * this.#dimensions), this.#keys[row] as number, accept);
+  /** Compares with some keys. */
+  #lookAt(query: Float32Array, best: BestHits, keys: ReadonlySet<number>, accept: VectorSearch["accept"]): void {
+    ask(query);
+    for (const key of keys) {
+      const row = this.#rows.rowOf(key);
+      if (row !== undefined) offer(best, product(this.#piece(row), (row % PIECE) * this.#dimensions, this.#dimensions), key, accept);
     }
   }
 
-  /** The rows whose signs differ least from the query's, as many as shall be compared exactly, and those that differ as little. */
-  #favourites(query: Float32Array, k: number): number[] {
+  /** Compares with the rows whose signs differ least from the query's, these first, until no other is likely to be among the best. */
+  #lookAtFavourites(query: Float32Array, k: number, best: BestHits): void {
     const sketch = this.#sketched();
-    const { words } = sketch;
-    const asked = new Uint32Array(words);
+    const asked = new Int32Array(sketch.words);
     sketch.write(query, 0, asked, 0);
     const distances = new Uint16Array(this.size);
-    const histogram = new Uint32Array(words * 32 + 1);
-    for (let row = 0; row < this.size; row++) {
-      const distance = differingBits(this.#bits[Math.floor(row / PIECE)] as Uint32Array, (row % PIECE) * words, asked, words);
-      distances[row] = distance;
-      histogram[distance] = (histogram[distance] as number) + 1;
+    const histogram = new Uint32Array(sketch.bits + 1);
+    for (const [n, bits] of this.#bits.entries()) {
+      countDiffering(bits, asked, distances.subarray(n * PIECE, (n + 1) * PIECE), histogram);
     }
-    const wanted = Math.max(FAVOURITES * k, this.size * PART);
-    let furthest = 0;
-    for (let count = histogram[0] as number; count < wanted && furthest < words * 32;) count += histogram[++furthest] as number;
-    const rows: number[] = [];
-    for (let row = 0; row < this.size; row++) if ((distances[row] as number) <= furthest) rows.push(row);
-    return rows;
+    ask(query);
+    let seen = 0;
+    let distance = 0;
+    for (const row of nearest(distances, histogram, Math.max(FAVOURITES * k, this.size * PART))) {
+      if ((distances[row] as number) > distance) {
+        distance = distances[row] as number;
+        if (seen >= FAVOURITES * k && distance > sketch.reachOf(best.floor)) return;
+      }
+      seen++;
+      const score = product(this.#piece(row), (row % PIECE) * this.#dimensions, this.#dimensions);
+      if (score >= best.floor) offer(best, score, this.#rows.keyOf(row), undefined);
+    }
   }
 
   #sketched(): SignSketch {
@@ -179,27 +187,11 @@ class ExactIndex implements VectorIndex {
   #writeBits(row: number): void {
     if (this.#sketch === undefined) return;
     const { words } = this.#sketch;
-    const bits = (this.#bits[Math.floor(row / PIECE)] ??= new Uint32Array(PIECE * words));
+    const bits = (this.#bits[Math.floor(row / PIECE)] ??= new Int32Array(PIECE * words));
     this.#sketch.write(this.#piece(row), (row % PIECE) * this.#dimensions, bits, (row % PIECE) * words);
   }
 }
 
 function offer(best: BestHits, score: number, key: number, accept: VectorSearch["accept"]): void {
   if (best.wants(score, key) && (accept === undefined || accept(key))) best.keep(score, key);
-}
-
-/** Four sums at once, for the processor can add them side by side. */
-function dot(query: Float64Array, rows: Float32Array, from: number): number {
-  const size = query.length;
-  const whole = size & ~3;
-  let [a, b, c, d] = [0, 0, 0, 0];
-  for (let n = 0; n < whole; n += 4) {
-    const at = from + n;
-    a += (query[n] as number) * (rows[at] as number);
-    b += (query[n + 1] as number) * (rows[at + 1] as number);
-    c += (query[n + 2] as number) * (rows[at + 2] as number);
-    d += (query[n + 3] as number) * (rows[at + 3] as number);
-  }
-  for (let n = whole; n < size; n++) a += (query[n] as number) * (rows[from + n] as number);
-  return a + b + c + d;
 }

@@ -39,6 +39,7 @@ export function hashingEmbedder({ dimensions = 512 }: HashingOptions = {}): Embe
     maxBatch: 256,
     maxChars: MAX_CHARS,
     threshold: 0.2,
+    isFree: true,
     embed: (texts) => Promise.resolve(texts.map((text) => hashed(text, dimensions))),
   };
 }

@@ -85,6 +85,6 @@ export class HeldMessages {
 /**
  * When a message was said. One without a date, or from the future, is as old as its place in the store: it ages too.
  */
-function timeOf({ message, addedAt }: { readonly message: Message; readonly addedAt: number }): number {
+export function timeOf({ message, addedAt }: { readonly message: Message; readonly addedAt: number }): number {
   return message.timestamp > 0 ? Math.min(message.timestamp, addedAt) : addedAt;
 }

@@ -4,7 +4,8 @@ import type { Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
 import type { MemoryStorage } from "./memory-storage.ts";
 import type { MemoryJson, MessageMemory } from "./message-memory.ts";
-import type { SearchOptions, SimilarMessage } from "./storage-options.ts";
+import { identityOf } from "./message-store.ts";
+import { checkedK, type SearchOptions, type SimilarMessage } from "./storage-options.ts";
 
 /** What a long-term memory is made of. */
 export interface LongTermMemoryOptions {
@@ -17,6 +18,15 @@ export interface LongTermMemoryOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
+/** A message that a search has found, at hand or in the storage. */
+export interface FoundMessage {
+  readonly message: Message;
+  /** The run it was said in; empty outside runs. */
+  readonly runId: string;
+  /** Cosine similarity from -1 to 1; undefined for one at hand that has the words and is not similar enough. */
+  readonly score: number | undefined;
+}
+
 type Change =
   | { readonly type: "add"; readonly message: Message }
   | { readonly type: "delete"; readonly id: string }
@@ -26,9 +36,12 @@ type Change =
 const MAX_UNSAVED = 10_000;
 /** Additions of one commit. */
 const MAX_BATCH = 1_000;
+/** What one part of a search gives at most, unless said otherwise. */
+const FOUND = 5;
 
 /**
- * A {@link Memory} that outlives its process: what is added goes to the storage in the background, and comes back with `recover`.
+ * A {@link Memory} that outlives its process: what is added is at hand at once, goes to the storage in the background, and comes back with
+ * `recover`. With a `limit` it is a hybrid memory: the newest messages at hand, all of them in the storage.
  *
  * Owns what waits for the storage. What is at hand is the inner memory's, what is kept the storage's.
  *
@@ -89,6 +102,25 @@ export class LongTermMemory implements MessageMemory {
   async searchSimilar(target: Message | string, o?: SearchOptions): Promise<SimilarMessage[]> {
     await this.#saved();
     return this.storage.searchSimilar(target, o);
+  }
+
+  /**
+   * Looks at hand first, then in the storage: messages of this run that contain the text, newest first, then the ones most like it, of all
+   * runs, best first. Each is told once, and each part gives at most `k` (default 5). A blank text finds nothing.
+   *
+   * @throws MemoryError, UsageError `OPTION_INVALID`, ControlError
+   */
+  async search(text: string, o: SearchOptions = {}): Promise<FoundMessage[]> {
+    if (text.trim() === "") return [];
+    const { runId } = this.storage;
+    const { k = FOUND, filter = (): boolean => true } = o;
+    const worded = this.getByContent(text).filter((message) => filter(message, runId));
+    const atHand = k === 0 ? [] : worded.slice(-k).reverse();
+    const similar = await this.searchSimilar(text, { ...o, k: checkedK(k) + atHand.length });
+    const scores = new Map(similar.map((found) => [identityOf(found.runId, found.message.id), found.score]));
+    const known = new Set(atHand.map(({ id }) => identityOf(runId, id)));
+    const others = similar.filter((found) => !known.has(identityOf(found.runId, found.message.id)));
+    return [...atHand.map((message) => ({ message, runId, score: scores.get(identityOf(runId, message.id)) })), ...others.slice(0, k)];
   }
 
   /** Stores what waits and lets go of the storage. @throws MemoryError when it could not be stored; nothing is closed then */

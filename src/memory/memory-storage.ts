@@ -12,6 +12,7 @@ import {
   type SearchOptions,
   type SimilarMessage,
   type StorageParts,
+  voiceOf,
 } from "./storage-options.ts";
 import { noLexical, StorageRanking } from "./storage-ranking.ts";
 
@@ -144,13 +145,14 @@ export class MemoryStorage {
     const text = typeof target === "string" ? target : target.content;
     if (o.hybrid === true && this.#parts.lexical === undefined) throw noLexical();
     await this.#inTurn(() => this.#sync());
-    const { embedder, clock, timeout } = this.#parts;
+    const { clock } = this.#parts;
+    const { embedder, timeout } = voiceOf(this.#parts, o.embedder);
     const { dimensions } = this.#vectors;
     const query = this.size === 0 ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
-      await this.#vectors.embed(o.signal);
+      await this.#vectors.embed(o.signal, o.embedder);
       return this.#ranking.of(text, query, { ...o, k, threshold });
     });
   }

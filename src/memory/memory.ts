@@ -82,6 +82,11 @@ export class Memory implements MessageMemory {
     return this.#find(target) !== undefined;
   }
 
+  /** The message of an id, or the newest of them where ids are ignored. O(1) where the id identifies. */
+  find(id: string): Message | undefined {
+    return this.#find(id);
+  }
+
   get(k = 0): Message[] {
     return this.#log.newest(checkedCount(k) === 0 ? Infinity : k);
   }

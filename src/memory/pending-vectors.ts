@@ -1,8 +1,9 @@
 import { MemoryError } from "../kernel/errors.ts";
-import { embedBatches, fingerprintOf } from "./embedder.ts";
+import { squareOf } from "./dot-product.ts";
+import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { StoredVector } from "./message-store.ts";
-import type { StorageParts } from "./storage-options.ts";
+import { type StorageParts, voiceOf } from "./storage-options.ts";
 
 /**
  * Which messages still wait for their vectors, and how these get into the index and the store. It owns that list and the dimensions;
@@ -47,14 +48,18 @@ export class PendingVectors {
     let first = Infinity;
     for (const place of this.#waiting) first = Math.min(first, place);
     for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
-      for (const { place, vector } of page) if (this.#waiting.has(place)) await this.#take(place, vector);
+      for (const { place, vector } of page) {
+        const taken = this.#waiting.has(place) ? this.#take(place, vector) : undefined;
+        if (taken !== undefined) await taken;
+      }
     }
   }
 
   /** Embeds what waits, and keeps what came of every batch before the next one is asked for. @throws MemoryError, ControlError */
-  async embed(signal: AbortSignal | undefined): Promise<void> {
+  async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
     if (this.#waiting.size === 0) return;
-    const { embedder, store, roleId, clock, timeout } = this.#parts;
+    const { store, roleId, clock } = this.#parts;
+    const { embedder, timeout } = voiceOf(this.#parts, given);
     const places = [...this.#waiting].sort((a, b) => a - b);
     const texts = places.map((place) => this.#held.at(place)?.message.content ?? "");
     try {
@@ -80,12 +85,15 @@ export class PendingVectors {
     for (const place of this.#held.places()) this.#waiting.add(place);
   }
 
-  async #take(place: number, vector: Float32Array): Promise<void> {
+  /** Not a promise unless the index asks for one: at the start there may be a hundred thousand. */
+  #take(place: number, vector: Float32Array): void | Promise<void> {
     if (vector.length > 0) {
-      if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return;
-      await this.#parts.index.add(place, vector);
+      if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return undefined;
+      const kept = this.#parts.index.add(place, vector);
+      if (kept !== undefined) return kept.then(() => void this.#waiting.delete(place));
     }
     this.#waiting.delete(place);
+    return undefined;
   }
 
   #stillWaiting(error: MemoryError): MemoryError {
@@ -100,7 +108,6 @@ export class PendingVectors {
 }
 
 function isUsable(vector: Float32Array): boolean {
-  let sum = 0;
-  for (let n = 0; n < vector.length; n++) sum += (vector[n] as number) * (vector[n] as number);
-  return sum > 0 && sum < Infinity;
+  const square = squareOf(vector);
+  return square > 0 && square < Infinity;
 }

@@ -38,11 +38,13 @@ export interface SearchOptions {
   readonly k?: number | undefined;
   /** Similarity from -1 to 1 that a hit must have. */
   readonly threshold?: number | undefined;
-  /** Only messages it accepts. */
-  readonly filter?: ((message: Message) => boolean) | undefined;
+  /** Only messages it accepts; told the run each was said in. */
+  readonly filter?: ((message: Message, runId: string) => boolean) | undefined;
   /** Look for words too, and merge both rankings by reciprocal rank. The threshold is for what is found by its vector. Default false. */
   readonly hybrid?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Asked in the place of the storage's own: the same model, through a door that records its calls and bounds their time. */
+  readonly embedder?: Embedder | undefined;
 }
 
 /** A message that was found. */
@@ -89,6 +91,16 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
     clock: options.clock ?? systemClock,
     timeout,
   };
+}
+
+/** Who makes the vectors of one call, and how long a batch may take. @throws UsageError `OPTION_INVALID` for another model's embedder */
+export function voiceOf(
+  { embedder, timeout }: StorageParts,
+  given: Embedder | undefined,
+): { readonly embedder: Embedder; readonly timeout: number | undefined } {
+  if (given === undefined || given === embedder) return { embedder, timeout };
+  if (given.id !== embedder.id) throw invalid("embedder", `the storage's own model, ${embedder.id}`, given.id);
+  return { embedder: given, timeout: undefined };
 }
 
 /** @throws UsageError `OPTION_INVALID` for what is no similarity */

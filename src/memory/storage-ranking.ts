@@ -39,7 +39,7 @@ export class StorageRanking {
   ): Promise<SimilarMessage[]> {
     const { index } = this.#parts;
     const { filter } = o;
-    const accept = filter === undefined ? undefined : (place: number): boolean => filter((this.#held.at(place) as StoredMessage).message);
+    const accept = filter === undefined ? undefined : (place: number): boolean => this.#isAccepted(place, filter);
     const depth = o.hybrid === true ? o.k * DEPTH : o.k;
     const near = query === undefined || index.size === 0 ? [] : await index.search(query, depth, { accept });
     const scores = new Map(near.map(({ key, score }) => [key, score]));
@@ -52,6 +52,11 @@ export class StorageRanking {
       for (const { key, score } of await index.search(query, unscored.size, { among: unscored })) scores.set(key, score);
     }
     return this.#answers(best, scores);
+  }
+
+  #isAccepted(place: number, filter: NonNullable<SearchOptions["filter"]>): boolean {
+    const { message, runId } = this.#held.at(place) as StoredMessage;
+    return filter(message, runId);
   }
 
   /** What shares words with a text, best first. */

@@ -15,6 +15,14 @@ export const FAN_IN = 10;
 
 export const NO_SUMMARY: SummaryLevels = { oldest: "", older: [], recent: [] };
 
+/** What a role's memory is summed up to in a run. */
+export interface RoleSummary extends SummaryLevels {
+  /** Ids of the messages that were summed up last, oldest first: with them all that came before is covered. */
+  readonly covered: readonly string[];
+}
+
+export const NOTHING_SUMMED_UP: RoleSummary = { ...NO_SUMMARY, covered: [] };
+
 /** Summaries that have to become one, and what the model must know besides: everything older. */
 export interface Merge {
   readonly level: "recent" | "older";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openaiEmbedder, type OpenAIEmbedderOptions } from "../../src/adapters/openai.ts";
 import { embedQuery } from "../../src/memory/embedder.ts";
+import { priceOf } from "../../src/model/price.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { say, storageOver } from "../memory/storage-setup.ts";
@@ -45,6 +46,26 @@ function refused(status: number, error: object, headers: Readonly<Record<string,
 }
 
 describe("openaiEmbedder", () => {
+  it("tells the tokens that its server counted, and asks once where somebody else tries again", async () => {
+    const usages: number[] = [];
+    const onUsage = ({ inputTokens }: { readonly inputTokens: number }): void => void usages.push(inputTokens);
+    await server().embedder.embed(["a"], { onUsage });
+    const silent = server((asked) =>
+      Response.json({ data: asked.input.map((_, index) => ({ index, embedding: [1, 2, 3] })), usage: { prompt_tokens: -1 } }),
+    );
+    await silent.embedder.embed(["a"], { onUsage });
+    expect(usages).toEqual([1]);
+    const busy = server(() => refused(429, { message: "slow down" }, { "retry-after": "1" }));
+    await expect(busy.embedder.embed(["a"], { isOneTry: true })).rejects.toMatchObject({ code: "MODEL_RATE_LIMIT", retryable: true });
+    expect(busy.asked.length).toBe(1);
+  });
+
+  it("has the name of its model, by which its price is known", () => {
+    const { embedder } = server(undefined, { model: "text-embedding-3-small" });
+    expect(priceOf({ id: embedder.model ?? "" })).toEqual({ input: 0.02, output: 0 });
+    expect(server(undefined, { price: { input: 3, output: 0 } }).embedder.price).toEqual({ input: 3, output: 0 });
+  });
+
   it("asks for numbers, sends dimensions only when they are given, and sorts what comes", async () => {
     const { embedder, asked, urls, headers } = server();
     expect(await embedder.embed(["a", "bbb"])).toEqual([

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { Journal } from "../../src/run/journal.ts";
+import { Team } from "../../src/team/team.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { answering } from "../environment/town.ts";
 import { connection, errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
 /** How many transactions the log beside the file holds: a frame that ends one says how large the file is then. */
@@ -47,6 +49,22 @@ describe("group commit", () => {
     expect(commitsIn(file) - before).toBe(1);
     await journal.append("run 0", epochs[0] ?? 0, 1, [started("run 0", 1)]);
     expect(commitsIn(file) - before).toBe(2);
+  });
+
+  it("J2 runs that go side by side in one process cost no more commits than one", async () => {
+    const commitsOf = async (runs: readonly string[]): Promise<number> => {
+      const file = newFile();
+      const journal = journalAt(file);
+      await journal.runs();
+      const before = commitsIn(file);
+      const worker = answering("Ann", async (rc) => void (await rc.step("work", {}, () => Promise.resolve(1))));
+      const results = await Promise.all(runs.map((id) => new Team({ seed: "s", roles: [worker], journal }).run("go", { id }).result));
+      expect(results.map(({ status }) => status)).toEqual(runs.map(() => "finished"));
+      return commitsIn(file) - before;
+    };
+    const alone = await commitsOf(["run"]);
+    expect(alone).toBeGreaterThan(4);
+    expect(await commitsOf(names)).toBe(alone);
   });
 
   it("C1 an append is resolved when others can read it, and not before", async () => {

@@ -52,6 +52,20 @@ describe("a run that was changed behind the journal's back", () => {
   it.each([
     ["a letter of an event", `UPDATE events SET body = replace(body, '"rounds"', '"Rounds"') WHERE place = ${at(30)}`, 30],
     ["a checksum", `UPDATE events SET checksum = zeroblob(16) WHERE place = ${at(30)}`, 30],
+    ["a checksum that is cut", `UPDATE events SET checksum = x'00' WHERE place = ${at(30)}`, 30],
+    [
+      "checksums that are cut elsewhere",
+      `UPDATE events SET checksum = zeroblob(47 - place + ${at(0)}) WHERE place IN (${at(30)}, ${at(32)})`,
+      30,
+    ],
+    ["a line end behind an event", `UPDATE events SET body = body || char(10) WHERE place = ${at(30)}`, 30],
+    ["line ends in an event", `UPDATE events SET body = replace(body, ',', ',' || char(10)) WHERE place = ${at(30)}`, 30],
+    [
+      "an event as a second line of the one before",
+      `UPDATE events SET body = body || char(10) || (SELECT body FROM events WHERE place = ${at(31)}) WHERE place = ${at(30)};
+       UPDATE events SET body = '' WHERE place = ${at(31)}`,
+      30,
+    ],
     ["an event missing in the middle", `DELETE FROM events WHERE place = ${at(30)}`, 30],
     ["the first event missing", `DELETE FROM events WHERE place = ${at(0)}`, 0],
     ["the last event missing", `DELETE FROM events WHERE place = ${at(59)}`, 59],

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomStream } from "../../src/kernel/random.ts";
+import { LONGEST } from "../../src/memory/dot-product.ts";
 import { exactIndex } from "../../src/memory/exact-index.ts";
 import { vectorIndexContract } from "../../src/testing/contracts/vector-index.ts";
 
@@ -67,6 +68,17 @@ describe("exactIndex", () => {
         },
       ),
     );
+  });
+
+  it("refuses a vector of more numbers than it can compare", async () => {
+    const index = exactIndex();
+    await index.add(1, new Float32Array(LONGEST).fill(1));
+    expect((await index.search(new Float32Array(LONGEST).fill(1), 1)).map(({ key }) => key)).toEqual([1]);
+    const refused = exactIndex();
+    await expect((async () => refused.add(1, new Float32Array(LONGEST + 1).fill(1)))()).rejects.toThrow(
+      expect.objectContaining({ code: "EMBEDDING_DIMENSION" }),
+    );
+    expect(refused.size).toBe(0);
   });
 
   it.each([-1, NaN])("refuses prefilterAbove %s", (prefilterAbove) => {

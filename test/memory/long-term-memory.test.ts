@@ -169,4 +169,64 @@ describe("LongTermMemory", () => {
     second.addBatch([say("c"), say("a")]);
     expect((await second.recover()).map(({ id }) => id)).toEqual(["a", "b", "c"]);
   });
+
+  describe("search, as a hybrid memory (R105)", () => {
+    async function library(): Promise<MessageStore> {
+      const store = inMemoryStore();
+      const old = memoryOver(store, { runId: "old" });
+      old.addBatch([say("m1", "the harbour opens at six"), say("m2", "a ferry leaves the harbour"), say("m3", "bread is dear")]);
+      await old.close();
+      return store;
+    }
+
+    it("tells what is at hand first, newest first, then what is like it, best first, and nothing twice", async () => {
+      const memory = memoryOver(await library(), { runId: "new" });
+      memory.addBatch([
+        say("m1", "which harbour?"),
+        say("m2", "no"),
+        say("m4", "that harbour over there"),
+        say("m5", "harbours, and more harbours"),
+      ]);
+      const found = await memory.search("harbour");
+      const names = found.map(({ runId, message }) => `${runId} ${message.id}`);
+      expect([names.slice(0, 3), names.slice(3).toSorted()]).toEqual([
+        ["new m5", "new m4", "new m1"],
+        ["old m1", "old m2"],
+      ]);
+      const scores = found.slice(3).map(({ score }) => score ?? 0);
+      expect(scores).toEqual(scores.toSorted((one, other) => other - one));
+      // Those at hand are told how like they are, where they are like it at all.
+      expect(found[1]?.score).toBeGreaterThan(0.2);
+      expect(await memory.search("harbour")).toEqual(found);
+    });
+
+    it("sees at once what was just added, and what made room for it", async () => {
+      const memory = memoryOver(inMemoryStore(), { limit: 1 });
+      memory.addBatch([say("a", "the red door"), say("b", "the red roof")]);
+      const found = await memory.search("the red door");
+      expect([memory.size, found.map(({ message }) => message.id)]).toEqual([1, ["a", "b"]]);
+    });
+
+    it("gives each part k at most, keeps to its filter, and finds nothing for nothing", async () => {
+      const memory = memoryOver(await library(), { runId: "new" });
+      memory.addBatch([say("x1", "harbour one"), say("x2", "harbour two"), say("x3", "harbour three")]);
+      expect((await memory.search("harbour", { k: 1 })).map(({ message }) => message.id)[0]).toBe("x3");
+      expect((await memory.search("harbour", { k: 1 })).length).toBe(2);
+      expect(await memory.search("harbour", { k: 0 })).toEqual([]);
+      expect(await memory.search("  ")).toEqual([]);
+      const others = await memory.search("harbour", { filter: (message, runId) => runId === "old" && message.id !== "m2" });
+      expect(others.map(({ message }) => message.id)).toEqual(["m1"]);
+      await expect(memory.search("harbour", { k: -1 })).rejects.toMatchObject({ code: "OPTION_INVALID" });
+    });
+
+    it("throws what the embedder does: no half of an answer passes for a whole", async () => {
+      const embedder = watched();
+      embedder.before = () => {
+        throw new Error("no model");
+      };
+      const memory = new LongTermMemory({ storage: storageOver(inMemoryStore(), { embedder }) });
+      memory.add(say("a", "the red door"));
+      await expect(memory.search("the red door")).rejects.toMatchObject({ code: "EMBEDDING_FAILED" });
+    });
+  });
 });

@@ -41,8 +41,9 @@ function eventText(event: RunEvent): string {
 }
 
 /** A message: who said it to whom, and how it begins. */
-export function sentText({ message, to }: Sent, publisher: string = message.sentFrom): string {
-  const hearers = to.length === 0 ? "nobody" : to.map((name) => shown(name, 40)).join(", ");
+export function sentText({ message, to, dropped }: Sent, publisher: string = message.sentFrom): string {
+  const hearers =
+    dropped === true ? "nobody, for it was dropped" : to.length === 0 ? "nobody" : to.map((name) => shown(name, 40)).join(", ");
   return `${shown(publisher === "" ? "outside" : publisher, 40)} to ${hearers}, ${shown(message.causeBy, 40)}: ${shown(message.content, 80)}`;
 }
 

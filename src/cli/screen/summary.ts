@@ -34,13 +34,13 @@ export interface SummaryFacts {
 export function summaryLines(report: ResultReport, facts: SummaryFacts): readonly string[] {
   const rows: (readonly [label: string, text: string])[] = [
     ["Project", `${shown(facts.folder)}${report.files.length === 0 ? " (no files)" : ` (${plural(report.files.length, "file")})`}`],
-    ["Tests", testsText(report, facts.style)],
+    ...(report.by === "agent" ? [] : [["Tests", testsText(report, facts.style)] as const]),
     ["Cost", costText(report, facts)],
     [
       "Tokens",
       `${counted(report.usage.inputTokens)} in, ${counted(report.usage.outputTokens)} out${report.usage.estimated ? " (some counted from characters)" : ""}`,
     ],
-    ["Rounds", `${report.rounds} of ${facts.roundLimit}, in ${elapsed(facts.age)}`],
+    report.by === "agent" ? ["Time", elapsed(facts.age)] : ["Rounds", `${report.rounds} of ${facts.roundLimit}, in ${elapsed(facts.age)}`],
     ["Run", shown(facts.run)],
     ...forkRow(report),
     ...lookRows(report, facts.folder),
@@ -50,7 +50,19 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const told = rows.flatMap(([label, text]) =>
     wrapped(`  ${facts.style.faint(column(label, labels + 1))} ${text}`, facts.width, labels + 4),
   );
-  return [...wrapped(headline(report, facts), facts.width), "", ...told, ...closing(report, facts)];
+  return [...wrapped(headline(report, facts), facts.width), "", ...answerLines(report), ...told, ...closing(report, facts)];
+}
+
+/** What an agent came to, in its own lines. */
+function answerLines({ answer }: ResultReport): readonly string[] {
+  if (answer === undefined) return [];
+  return [
+    ...answer
+      .trimEnd()
+      .split("\n")
+      .map((line) => shown(line, Infinity)),
+    "",
+  ];
 }
 
 function headline({ status, tests, error, files, cost }: ResultReport, { style, roundLimit, budget = 0 }: SummaryFacts): string {
@@ -114,8 +126,8 @@ function costText({ cost, isScripted }: ResultReport, { modelId, price }: Summar
 /** What was taken from another run. */
 function forkRow({ fork }: ResultReport): readonly (readonly [string, string])[] {
   if (fork === undefined) return [];
-  const { parent, reused, paid, saved } = fork;
-  const counts = `${plural(reused, "answer")} reused, ${plural(paid, "model call")} made, ${formatUsd(saved)} saved`;
+  const { parent, reused, reusedCalls, paid, saved } = fork;
+  const counts = `${plural(reused, "answer")} reused (${reusedCalls} of models), ${plural(paid, "model call")} made, ${formatUsd(saved)} saved`;
   return [["Fork", `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`]];
 }
 

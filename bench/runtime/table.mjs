@@ -1,0 +1,153 @@
+/**
+ * The cases of the bench: what one unit of work is, and how much of it each peer is given. `sizes` names, for each peer, how many units one
+ * process does; a list is a row each. A peer that is not named does not have the case, and `without` says why where it is worth a word.
+ *
+ * `measure` is what is compared: `each` microseconds for one unit, `whole` milliseconds for all of them, `heap` bytes of heap for one.
+ * `slow` bounds the rounds of sizes that take long by themselves; `flags` are for Node.
+ */
+const M = 1_000_000;
+const BIG = ["--max-old-space-size=12000"];
+
+export const TABLE = [
+  {
+    name: "hop",
+    unit: "a message to the other one, observed, thought over and answered",
+    measure: "each",
+    sizes: {
+      troupe: [2_000, 20_000, 200_000, M],
+      bare: [20_000, M],
+      nact: [2_000, 20_000, 200_000, M],
+      xstate: [2_000, 20_000, 200_000],
+      langgraph: [100, 500, 2_000],
+      mastra: [100, 500, 2_000],
+      "openai-agents": [100, 500],
+    },
+    slow: { troupe: { [M]: 3 }, langgraph: { 2_000: 3 }, mastra: { 2_000: 3 }, "openai-agents": { 500: 3 } },
+    flags: BIG,
+  },
+  {
+    name: "hop-no-memory",
+    unit: "the same, of roles that remember nothing",
+    measure: "each",
+    sizes: { troupe: [20_000, 200_000] },
+    compareWith: ["hop"],
+  },
+  { name: "listened", unit: "a hop with a listener to every act", measure: "each", sizes: { troupe: [200_000] }, compareWith: ["hop"] },
+  {
+    name: "chain",
+    unit: "one message through a hundred participants",
+    measure: "each",
+    sizes: { troupe: [1_000], nact: [1_000], xstate: [1_000], langgraph: [10], mastra: [10] },
+  },
+  {
+    name: "fanout",
+    unit: "one of the recipients of one message, which it observes and acts upon",
+    measure: "each",
+    sizes: {
+      troupe: [10, 1_000, 10_000, M],
+      bare: [10_000],
+      nact: [10, 1_000, 10_000, M],
+      xstate: [10, 1_000, 10_000],
+      langgraph: [10, 1_000, 10_000],
+      mastra: [10, 1_000],
+    },
+    slow: { troupe: { [M]: 3 }, nact: { [M]: 3 }, langgraph: { 10_000: 1 } },
+    flags: BIG,
+  },
+  { name: "fanin", unit: "one of the messages to one participant", measure: "each", sizes: { troupe: [10_000], nact: [10_000], xstate: [10_000] } },
+  {
+    name: "publish",
+    unit: "a broadcast that one watches, among so many who do not: published and in the mailbox",
+    measure: "each",
+    sizes: { troupe: [1_000, M], bare: [1_000, M] },
+    slow: { troupe: { [M]: 3 } },
+    flags: BIG,
+    without: { nact: "no broadcast", xstate: "no broadcast", langgraph: "no broadcast", mastra: "no broadcast" },
+  },
+  {
+    name: "typed",
+    unit: "an answer of a model without latency, read against a schema",
+    measure: "each",
+    sizes: { troupe: [1_000], ai: [500], "openai-agents": [200] },
+  },
+  {
+    name: "stream",
+    unit: "an answer of a model without latency in 100 pieces, each handed to the caller",
+    measure: "each",
+    sizes: { troupe: [200], ai: [200], "openai-agents": [100], langgraph: [100] },
+  },
+  {
+    name: "agent",
+    unit: "one step of an agent: a call of a tool that does nothing",
+    measure: "each",
+    sizes: { troupe: [50, 500], ai: [50, 500], "openai-agents": [50, 500], langgraph: [50, 200] },
+    slow: { ai: { 500: 3 }, "openai-agents": { 500: 3 }, langgraph: { 200: 3 } },
+  },
+  {
+    name: "durable",
+    unit: "a hop that is on the disk when it is over",
+    measure: "each",
+    sizes: { troupe: [5_000], bare: [5_000], langgraph: [200] },
+    without: { nact: "no store in the package", xstate: "no store in the package", "openai-agents": "no store of runs", ai: "no store of runs" },
+  },
+  {
+    name: "resume",
+    unit: "a run of so many hops on the disk is opened, gone on with for one hop, and ended",
+    measure: "whole",
+    sizes: { troupe: [200, 5_000], langgraph: [200] },
+  },
+  {
+    name: "parallel",
+    unit: "16 participants who wait 200 ms for a model each",
+    measure: "whole",
+    sizes: { troupe: [16], bare: [16], nact: [16], langgraph: [16], mastra: [16], "openai-agents": [16], ai: [16] },
+  },
+  {
+    name: "idle",
+    unit: "one participant that waits, in bytes of heap",
+    measure: "heap",
+    sizes: { troupe: [10_000], nact: [10_000], xstate: [10_000] },
+  },
+  {
+    name: "idle-full",
+    unit: "one that waits and has actions, reactions, state, tools and a goal of its own, in bytes of heap",
+    measure: "heap",
+    sizes: { troupe: [10_000] },
+    compareWith: ["idle"],
+  },
+  {
+    name: "idle-agent",
+    unit: "one agent with a tool that waits, in bytes of heap",
+    measure: "heap",
+    sizes: { troupe: [10_000], "openai-agents": [10_000], ai: [10_000], langgraph: [300], mastra: [1_000] },
+  },
+  {
+    name: "million",
+    unit: "a million participants are made: milliseconds for all",
+    measure: "whole",
+    sizes: { troupe: [M], nact: [M], xstate: [M] },
+    slow: { troupe: { [M]: 3 }, nact: { [M]: 3 }, xstate: { [M]: 1 } },
+    flags: BIG,
+  },
+  {
+    name: "crowd",
+    unit: "ten messages to each of so many, one after another: milliseconds for all, and the same final state every time",
+    measure: "whole",
+    sizes: { troupe: [10_000, M], nact: [10_000, M] },
+    slow: { troupe: { [M]: 2 }, nact: { [M]: 2 } },
+    flags: BIG,
+  },
+];
+
+/** What starts a process and brings a first message to somebody; measured from outside, the start of Node in it. */
+export const COLD = ["bare", "troupe", "zod", "nact", "xstate", "ai", "openai-agents", "langgraph", "mastra"];
+
+/** What is installed alone; the versions are those of this folder's package.json. */
+export const INSTALLED = {
+  nact: ["nact"],
+  xstate: ["xstate"],
+  ai: ["ai", "zod"],
+  "openai-agents": ["@openai/agents", "zod"],
+  langgraph: ["@langchain/langgraph", "@langchain/core", "@langchain/langgraph-checkpoint-sqlite", "zod"],
+  mastra: ["@mastra/core", "zod"],
+};

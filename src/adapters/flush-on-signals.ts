@@ -1,0 +1,47 @@
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { withTimeout } from "../kernel/abort.ts";
+
+/** Something that has work to finish before its process ends. */
+export interface Flushable {
+  /** Resolves when what it was given is safe. */
+  persist(): Promise<unknown>;
+}
+
+/** How a process ends. */
+export interface FlushOptions {
+  /** Default: SIGINT, SIGTERM and SIGHUP. */
+  readonly signals?: readonly NodeJS.Signals[];
+  /** Milliseconds the flush may take before the process ends all the same. Default 5,000. */
+  readonly timeout?: number;
+  /** Told what could not be stored. Default: a line on standard error. */
+  readonly onError?: (error: unknown) => void;
+  readonly clock?: Clock;
+}
+
+const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+const TIMEOUT = 5_000;
+
+/**
+ * Lets memories store what waits when the process is told to end, and then lets it end as it would have: by the signal, unless the program
+ * listens to that signal itself. A second signal ends it at once. Nothing helps against SIGKILL: there `persist` is what counts.
+ *
+ * @returns stops listening
+ */
+export function flushOnSignals(memories: Flushable | readonly Flushable[], o: FlushOptions = {}): () => void {
+  const { signals = SIGNALS, timeout = TIMEOUT, onError = tellOnStderr, clock = systemClock } = o;
+  const all = Array.isArray(memories) ? (memories as readonly Flushable[]) : [memories as Flushable];
+  const stop = (): void => signals.forEach((signal) => void process.off(signal, end));
+  const never = new AbortController().signal;
+  function end(signal: NodeJS.Signals): void {
+    stop();
+    const isAlone = process.listenerCount(signal) === 0;
+    const flushed = all.map((memory) => withTimeout(clock, timeout, "storing what waits", never, () => memory.persist()).catch(onError));
+    void Promise.allSettled(flushed).then(() => isAlone && process.kill(process.pid, signal));
+  }
+  for (const signal of signals) process.on(signal, end);
+  return stop;
+}
+
+function tellOnStderr(error: unknown): void {
+  process.stderr.write(`Not all memories were stored: ${error instanceof Error ? error.message : String(error)}\n`);
+}

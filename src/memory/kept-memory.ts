@@ -1,0 +1,173 @@
+import { withTimeout } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { QueueFullError } from "../kernel/errors.ts";
+import type { Message } from "../message/message.ts";
+import type { Embedder } from "./embedder.ts";
+import { inMemoryStore } from "./in-memory-store.ts";
+import type { MemoryOp } from "./memory-draft.ts";
+import { MemoryStorage, TICK } from "./memory-storage.ts";
+import type { MessageStore } from "./message-store.ts";
+import type { RoleMemoryParts } from "./role-memory.ts";
+import type { SimilarMessage } from "./storage-options.ts";
+
+/** Whose memory is kept, in which run. */
+export interface KeptMemoryOptions {
+  readonly parts: RoleMemoryParts;
+  readonly role: string;
+  readonly runId: string;
+  /** Whether this run was forked from another, however many forks ago. */
+  readonly isAncestor: (runId: string) => boolean;
+  readonly clock: Clock;
+  /** Told when something could not be stored. It is tried again with the next that comes, and when somebody waits for it. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What is looked for among what is kept. */
+export interface KeptSearch {
+  /** Ids of this run that are known already. */
+  readonly besides: ReadonlySet<string>;
+  /** Asks the parts' embedder through a door. */
+  readonly embedder: Embedder;
+  readonly signal: AbortSignal;
+}
+
+/** A message that was recalled. */
+export interface KeptMessage extends SimilarMessage {
+  /** It was said in this run, or in one that this was forked from. */
+  readonly isOwn: boolean;
+}
+
+type Change = { readonly type: "add"; readonly message: Message } | { readonly type: "delete"; readonly id: string };
+
+/** Changes that may wait for a store that is slow or fails. */
+const MOST_UNSAVED = 10_000;
+/** Additions of one commit. */
+const MAX_BATCH = 500;
+/** Milliseconds that a store may take before nobody waits for it any more. */
+const TIMEOUT = 30_000;
+
+/**
+ * What one role of one run keeps beyond the run. It owns what waits for the store, and which messages the run's record gave the role; the
+ * storage owns what is stored.
+ *
+ * K1 only what is committed gets here, in the order of the record. K2 storing again changes nothing, so a run that goes on tells all of its
+ * record again. K3 of its own run, and of those it was forked from, only what its own record gave the role is found: no run sees another
+ * future of itself. K4 it writes under its own run alone: what a fork forgets is not forgotten by its parent. K5 a change leaves the line when
+ * it is stored; a failure keeps it. K6 vectors are made by searches alone, through the embedder they bring.
+ */
+export class KeptMemory {
+  readonly #o: KeptMemoryOptions;
+  readonly #store: MessageStore;
+  readonly #known = new Set<string>();
+  #unsaved: Change[] = [];
+  #work: Promise<void> | undefined;
+  #opened: MemoryStorage | undefined;
+
+  constructor(o: KeptMemoryOptions) {
+    this.#o = o;
+    this.#store = o.parts.store ?? inMemoryStore();
+  }
+
+  /** Changes that are not stored yet. */
+  get unsaved(): number {
+    return this.#unsaved.length;
+  }
+
+  /** What the record says that the role remembered and forgot. `isShared`: in a run that this one was forked from, which stores it itself. */
+  learn(ops: readonly MemoryOp[], isShared: boolean): void {
+    for (const op of ops) {
+      if (op[0] === "+") this.#add(op[1], isShared);
+      else for (const id of op[0] === "-" ? [op[1]] : [...this.#known]) this.#forget(id, isShared);
+    }
+    if (this.#unsaved.length > 0) void this.#begin();
+  }
+
+  /** Waits while too much waits for the store. @throws QueueFullError when it does not get less, whatever made the store fail */
+  async ready(): Promise<void> {
+    if (this.#unsaved.length < MOST_UNSAVED) return;
+    await this.saved();
+    if (this.#unsaved.length >= MOST_UNSAVED) throw new QueueFullError(MOST_UNSAVED);
+  }
+
+  /** Resolves when everything learned before is stored. @throws whatever the store fails with, and what waits goes on waiting; TimeoutError */
+  async saved(): Promise<void> {
+    await this.#work?.catch(() => {});
+    if (this.#unsaved.length > 0) await this.#begin();
+  }
+
+  /** The messages most like a text, best first. @throws MemoryError, ControlError, whatever the store fails with */
+  async search(text: string, { besides, embedder, signal }: KeptSearch): Promise<KeptMessage[]> {
+    await this.saved();
+    const { parts, runId: own, isAncestor } = this.#o;
+    const isOwn = (runId: string): boolean => runId === own || isAncestor(runId);
+    const filter = ({ id }: Message, runId: string): boolean => !isOwn(runId) || (this.#known.has(id) && !besides.has(id));
+    const { k } = parts;
+    const found = await this.#storage.searchSimilar(text, { k, filter, embedder, signal, hybrid: parts.lexical !== undefined });
+    return found.map((each) => ({ ...each, isOwn: isOwn(each.runId) }));
+  }
+
+  /** Lets go of the store, until it is needed again. */
+  async close(): Promise<void> {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    await opened?.close();
+  }
+
+  get #storage(): MemoryStorage {
+    const { role: roleId, runId, clock, parts } = this.#o;
+    const { embedder, index, lexical, ttl, threshold } = parts;
+    if (this.#opened !== undefined) return this.#opened;
+    const own = { roleId, runId, store: this.#store, embedder, index: index?.(), lexical: lexical?.(), ttl, threshold, clock };
+    return (this.#opened = new MemoryStorage(own));
+  }
+
+  #add(message: Message, isShared: boolean): void {
+    this.#known.add(message.id);
+    if (!this.#isElsewhere(isShared)) this.#unsaved.push({ type: "add", message });
+  }
+
+  #forget(id: string, isShared: boolean): void {
+    if (this.#known.delete(id) && !this.#isElsewhere(isShared)) this.#unsaved.push({ type: "delete", id });
+  }
+
+  /** A store that ends with the run has nothing of the run it was forked from. */
+  #isElsewhere(isShared: boolean): boolean {
+    return isShared && this.#o.parts.store !== undefined;
+  }
+
+  #begin(): Promise<void> {
+    if (this.#work === undefined) {
+      this.#work = this.#drain().finally(() => (this.#work = undefined));
+      this.#work.catch((error: unknown) => this.#o.onError(error));
+    }
+    return this.#work;
+  }
+
+  async #drain(): Promise<void> {
+    await Promise.resolve();
+    const never = new AbortController().signal;
+    while (this.#unsaved.length > 0) {
+      const changes = this.#together();
+      await withTimeout(this.#o.clock, TIMEOUT, `the memory of ${this.#o.role} to be stored`, never, () => this.#keep(changes));
+      this.#unsaved.splice(0, changes.length);
+    }
+  }
+
+  /** Some additions, or one removal. */
+  #together(): readonly Change[] {
+    const end = this.#unsaved.findIndex((change) => change.type !== "add");
+    return this.#unsaved.slice(0, Math.max(1, Math.min(end === -1 ? this.#unsaved.length : end, MAX_BATCH)));
+  }
+
+  async #keep(changes: readonly Change[]): Promise<void> {
+    const [first] = changes;
+    if (first?.type === "delete") {
+      await this.#storage.delete(first.id);
+      return;
+    }
+    const { runId } = this.#o;
+    const time = this.#storage.nextTime;
+    const messages = changes.flatMap((change) => (change.type === "add" ? [change.message] : []));
+    await this.#storage.adopt(messages.map((message, n) => ({ runId, addedAt: time + n * TICK, message })));
+  }
+}

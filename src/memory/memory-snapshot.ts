@@ -1,0 +1,169 @@
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { contentHash } from "../kernel/json.ts";
+import { serializeMessage } from "../message/message.ts";
+import { BrainMemory } from "./brain-memory.ts";
+import { LongTermMemory } from "./long-term-memory.ts";
+import { MemoryStorage, TICK } from "./memory-storage.ts";
+import type { MessageMemory, ReadableMemory } from "./message-memory.ts";
+import type { MessageToStore } from "./message-store.ts";
+import {
+  type MemorySnapshot,
+  MOST_MESSAGES,
+  readSnapshot,
+  SNAPSHOT_VERSION,
+  type SnapshotContent,
+  type StorageJson,
+  tooLarge,
+} from "./snapshot-form.ts";
+
+/** How a snapshot is taken. */
+export interface SnapshotOptions {
+  /** Tells when it was taken. */
+  readonly clock?: Clock | undefined;
+}
+
+/** What an import did. */
+export interface ImportedSnapshot {
+  /** Messages of the snapshot. */
+  readonly messages: number;
+  /** How many of them were new. */
+  readonly added: number;
+}
+
+/**
+ * A memory as plain JSON, to be kept in a file and put back by {@link importSnapshot}: every message whole and in order of arrival. Of a long-term
+ * memory it holds the messages of all runs, with their runs and times; what waits to be stored is stored first. `snapshotLines` writes it.
+ *
+ * Damaged messages of a store are not in it; `damaged` counts them.
+ *
+ * @throws UsageError `SNAPSHOT_TOO_LARGE` above a million messages; NotJsonError; MemoryError when the store cannot be read
+ */
+export async function exportSnapshot(
+  memory: ReadableMemory | MemoryStorage | BrainMemory,
+  { clock = systemClock }: SnapshotOptions = {},
+): Promise<MemorySnapshot> {
+  const taken = await takenOf(memory);
+  if (taken.messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${taken.messages}`);
+  return { troupe: "memory", v: SNAPSHOT_VERSION, takenAt: clock.now(), sha256: contentHash(taken.body), ...taken };
+}
+
+/**
+ * A snapshot as text: lines of one JSON document, each message on a line of its own, so that two snapshots can be compared. The lines
+ * come without line breaks.
+ */
+export function* snapshotLines({ body, ...head }: MemorySnapshot): Generator<string> {
+  if (!("messages" in body)) {
+    yield `${JSON.stringify(head).slice(0, -1)},"body":${JSON.stringify(body)}}`;
+    return;
+  }
+  const { messages, ...facts } = body;
+  const members = JSON.stringify(facts).slice(1, -1);
+  yield `${JSON.stringify(head).slice(0, -1)},"body":{${members}${members === "" ? "" : ","}"messages":[`;
+  for (const [place, message] of messages.entries()) yield `${JSON.stringify(message)}${place === messages.length - 1 ? "" : ","}`;
+  yield "]}}";
+}
+
+/**
+ * Puts the messages of a snapshot into a memory of its kind, behind what is there. Everything is checked before the first is added. What
+ * the memory knows already stays as it is, so that importing twice changes nothing. A memory's limit holds: the oldest make room.
+ *
+ * Into a storage they come with the runs and times they had, in one transaction; their vectors are made by its next search or `persist`.
+ * The role may be another one. A brain memory takes the snapshot as if it had been stored before what it holds.
+ *
+ * @param snapshot the JSON of {@link exportSnapshot} or its text
+ * @throws UsageError `SNAPSHOT_FOREIGN` for what is no snapshot of this program; `SNAPSHOT_NEWER`; `SNAPSHOT_TOO_LARGE`;
+ * `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes; `SNAPSHOT_KIND` for a memory of
+ * another kind, or one that tells messages apart in another way. MemoryError when the store fails
+ */
+export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage | BrainMemory): Promise<ImportedSnapshot> {
+  return importContent(readSnapshot(snapshot), memory);
+}
+
+/** Puts what was read of a snapshot into a memory. @internal */
+export async function importContent(
+  content: SnapshotContent,
+  memory: MessageMemory | MemoryStorage | BrainMemory,
+): Promise<ImportedSnapshot> {
+  if (memory instanceof BrainMemory) return intoBrain(content, memory);
+  if (memory instanceof MemoryStorage) return intoStorage(content, memory);
+  if (memory instanceof LongTermMemory) {
+    const imported = await intoStorage(content, memory.storage);
+    await memory.recover();
+    return imported;
+  }
+  if (content.kind !== "memory") throw otherKind(content, "a short-term memory");
+  if (content.ignoreId !== memory.ignoreId) {
+    throw new UsageError(
+      "SNAPSHOT_KIND",
+      `Expected a memory with ignoreId ${content.ignoreId}, as the snapshot has it, got one with ${memory.ignoreId}. Make another one.`,
+    );
+  }
+  return { messages: content.messages.length, added: memory.addBatch(content.messages) };
+}
+
+type Taken = MemorySnapshot extends infer S
+  ? S extends MemorySnapshot
+    ? Pick<S, "kind" | "messages" | "damaged" | "body">
+    : never
+  : never;
+
+async function takenOf(memory: ReadableMemory | MemoryStorage | BrainMemory): Promise<Taken> {
+  if (memory instanceof BrainMemory) {
+    const body = memory.toJSON();
+    return { kind: "brain", messages: body.history.length + body.knowledge.length, damaged: 0, body };
+  }
+  if (memory instanceof MemoryStorage) return takenOfStorage(memory);
+  if (memory instanceof LongTermMemory) {
+    await stored(memory);
+    return takenOfStorage(memory.storage);
+  }
+  const body = memory.toJSON();
+  return { kind: "memory", messages: body.messages.length, damaged: 0, body };
+}
+
+async function takenOfStorage(storage: MemoryStorage): Promise<Taken> {
+  const entries = await storage.entries();
+  const body: StorageJson = {
+    roleId: storage.roleId,
+    messages: entries.map(({ runId, addedAt, message }) => ({ runId, addedAt, message: serializeMessage(message) })),
+  };
+  return { kind: "storage", messages: entries.length, damaged: storage.damaged, body };
+}
+
+/** Messages are stored although their embedder failed, and of vectors a snapshot has none. */
+async function stored(memory: LongTermMemory): Promise<void> {
+  try {
+    await memory.persist();
+  } catch (error) {
+    if (memory.unsaved > 0) throw error;
+  }
+}
+
+async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise<ImportedSnapshot> {
+  if (content.kind !== "brain") throw otherKind(content, "a brain memory");
+  const count = (): number => memory.history.length + memory.knowledge.length;
+  const before = count();
+  await memory.adopt(content.state);
+  const { history, knowledge } = content.state;
+  return { messages: history.length + knowledge.length, added: count() - before };
+}
+
+async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Promise<ImportedSnapshot> {
+  if (content.kind !== "storage") throw otherKind(content, "a long-term memory");
+  // What it knows counts: the time of the next message is never below that of the newest.
+  await storage.entries();
+  const now = storage.nextTime;
+  const entries = content.messages.map((entry, n): MessageToStore => ({ ...entry, addedAt: Math.min(entry.addedAt, now + n * TICK) }));
+  return { messages: entries.length, added: await storage.adopt(entries) };
+}
+
+const KINDS: Readonly<Record<SnapshotContent["kind"], string>> = {
+  memory: "a short-term memory",
+  storage: "a long-term memory",
+  brain: "a brain memory",
+};
+
+function otherKind({ kind }: SnapshotContent, came: string): UsageError {
+  return new UsageError("SNAPSHOT_KIND", `Expected ${KINDS[kind]} for this snapshot, got ${came}. Import it into a memory of its kind.`);
+}

@@ -1,0 +1,168 @@
+import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
+import { isMessage, type Message } from "../message/message.ts";
+
+/** A message on its way, as events tell it: who heard it, and which of its addresses nobody had. */
+export interface FlowSent {
+  readonly message: Message;
+  readonly to: readonly string[];
+  readonly dead?: readonly string[];
+}
+
+/** Any event of a run; those that carry messages are read. */
+export interface FlowEvent extends Partial<FlowSent> {
+  readonly type: string;
+  readonly said?: readonly FlowSent[];
+}
+
+/**
+ * Who speaks or is spoken to. `outside` is whoever sent a message without a sender; `all` stands for those who heard a broadcast where that is
+ * not known, or for nobody where nobody did; `missing` is an address that no role had.
+ */
+export interface FlowNode {
+  /** `n0`, `n1`, in order of appearance. Names are shown, ids are drawn with. */
+  readonly id: string;
+  readonly kind: "role" | "outside" | "all" | "missing";
+  /** Empty for `outside` and `all`. */
+  readonly name: string;
+  /** Messages it sent, those for nobody included. */
+  readonly sent: number;
+  /** Messages that came to it. */
+  readonly received: number;
+}
+
+/** What went from one to another. */
+export interface FlowEdge {
+  readonly from: string;
+  readonly to: string;
+  /** Messages: the weight. */
+  readonly messages: number;
+  /** How many of them were for all. */
+  readonly broadcasts: number;
+  /** Their causes, the most frequent first. */
+  readonly causes: readonly { readonly name: string; readonly messages: number }[];
+}
+
+/** Who said how much to whom. */
+export interface MessageFlow {
+  readonly messages: number;
+  readonly nodes: readonly FlowNode[];
+  /** In order of appearance. */
+  readonly edges: readonly FlowEdge[];
+}
+
+interface OpenNode extends FlowNode {
+  sent: number;
+  received: number;
+}
+
+interface OpenEdge {
+  readonly from: string;
+  readonly to: string;
+  messages: number;
+  broadcasts: number;
+  readonly causes: Map<string, number>;
+}
+
+/**
+ * The graph of who spoke to whom. Nodes are senders and receivers, never messages; an edge has a weight.
+ *
+ * From the messages of one run it tells whom they were addressed to, each message once, however many memories it comes from. From the run's
+ * events it tells who heard them, so that broadcasts lead to those who listened.
+ */
+export function messageFlow(source: Iterable<Message> | Iterable<FlowEvent>): MessageFlow {
+  const drawing = new FlowDrawing();
+  const known = new Set<string>();
+  for (const one of source) {
+    if (!isMessage(one)) {
+      for (const sent of sentIn(one)) drawing.add(sent.message, hearersOf(sent));
+    } else if (!known.has(one.id)) {
+      known.add(one.id);
+      drawing.add(one, addresseesOf(one));
+    }
+  }
+  return drawing.flow();
+}
+
+interface Target {
+  readonly kind: FlowNode["kind"];
+  readonly name: string;
+  readonly isBroadcast: boolean;
+}
+
+function sentIn({ message, to, dead, said = [] }: FlowEvent): readonly FlowSent[] {
+  return message === undefined || to === undefined ? said : [{ message, to, ...(dead === undefined ? {} : { dead }) }];
+}
+
+function hearersOf({ message: { sendTo }, to, dead = [] }: FlowSent): readonly Target[] {
+  const isForAll = sendTo.includes(ROUTE_TO_ALL);
+  const missing = dead.map((name): Target => ({ kind: "missing", name, isBroadcast: false }));
+  if (to.length === 0 && isForAll) return [{ kind: "all", name: "", isBroadcast: true }, ...missing];
+  const hearers = to.map((name): Target => ({ kind: "role", name, isBroadcast: isForAll && !sendTo.includes(name) }));
+  return [...hearers, ...missing];
+}
+
+function addresseesOf({ sendTo, sentFrom }: Message): readonly Target[] {
+  return sendTo.flatMap((name): readonly Target[] => {
+    switch (name) {
+      case ROUTE_TO_ALL:
+        return [{ kind: "all", name: "", isBroadcast: true }];
+      case ROUTE_TO_NONE:
+        return [];
+      case ROUTE_TO_SELF:
+        return [{ ...senderNamed(sentFrom), isBroadcast: false }];
+      default:
+        return [{ kind: "role", name, isBroadcast: false }];
+    }
+  });
+}
+
+function senderNamed(name: string): Pick<Target, "kind" | "name"> {
+  return { kind: name === "" ? "outside" : "role", name };
+}
+
+/** A graph that grows. Owns the nodes and edges, each made when it is first met. */
+class FlowDrawing {
+  readonly #nodes = new Map<string, OpenNode>();
+  readonly #edges = new Map<string, OpenEdge>();
+  #messages = 0;
+
+  add(message: Message, targets: readonly Target[]): void {
+    this.#messages++;
+    const sender = this.#node(senderNamed(message.sentFrom));
+    sender.sent++;
+    for (const target of targets) {
+      const receiver = this.#node(target);
+      receiver.received++;
+      const edge = this.#edge(sender.id, receiver.id);
+      edge.messages++;
+      if (target.isBroadcast) edge.broadcasts++;
+      edge.causes.set(message.causeBy, (edge.causes.get(message.causeBy) ?? 0) + 1);
+    }
+  }
+
+  flow(): MessageFlow {
+    const edges = [...this.#edges.values()].map((edge): FlowEdge => {
+      const causes = [...edge.causes].map(([name, messages]) => ({ name, messages }));
+      return { ...edge, causes: causes.sort((a, b) => b.messages - a.messages) };
+    });
+    return { messages: this.#messages, nodes: [...this.#nodes.values()].map((node) => ({ ...node })), edges };
+  }
+
+  #node({ kind, name }: Pick<Target, "kind" | "name">): OpenNode {
+    const key = `${kind} ${name}`;
+    const known = this.#nodes.get(key);
+    if (known !== undefined) return known;
+    const node: OpenNode = { id: `n${this.#nodes.size}`, kind, name, sent: 0, received: 0 };
+    this.#nodes.set(key, node);
+    return node;
+  }
+
+  #edge(from: string, to: string): OpenEdge {
+    const key = `${from} ${to}`;
+    const known = this.#edges.get(key);
+    if (known !== undefined) return known;
+    const edge: OpenEdge = { from, to, messages: 0, broadcasts: 0, causes: new Map() };
+    this.#edges.set(key, edge);
+    return edge;
+  }
+}

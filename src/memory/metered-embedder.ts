@@ -1,0 +1,132 @@
+import { withTimeout } from "../kernel/abort.ts";
+import { sleep } from "../kernel/clock.ts";
+import { ControlError, ModelError } from "../kernel/errors.ts";
+import { contentHash } from "../kernel/json.ts";
+import type { StepDoor, StepPort } from "../kernel/step.ts";
+import type { CallPolicy } from "../model/call.ts";
+import { mayHaveRun, modelError } from "../model/failure.ts";
+import { costOf, type ModelPrice, priceOf } from "../model/price.ts";
+import { defaultRetry, retryDelay } from "../model/retry.ts";
+import type { Embedder, EmbedOptions } from "./embedder.ts";
+
+/** Milliseconds for one try, unless the policy says otherwise. */
+const TRY_TIMEOUT = 60_000;
+const BYTES = 4;
+
+/** The door, and how calls through it are made. */
+export interface MeterParts {
+  readonly steps: StepPort;
+  readonly policy: CallPolicy;
+}
+
+/**
+ * An embedder behind the door that every side effect passes: each batch is one step, bound by the budget, made with retries and limits,
+ * recorded, and answered from the record afterwards. Texts are recorded by their hash, for they stand in the run already. One that is
+ * free stays as it is.
+ *
+ * A try settles by the tokens that the server told; at its hold where it told none, or where the model may have run; else at zero.
+ *
+ * @throws ModelError, ControlError
+ */
+export function meteredEmbedder(embedder: Embedder, { steps, policy }: MeterParts): Embedder {
+  if (embedder.isFree === true) return embedder;
+  const { id, dimensions, maxBatch, maxChars, threshold, model = id } = embedder;
+  const embed: Embedder["embed"] = async (texts, { kind = "document", signal } = {}) => {
+    const request = { embedder: id, kind, texts: texts.map((text) => contentHash(text).slice(0, 32)) };
+    const vectors = await steps.step({ kind: "embedding", name: model, request, metered: true }, (door) =>
+      called({ embedder, model, texts, kind, policy, door, signal: both(door.signal, signal) }),
+    );
+    return vectors.map(decoded);
+  };
+  return { id, ...(dimensions === undefined ? {} : { dimensions }), maxBatch, maxChars, threshold, embed };
+}
+
+interface Call {
+  readonly embedder: Embedder;
+  readonly model: string;
+  readonly texts: readonly string[];
+  readonly kind: EmbedOptions["kind"];
+  readonly policy: CallPolicy;
+  readonly door: StepDoor;
+  readonly signal: AbortSignal;
+}
+
+async function called(call: Call): Promise<readonly string[]> {
+  const { embedder, model, policy, signal } = call;
+  const price = priceOf({ id: model, ...(embedder.price === undefined ? {} : { price: embedder.price }) }, policy.prices);
+  if (price === undefined && policy.requirePrice === true) throw unpriced(model);
+  for (let n = 1; ; n++) {
+    try {
+      return await limitedTry(call, price);
+    } catch (error) {
+      const delay = retryDelay(error, n, { ...defaultRetry, ...policy.retry }, policy.random);
+      if (delay === undefined) throw error;
+      policy.logger?.warn(`${model}: try ${n} of an embedding failed, next in ${delay} ms.`);
+      await sleep(policy.clock, delay, signal);
+    }
+  }
+}
+
+/** As with chats, the place among the limits is taken before the money. */
+async function limitedTry(call: Call, price: ModelPrice | undefined): Promise<readonly string[]> {
+  const { policy, texts, signal, door } = call;
+  // No token is shorter than a byte.
+  const bytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+  const hold = price === undefined ? 0 : costOf({ inputTokens: bytes, outputTokens: 0 }, price);
+  const lease = await policy.limits?.acquire({ tokens: Math.ceil(bytes / BYTES), clock: policy.clock, signal });
+  try {
+    await door.attempts.open(hold);
+    return await oneTry(call, price, hold);
+  } finally {
+    lease?.release(undefined);
+  }
+}
+
+async function oneTry(call: Call, price: ModelPrice | undefined, hold: number): Promise<readonly string[]> {
+  const { embedder, texts, kind, policy, door, signal, model } = call;
+  let told: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  const onUsage = ({ inputTokens }: { readonly inputTokens: number }): void => {
+    if (Number.isSafeInteger(inputTokens) && inputTokens >= 0) told = { inputTokens, outputTokens: 0 };
+  };
+  try {
+    const vectors = await withTimeout(policy.clock, policy.idleTimeout ?? TRY_TIMEOUT, `an embedding by ${model}`, signal, (inner) =>
+      embedder.embed(texts, { signal: inner, kind, isOneTry: true, onUsage }),
+    );
+    const usage = told === undefined ? {} : { usage: { ...told } };
+    if (price === undefined) door.attempts.settle({ cost: undefined, basis: "usage", ...usage });
+    else if (told === undefined) door.attempts.settle({ cost: hold, basis: "hold" });
+    else door.attempts.settle({ cost: costOf(told, price), basis: "usage", ...usage });
+    return vectors.map(encoded);
+  } catch (error) {
+    // What was settled already stays so: then the vectors were at fault, and they were paid.
+    const ran = error instanceof ControlError || !(error instanceof ModelError) || mayHaveRun(error);
+    if (!ran) door.attempts.settle({ cost: 0, basis: "none", error });
+    else if (price === undefined) door.attempts.settle({ cost: undefined, basis: "usage", error });
+    else door.attempts.settle({ cost: hold, basis: "hold", error });
+    throw error;
+  }
+}
+
+/** 32-bit numbers as base64: a third of what their digits would take. */
+function encoded(vector: ArrayLike<number>): string {
+  const bytes = new DataView(new ArrayBuffer(vector.length * BYTES));
+  for (let n = 0; n < vector.length; n++) bytes.setFloat32(n * BYTES, vector[n] as number, true);
+  return btoa(String.fromCharCode(...new Uint8Array(bytes.buffer)));
+}
+
+function decoded(text: string): Float32Array {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Float32Array.from({ length: bytes.length / BYTES }, (_, n) => view.getFloat32(n * BYTES, true));
+}
+
+function both(door: AbortSignal, own: AbortSignal | undefined): AbortSignal {
+  return own === undefined || own === door ? door : AbortSignal.any([door, own]);
+}
+
+function unpriced(model: string): ModelError {
+  return modelError(
+    "MODEL_UNPRICED",
+    `Expected a price for the embedder ${model}, for a budget cannot bind one without, but none is known. Give one (\`price\` of the embedder, or \`prices\`), or say allowUnpriced.`,
+  );
+}

@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { NotJsonError, UsageError } from "../kernel/errors.ts";
+import { contentHash } from "../kernel/json.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { type Message, MESSAGE_VERSION, MessageSchema } from "../message/message.ts";
+import { type BrainState, type BrainJson, readBrainState } from "./brain-state.ts";
+import type { MemoryJson } from "./message-memory.ts";
+import { identityOf, type MessageToStore } from "./message-store.ts";
+
+/** Version of the form. */
+export const SNAPSHOT_VERSION = 1;
+/** Characters of a text that is read, and messages of a snapshot. Larger stores are copied as files. */
+export const MOST_CHARACTERS: number = 256 * 1024 * 1024;
+export const MOST_MESSAGES = 1_000_000;
+/** No date of JavaScript is later. */
+const LATEST = 8.64e15;
+
+/** A long-term memory as plain JSON. Vectors are not part of it: they can be made again. */
+export interface StorageJson {
+  readonly roleId: string;
+  /** In order of arrival. */
+  readonly messages: readonly StoredJson[];
+}
+
+/** A message of a long-term memory, with its run and the time it was given to the store. */
+export interface StoredJson {
+  readonly runId: string;
+  readonly addedAt: number;
+  readonly message: MemoryJson["messages"][number];
+}
+
+interface Head {
+  readonly troupe: "memory";
+  readonly v: typeof SNAPSHOT_VERSION;
+  /** Milliseconds since 1970. */
+  readonly takenAt: number;
+  /** Messages in it. */
+  readonly messages: number;
+  /** Messages of the store that could not be read and are not in it. */
+  readonly damaged: number;
+  /** Of the canonical JSON of `body`. */
+  readonly sha256: string;
+}
+
+/** A memory as plain JSON that can be kept in a file and put back. */
+export type MemorySnapshot = Head &
+  (
+    | { readonly kind: "memory"; readonly body: MemoryJson }
+    | { readonly kind: "storage"; readonly body: StorageJson }
+    | { readonly kind: "brain"; readonly body: BrainJson }
+  );
+
+/** What a snapshot holds, checked. */
+export type SnapshotContent =
+  | { readonly kind: "memory"; readonly ignoreId: boolean; readonly messages: readonly Message[] }
+  | { readonly kind: "storage"; readonly roleId: string; readonly messages: readonly MessageToStore[] }
+  | { readonly kind: "brain"; readonly state: BrainState };
+
+const time = z.number().min(0).max(LATEST);
+const HeadSchema = z.strictObject({
+  troupe: z.literal("memory"),
+  v: z.literal(SNAPSHOT_VERSION),
+  kind: z.enum(["memory", "storage", "brain"]),
+  takenAt: time,
+  messages: z.int().min(0),
+  damaged: z.int().min(0),
+  sha256: z.string(),
+  body: z.unknown(),
+});
+const MemoryBody = z.strictObject({
+  ignoreId: z.boolean().optional(),
+  limit: z.int().min(1).optional(),
+  messages: z.array(z.unknown()),
+});
+const StorageBody = z.strictObject({ roleId: z.string().min(1), messages: z.array(z.unknown()) });
+const EntrySchema = z.strictObject({ runId: z.string(), addedAt: time, message: z.unknown() });
+/** What a message may leave out elsewhere would be made up here. */
+const WholeMessage = z.object({ id: z.string().min(1), timestamp: z.number() });
+
+/**
+ * Reads a snapshot from its text or its JSON, and checks all of it before anything is given out.
+ *
+ * @throws UsageError `SNAPSHOT_FOREIGN` for what is no snapshot of this program; `SNAPSHOT_NEWER` for one of a newer version;
+ * `SNAPSHOT_TOO_LARGE`; `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes
+ */
+export function readSnapshot(given: unknown): SnapshotContent {
+  const json = typeof given === "string" ? parsed(given) : given;
+  const { troupe, v } = (json ?? {}) as { readonly troupe?: unknown; readonly v?: unknown };
+  if (troupe !== "memory") throw foreign(json);
+  if (typeof v === "number" && v > SNAPSHOT_VERSION) throw newer(`a snapshot of version ${SNAPSHOT_VERSION} at most, got version ${v}`);
+  const { kind, messages, sha256 } = fitting(HeadSchema, json, "its head");
+  // As it came: a schema quietly leaves out keys that reach for prototypes.
+  const { body } = json as { readonly body?: unknown };
+  if (messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${messages}`);
+  if (hashOf(body) !== sha256) throw invalid("its content is not what its checksum was made of: it was changed since");
+  const content = contentOf(kind, body);
+  const count = content.kind === "brain" ? content.state.history.length + content.state.knowledge.length : content.messages.length;
+  if (count !== messages) throw invalid(`it names ${messages} messages, but holds ${count}`);
+  return content;
+}
+
+/** @throws UsageError `SNAPSHOT_TOO_LARGE` */
+export function tooLarge(most: string, came: string): UsageError {
+  return new UsageError(
+    "SNAPSHOT_TOO_LARGE",
+    `Expected a snapshot of at most ${most}, got ${came}. Copy the file of the store instead, while no process uses it.`,
+  );
+}
+
+function parsed(text: string): unknown {
+  if (text.length > MOST_CHARACTERS) throw tooLarge(`${MOST_CHARACTERS} characters`, `${text.length}`);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid("it is no JSON, or it is cut off", error);
+  }
+}
+
+function contentOf(kind: MemorySnapshot["kind"], body: unknown): SnapshotContent {
+  switch (kind) {
+    case "memory": {
+      const { ignoreId = false, messages } = fitting(MemoryBody, body, "its memory");
+      const read = messages.map(messageAt);
+      refuseDoubles(read.map((message) => (ignoreId ? message.content : message.id)));
+      return { kind, ignoreId, messages: read };
+    }
+    case "storage": {
+      const { roleId, messages } = fitting(StorageBody, body, "its storage");
+      const read = messages.map((entry, place): MessageToStore => {
+        const { message, ...where } = fitting(EntrySchema, entry, `message ${place}`);
+        return { ...where, message: messageAt(message, place) };
+      });
+      refuseDoubles(read.map(({ runId, message }) => identityOf(runId, message.id)));
+      return { kind, roleId, messages: read };
+    }
+    case "brain":
+      return { kind, state: brainIn(body) };
+  }
+}
+
+function brainIn(body: unknown): BrainState {
+  const state = readBrainState(JSON.stringify(body));
+  if (typeof state === "string") throw invalid(state);
+  refuseDoubles(state.history.map(({ id }) => id));
+  refuseDoubles(state.knowledge.map(({ id }) => id));
+  return state;
+}
+
+function messageAt(wire: unknown, place: number): Message {
+  const { v } = (wire ?? {}) as { readonly v?: unknown };
+  if (typeof v === "number" && v > MESSAGE_VERSION) {
+    throw newer(`messages of version ${MESSAGE_VERSION} at most, got version ${v} in message ${place}`);
+  }
+  fitting(WholeMessage, wire, `message ${place}`);
+  return fitting(MessageSchema, wire, `message ${place}`);
+}
+
+function refuseDoubles(identities: readonly string[]): void {
+  const known = new Map<string, number>();
+  for (const [place, identity] of identities.entries()) {
+    const first = known.get(identity);
+    if (first !== undefined) throw invalid(`message ${place} is message ${first} once more`);
+    known.set(identity, place);
+  }
+}
+
+function fitting<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalid(`${what} does not fit: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`.replace(/\s+/g, " ").trim(), result.error);
+}
+
+function hashOf(body: unknown): string {
+  if (typeof body !== "object" || body === null) throw invalid("it has no body");
+  try {
+    return contentHash(body);
+  } catch (error) {
+    if (error instanceof NotJsonError) throw invalid(error.message, error);
+    throw error;
+  }
+}
+
+function invalid(why: string, cause?: unknown): UsageError {
+  return new UsageError(
+    "SNAPSHOT_INVALID",
+    `Expected a whole snapshot of a memory, but ${why}. Take another copy of it; nothing was taken over.`,
+    cause === undefined ? {} : { cause },
+  );
+}
+
+function foreign(came: unknown): UsageError {
+  return new UsageError(
+    "SNAPSHOT_FOREIGN",
+    `Expected the snapshot of a memory, as exportSnapshot makes it, got ${valueText(came)}. Nothing was taken over.`,
+  );
+}
+
+function newer(expected: string): UsageError {
+  return new UsageError("SNAPSHOT_NEWER", `Expected ${expected}. Update this program to read it; nothing was taken over.`);
+}

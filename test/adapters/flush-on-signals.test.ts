@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, vi } from "vitest";
+import { flushOnSignals } from "../../src/adapters/flush-on-signals.ts";
+import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { MemoryStorage } from "../../src/memory/memory-storage.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { scratchFolder } from "../cli/fake-host.ts";
+
+const CHILD = fileURLToPath(new URL("flush-child.mjs", import.meta.url));
+const scratch = scratchFolder();
+
+/** A process that adds messages, and is told to end before any of them is stored. */
+function ended(path: string, signal: NodeJS.Signals, mode: string): Promise<{ code: number | null; signal: string | null }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CHILD, path, signal, mode], { stdio: "inherit" });
+    child.on("error", reject);
+    child.on("close", (code, by) => resolve({ code, signal: by }));
+  });
+}
+
+describe("flushOnSignals (R097: up to 99 messages were lost)", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "stores what waits when %s comes, and ends by it",
+    async (signal) => {
+      const path = join(scratch, `${signal}.db`);
+      expect(await ended(path, signal, "plain")).toMatchObject({ code: null, signal });
+      const storage = new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) });
+      expect((await storage.recover()).length).toBe(99);
+      await storage.close();
+    },
+    30_000,
+  );
+
+  it("leaves the end to a program that listens to the signal itself", async () => {
+    const path = join(scratch, "own.db");
+    expect(await ended(path, "SIGTERM", "own")).toMatchObject({ code: 7, signal: null });
+  }, 30_000);
+
+  it("waits no longer than it may, tells what was not stored, and listens no more", async () => {
+    const clock = simulatedClock();
+    const told: unknown[] = [];
+    const stuck = { persist: () => new Promise<void>(() => {}) };
+    const broken = { persist: () => Promise.reject(new Error("disk full")) };
+    const own = vi.fn();
+    process.on("SIGHUP", own);
+    const before = process.listenerCount("SIGHUP");
+    const stop = flushOnSignals([stuck, broken], { signals: ["SIGHUP"], timeout: 1_000, clock, onError: (error) => told.push(error) });
+    expect(process.listenerCount("SIGHUP")).toBe(before + 1);
+    process.emit("SIGHUP", "SIGHUP");
+    await clock.advance(1_001);
+    expect(told.map(String)).toEqual(["Error: disk full", expect.stringContaining("TimeoutError")]);
+    expect([process.listenerCount("SIGHUP"), own.mock.calls.length]).toEqual([before, 1]);
+    stop();
+    process.off("SIGHUP", own);
+  });
+});

@@ -1,0 +1,141 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { MemoryStorage } from "../../src/memory/memory-storage.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { exportSnapshot, snapshotLines } from "../../src/memory/memory-snapshot.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
+
+const WORDS = ["one", "two \u0000 \ud800 数据库", "x".repeat(1_000_000)];
+
+async function withAnn(): Promise<string> {
+  const cwd = freshFolder();
+  await remember(
+    cwd,
+    "../Ann",
+    WORDS.map((text, n) => remark(`m${n}`, text)),
+  );
+  return cwd;
+}
+
+/** A folder, and the file of an export in it. */
+async function exported(): Promise<{ readonly cwd: string; readonly file: string }> {
+  const cwd = await withAnn();
+  expect((await command(cwd, ["memory", "export", "../A", "ann.json"])).code).toBe(0);
+  return { cwd, file: join(cwd, "ann.json") };
+}
+
+describe("troupe memory export and import", () => {
+  it("carry a memory to another store, whole", async () => {
+    const { cwd, file } = await exported();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const other = freshFolder();
+    expect(await command(other, ["memory", "import", file])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "Imported 3 messages into ../Ann.\n",
+    });
+    expect(await remembered(other, "../Ann")).toEqual(WORDS);
+    expect(readFileSync(join(other, ".troupe/.gitignore"), "utf8")).toBe("*\n");
+    await command(other, ["memory", "export", "../Ann", "again.json"]);
+    const [before, after] = [file, join(other, "again.json")].map((path) => JSON.parse(readFileSync(path, "utf8")) as { body: unknown });
+    expect(after?.body).toEqual(before?.body);
+    expect(await remembered(cwd, "../Ann")).toEqual(WORDS);
+  });
+
+  it("go through pipes, and to another role", async () => {
+    const cwd = await withAnn();
+    const { stdout } = await command(cwd, ["memory", "export", "../Ann"]);
+    expect(await command(cwd, ["memory", "import", "-", "--as", "Bob"], { stdin: stdout })).toMatchObject({ code: 0 });
+    expect(await remembered(cwd, "Bob")).toEqual(WORDS);
+  });
+
+  it("tell what they did as JSON", async () => {
+    const cwd = await withAnn();
+    const file = join(cwd, "a.json");
+    expect(linesIn((await command(cwd, ["memory", "export", "../Ann", "a.json", "--json"])).stdout)).toEqual([
+      { type: "exported", roleId: "../Ann", messages: 3, damaged: 0, file },
+    ]);
+    expect(linesIn((await command(cwd, ["memory", "import", "a.json", "--as", "B", "--json"])).stdout)).toEqual([
+      { type: "imported", roleId: "B", messages: 3, added: 3 },
+    ]);
+  });
+
+  it("write over no file, and print nothing on a terminal", async () => {
+    const { cwd, file } = await exported();
+    const before = readFileSync(file, "utf8");
+    expect(await command(cwd, ["memory", "export", "../Ann", "ann.json"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(EXPORT_UNWRITABLE)") as string,
+    });
+    expect(readFileSync(file, "utf8")).toBe(before);
+    const host = fakeHost({ cwd, isTTY: true });
+    expect(await runProgram(host, ["memory", "export", "../Ann"])).toBe(2);
+    await nextMacrotask();
+    expect(host.stdout.text).toBe("");
+    expect(host.stderr.text).toContain("EXPORT_TERMINAL");
+  });
+
+  it("ask before they add to what somebody remembers, and --yes answers", async () => {
+    const { cwd } = await exported();
+    await remember(cwd, "../Ann", [remark("new", "since then")]);
+    expect(await command(cwd, ["memory", "import", "ann.json"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Add to what ../Ann remembers already, 4 messages?") as string,
+    });
+    expect((await command(cwd, ["memory", "import", "ann.json", "--yes"])).stderr).toBe(
+      "Imported 0 messages into ../Ann. 3 messages were there already.\n",
+    );
+    expect(await remembered(cwd, "../Ann")).toEqual([...WORDS, "since then"]);
+  });
+
+  it("refuse what is no memory with 2, plain words, and without making a store", async () => {
+    const { file } = await exported();
+    const good = readFileSync(file, "utf8");
+    const short = [...snapshotLines(await exportSnapshot(new Memory()))].join("\n");
+    const cases: readonly (readonly [string, string])[] = [
+      [good.slice(0, good.length / 2), "SNAPSHOT_INVALID"],
+      [good.replace("one", "0ne"), "SNAPSHOT_INVALID"],
+      [good.replace('"v":1', '"v":2'), "SNAPSHOT_NEWER"],
+      ['{"troupe":"run","v":1}', "SNAPSHOT_FOREIGN"],
+      ["[]", "SNAPSHOT_FOREIGN"],
+      [short, "SNAPSHOT_KIND"],
+      ["", "SNAPSHOT_INVALID"],
+      [good.replace('"metadata":{}', '"metadata":{"__proto__":{"x":1}}'), "SNAPSHOT_INVALID"],
+    ];
+    for (const [text, code] of cases) {
+      const cwd = freshFolder();
+      writeFileSync(join(cwd, "bad.json"), text);
+      const ended = await command(cwd, ["memory", "import", "bad.json"]);
+      expect({ text: text.slice(0, 40), ...ended }).toMatchObject({ code: 2, stderr: expect.stringContaining(`(${code})`) as string });
+      expect(existsSync(join(cwd, ".troupe"))).toBe(false);
+    }
+    expect(await command(freshFolder(), ["memory", "import", "none.json"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(FILE_UNREADABLE)") as string,
+    });
+    expect((await command(freshFolder(), ["memory", "import", file, "--as", " "])).stderr).toContain("(OPTION_INVALID)");
+  });
+
+  it("work while another process uses the store, and neither loses anything", async () => {
+    const { cwd } = await exported();
+    const open = new MemoryStorage({ roleId: "../Ann", runId: "live", store: sqliteStore({ path: memoryFile(cwd) }) });
+    await open.recover();
+    const writing = Promise.all(Array.from({ length: 20 }, (_, n) => open.add(remark(`live${n}`, `live ${n}`))));
+    const [imported, dumped] = await Promise.all([
+      command(cwd, ["memory", "import", "ann.json", "--as", "Bob"]),
+      command(cwd, ["memory", "export", "../Ann", "-"]),
+    ]);
+    await writing;
+    await open.close();
+    expect([imported.code, dumped.code]).toEqual([0, 0]);
+    expect(await remembered(cwd, "Bob")).toEqual(WORDS);
+    expect(await remembered(cwd, "../Ann")).toHaveLength(23);
+    expect(await command(cwd, ["memory", "import", "-", "--as", "Cara"], { stdin: dumped.stdout })).toMatchObject({ code: 0 });
+  });
+});

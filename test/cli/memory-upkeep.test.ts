@@ -1,0 +1,233 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Libsql from "libsql";
+import { describe, expect, it } from "vitest";
+import type { Embedder } from "../../src/memory/embedder.ts";
+import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import { runProgram } from "../../src/cli/program.ts";
+import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
+import { fakeHost } from "./fake-host.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { memoryFile, remark, remember, remembered } from "./kept-memory.ts";
+
+const DAY = 86_400_000;
+
+/** Does something to a SQLite file. */
+function sql(file: string, ...statements: readonly string[]): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const db = new Libsql(file);
+  for (const statement of statements) db.exec(statement);
+  db.close();
+}
+
+async function withOld(): Promise<string> {
+  const cwd = freshFolder();
+  await remember(cwd, "Ann", [
+    remark("old", "long ago ".repeat(20_000), { timestamp: Date.now() - 100 * DAY }),
+    remark("undated", "who knows when", { timestamp: 0 }),
+    remark("new", "just now"),
+  ]);
+  await remember(cwd, "Bob", [remark("old", "long ago", { timestamp: Date.now() - 100 * DAY })]);
+  return cwd;
+}
+
+/** Bytes of the store and the log beside it. */
+function sizeOf(cwd: string): number {
+  return [memoryFile(cwd), `${memoryFile(cwd)}-wal`].reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+describe("troupe memory gc", () => {
+  it("asks, and forgets nothing without a yes", async () => {
+    const cwd = await withOld();
+    const { code, stderr } = await command(cwd, ["memory", "gc", "--older-than", "90d"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("Forget 2 messages of 2 roles? They are gone for good.");
+    expect(await remembered(cwd, "Ann")).toHaveLength(3);
+  });
+
+  it("forgets what is older than that, of one role or all, and gives the room back", async () => {
+    const cwd = await withOld();
+    const before = sizeOf(cwd);
+    expect(await command(cwd, ["memory", "gc", "A", "--older-than", "90d", "--yes"])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^Forgot 1 message; the store has \d+ kB now, and had \d+ kB\.\n$/) as string,
+    });
+    expect(await remembered(cwd, "Ann")).toEqual(["who knows when", "just now"]);
+    expect(await remembered(cwd, "Bob")).toEqual(["long ago"]);
+    expect(sizeOf(cwd)).toBeLessThan(before);
+    const lines = linesIn((await command(cwd, ["memory", "gc", "--older-than", "90d", "--yes", "--json"])).stdout);
+    expect(lines).toMatchObject([
+      { type: "forgotten", roleId: "Bob", messages: 1 },
+      { type: "compacted", forgotten: 1 },
+    ]);
+    expect((await command(cwd, ["memory", "ls"])).stdout).not.toContain("Bob");
+  });
+
+  it("forgets nothing when nobody says how old, and when nothing is", async () => {
+    const cwd = await withOld();
+    for (const words of [["gc"], ["gc", "--older-than", "1000d"]]) {
+      expect(await command(cwd, ["memory", ...words])).toMatchObject({ code: 0, stderr: expect.stringContaining("Forgot 0") as string });
+    }
+    expect(await remembered(cwd, "Ann")).toHaveLength(3);
+  });
+});
+
+describe("a question before what cannot be undone", () => {
+  it.each([
+    ["n", 130, 3],
+    ["", 130, 3],
+    ["y", 0, 0],
+  ])("is answered by %j: it ends with %i, and %i messages are left", async (answer, code, left) => {
+    const cwd = await withOld();
+    const host = fakeHost({ cwd, isTTY: true, clock: systemClock });
+    const ended = runProgram(host, ["memory", "gc", "Ann", "--older-than", "0s"]);
+    while (!host.stderr.text.includes("[y/N]")) await nextMacrotask();
+    host.stdin.write(`${answer}\r`);
+    expect(await ended).toBe(code);
+    expect(await remembered(cwd, "Ann")).toHaveLength(left);
+  });
+});
+
+describe("troupe memory rebuild", () => {
+  it("makes the vectors again, and messages stay", async () => {
+    const cwd = await withOld();
+    sql(memoryFile(cwd), "UPDATE vectors SET vector = zeroblob(length(vector))");
+    expect(await command(cwd, ["memory", "rebuild", "Ann"])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "Made the vectors of 3 messages of Ann again.\n",
+    });
+    expect((await command(cwd, ["memory", "search", "just now", "--role", "Ann"])).stdout).toContain("just now");
+    expect(linesIn((await command(cwd, ["memory", "rebuild", "Ann", "--json"])).stdout)).toEqual([
+      { type: "rebuilt", roleId: "Ann", messages: 3, damaged: 0 },
+    ]);
+  });
+
+  it("asks before it replaces what another embedder made", async () => {
+    const cwd = freshFolder();
+    const paid: Embedder = { ...hashingEmbedder({ dimensions: 64 }), id: "paid" };
+    await remember(cwd, "Ann", [remark("1", "a"), remark("2", "b")], { embedder: paid });
+    const before = (await command(cwd, ["memory", "ls", "--json"])).stdout;
+    expect(await command(cwd, ["memory", "rebuild", "Ann"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Replace 2 vectors that another embedder made?") as string,
+    });
+    expect((await command(cwd, ["memory", "ls", "--json"])).stdout).toBe(before);
+    expect((await command(cwd, ["memory", "rebuild", "Ann", "--yes"])).code).toBe(0);
+    expect((await command(cwd, ["memory", "show", "Ann"])).stdout).toContain("2 made offline");
+  });
+});
+
+const ALL = [
+  ["ls"],
+  ["search", "x"],
+  ["show", "Ann"],
+  ["export", "Ann"],
+  ["import", "ann.json", "--yes"],
+  ["rebuild", "Ann"],
+  ["gc", "--older-than", "1d"],
+];
+
+const faults: readonly (readonly [what: string, code: string, make: (file: string) => void])[] = [
+  ["another file", "MEMORY_FOREIGN", (file) => writeFileSync(file, "my diary, not a database\n".repeat(100))],
+  ["another program's database", "MEMORY_FOREIGN", (file) => sql(file, "CREATE TABLE mine (x)", "INSERT INTO mine VALUES (1)")],
+  [
+    "runs",
+    "MEMORY_FOREIGN",
+    (file) => sql(file, "CREATE TABLE runs (x)", `PRAGMA application_id = ${0x54525045}`, "PRAGMA user_version = 1"),
+  ],
+  [
+    "a newer store",
+    "MEMORY_NEWER",
+    (file) => sql(file, "CREATE TABLE n (x)", `PRAGMA application_id = ${0x5452504d}`, "PRAGMA user_version = 9"),
+  ],
+];
+
+describe("a store that cannot be used", () => {
+  it.each(faults)("because it is %s ends everything with 2 (%s), and is left as it is", async (_what, code, make) => {
+    const other = await withOld();
+    await command(other, ["memory", "export", "Ann", "ann.json"]);
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, "ann.json"), readFileSync(join(other, "ann.json")));
+    make(join(cwd, "bad.db"));
+    const bytes = readFileSync(join(cwd, "bad.db"));
+    for (const words of ALL) {
+      const ended = await command(cwd, ["memory", ...words, "--store", "bad.db"]);
+      expect({ words, ...ended }).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
+    }
+    expect(readFileSync(join(cwd, "bad.db"))).toEqual(bytes);
+  });
+
+  it("because there is none says so, and makes none", async () => {
+    for (const words of ALL.filter(([name]) => name !== "ls" && name !== "import")) {
+      const cwd = freshFolder();
+      expect(await command(cwd, ["memory", ...words])).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("(STORE_MISSING)") as string,
+      });
+      expect(existsSync(join(cwd, ".troupe"))).toBe(false);
+    }
+  });
+
+  it("because its folder takes no files ends with 2, whoever may write everywhere", async () => {
+    const cwd = freshFolder();
+    writeFileSync(join(cwd, ".troupe"), "a file in the way");
+    const other = await withOld();
+    await command(other, ["memory", "export", "Ann", join(cwd, "ann.json")]);
+    expect(await command(cwd, ["memory", "import", "ann.json"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(MEMORY_UNWRITABLE)") as string,
+    });
+  });
+
+  it("because its folder is read-only is told in words, or is none to who may write everywhere", async () => {
+    const cwd = await withOld();
+    chmodSync(join(cwd, ".troupe"), 0o500);
+    const { code, stderr } = await command(cwd, ["memory", "gc"]);
+    chmodSync(join(cwd, ".troupe"), 0o700);
+    if (process.getuid?.() === 0) expect(code).toBe(0);
+    else expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("MEMORY_") as string });
+  });
+
+  it("because it was cut ends with 2, or tells what is left", async () => {
+    const whole = await withOld();
+    sql(memoryFile(whole), "PRAGMA wal_checkpoint(TRUNCATE)");
+    const size = statSync(memoryFile(whole)).size;
+    for (const part of [0.1, 0.5, 0.9]) {
+      const cwd = freshFolder();
+      writeFileSync(join(cwd, "cut.db"), readFileSync(memoryFile(whole)));
+      truncateSync(join(cwd, "cut.db"), Math.floor(size * part));
+      const { code, stderr } = await command(cwd, ["memory", "show", "Ann", "--store", "cut.db"]);
+      expect({ part, code }).toEqual({ part, code: 2 });
+      expect(stderr).toMatch(/MEMORY_DAMAGED|MEMORY_FOREIGN|ROLE_UNKNOWN/);
+    }
+  });
+});
+
+describe("damaged messages", () => {
+  it("are counted and left out, and what is told of them ends with 2", async () => {
+    const cwd = await withOld();
+    sql(memoryFile(cwd), "UPDATE messages SET body = replace(body, 'just now', 'never!!!')");
+    const shown = await command(cwd, ["memory", "show", "Ann"]);
+    expect(shown.code).toBe(2);
+    expect(shown.stdout).toContain("1 message cannot be read: the store is damaged.");
+    expect(shown.stdout).not.toContain("never!!!");
+    const exported = await command(cwd, ["memory", "export", "Ann", "ann.json", "--json"]);
+    expect(exported.code).toBe(2);
+    expect(linesIn(exported.stdout)).toMatchObject([{ messages: 2, damaged: 1 }]);
+    expect(await command(cwd, ["memory", "rebuild", "Ann"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("1 message") as string,
+    });
+    expect((await command(cwd, ["memory", "search", "just now", "--verbose"])).stderr).toContain("damaged and were not looked at");
+  });
+
+  it("include the names of roles", async () => {
+    const cwd = await withOld();
+    sql(memoryFile(cwd), `UPDATE roles SET role = 'no JSON' WHERE role = '"Bob"'`);
+    const { code, stdout, stderr } = await command(cwd, ["memory"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: "1 role more cannot be read: the store is damaged.\n" });
+    expect(stdout).toContain("Ann ");
+  });
+});

@@ -1,0 +1,5 @@
+import type { ChatRequest } from "../../src/model/chat-model.ts";
+
+export function numbersIn(text: string): number[];
+export function isDoubled(text: string): boolean;
+export function countingSummary(request: ChatRequest): string;
