@@ -19,8 +19,8 @@ export interface ActionCommit {
 
 /**
  * The project as actions see it: every touch of the workspace is a step of their activation. Reading is answered from the record, so
- * that a resumed activation sees what it saw; writing is done again, so that a workspace that lost something gets it back. A replay writes
- * into an empty workspace and leaves every other alone.
+ * that a resumed activation sees what it saw, but not from that of the run that was forked: a fork has files of its own. Writing is done
+ * again, so that a workspace that lost something gets it back. A replay writes into an empty workspace and leaves every other alone.
  */
 export class ProjectFiles {
   readonly #workspace: Workspace;
@@ -47,15 +47,16 @@ export class ProjectFiles {
    * @throws WorkspaceError
    */
   read(ctx: RoleContext, paths: readonly string[]): Promise<readonly ProjectFile[]> {
-    return ctx.step("read files", { paths }, () => this.#read(paths));
+    return ctx.step("read files", { paths }, () => this.#read(paths), { fresh: true });
   }
 
   /** What the files hold, as hashes by path; what an answer that depends on files is recorded under. */
   digests(ctx: RoleContext, paths: readonly string[]): Promise<Readonly<Record<string, string>>> {
-    return ctx.step("hash files", { paths }, async () => {
+    const hashed = async (): Promise<Readonly<Record<string, string>>> => {
       const files = await this.#read(paths);
       return Object.fromEntries(files.map(({ path, content }) => [path, createHash("sha256").update(content).digest("hex").slice(0, 32)]));
-    });
+    };
+    return ctx.step("hash files", { paths }, hashed, { fresh: true });
   }
 
   /**

@@ -34,7 +34,7 @@ export type { Task, TaskFields } from "./memory/task.ts";
 export type { TokenCounter } from "./memory/tokens.ts";
 
 // For longer than a run.
-export { LongTermMemory, type LongTermMemoryOptions } from "./memory/long-term-memory.ts";
+export { type FoundMessage, LongTermMemory, type LongTermMemoryOptions } from "./memory/long-term-memory.ts";
 export { MemoryStorage, type StorageCall } from "./memory/memory-storage.ts";
 export type { MemoryStorageOptions, SearchOptions, SimilarMessage } from "./memory/storage-options.ts";
 export type {
@@ -51,6 +51,10 @@ export { hashingEmbedder, type HashingOptions } from "./memory/hashing-embedder.
 export type { VectorHit, VectorIndex, VectorSearch } from "./memory/vector-index.ts";
 export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
 export type { LexicalHit, LexicalIndex } from "./memory/lexical-index.ts";
+
+// And shown to a role before it asks.
+export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";
+export type { Recalled, RecalledMessage } from "./memory/recollection.ts";
 
 // A unit of work.
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./action/action.ts";

@@ -24,6 +24,18 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "[Make it long: [Draft a line about the sea.]]",
     "reused 1, paid 1, first difference in Eda#0~1",
   ],
+  "09-memory": [
+    "one turn: nothing",
+    "a few turns: 1 of 2",
+    "40 turns: Summary 3, Related 4, Said 8",
+    "in your own code: 5 left; They talk about a bridge; nothing is decided.",
+    "another run: Related 1",
+    "a library: Related 2",
+    "at hand: Somebody asked for the new bridge again.",
+    /^0\.\d\d The new bridge is of steel\.$/,
+    "300 messages: Report 217 on the bridge over stream 217.",
+    "a long text: 4 windows",
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

@@ -5,6 +5,7 @@ import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import type { TokenPrice } from "../model/price.ts";
 import type { Sandbox, SandboxMode } from "../workspace/sandbox.ts";
+import type { AgentSettings } from "./agent-settings.ts";
 import type { ChosenModel } from "./model-choice.ts";
 import type { CompanySettings } from "./settings.ts";
 
@@ -28,6 +29,8 @@ export interface RunAbout {
   readonly sandbox: SandboxMode;
   readonly sandboxKind: Sandbox["kind"];
   readonly allowUnpriced: boolean;
+  /** One agent works instead of the company. */
+  readonly agent?: AgentSettings | undefined;
   /** Says which store it was begun with. */
   readonly seal: string;
 }
@@ -48,6 +51,7 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
   sandbox: z.enum(["auto", "bubblewrap", "none"]),
   sandboxKind: z.enum(["bubblewrap", "none", "refused"]),
   allowUnpriced: z.boolean(),
+  agent: z.object({ tools: z.array(z.string()), allow: z.array(z.string()), steps: z.int().positive() }).optional(),
   seal: z.string(),
 });
 
@@ -56,7 +60,7 @@ export interface Beginning {
   readonly version: string;
   readonly idea: string;
   readonly folder: string;
-  readonly settings: Pick<CompanySettings, "rounds" | "codeReview" | "runTests" | "allowUnpriced" | "seed" | "sandbox">;
+  readonly settings: Pick<CompanySettings, "rounds" | "codeReview" | "runTests" | "allowUnpriced" | "seed" | "sandbox" | "agent">;
   readonly chosen: Pick<ChosenModel, "model" | "baseURL" | "demo" | "secrets">;
   readonly sandbox: Sandbox;
   readonly seal: string;
@@ -64,7 +68,7 @@ export interface Beginning {
 
 /** What is kept with a run that begins: a {@link RunAbout} as plain JSON. */
 export function aboutFor({ version, idea, folder, settings, chosen, sandbox, seal }: Beginning): Json {
-  const { rounds, codeReview, runTests, allowUnpriced, seed } = settings;
+  const { rounds, codeReview, runTests, allowUnpriced, seed, agent } = settings;
   const { model, demo, secrets } = chosen;
   const { id, price } = model;
   const baseURL = placeOf(chosen.baseURL);
@@ -83,6 +87,7 @@ export function aboutFor({ version, idea, folder, settings, chosen, sandbox, sea
     sandbox: settings.sandbox,
     sandboxKind: sandbox.kind,
     allowUnpriced,
+    ...(agent === undefined ? {} : { agent }),
     seal,
   };
   return jsonRoundTrip(about) as unknown as Json;

@@ -6,15 +6,13 @@ import type { Team } from "../team/team.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Journal } from "../run/journal.ts";
+import { crewOf } from "./crew.ts";
 import { canAsk, type Host } from "./host.ts";
 import type { ChosenModel } from "./model-choice.ts";
 import { promptLine } from "./prompt.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
-
-/** What the company calls itself: a part of what its models are told. */
-export const COMPANY = "software company";
 
 /** What a company is made of, once everything is chosen. */
 export interface CompanyParts {
@@ -40,21 +38,16 @@ export interface Company {
  * @throws WorkspaceError, UsageError when the folder cannot be used
  */
 export async function openCompany(session: Session, parts: CompanyParts): Promise<Company> {
-  const [{ openWorkspace }, { softwareCompany }, { Team: Employer }] = await Promise.all([
-    import("../workspace/open-workspace.ts"),
-    import("../../roles/index.ts"),
-    import("../team/team.ts"),
-  ]);
+  const [{ openWorkspace }, { Team: Employer }] = await Promise.all([import("../workspace/open-workspace.ts"), import("../team/team.ts")]);
   const { settings, sandbox, folder, journal, isGoingOn } = parts;
   const { model, budget, secrets } = parts.chosen;
   const { signal } = session.interruptions;
   const workspace = await openWorkspace({ root: folder, force: isGoingOn || settings.force, signal });
-  const { codeReview, runTests } = settings;
-  const roles = softwareCompany({ workspace, sandbox, codeReview, runTests });
+  const { name, roles } = await crewOf({ settings, workspace, sandbox });
   const human = humanPort(session);
   const quiet = (): void => {};
   const team = new Employer({
-    name: COMPANY,
+    name,
     roles,
     model,
     journal,

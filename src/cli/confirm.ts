@@ -68,7 +68,7 @@ export async function confirmRemoval({ host, screen, interruptions }: Session, q
     throw new UsageError("UNCONFIRMED", `Expected a yes to: ${question} Nobody is here to be asked, so say --yes.`);
   }
   const answer = await screen.aside(() => promptLine(host, interruptions, `${question} [y/N] `));
-  if (!isYes(answer, false)) throw new AbortedError("it was not confirmed, and nothing was removed");
+  if (!isYes(answer, false)) throw new AbortedError("it was not confirmed, and nothing was changed");
 }
 
 /** Whether an answer means yes. Undefined: the input ended. */

@@ -1,4 +1,13 @@
-import { BudgetError, ControlError, JournalError, ModelError, TroupeError, UsageError, WorkspaceError } from "../kernel/errors.ts";
+import {
+  BudgetError,
+  ControlError,
+  JournalError,
+  MemoryError,
+  ModelError,
+  TroupeError,
+  UsageError,
+  WorkspaceError,
+} from "../kernel/errors.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { formatUsd } from "../model/money.ts";
 import { type ExitCode, isProviderTrouble } from "./exit-code.ts";
@@ -56,7 +65,8 @@ export function errorLines(told: ToldError, o: { readonly style: Style; readonly
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof ControlError) return 130;
   if (error instanceof ModelError) return isProviderTrouble(error.code) ? 7 : 1;
-  return error instanceof UsageError || error instanceof WorkspaceError || error instanceof JournalError ? 2 : 1;
+  const ofPlaces = [UsageError, WorkspaceError, JournalError, MemoryError];
+  return ofPlaces.some((kind) => error instanceof kind) ? 2 : 1;
 }
 
 /** Hides the values of all variables that are named like secrets, and what looks like a key. */

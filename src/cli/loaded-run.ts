@@ -51,7 +51,6 @@ export async function loadRun(journal: Journal, runId: string, options: LoadOpti
   try {
     for await (const event of journal.read(runId, 0)) {
       throwIfAborted(signal);
-      if (event.seq > at) break;
       apply(state, deepFreeze(event));
       files.add(event);
       progress = progressAfter(progress, event);
@@ -59,6 +58,8 @@ export async function loadRun(journal: Journal, runId: string, options: LoadOpti
       if (event.seq === 0) began = event.time;
       moved = event.time;
       visit?.(event);
+      // Not one more is read: what comes behind may be damaged.
+      if (event.seq >= at) break;
     }
   } catch (error) {
     if (!(isTolerant && error instanceof JournalError && error.code !== "RUN_UNKNOWN")) throw error;

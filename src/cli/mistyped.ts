@@ -1,5 +1,17 @@
 /** The commands there are. `run` is what an idea alone stands for. */
-export const COMMANDS: readonly string[] = ["run", "demo", "resume", "continue", "answer", "replay", "fork", "runs", "doctor", "help"];
+export const COMMANDS: readonly string[] = [
+  "run",
+  "demo",
+  "resume",
+  "continue",
+  "answer",
+  "replay",
+  "fork",
+  "runs",
+  "memory",
+  "doctor",
+  "help",
+];
 
 /** How many slips in a word that stands alone still count as a mistyped command. */
 const SLIPS_ALONE = 2;
@@ -8,7 +20,20 @@ const SLIPS_FIRST = 1;
 /** The most words that may be a command with its arguments; an idea that says more is meant as one. */
 const COMMAND_WORDS = 3;
 /** Words that ideas begin with, although they are one slip away from a command. */
-const ORDINARY: ReadonlySet<string> = new Set(["work", "form", "for", "ford", "fort", "reply", "relay", "rung", "rune", "ran", "ruin"]);
+const ORDINARY: ReadonlySet<string> = new Set([
+  "work",
+  "form",
+  "for",
+  "ford",
+  "fort",
+  "reply",
+  "relay",
+  "rung",
+  "rune",
+  "ran",
+  "ruin",
+  "memory",
+]);
 /** Letters of the shortest first of several words that is compared: shorter ones, such as "an", are near to many. */
 const SHORTEST_FIRST = 3;
 

@@ -5,6 +5,7 @@ import type { RunResumed } from "../run/event.ts";
 import type { Run } from "../team/run.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { type Company, folderName, openCompany } from "./company.ts";
+import { workerOf } from "./crew.ts";
 import { type ToldError, toldError } from "./errors.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { ChosenModel } from "./model-choice.ts";
@@ -16,6 +17,7 @@ import { plural, shown } from "./screen/text.ts";
 import { type Session, tellError } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 import type { Store } from "./store.ts";
+import { tellAgent } from "./tell-agent.ts";
 import { tellResult } from "./tell-result.ts";
 
 /** Everything that was chosen before a company works. */
@@ -72,6 +74,7 @@ export async function produce(session: Session, production: Production): Promise
     profiles,
     ...(past === undefined ? {} : { progress: past.progress }),
   });
+  if (workerOf(settings) === "agent") tellAgent(session, run);
   run.on("run.resumed", (event) => tellUncertain(session, event));
   interruptions.signal.addEventListener("abort", () => tellStopping(session), { once: true });
   const report = await finished(session, production, company, run, short);
@@ -130,6 +133,7 @@ async function finished(session: Session, production: Production, company: Compa
     told,
     store: store.path,
     next,
+    by: workerOf(production.settings),
   };
   const report = resultReport(result, facts);
   if (result.error !== undefined && result.status !== "stopped" && interruptions.first !== "pipe")

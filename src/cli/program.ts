@@ -1,8 +1,10 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
+import { AGENT_TOOLS, type AgentFlags } from "./agent-settings.ts";
 import { withBounds, withReach, withStoreOption, withTalk } from "./command-options.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-code.ts";
 import type { Host } from "./host.ts";
+import { addMemoryCommands } from "./memory-commands.ts";
 import { addRecordCommands } from "./record-commands.ts";
 import { addRunsCommands } from "./runs-commands.ts";
 import type { Flags } from "./settings.ts";
@@ -12,7 +14,7 @@ Environment:
   OPENAI_API_KEY, TROUPE_API_KEY     the key of the model's provider
   TROUPE_BASE_URL, OPENAI_BASE_URL   an OpenAI-compatible server, such as http://127.0.0.1:11434/v1
   TROUPE_MODEL                       the model, as --model
-  TROUPE_STORE                       the file that keeps runs, as --store
+  TROUPE_STORE, TROUPE_MEMORY        the files that keep runs and memories, as --store
   NO_COLOR, FORCE_COLOR, CI          as everywhere
   Without a key and a base URL the bundled ideas play from a script.
 
@@ -76,8 +78,10 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
       const { demoCommand } = await import("./commands/demo.ts");
       end(await demoCommand(host, id, flags));
     });
+  addAgent(program, host, end);
   addRecordCommands(program, host, end);
   addRunsCommands(program, host, end);
+  addMemoryCommands(program, host, end);
   addDoctor(program, host, end);
   // The options of `run` are the options of `troupe` itself.
   const help = program.createHelp();
@@ -87,6 +91,29 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
       command === program ? [...help.visibleOptions(run).filter(isOwn), ...help.visibleOptions(program)] : help.visibleOptions(command),
   });
   return program;
+}
+
+function addAgent(program: Command, host: Host, end: (code: ExitCode) => void): void {
+  const given = program
+    .command("agent")
+    .description("let one agent with tools work on a task; it asks before it writes or runs anything")
+    .argument("[task...]", "what to do, in quotes; - reads it from standard input")
+    .option("-f, --file <file>", "read the task from a file")
+    .option("-y, --yes", "do not ask before a paid run")
+    .optionsGroup("The agent:")
+    .option("--tools <names>", `its tools, with commas between (default ${AGENT_TOOLS.join(",")})`)
+    .option("--allow <names>", "the tools among them that run without asking")
+    .option("--steps <n>", "most steps (default 30)")
+    .option("-o, --out <dir>", "the folder it works in (default ./workspace/<name>)")
+    .option("--force", "work in a folder that holds files")
+    .option("--seed <seed>", "decides everything that is random")
+    .option("--sandbox <mode>", "where commands and code run: auto, bubblewrap or none (default auto)")
+    .option("-b, --budget <usd>", "dollars it may spend (default 3, for models whose price is known)")
+    .option("--allow-unpriced", "let --budget stand with a model whose price is not known");
+  withTalk(withStoreOption(withReach(given))).action(async (task: readonly string[], flags: Flags & AgentFlags) => {
+    const { agentCommand } = await import("./commands/agent.ts");
+    end(await agentCommand(host, task, flags));
+  });
 }
 
 function addDoctor(program: Command, host: Host, end: (code: ExitCode) => void): void {

@@ -53,6 +53,7 @@ export function recordedSettings(about: RunAbout, { round, budget }: Pick<RunSta
     sandbox: flags.sandbox === undefined ? about.sandbox : given.sandbox,
     codeReview: about.codeReview,
     runTests: about.runTests,
+    agent: about.agent,
   };
 }
 

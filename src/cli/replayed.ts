@@ -11,7 +11,7 @@ import type { TemporaryFolder } from "../workspace/project-copy.ts";
 import { refusedSandbox, type Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { aboutOf, type RunAbout } from "./about.ts";
-import { COMPANY } from "./company.ts";
+import { crewOf } from "./crew.ts";
 import { loadRun } from "./loaded-run.ts";
 import type { Session } from "./session.ts";
 
@@ -98,13 +98,13 @@ interface TeamParts {
 
 /** The company of the run as its record knows it: it looks the same and can do nothing. */
 async function teamOf(about: RunAbout, recorded: readonly RunEvent[], { journal, workspace }: TeamParts): Promise<Team> {
-  const [{ softwareCompany }, { Team: Employer }] = await Promise.all([import("../../roles/index.ts"), import("../team/team.ts")]);
-  const { codeReview, runTests, sandboxKind } = about;
-  const sandbox = muteSandbox(testedIn(recorded) ?? sandboxKind);
+  const { Team: Employer } = await import("../team/team.ts");
+  const sandbox = muteSandbox(testedIn(recorded) ?? about.sandboxKind);
+  const { name, roles } = await crewOf({ settings: about, workspace, sandbox });
   const quiet = (): void => {};
   return new Employer({
-    name: COMPANY,
-    roles: softwareCompany({ workspace, sandbox, codeReview, runTests }),
+    name,
+    roles,
     model: muteModel(about),
     journal,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },

@@ -25,6 +25,9 @@ export interface ResultReport {
   readonly exitCode: ExitCode;
   readonly runId: string;
   readonly rounds: number;
+  readonly by: "company" | "agent";
+  /** What an agent came to. */
+  readonly answer?: string;
   /** Absolute path of the project's folder. */
   readonly out: string;
   /** Paths in the project. */
@@ -67,6 +70,8 @@ export interface ReportFacts {
   readonly interruption: Interruption | undefined;
   readonly store: string;
   readonly next: NextSteps;
+  /** Who worked: of one agent the last word is the result. */
+  readonly by: ResultReport["by"];
   /** Makes the text of an error safe to show. */
   readonly told: (error: unknown) => { readonly code: string; readonly message: string };
 }
@@ -82,6 +87,8 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     exitCode,
     runId: result.runId,
     rounds: result.rounds,
+    by: facts.by,
+    ...(facts.by === "agent" && result.output !== undefined ? { answer: result.output.content } : {}),
     out: facts.out,
     files: facts.files,
     tests: tests ?? null,

@@ -64,8 +64,16 @@ export async function runDetail(journal: Journal, runId: string, signal: AbortSi
   const said: SaidDetail[] = [];
   const visit = (event: RunEvent): void => {
     calls.add(event);
-    for (const [nth, { message, to, dead }] of saidIn(event).entries()) {
-      said.push({ seq: event.seq, nth, message, to, ...(dead === undefined ? {} : { dead }) });
+    for (const [nth, sent] of saidIn(event).entries()) {
+      const { message, to, dead, dropped } = sent;
+      said.push({
+        seq: event.seq,
+        nth,
+        message,
+        to,
+        ...(dead === undefined ? {} : { dead }),
+        ...(dropped === undefined ? {} : { dropped }),
+      });
     }
   };
   const run = await loadRun(journal, runId, { signal, isTolerant: true, visit });

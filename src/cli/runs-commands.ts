@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { withStoreOption, withTalk } from "./command-options.ts";
 import type { EventsFlags } from "./commands/runs-events.ts";
+import type { FlowFlags } from "./commands/runs-flow.ts";
 import type { GcFlags } from "./commands/runs-gc.ts";
 import type { ImportFlags } from "./commands/runs-import.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -12,6 +13,7 @@ Examples:
   $ troupe runs
   $ troupe runs show mabc1234
   $ troupe runs events mabc1234 --type message --from 0 --json
+  $ troupe runs flow mabc1234 --format dot | dot -Tsvg > flow.svg
   $ troupe runs export mabc1234 game.ndjson
   $ troupe runs import game.ndjson --as game
   $ troupe runs rm mabc1234 --yes
@@ -58,6 +60,14 @@ function addReading(runs: Command, host: Host, end: End): void {
     .action(async (id: string, flags: EventsFlags) => {
       const { runsEventsCommand } = await import("./commands/runs-events.ts");
       end(await runsEventsCommand(host, id, flags));
+    });
+  command(runs, "flow")
+    .description("draw who spoke to whom in a run")
+    .argument("<id>")
+    .option("--format <format>", "mermaid, dot or json", "mermaid")
+    .action(async (id: string, flags: FlowFlags) => {
+      const { runsFlowCommand } = await import("./commands/runs-flow.ts");
+      end(await runsFlowCommand(host, id, flags));
     });
   command(runs, "diff")
     .description("tell where two runs first did something different; ends with 1 if they did")

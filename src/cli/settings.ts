@@ -2,6 +2,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
+import type { AgentSettings } from "./agent-settings.ts";
 import type { IdeaSource } from "./idea.ts";
 import { shown } from "./screen/text.ts";
 
@@ -74,6 +75,8 @@ export interface CompanySettings {
   readonly sandbox: SandboxMode;
   readonly codeReview: boolean;
   readonly runTests: boolean;
+  /** One agent works instead of the company. */
+  readonly agent?: AgentSettings | undefined;
 }
 
 /** Everything `troupe run` needs to know. */

@@ -8,9 +8,16 @@ import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 import { shellWord } from "./shell-word.ts";
 
-/** Where runs are kept when nobody says where: in the folder one works in. */
+/** Where things are kept when nobody says where: in the folder one works in. */
 const FOLDER = ".troupe";
-const FILE = "runs.db";
+
+/** What a store is for: its file when nobody names one, and the variable that may. */
+export interface StoreKind {
+  readonly file: string;
+  readonly variable: string;
+}
+
+const RUNS: StoreKind = { file: "runs.db", variable: "TROUPE_STORE" };
 
 /** Where a store is, and how it was said. */
 export interface StorePlace {
@@ -34,12 +41,16 @@ export interface Store extends StorePlace {
   ready(): Promise<void>;
 }
 
-/** Where runs are kept: where `--store` says, else TROUPE_STORE, else `.troupe/runs.db`. @throws UsageError `OPTION_INVALID` */
-export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">): StorePlace {
-  const fromEnv = env["TROUPE_STORE"]?.trim() ?? "";
+/**
+ * Where runs, or what the kind says, are kept: where `--store` says, else its variable, TROUPE_STORE, else its file in `.troupe`.
+ *
+ * @throws UsageError `OPTION_INVALID`
+ */
+export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">, kind: StoreKind = RUNS): StorePlace {
+  const fromEnv = env[kind.variable]?.trim() ?? "";
   const given = flags.store ?? (fromEnv === "" ? undefined : fromEnv);
   if (given === undefined) {
-    const name = join(FOLDER, FILE);
+    const name = join(FOLDER, kind.file);
     return { path: resolve(cwd, name), name, option: "", isDefault: true };
   }
   if (given.trim() === "" || given.includes("\0"))
@@ -97,8 +108,8 @@ async function opened(journal: Journal): Promise<void> {
   }
 }
 
-/** The record of runs is no part of anybody's project, whatever they add to it. */
-async function hideFromGit(folder: string, { screen }: Session): Promise<void> {
+/** What is kept is no part of anybody's project, whatever they add to it. */
+export async function hideFromGit(folder: string, { screen }: Session): Promise<void> {
   try {
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
   } catch (error) {

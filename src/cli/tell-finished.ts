@@ -3,6 +3,7 @@ import { maskSecrets } from "../kernel/mask.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { aboutOf } from "./about.ts";
 import { folderName } from "./company.ts";
+import { workerOf } from "./crew.ts";
 import { toldError } from "./errors.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { LoadedRun } from "./loaded-run.ts";
@@ -27,6 +28,7 @@ export async function tellFinished(session: Session, store: Store, run: LoadedRu
     out: about.out,
     files,
     isScripted: about.demo !== undefined,
+    by: workerOf(about),
     worstCase: run.held + result.uncertain,
     interruption: interruptions.first,
     told,

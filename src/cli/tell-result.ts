@@ -45,7 +45,8 @@ function differenceLines({ fork }: ResultReport): readonly string[] {
   const { act, name, parent, fork: now } = fork.difference;
   const found = requestDifference(parent, now);
   const text = found === undefined ? [] : requestDifferenceText(found, ["parent", "fork"]).split("\n");
-  return ["", `First difference: ${shown(act, 100)} asks "${shown(name, 100)}" as the run it was forked from did not.`, ...text];
+  const then = parent === null ? "did not ask" : "asked something else of";
+  return ["", `First difference: ${shown(act, 100)} ${then} "${shown(name, 100)}" in the run it was forked from.`, ...text];
 }
 
 /** How text on standard output looks, and how wide its lines may be. */

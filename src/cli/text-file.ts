@@ -8,14 +8,14 @@ import { shown } from "./screen/text.ts";
 const TEXT_BYTES = 128 * 1024;
 
 /**
- * The text of a file, or of standard input for `-`. @param what begins the error: `the answer`, `--edit`
+ * The text of a file, or of standard input for `-`. @param what begins the error: `the answer`, `--edit` @param most bytes it may have
  *
  * @throws UsageError `FILE_UNREADABLE`
  */
-export async function readText(host: Host, path: string, what: string): Promise<string> {
+export async function readText(host: Host, path: string, what: string, most: number = TEXT_BYTES): Promise<string> {
   const from = path === "-" ? "standard input" : `"${shown(path, 200)}"`;
-  const bytes = path === "-" ? await firstBytes(host.stdin, TEXT_BYTES + 1) : await fileBytes(resolve(host.cwd, path), what, from);
-  if (bytes.length > TEXT_BYTES) throw unreadable(what, from, `it has more than ${TEXT_BYTES} bytes`);
+  const bytes = path === "-" ? await firstBytes(host.stdin, most + 1) : await fileBytes(resolve(host.cwd, path), what, from, most);
+  if (bytes.length > most) throw unreadable(what, from, `it has more than ${most} bytes`);
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!text.includes("\0")) return text;
@@ -54,9 +54,9 @@ export async function isEndless(place: string): Promise<boolean> {
   return !stats.isFile() && !stats.isDirectory();
 }
 
-async function fileBytes(place: string, what: string, from: string): Promise<Uint8Array> {
+async function fileBytes(place: string, what: string, from: string, most: number): Promise<Uint8Array> {
   try {
-    if (!(await isEndless(place))) return await fileStart(place, TEXT_BYTES + 1);
+    if (!(await isEndless(place))) return await fileStart(place, most + 1);
   } catch (error) {
     throw unreadable(what, from, error instanceof Error ? error.message : String(error), error);
   }

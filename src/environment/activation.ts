@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
+import type { Clock } from "../kernel/clock.ts";
 import { ContextClosedError, PlanError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { contentHash, type Json } from "../kernel/json.ts";
@@ -10,6 +11,7 @@ import { valueText } from "../kernel/value-text.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import { Plan } from "../memory/plan.ts";
+import { Recollection } from "../memory/recollection.ts";
 import { isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
@@ -21,6 +23,7 @@ import type { ActivationSteps } from "../run/steps.ts";
 import type { Answerer } from "./answerer.ts";
 import { Nesting } from "./nesting.ts";
 import { Outbox } from "./outbox.ts";
+import type { RoleMemory } from "./role-memories.ts";
 import { StateDraft } from "./state-draft.ts";
 
 /** What an activation needs of the environment it happens in. */
@@ -35,6 +38,8 @@ export interface ActivationHost {
   /** Logs a warning of a role and tells it to listeners. */
   warn(role: string, text: string): void;
   /** @param publisher the role that says it */
+  /** How a role remembers beyond the messages of its run, if it does. */
+  memoryOf(role: string): RoleMemory | undefined;
   route(message: Message, publisher: string): { readonly to: readonly string[]; readonly dead: readonly string[] };
 }
 
@@ -75,6 +80,7 @@ export class Activation implements RoleContext {
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
   #ids = 0;
   #random: Random | undefined;
+  #recollection: Recollection | undefined;
   #model: SteppedModel | undefined;
   #door: StepPort | undefined;
   #closed = false;
@@ -89,7 +95,7 @@ export class Activation implements RoleContext {
     this.#custom = new StateDraft(parts.state.custom, parts.act);
     this.#nesting = new Nesting(parts.act);
     this.#outbox = new Outbox(parts, this);
-    this.human = { ask: (question) => this.#askHuman(question) };
+    this.human = { ...parts.answerer.human(parts.steps, this.role), ask: (question) => this.#askHuman(question) };
     this.joins = {
       consumed: (reaction) => this.#joined?.[reaction] ?? parts.state.joins[reaction],
       consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
@@ -99,6 +105,8 @@ export class Activation implements RoleContext {
   /** The life of an activation: observe, remember the news, react, publish what came. */
   async live(): Promise<void> {
     const { role } = this.#parts.spec;
+    const remembered = this.#parts.host.memoryOf(this.name);
+    if (remembered !== undefined) await remembered.kept.ready();
     this.news = Object.freeze([...messagesOf(await role.observe(this), this.name)]);
     this.#memory.addBatch(this.news);
     if (this.news.length === 0) return;
@@ -140,6 +148,7 @@ export class Activation implements RoleContext {
       ...(custom === undefined ? {} : { state: custom }),
       ...(plan === undefined ? {} : { plan }),
       ...(this.#joined === undefined ? {} : { joins: this.#joined }),
+      ...(this.#recollection?.newSummary === undefined ? {} : { summary: this.#recollection.newSummary }),
     };
   }
 
@@ -170,6 +179,14 @@ export class Activation implements RoleContext {
 
   get steps(): StepPort {
     return (this.#door ??= { step: (asked, effect) => this.#step(asked, effect) });
+  }
+
+  get introduction(): string {
+    return this.#parts.answerer.introduction(this.role);
+  }
+
+  get clock(): Clock {
+    return this.#parts.answerer.clock;
   }
 
   get memory(): MessageMemory {
@@ -217,11 +234,20 @@ export class Activation implements RoleContext {
   ask(prompt: string, o: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> {
     this.#nesting.assertOutside("ask");
     const { answerer, steps, spec } = this.#parts;
-    return answerer.ask({ steps, spec, card: this.role, signal: this.signal, prompt, options: o });
+    const question = { steps, spec, card: this.role, signal: this.signal, prompt, options: o };
+    const { recall } = o;
+    const recollection = spec.role.human ? undefined : this.#remembering();
+    if (recall === false || recollection === undefined) return answerer.ask(question);
+    const answer = recollection.recall(recall).then((remembered) => answerer.ask({ ...question, remembered }));
+    // What nobody awaits is refused when the activation has ended, and must not end the process.
+    answer.catch(() => {});
+    return answer;
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
-    return this.#step({ kind: "step", name, request, ...o }, (door) => effect(this.#effectDoor(door)));
+    return this.#step({ kind: "step", name, request, ...o }, (door) =>
+      effect(this.#parts.answerer.effectDoor(door, this.#parts.spec, this.role)),
+    );
   }
 
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
@@ -250,6 +276,24 @@ export class Activation implements RoleContext {
     return `${this.name}#${this.#parts.state.n}:${this.#ids}`;
   }
 
+  #remembering(): Recollection | undefined {
+    const { answerer, host, spec, state } = this.#parts;
+    const remembered = host.memoryOf(this.name);
+    if (remembered === undefined) return undefined;
+    return (this.#recollection ??= new Recollection({
+      ...remembered,
+      role: this.name,
+      memory: this.#memory,
+      news: () => this.news,
+      summary: state.summary,
+      steps: this.#parts.steps,
+      model: (given) => answerer.quietModel(this.#parts.steps, spec, this.role, given),
+      policy: answerer.policy,
+      logger: this.logger,
+      signal: this.signal,
+    }));
+  }
+
   #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
     this.#nesting.assertOutside("step");
     return this.#parts.steps.step(spec, (door) => this.#nesting.begin(() => effect(door)));
@@ -259,14 +303,6 @@ export class Activation implements RoleContext {
     this.#nesting.assertOutside("human.ask");
     const { answerer, steps } = this.#parts;
     return answerer.askHuman(steps, this.role, question);
-  }
-
-  #effectDoor(door: StepDoor): EffectDoor {
-    const { answerer, spec } = this.#parts;
-    const card = this.role;
-    const ask = (prompt: string, options: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> =>
-      answerer.ask({ steps: door, spec, card, signal: door.signal, prompt, options });
-    return { ...door, ask: ask as RoleContext["ask"], human: { ask: (question) => answerer.askHuman(door, card, question) } };
   }
 
   /** The plan as it is now, if it is another; one that a record could not give back fails the activation. */

@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import type { AskOptions, RoleCard } from "../action/context.ts";
+import type { AskOptions, EffectDoor, Human, RoleCard } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { OutputError, WaitingError } from "../kernel/errors.ts";
 import type { Emit, Logger } from "../kernel/emit.ts";
 import { randomStream } from "../kernel/random.ts";
-import type { StepPort } from "../kernel/step.ts";
+import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { askModel } from "../model/ask.ts";
 import type { CallPolicy } from "../model/call.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
@@ -15,7 +15,7 @@ import { missingModel, type SteppedModel, steppedModel } from "../model/stepped-
 import { introduction } from "../role/introduction.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RunNotice } from "../run/event.ts";
-import { answerOf, type HumanPort } from "./human-port.ts";
+import { answerOf, type HumanPort, type HumanQuestion } from "./human-port.ts";
 
 /** What answers are made with, the same for all roles. */
 export interface AnswererParts {
@@ -39,6 +39,8 @@ export interface Question {
   readonly signal: AbortSignal;
   readonly prompt: string;
   readonly options: AskOptions & { readonly schema?: z.ZodType };
+  /** What the role remembers for it. */
+  readonly remembered?: readonly ChatMessage[];
 }
 
 /** Who answers a role's questions: a model, or the person who plays it. It owns the limits that all calls of the run share. */
@@ -79,13 +81,54 @@ export class Answerer {
     return steppedModel(model, { steps, policy: this.#policy, onDelta: this.#tellDelta(card) });
   }
 
+  /** A model for what nobody listens to: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */
+  quietModel(steps: StepPort, { role }: RoleSpec, card: RoleCard, given: ChatModel | undefined): SteppedModel {
+    return steppedModel(given ?? role.model ?? this.#parts.model ?? missingModel(card.name), { steps, policy: this.#policy });
+  }
+
+  /** How calls are made. */
+  get policy(): CallPolicy {
+    return this.#policy;
+  }
+
   /** Asks a person; without one the run waits. */
   askHuman(steps: StepPort, card: RoleCard, question: string): Promise<string> {
+    return steps.step({ kind: "human", name: "ask", request: { role: card.name, question } }, (door) =>
+      this.#answerOf({ id: door.key, text: question, role: card.name }, door.signal),
+    );
+  }
+
+  /** How a role reaches a person through a door. */
+  human(steps: StepPort, card: RoleCard): Human {
+    return {
+      ask: (question) => this.askHuman(steps, card, question),
+      answer: (question, signal) => this.#answerOf({ ...question, role: card.name }, signal),
+    };
+  }
+
+  /** What the effect of a step is given. */
+  effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
+    const ask = (prompt: string, options: Question["options"] = {}): Promise<unknown> =>
+      this.ask({ steps: door, spec, card, signal: door.signal, prompt, options });
+    return { ...door, ask: ask as EffectDoor["ask"], human: this.human(door, card) };
+  }
+
+  async #answerOf(question: HumanQuestion, signal: AbortSignal): Promise<string> {
     const { human } = this.#parts;
-    return steps.step({ kind: "human", name: "ask", request: { role: card.name, question } }, async (door) => {
-      if (human === undefined) throw new WaitingError({ questionId: door.key, question, role: card.name });
-      return answerOf(human, { id: door.key, text: question, role: card.name }, door.signal);
-    });
+    if (human === undefined) throw new WaitingError({ questionId: question.id, question: question.text, role: question.role });
+    return answerOf(human, question, signal);
+  }
+
+  /** Who a role is and with whom it works. */
+  introduction(card: RoleCard): string {
+    const { description, colleagues } = this.#parts.company;
+    const others = description === "" ? [] : colleagues().filter((name) => name !== card.name);
+    return introduction(card, { description, colleagues: others });
+  }
+
+  /** For limits of time alone. */
+  get clock(): Clock {
+    return this.#parts.clock;
   }
 
   async #askPerson({ steps, card, prompt, options: { schema } }: Question): Promise<unknown> {
@@ -101,13 +144,11 @@ export class Answerer {
     });
   }
 
-  #messages({ card, prompt, options }: Question): readonly ChatMessage[] {
-    const { description, colleagues } = this.#parts.company;
-    const others = description === "" ? [] : colleagues().filter((name) => name !== card.name);
-    const intro = introduction(card, { description, colleagues: others });
+  #messages({ card, prompt, options, remembered = [] }: Question): readonly ChatMessage[] {
+    const intro = this.introduction(card);
     const system = options.system === undefined ? intro : `${intro}\n\n${options.system}`;
     const user: ChatMessage = { role: "user", content: prompt, ...(options.images === undefined ? {} : { images: options.images }) };
-    return [{ role: "system", content: system }, user];
+    return [{ role: "system", content: system }, ...remembered, user];
   }
 
   #onDelta({ card, options }: Question): ((text: string) => void) | undefined {

@@ -1,5 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { checkRoleMemory } from "../memory/role-memory.ts";
 import { isFailurePolicy } from "../role/failure-policy.ts";
 import { isModel } from "../role/role-parts.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
@@ -23,6 +24,7 @@ export function checkOptions(options: EnvironmentOptions): void {
   if (model !== undefined && !isModel(model)) throw refused("model", "a model", model, 'Make one by an adapter: openai({ model: "..." }).');
   if (human !== undefined && typeof human !== "function")
     throw refused("human", "a function", human, "Write human: (question) => answer, or leave it out: then questions wait.");
+  checkRoleMemory(options.memory);
   checkSecrets(options.secrets);
 }
 

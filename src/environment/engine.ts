@@ -22,6 +22,7 @@ import type { ActivationHost } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";
+import type { RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Route } from "./router.ts";
 import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 import { takeTurn, type TurnResult, type TurnTools } from "./turn.ts";
@@ -34,6 +35,7 @@ export interface EngineParts {
   readonly concurrency: number;
   readonly onFailure: FailurePolicy;
   readonly answerer: Answerer;
+  readonly memories: RoleMemories;
   readonly logger: Logger;
   readonly mask: Mask;
   readonly messageLimit: number;
@@ -64,6 +66,8 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly #interrupt = new AbortController();
   #tools: TurnTools;
   #roundLimit = 0;
+  /** What the process died of was looked for: what is tried next may be it. */
+  #hasDied = false;
   #wake: () => void = () => {};
   #failure: RunFailure | undefined;
   #control: ControlError | undefined;
@@ -141,12 +145,17 @@ export class Engine implements SchedulerHost, ActivationHost {
     const spec = roleSpec(role);
     for (const action of spec.actions) assertSameAction(this.#actions.get(action.name), action);
     for (const action of spec.actions) this.#actions.set(action.name, action);
+    this.#parts.memories.enlist(role, name);
     this.#specs.set(name, spec);
     this.#directory.add({ name, addresses: [name, spec.card.profile, ...spec.addresses], watch: spec.watch, observeAll: spec.observeAll });
   }
 
   specOf(name: string): RoleSpec | undefined {
     return this.#specs.get(name);
+  }
+
+  memoryOf(name: string): RoleMemory | undefined {
+    return this.#parts.memories.of(name);
   }
 
   route(message: Message, publisher?: string): Route {
@@ -174,7 +183,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#control = undefined;
     this.#roundLimit = roundLimit;
     // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
-    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.signal), leavesTraces: isSuspicious(this.state) };
+    const leavesTraces = this.#hasDied || isSuspicious(this.state);
+    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.signal), leavesTraces };
     try {
       return await this.#parts.scheduler.run(this);
     } catch (error) {
@@ -206,7 +216,9 @@ export class Engine implements SchedulerHost, ActivationHost {
   /** Ends the activations that the process died of again and again; see {@link failPoisoned}. */
   failPoisoned(limit: number): RunFailure | undefined {
     const { log, onFailure } = this.#parts;
-    return failPoisoned(log, limit, (name) => this.#specs.get(name)?.role.onFailure ?? onFailure);
+    this.#hasDied = isSuspicious(this.state);
+    const policyOf = (name: string): FailurePolicy => this.#specs.get(name)?.role.onFailure ?? onFailure;
+    return failPoisoned(log, { limit, policyOf, gaveUp: (name, error) => this.#gaveUp(name, error) });
   }
 
   async turn(name: string): Promise<TurnEnd> {
@@ -231,9 +243,9 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#parts.tell()?.(notice());
   }
 
-  warn(role: string, text: string): void {
+  warn(role: string | undefined, text: string): void {
     this.logger.warn(text);
-    this.#parts.tell()?.({ type: "warning", role, text });
+    this.#parts.tell()?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
   endRound(): void {
@@ -261,7 +273,7 @@ export class Engine implements SchedulerHost, ActivationHost {
       case "retried":
         return "done";
       case "skipped":
-        this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, result.error).message}`);
+        this.#gaveUp(name, result.error);
         return "done";
       case "stopped":
         // In a replay that is part of the record, which may go on after it.
@@ -272,6 +284,10 @@ export class Engine implements SchedulerHost, ActivationHost {
         if (result.control instanceof BudgetError) this.#interrupt.abort(result.control);
         return "suspended";
     }
+  }
+
+  #gaveUp(name: string, error: unknown): void {
+    this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
   }
 
   #tellSaid(sent: Sent): void {

@@ -1,5 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
+import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { LimitOptions } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
@@ -19,6 +20,8 @@ export interface EnvironmentOptions {
   readonly description?: string;
   /** The model of roles that have none of their own. Needed only when an action asks one. */
   readonly model?: ChatModel;
+  /** How roles remember beyond the messages of their run, unless they say otherwise. Default: not at all. */
+  readonly memory?: RoleMemoryOptions;
   /** Default: random. */
   readonly seed?: string | number;
   readonly clock?: Clock;

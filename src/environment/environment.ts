@@ -2,6 +2,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { errorRecord, UsageError } from "../kernel/errors.ts";
 import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
+import { freshRunId } from "../kernel/id.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -22,6 +23,7 @@ import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS, type Enviro
 import { hiredRole } from "./hired-role.ts";
 import { Listeners } from "./listeners.ts";
 import { schedulerNamed } from "./regimes.ts";
+import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunBacking } from "./run-backing.ts";
 import type { RunFailure } from "./run-failure.ts";
@@ -41,6 +43,8 @@ export class Environment {
   readonly #engine: Engine;
   readonly #roles = new Map<string, Role>();
   readonly #listeners: Listeners;
+  /** What its roles remember for longer than this run. @internal */
+  readonly memories: RoleMemories;
   #runs: Promise<unknown> | undefined;
 
   constructor(options: EnvironmentOptions = {}, backing: RunBacking = {}) {
@@ -55,9 +59,15 @@ export class Environment {
     this.#mask = mask;
     this.#listeners = new Listeners({ emitter: backing.emitter, logger, mask });
     const observe = (event: RunEvent): void => {
+      this.memories.learn(event);
       this.#listeners.tell(event);
       backing.grew?.();
     };
+    const isLive = backing.mode !== "replay";
+    // Without a journal its name is every environment's: in a store it would be taken for all of them.
+    const runId = backing.owned === undefined ? freshRunId(clock.now()) : state.runId;
+    const warn = (role: string, text: string): void => this.#engine.warn(role, text);
+    this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, warn });
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe });
     const tell = (): Listeners["notices"] => this.#listeners.notices;
     this.#engine = new Engine({
@@ -75,6 +85,7 @@ export class Environment {
         company: { description: this.description, colleagues: () => [...this.#roles.keys()] },
         tell,
       }),
+      memories: this.memories,
       logger,
       mask,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
@@ -139,6 +150,8 @@ export class Environment {
     try {
       this.#runs = this.#engine.run(roundLimit);
       const reason = (await this.#runs) as SchedulerEnd;
+      await this.#log.durable().catch(() => {});
+      await this.memories.rest();
       return { reason, failure: this.#engine.failure, control: this.#engine.control };
     } finally {
       this.#runs = undefined;
@@ -148,6 +161,11 @@ export class Environment {
   /** Ends the activations that the process died of again and again. @internal */
   failPoisoned(limit: number): RunFailure | undefined {
     return this.#engine.failPoisoned(limit);
+  }
+
+  /** Tells the logger and listeners of something about the run. @internal */
+  warn(text: string): void {
+    this.#engine.warn(undefined, text);
   }
 
   /** Records how the run ended, as far as its journal still takes it, and says what came of it. @internal */

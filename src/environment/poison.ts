@@ -6,13 +6,22 @@ import type { RunFailure } from "./run-failure.ts";
 /** So many times the limit, an activation is at fault although others get on between two deaths: it may just be slow, but not that often. */
 const PATIENCE = 3;
 
+/** How poison is dealt with. */
+export interface PoisonRules {
+  /** Deaths under one activation. */
+  readonly limit: number;
+  readonly policyOf: (role: string) => FailurePolicy;
+  /** Told of a role whose message became a dead letter. */
+  readonly gaveUp: (role: string, error: StepError) => void;
+}
+
 /**
  * Ends the activations during which the process died `limit` times without anything moving in between. Where one had several messages, they are
  * tried one by one from then on; a single one becomes a dead letter.
  *
  * @returns the failure of a role whose policy does not go on without its message
  */
-export function failPoisoned(log: RunLog, limit: number, policyOf: (role: string) => FailurePolicy): RunFailure | undefined {
+export function failPoisoned(log: RunLog, { limit, policyOf, gaveUp }: PoisonRules): RunFailure | undefined {
   const { state } = log;
   let failure: RunFailure | undefined;
   for (const role of [...state.open]) {
@@ -22,6 +31,7 @@ export function failPoisoned(log: RunLog, limit: number, policyOf: (role: string
     const error = poisoned(act, open.deaths);
     const then = take > 1 ? "isolate" : "dead";
     log.record({ type: "act.failed", act, role, round: state.round, take, error: errorRecord(error), stepFailed: true, then });
+    if (then === "dead") gaveUp(role, error);
     if (then === "dead" && afterFailure(policyOf(role), Infinity) === "stop") failure ??= { error, role };
   }
   return failure;

@@ -1,9 +1,10 @@
 import type { Clock } from "../kernel/clock.ts";
-import { DifferenceError, errorRecord } from "../kernel/errors.ts";
+import { DifferenceError, type ErrorRecord, errorRecord } from "../kernel/errors.ts";
 import { deepFreeze, type Json } from "../kernel/json.ts";
+import { roleNameIn } from "../run/activations.ts";
 import { canonicalEnd } from "../run/canonical.ts";
-import type { ActEnded, ActFailed, Envelope, RunEvent, RunEventBody, StepStarted } from "../run/event.ts";
-import type { OpenQuestion, Past } from "../run/past.ts";
+import type { ActEnded, ActFailed, Envelope, HiredRole, RunEvent, RunEventBody, StepStarted } from "../run/event.ts";
+import type { AskedAgain, OpenQuestion, Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { RunState, StepRecord } from "../run/run-state.ts";
 import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
@@ -31,6 +32,8 @@ export interface ReplayParts {
   readonly record: AsyncIterable<RunEvent>;
   /** Sequence number of the last event that it shares with the run it was forked from. */
   readonly sharedTo?: number | undefined;
+  /** Whether a team of the record is the one that lives now. */
+  readonly isOurs: (team: readonly HiredRole[]) => boolean;
   readonly log: () => RunLog;
 }
 
@@ -41,7 +44,7 @@ export interface ReplayParts {
  *
  * P1 no effect happens: a step without a recorded answer is a difference. P2 what had no end in the record gets none. P3 what ran out of
  * time then is taken over as it is, for time is not replayed. P4 so is what a fork shares with its parent: other roles may have lived it,
- * and its messages may have been changed.
+ * and its messages may have been changed. P5 and so is what another team lived, where the run was forced to go on with another one.
  */
 export class Replay implements Scheduler, Past {
   readonly name = "replay";
@@ -49,12 +52,16 @@ export class Replay implements Scheduler, Past {
   readonly #log: () => RunLog;
   /** The last event that the run shares with the one it was forked from. */
   readonly #sharedTo: number;
+  readonly #isOurs: (team: readonly HiredRole[]) => boolean;
   /** Steps that are shared, of activations that were open there: the run itself may not have asked for them. */
   readonly #shared = new Map<string, Set<string>>();
+  /** The end, in the record, of the activation that lives again now. */
+  #living: ActEnded | ActFailed | undefined;
   #now = 0;
 
-  constructor({ record, sharedTo = -1, log }: ReplayParts) {
+  constructor({ record, sharedTo = -1, isOurs, log }: ReplayParts) {
     this.#record = record;
+    this.#isOurs = isOurs;
     this.#sharedTo = sharedTo;
     this.#log = log;
   }
@@ -73,8 +80,20 @@ export class Replay implements Scheduler, Past {
     return undefined;
   }
 
+  askAgain({ recorded, asked: place, nth }: AskedAgain): void {
+    const order = this.#living?.asked;
+    const isShared = this.#shared.get(recorded.act)?.has(recorded.key) === true;
+    const isAsThen = order === undefined ? isShared || recorded.asked === place : order[nth] === recorded.key;
+    if (!isAsThen) throw misplaced(recorded, order === undefined ? place : (order[nth] ?? ""), this.#log().state);
+  }
+
+  unrepeated(act: string, key: string): ErrorRecord | undefined {
+    return this.#living?.act === act ? this.#living.unrepeated?.find((step) => step.key === key)?.error : undefined;
+  }
+
   mustAsk({ act, key }: StepStarted): boolean {
-    return this.#shared.get(act)?.has(key) !== true;
+    const order = this.#living?.asked;
+    return order === undefined ? this.#shared.get(act)?.has(key) !== true : order.includes(key);
   }
 
   async run(host: SchedulerHost): Promise<SchedulerEnd> {
@@ -84,7 +103,8 @@ export class Replay implements Scheduler, Past {
       this.#now = event.time;
       const isShared = event.seq <= this.#sharedTo;
       if (isShared) this.#share(event);
-      if (isShared || !isEnd(event) || isOuter(event)) this.#log().record(bodyOf(event));
+      const isLived = isEnd(event) && !isShared && !isOuter(event) && this.#isOurs(this.#log().state.team);
+      if (!isLived) this.#log().record(bodyOf(event));
       else if ((await this.#liveAgain(event, host)) === "suspended") return "interrupted";
     }
     return "idle";
@@ -99,6 +119,7 @@ export class Replay implements Scheduler, Past {
   async #liveAgain(event: ActEnded | ActFailed, host: SchedulerHost): Promise<TurnEnd> {
     const log = this.#log();
     if (log.state.roles.get(event.role)?.open === undefined) log.record(beginningOf(event, log.state, this.#now));
+    this.#living = event;
     const end = await host.turn(event.role);
     const now = log.latest;
     if (end !== "suspended" && now !== undefined && isEnd(now) && canonicalEnd(now) !== canonicalEnd(event)) throw ended(event, now);
@@ -118,11 +139,22 @@ export function notAsked(act: string, { started }: StepRecord, failure?: unknown
 }
 
 function asked({ act, name, request, asked: place, in: parent }: OpenQuestion, state: RunState): DifferenceError {
-  const steps = [...(state.roles.get(act.slice(0, act.lastIndexOf("#")))?.open?.steps.values() ?? [])];
-  const then = steps.find(({ started }) => started.asked === place && started.in === parent)?.started;
+  const then = stepsOf(act, state).find((started) => started.asked === place && started.in === parent);
   const text =
     then === undefined ? `${act} asks for "${name}" now, and did not then` : `${act} asks "${name}" otherwise than "${then.name}" then`;
   return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });
+}
+
+/** @param wanted the key, or the place in the order of asking, of the step that was asked for there */
+function misplaced({ act, name, request }: StepStarted, wanted: string | number, state: RunState): DifferenceError {
+  const steps = stepsOf(act, state).filter((started) => started.in === undefined);
+  const then = steps.find((started) => (typeof wanted === "string" ? started.key : started.asked) === wanted);
+  const text = `${act} asks for "${name}" where it asked for ${then === undefined ? "nothing" : `"${then.name}"`} then: its steps come in another order`;
+  return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });
+}
+
+function stepsOf(act: string, state: RunState): readonly StepStarted[] {
+  return [...(state.roles.get(roleNameIn(act))?.open?.steps.values() ?? [])].map(({ started }) => started);
 }
 
 function ended(then: ActEnded | ActFailed, now: ActEnded | ActFailed): DifferenceError {

@@ -46,6 +46,8 @@ export interface ForkReport {
   readonly parent: ForkPoint;
   /** Answers taken from the parent, besides the past they share. */
   readonly reused: number;
+  /** Those of them that models had given. */
+  readonly reusedCalls: number;
   /** Answers of models that were called. */
   readonly paid: number;
   /** Micro-dollars that the shared past and the reused answers had cost the parent. */
@@ -57,7 +59,10 @@ export interface ForkReport {
 /** The result of a run as it stands, without secrets. */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   const { status, error } = statusOf(end, mask);
-  const pending = state.pending.toSorted((a, b) => a.order - b.order).map((waiting) => waiting.sent.message);
+  const pending = state.pending
+    .filter(({ sent }) => sent.dropped !== true)
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ sent }) => sent.message);
   return {
     runId: state.runId,
     status,
@@ -75,8 +80,8 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   };
 }
 
-function forkReport({ reused, calls, saved }: RunState, parent: ForkPoint): ForkReport {
-  return { parent, reused, paid: calls, saved };
+function forkReport({ reused, reusedCalls, calls, saved }: RunState, parent: ForkPoint): ForkReport {
+  return { parent, reused, reusedCalls, paid: calls, saved };
 }
 
 /** The status an end stands for, and the error that explains it. */

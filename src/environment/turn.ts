@@ -3,6 +3,7 @@ import { ControlError, TimeoutError } from "../kernel/errors.ts";
 import type { Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor } from "../kernel/step.ts";
+import { TimeLimit } from "../kernel/time-limit.ts";
 import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { BudgetGate } from "../run/budget-gate.ts";
@@ -15,7 +16,6 @@ import { Activation, type ActivationHost } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
 import { failureRecord } from "./run-failure.ts";
 import { notAsked } from "./replay.ts";
-import { TimeLimit } from "./time-limit.ts";
 
 /** What every turn of an environment is made with. */
 export interface TurnTools {
@@ -112,11 +112,21 @@ class Attempt {
   }
 
   async run(): Promise<TurnResult | "retry"> {
+    try {
+      return await this.#run();
+    } finally {
+      // A journal may break before the body has begun.
+      this.#limit.stop();
+      this.#lifetime.close();
+    }
+  }
+
+  async #run(): Promise<TurnResult | "retry"> {
     if (this.#tools.leavesTraces || isSuspicious(this.#tools.log.state)) await this.#leaveTrace(this.#startedAt);
     const outcome = await this.#live();
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
-    const event = this.#tools.log.record({ ...outcome.event, ...this.#beginning() });
+    const event = this.#tools.log.record({ ...outcome.event, ...this.#beginning(), ...this.#steps.life });
     this.#activation.settle();
     return { kind: "ended", event: event as ActEnded };
   }
@@ -149,7 +159,6 @@ class Attempt {
     this.#activation.close();
     await this.#steps.close();
     this.#limit.stop();
-    this.#lifetime.close();
     const late = this.#lifetime.ended?.reason;
     const isReplayed = this.#tools.mode === "replay" && lived.kind !== "control";
     const unasked = isReplayed ? this.#steps.unasked.find(({ started }) => this.#tools.past.mustAsk(started)) : undefined;
@@ -183,6 +192,7 @@ class Attempt {
       round,
       take: this.#take,
       ...this.#beginning(),
+      ...this.#steps.life,
       error: failureRecord(error, mask),
       stepFailed: this.#steps.failed,
       then,

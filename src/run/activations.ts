@@ -4,7 +4,7 @@ import { Plan } from "../memory/plan.ts";
 import type { Message } from "../message/message.ts";
 import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
-import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp } from "./event.ts";
+import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
 import { actName, nothingCarried, progress, type OpenActivation, type RoleState, type RunState, type StepOutcome } from "./run-state.ts";
 
 /** An activation began. */
@@ -29,13 +29,14 @@ export function openActivation(state: RunState, event: ActStarted): void {
 /** An activation took effect. */
 export function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
-  const known = consume(state, role, event.take);
-  for (const sent of event.said) known.set(sent.message.id, sent.message);
+  const taken = consume(state, role, event.take);
+  const known = knownBy(taken, event.said);
   applyMemoryOps(role.memory, resolved(event.memory, known));
   applyMemoryOps(role.workingMemory, resolved(event.working, known));
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
+  if (event.summary !== undefined) role.summary = event.summary;
   closeActivation(state, role);
   passOn(state, role);
   for (const sent of event.said) {
@@ -75,7 +76,7 @@ export function failActivation(state: RunState, event: ActFailed): void {
   if (event.then === "isolate") isolate(role, event.take);
   if (event.then !== "dead") return;
   const consumed = consume(state, role, event.take);
-  for (const message of consumed.values()) state.dead.push({ message, reason: { kind: "failed", role: role.name, error: event.error } });
+  for (const message of consumed) state.dead.push({ message, reason: { kind: "failed", role: role.name, error: event.error } });
   passOn(state, role);
 }
 
@@ -100,22 +101,38 @@ function closeActivation(state: RunState, role: RoleState): void {
   state.open.delete(role.name);
 }
 
-function consume(state: RunState, role: RoleState, take: number): Map<string, Message> {
-  const taken = new Map<string, Message>();
+function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
+  const taken: Message[] = [];
   for (let i = 0; i < take; i += 1) {
     const message = role.mailbox.pop();
     if (message === undefined) throw damaged(`${role.name} consumed ${take} messages but had ${i}`);
-    taken.set(message.id, message);
+    taken.push(message);
   }
   state.ready.delete(role.name);
   if (!role.mailbox.isEmpty) state.ready.add(role.name);
   return taken;
 }
 
-function resolved(ops: readonly RecordedMemoryOp[], known: ReadonlyMap<string, Message>): readonly MemoryOp[] {
+/** Finds a message of an activation by its id: one that it said, else one that it took. */
+type KnownMessages = (id: string) => Message | undefined;
+
+/** Most messages of an activation that are looked through one by one. */
+const FEW_MESSAGES = 8;
+
+function knownBy(taken: readonly Message[], said: readonly Sent[]): KnownMessages {
+  if (taken.length + said.length <= FEW_MESSAGES) {
+    return (id) => said.findLast(({ message }) => message.id === id)?.message ?? taken.findLast((message) => message.id === id);
+  }
+  const known = new Map(taken.map((message) => [message.id, message]));
+  for (const { message } of said) known.set(message.id, message);
+  return (id) => known.get(id);
+}
+
+function resolved(ops: readonly RecordedMemoryOp[], known: KnownMessages): readonly MemoryOp[] {
+  if (ops.length === 0) return [];
   return ops.map((op) => {
     if (op[0] !== "+" || typeof op[1] !== "string") return op as MemoryOp;
-    const message = known.get(op[1]);
+    const message = known(op[1]);
     if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
     return ["+", message];
   });

@@ -17,7 +17,7 @@ import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts"
 /**
  * The state a list of events leads to.
  *
- * @throws JournalError `JOURNAL_VERSION`, `JOURNAL_GAP`, `JOURNAL_DAMAGED`
+ * @throws JournalError `EVENT_NEWER`, `JOURNAL_GAP`, `JOURNAL_DAMAGED`
  */
 export function fold(events: Iterable<RunEvent>): RunState {
   const state = emptyRunState("");
@@ -27,12 +27,7 @@ export function fold(events: Iterable<RunEvent>): RunState {
 
 /** Changes a state by one event. The only writer of a run's state, live and from a journal alike. */
 export function apply(state: RunState, event: RunEvent): void {
-  if (event.v !== EVENT_VERSION) {
-    throw new JournalError(
-      "JOURNAL_VERSION",
-      `Expected events of version ${EVENT_VERSION}, got ${String(event.v)}. Update this program to read the run.`,
-    );
-  }
+  if (event.v !== EVENT_VERSION) throw otherVersion(event);
   if (event.seq !== state.seq) {
     throw new JournalError(
       "JOURNAL_GAP",
@@ -47,6 +42,15 @@ export function apply(state: RunState, event: RunEvent): void {
     throw error instanceof JournalError ? error : damaged(`event ${event.seq}, ${event.type}, does not fit`, error);
   }
   state.seq += 1;
+}
+
+function otherVersion({ v, seq }: { readonly v: unknown; readonly seq: number }): JournalError {
+  if (typeof v !== "number" || v < EVENT_VERSION) return damaged(`event ${seq} has version ${String(v)}, which never was`);
+  return new JournalError(
+    "EVENT_NEWER",
+    `Expected events of version ${EVENT_VERSION} or older, got one of version ${v}. Update this program to read the run.`,
+    { data: { version: v } },
+  );
 }
 
 function change(state: RunState, event: RunEvent): void {
@@ -85,6 +89,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   state.budget = event.budget;
   state.about = event.about ?? null;
   state.parent = event.parent;
+  state.team = event.roles;
   for (const role of event.roles) addRoleState(state, role);
 }
 
@@ -121,6 +126,7 @@ function resume(state: RunState, event: RunResumed): void {
   if (event.forked === true) {
     // What was counted so far is the parent's.
     state.reused = 0;
+    state.reusedCalls = 0;
     state.calls = 0;
   }
   state.saved += event.saved ?? 0;
@@ -151,6 +157,7 @@ function waitsForPerson({ steps }: OpenActivation): boolean {
 
 /** Who is new has no mail; who is gone reads none any more. */
 function changeTeam(state: RunState, roles: readonly HiredRole[]): void {
+  state.team = roles;
   for (const role of roles) {
     const known = state.roles.get(role.name);
     if (known === undefined) addRoleState(state, role);

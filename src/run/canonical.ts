@@ -113,7 +113,8 @@ class CanonicalLog {
       key: started.key,
       request: started.request,
       ok: end?.ok,
-      value: end?.value,
+      // What was recalled is told by ids; nothing else that a step gives is known to be one.
+      value: started.kind === "memory" ? renamed(end?.value, this.#outside) : end?.value,
       error: end?.error,
     }));
   }
@@ -144,12 +145,19 @@ export function canonicalEnd(event: ActEnded | ActFailed): string {
 type Names = ReadonlyMap<string, string>;
 
 function sent(event: Sent, names: Names): object {
-  return { message: timeless(event.message, names), to: event.to, dead: event.dead };
+  return { message: timeless(event.message, names), to: event.to, dead: event.dead, dropped: event.dropped };
 }
 
 function timeless(message: Message, names: Names): object {
   const { timestamp: _timestamp, ...rest } = message;
   return { ...rest, id: named(message.id, names), parents: message.parents.map((id) => named(id, names)) };
+}
+
+function renamed(value: unknown, names: Names): unknown {
+  if (typeof value === "string") return named(value, names);
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  return mapValues(value as Readonly<Record<string, unknown>>, (member) => renamed(member, names));
 }
 
 function named(id: string, names: Names): string {
@@ -168,6 +176,7 @@ function ended(event: ActEnded, names: Names): object {
     state: event.state,
     plan: event.plan,
     joins: event.joins === undefined ? undefined : mapValues(event.joins, (inputs) => mapValues(inputs, (id) => named(id, names))),
+    summary: event.summary === undefined ? undefined : { ...event.summary, covered: event.summary.covered.map((id) => named(id, names)) },
   };
 }
 

@@ -5,6 +5,7 @@ import type { RunState } from "./run-state.ts";
 
 /** Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. */
 export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
+  if (sent.dropped === true) return;
   state.history.add(sent.message);
   for (const name of sent.to) {
     if (roleOf(state, name).mailbox.push(sent.message)) state.ready.add(name);

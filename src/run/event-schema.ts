@@ -53,7 +53,7 @@ const message = closed({
   metadata: jsonRecord,
 });
 
-const sentFields = { message, to: texts, dead: texts.exactOptional() };
+const sentFields = { message, to: texts, dead: texts.exactOptional(), dropped: z.literal(true).exactOptional() };
 
 const memoryOp = z.union([
   z.tuple([z.literal("+"), text]).readonly(),
@@ -63,6 +63,8 @@ const memoryOp = z.union([
 ]);
 
 const hiredRole = closed({ name: text, fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional() });
+
+const lastLife = { asked: texts.exactOptional(), unrepeated: list(closed({ key: text, error })).exactOptional() };
 
 const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
 
@@ -117,7 +119,9 @@ const table = {
     state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
     plan: json.exactOptional(),
     joins: record(record(text)).exactOptional(),
+    summary: closed({ oldest: text, older: texts, recent: texts, covered: texts }).exactOptional(),
     at: number.exactOptional(),
+    ...lastLife,
   }),
   "act.failed": event("act.failed", {
     act: text,
@@ -128,6 +132,7 @@ const table = {
     stepFailed: z.boolean(),
     then: z.enum(["retry", "isolate", "dead", "stop"]),
     at: number.exactOptional(),
+    ...lastLife,
   }),
   "round.ended": event("round.ended", { round: whole }),
   "run.resumed": event("run.resumed", {

@@ -1,6 +1,7 @@
 import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { MemoryOp } from "../memory/memory-draft.ts";
+import type { RoleSummary } from "../memory/summary-levels.ts";
 import type { Message } from "../message/message.ts";
 
 /** Version of the event schema. A journal with a newer one is refused. */
@@ -14,6 +15,8 @@ export interface Sent {
   readonly message: Message;
   readonly to: readonly string[];
   readonly dead?: readonly string[];
+  /** A fork has taken it out of what was said: only who said it knows of it. */
+  readonly dropped?: true;
 }
 
 /** A change of a memory. A message the run knows already stands as its id alone. */
@@ -120,8 +123,22 @@ export interface StepEnded {
   readonly saved?: number;
 }
 
+/** How an activation came to its end, as far as the events of its steps do not tell: it may have lived more than once, and otherwise each time. */
+export interface LastLife {
+  /** Keys of its own steps in the order its last life asked for them, where that is not the order in which they are recorded. */
+  readonly asked?: readonly string[];
+  /** Recorded steps that were to happen again, and failed. */
+  readonly unrepeated?: readonly UnrepeatedStep[];
+}
+
+/** A recorded step whose effect was to happen again, and failed. Its recorded answer stands. */
+export interface UnrepeatedStep {
+  readonly key: string;
+  readonly error: ErrorRecord;
+}
+
 /** An activation took effect: everything it changed, at once. */
-export interface ActEnded {
+export interface ActEnded extends LastLife {
   readonly type: "act.ended";
   readonly act: string;
   readonly role: string;
@@ -137,10 +154,12 @@ export interface ActEnded {
   /** The plan as it is now. */
   readonly plan?: Json;
   readonly joins?: { readonly [reaction: string]: { readonly [need: string]: string } };
+  /** What the role's memory is summed up to, where that changed. */
+  readonly summary?: RoleSummary;
 }
 
 /** An activation failed and changed nothing. */
-export interface ActFailed {
+export interface ActFailed extends LastLife {
   readonly type: "act.failed";
   readonly act: string;
   readonly role: string;
@@ -167,7 +186,7 @@ export interface RunResumed {
   /** Steps that were in flight; their holds are settled for good. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
   readonly budget?: number;
-  /** The team it goes on with, where that was forced to differ. */
+  /** The team it goes on with, where that is not the one it had before. */
   readonly roles?: readonly HiredRole[];
   /** It did not stop: it is another run's past that goes on here. */
   readonly forked?: true;

@@ -78,10 +78,27 @@ export function assertUnread(change: MessageChange, sent: Sent, state: RunState)
   );
 }
 
+/** @throws UsageError `FORK_CHANGE` when two changes are about one message: nobody could say which of them counts. */
+export function assertDistinct(changes: readonly MessageChange[]): void {
+  const known = new Set<string>();
+  for (const { seq, nth = 0 } of changes) {
+    const place = `${seq} ${nth}`;
+    if (known.has(place)) {
+      throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
+    }
+    known.add(place);
+  }
+}
+
 /** The message that a change is about. @throws UsageError `FORK_CHANGE` when the event has none. */
 export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange): Sent {
   const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
   const found = sent[nth];
+  if (found?.dropped === true)
+    throw new UsageError(
+      "FORK_CHANGE",
+      `Expected a message that was said, but that of event ${seq} was dropped. Fork the run it was dropped from.`,
+    );
   if (found !== undefined) return found;
   throw new UsageError(
     "FORK_CHANGE",
@@ -101,7 +118,8 @@ function changeOf({ changes }: ForkCopy, seq: number, nth: number): MessageChang
 
 function changed<S extends Sent>(sent: S, change: MessageChange | undefined): S | Sent {
   if (change === undefined) return sent;
-  if (change.drop === true) return { message: createMessage(sent.message.content, { ...sent.message, sendTo: [ROUTE_TO_NONE] }), to: [] };
+  if (change.drop === true)
+    return { message: createMessage(sent.message.content, { ...sent.message, sendTo: [ROUTE_TO_NONE] }), to: [], dropped: true };
   return { ...sent, message: edited(sent.message, change) };
 }
 

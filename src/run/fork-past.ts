@@ -22,7 +22,7 @@ type Entry = Omit<PastStep, "within">;
  *
  * F1 an answer is given once. F2 the same step of the same activation answers first, also with its failure; else the earliest unused
  * good answer of the same role to the same request. F3 what both runs share is not given: the fork has it in its own record. F4 of what
- * was shared to its end nothing is kept.
+ * was shared to its end nothing is kept. F5 a step whose answer depends on more than its request is not answered: the fork may have changed that.
  */
 export class ForkPast implements Past {
   readonly #exact = new Map<string, Entry>();
@@ -81,11 +81,18 @@ export class ForkPast implements Past {
     return this.#starts.get(act);
   }
 
+  askAgain(): void {}
+
+  unrepeated(): undefined {
+    return undefined;
+  }
+
   mustAsk(): boolean {
     return false;
   }
 
   answer(question: OpenQuestion): PastStep | undefined {
+    if (question.isFresh) return undefined;
     const exact = this.#exact.get(nameOf(question));
     const entry = exact !== undefined && !this.#used.has(exact.seq) ? exact : this.#next(question);
     if (entry !== undefined) return this.#whole(entry, question.key);

@@ -58,6 +58,7 @@ function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
     working: event.working.map((op) => maskedOp(mask, op)),
     ...(event.state === undefined ? {} : { state: masked(mask, event.state) }),
     ...(event.plan === undefined ? {} : { plan: masked(mask, event.plan) }),
+    ...(event.summary === undefined ? {} : { summary: masked(mask, event.summary) }),
   };
 }
 

@@ -27,7 +27,7 @@ export function memoryJournal(options: { readonly limit?: number } = {}): Journa
 
 /**
  * K1 the events of a run are dense from 0. K2 only the newest epoch appends. K3 no more than `limit` events are kept; what must go
- * are the oldest runs that have ended, never a part of a run.
+ * are the oldest runs that have ended, never a part of a run, and none for an append that is refused all the same.
  */
 class MemoryJournal implements Journal {
   readonly #limit: number;
@@ -97,17 +97,25 @@ class MemoryJournal implements Journal {
     return run;
   }
 
+  /** Forgets nothing when that would not be enough. */
   #makeRoom(more: number, keep: string): void {
-    for (const [runId, run] of this.#runs) {
-      if (this.#count + more <= this.#limit) return;
-      if (runId === keep || run.events.at(-1)?.type !== "run.ended") continue;
-      this.#count -= run.events.length;
+    let missing = this.#count + more - this.#limit;
+    const forgotten: string[] = [];
+    for (const [runId, { events }] of this.#runs) {
+      if (missing <= 0) break;
+      if (runId === keep || events.at(-1)?.type !== "run.ended") continue;
+      missing -= events.length;
+      forgotten.push(runId);
+    }
+    if (missing > 0) {
+      throw new JournalError(
+        "JOURNAL_FULL",
+        `Expected room for ${more} events in a memory journal of at most ${this.#limit}. Raise its limit or use a journal on disk.`,
+      );
+    }
+    for (const runId of forgotten) {
+      this.#count -= this.#runs.get(runId)?.events.length ?? 0;
       this.#runs.delete(runId);
     }
-    if (this.#count + more <= this.#limit) return;
-    throw new JournalError(
-      "JOURNAL_FULL",
-      `Expected room for ${more} events in a memory journal of at most ${this.#limit}. Raise its limit or use a journal on disk.`,
-    );
   }
 }

@@ -1,3 +1,4 @@
+import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { StepStarted } from "./event.ts";
 import type { StepOutcome } from "./run-state.ts";
@@ -15,6 +16,17 @@ export interface OpenQuestion {
   readonly asked: number;
   /** Key of the enclosing step. */
   readonly in?: string | undefined;
+  /** Nothing but the activation's own record knows its answer. */
+  readonly isFresh: boolean;
+}
+
+/** A step that its activation asks for, and that its own record has. */
+export interface AskedAgain {
+  readonly recorded: StepStarted;
+  /** Place in the order of asking, as `asked` of the event counts. */
+  readonly asked: number;
+  /** How many steps of the activation were asked for before. */
+  readonly nth: number;
 }
 
 /** An answer of another run. */
@@ -46,9 +58,23 @@ export interface Past {
   answer(question: OpenQuestion): PastAnswer | undefined;
   /** Milliseconds: when the activation had begun there; undefined: it had not. */
   startOf(act: string): number | undefined;
+  /**
+   * Told of every step of an activation that its own record has, when it is asked for.
+   *
+   * @throws ControlError when it must not be asked for there
+   */
+  askAgain(step: AskedAgain): void;
+  /** How the effect of a recorded step failed when it was to happen again, and so fails here; undefined: it happens. */
+  unrepeated(act: string, key: string): ErrorRecord | undefined;
   /** Whether it is a difference when an activation lives again and does not ask for a step that its record has. */
   mustAsk(recorded: StepStarted): boolean;
 }
 
 /** No past: what is not recorded happens. */
-export const noPast: Past = { answer: () => undefined, startOf: () => undefined, mustAsk: () => false };
+export const noPast: Past = {
+  answer: () => undefined,
+  startOf: () => undefined,
+  askAgain: () => {},
+  unrepeated: () => undefined,
+  mustAsk: () => false,
+};

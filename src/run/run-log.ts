@@ -1,4 +1,4 @@
-import type { Clock } from "../kernel/clock.ts";
+import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
@@ -23,13 +23,18 @@ export interface RunLogParts {
   readonly observe?: ((event: RunEvent) => void) | undefined;
 }
 
+/** Macrotasks that an event stays in memory for others to come along. An answer takes one to be handed out, what follows from it another. */
+const LINGER = 3;
+
 /**
  * The pen of a run. It gives events their sequence number and time, applies them at once and in order, and writes them behind.
  * It owns the tail that is not durable yet; the state is owned by whoever made it, and written by `apply` alone.
  *
  * W0 no secret is ever recorded. W1 the store gets events in their order, so it always holds a prefix. W2 `durable()` resolves when everything recorded before
  * the call is in the store. W3 observers see an event only when it is durable. W4 after a failed append nothing is recorded any more.
- * The tail is bounded by what roles record while one append is in flight.
+ * W5 what is recorded together is written together: an event that nobody waits for stays in the tail for three macrotasks at most, and what
+ * somebody waits for is written when everybody of the same turn has come, so that roles which start their steps together cost one append.
+ * The tail is bounded by what roles record in those macrotasks and while one append is in flight.
  */
 export class RunLog {
   readonly state: RunState;
@@ -42,6 +47,8 @@ export class RunLog {
   /** The store has every event before this one. */
   #durableTo: number;
   #waiting: { readonly to: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
+  /** Of the turn in which the first of them came, unless all that they wait for is being written. */
+  #turnEnds: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
   #latest: RunEvent | undefined;
 
@@ -81,6 +88,7 @@ export class RunLog {
     const to = this.state.seq;
     if (this.#broken !== undefined) throw this.#broken.error;
     if (this.#owned === undefined || this.#durableTo >= to) return;
+    this.#turnEnds ??= nextMacrotask();
     await new Promise<void>((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
   }
 
@@ -92,8 +100,8 @@ export class RunLog {
   }
 
   async #write(owned: OwnedRun): Promise<void> {
-    await Promise.resolve();
     while (this.#tail.length > 0 && this.#broken === undefined) {
+      await this.#gather();
       const batch = this.#tail;
       this.#tail = [];
       try {
@@ -106,6 +114,17 @@ export class RunLog {
       this.#wake();
     }
     this.#isWriting = false;
+  }
+
+  /** Until those who come in the same turn as somebody who waits have come, or nobody did for a while. */
+  async #gather(): Promise<void> {
+    let turns = 0;
+    do {
+      await nextMacrotask();
+      turns += 1;
+    } while (turns < LINGER && this.#turnEnds === undefined);
+    await this.#turnEnds;
+    this.#turnEnds = undefined;
   }
 
   #wake(): void {

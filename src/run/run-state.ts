@@ -2,6 +2,7 @@ import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { Memory } from "../memory/memory.ts";
 import { Plan } from "../memory/plan.ts";
+import { NOTHING_SUMMED_UP, type RoleSummary } from "../memory/summary-levels.ts";
 import { MessageQueue } from "../message/message-queue.ts";
 import type { Message } from "../message/message.ts";
 import { Ledger } from "../model/ledger.ts";
@@ -65,6 +66,7 @@ export interface RoleState {
   custom: { readonly [key: string]: Json };
   plan: Plan;
   joins: Joins;
+  summary: RoleSummary;
   /** Activations that have ended. */
   n: number;
   /** Attempts of the present activation that have failed. */
@@ -105,6 +107,8 @@ export interface RunState {
   about: Json;
   parent: ForkPoint | undefined;
   phase: RunPhase;
+  /** With whom it began, or was forced to go on: `roles` has everyone there ever was. */
+  team: readonly HiredRole[];
   readonly roles: Map<string, RoleState>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: Set<string>;
@@ -125,6 +129,8 @@ export interface RunState {
   uncertain: number;
   /** Answers taken from the run it was forked from, besides the past they share. */
   reused: number;
+  /** Those of them that models had given. */
+  reusedCalls: number;
   /** Micro-dollars that those and the shared past had cost there, with the tries that came to nothing. */
   saved: number;
   /** Answers of models that were called in this run. */
@@ -149,6 +155,7 @@ export function emptyRunState(runId: string): RunState {
     about: null,
     parent: undefined,
     phase: { phase: "running" },
+    team: [],
     roles: new Map(),
     ready: new Set(),
     ran: new Set(),
@@ -163,6 +170,7 @@ export function emptyRunState(runId: string): RunState {
     ledger: new Ledger(),
     uncertain: 0,
     reused: 0,
+    reusedCalls: 0,
     saved: 0,
     calls: 0,
     stalled: 0,
@@ -185,6 +193,7 @@ export function addRoleState(state: RunState, hired: HiredRole): RoleState {
     custom: hired.state,
     plan: emptyPlan,
     joins: {},
+    summary: NOTHING_SUMMED_UP,
     n: 0,
     failures: 0,
     strikes: 0,
@@ -209,6 +218,7 @@ export function nothingCarried(): ReadonlyMap<string, StepOutcome> {
 /** Something moved: whatever the process died of before was not in the way of everything. */
 export function progress(state: RunState): void {
   state.stalled = 0;
+  if (state.suspects.size === 0) return;
   for (const name of state.suspects) {
     const open = state.roles.get(name)?.open;
     if (open !== undefined) open.crashes = 0;

@@ -34,8 +34,10 @@ export function endStep(state: RunState, event: StepEnded): void {
   }
   progress(state);
   open.deaths = 0;
-  if (record.started.reused !== undefined) state.reused += 1;
-  else if (record.started.kind === "model") state.calls += 1;
+  if (record.started.reused !== undefined) {
+    state.reused += 1;
+    if (record.started.kind === "model") state.reusedCalls += 1;
+  } else if (record.started.kind === "model") state.calls += 1;
   steps.set(event.key, {
     ...record,
     inFlight: false,

@@ -1,12 +1,13 @@
 import { abortReason, throwIfAborted } from "../kernel/abort.ts";
-import { ContextClosedError, ControlError, errorRecord, StepError, stepErrorFrom } from "../kernel/errors.ts";
+import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, StepError, stepErrorFrom } from "../kernel/errors.ts";
 import { canonicalJson, contentHash, type Json } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import { masked, maskedError } from "./masking.ts";
-import type { OpenQuestion, Past, PastAnswer, PastStep } from "./past.ts";
+import type { LastLife, UnrepeatedStep } from "./event.ts";
+import type { OpenQuestion, Past, PastStep } from "./past.ts";
 import { Release } from "./release.ts";
 import type { RunLog } from "./run-log.ts";
 import type { StepOutcome, StepRecord } from "./run-state.ts";
@@ -48,13 +49,17 @@ export interface StepsParts {
  * before anything is awaited. D2 answers are released in the order asked, a macrotask apart, live and from the record alike; what
  * is asked inside a step is released by that step. D3 `step.started` is durable before the effect starts. D4 control errors are
  * sticky and never recorded. D5 after `close` the activation asks nothing any more; what was in flight has been awaited to its end, with
- * what it asks itself. D6 what is handed out is the caller's own: nobody can change the record.
+ * what it asks itself. D6 what is handed out is the caller's own: nobody can change the record. D7 the answer of an effect
+ * is durable before it is handed out: who dies of what he does with it does not pay for it again.
  */
 export class ActivationSteps implements StepPort {
   readonly #parts: StepsParts;
   readonly #release: Release;
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #occurrences = new Map<string, number>();
+  /** Of the activation's own steps, in the order asked. */
+  readonly #places = new Map<string, number>();
+  readonly #unrepeated: UnrepeatedStep[] = [];
   #asked = 0;
   #phase: "open" | "closing" | "closed" = "open";
   #control: ControlError | undefined;
@@ -100,12 +105,17 @@ export class ActivationSteps implements StepPort {
   /** Recorded steps of the activation itself that it did not ask for. */
   get unasked(): readonly StepRecord[] {
     const records = [...(this.#parts.recorded ?? [])];
-    return records.filter(([key, { started }]) => started.in === undefined && !this.#isAsked(key)).map(([, record]) => record);
+    return records.filter(([key, { started }]) => started.in === undefined && !this.#places.has(key)).map(([, record]) => record);
   }
 
-  #isAsked(key: string): boolean {
-    const dot = key.lastIndexOf(".");
-    return Number(key.slice(dot + 1)) < (this.#occurrences.get(key.slice(0, dot)) ?? 0);
+  /** What the record of its steps does not tell of this life. */
+  get life(): LastLife {
+    const records = [...(this.#parts.recorded ?? [])];
+    const isAsRecorded = records.every(([key, { started }]) => started.in !== undefined || this.#places.get(key) === started.asked);
+    return {
+      ...(isAsRecorded ? {} : { asked: [...this.#places.keys()] }),
+      ...(this.#unrepeated.length === 0 ? {} : { unrepeated: [...this.#unrepeated] }),
+    };
   }
 
   #late(spec: StepSpec): ContextClosedError {
@@ -133,9 +143,17 @@ export class ActivationSteps implements StepPort {
   async #answer<T>(spec: StepSpec, effect: Effect<T>, at: Place): Promise<StepOutcome> {
     const request = this.#asRecorded(spec.request);
     const key = this.#keyOf(spec, request, at.path);
-    const known = this.#parts.recorded?.get(key)?.outcome ?? this.#parts.carried.get(key);
+    const recorded = this.#parts.recorded?.get(key);
+    if (at.parent === undefined) this.#takePlace(key, at.asked, recorded);
+    const known = recorded?.outcome ?? this.#parts.carried.get(key);
     if (known === undefined) return this.#unrecorded(spec, request, key, at, effect);
     return this.#given(known, spec, key, at, effect);
+  }
+
+  #takePlace(key: string, asked: number, recorded: StepRecord | undefined): void {
+    const nth = this.#places.size;
+    this.#places.set(key, asked);
+    if (recorded !== undefined) this.#asking(() => this.#parts.past.askAgain({ recorded: recorded.started, asked, nth }));
   }
 
   /** What happens on the machine happens again, whoever gave the answer. */
@@ -147,7 +165,18 @@ export class ActivationSteps implements StepPort {
 
   async #unrecorded<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
     const { act, role } = this.#parts;
-    const past = this.#fromPast({ role, act, key, kind: spec.kind, name: spec.name, request, asked: at.asked, in: at.parent });
+    const question: OpenQuestion = {
+      role,
+      act,
+      key,
+      kind: spec.kind,
+      name: spec.name,
+      request,
+      asked: at.asked,
+      in: at.parent,
+      isFresh: spec.fresh === true,
+    };
+    const past = this.#asking(() => this.#parts.past.answer(question));
     if (past === undefined) return this.#live(spec, request, key, at, effect);
     this.#parts.begin();
     this.#tries(spec, request, key, at).reuse(past, () => this.#reuse(past.within));
@@ -164,9 +193,10 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #fromPast(question: OpenQuestion): PastAnswer | undefined {
+  /** Asks the past, whose interruptions stay (D4). */
+  #asking<T>(ask: () => T): T {
     try {
-      return this.#parts.past.answer(question);
+      return ask();
     } catch (error) {
       if (error instanceof ControlError) this.#control ??= error;
       throw error;
@@ -192,6 +222,12 @@ export class ActivationSteps implements StepPort {
   }
 
   async #live<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
+    const outcome = await this.#happen(spec, request, key, at, effect);
+    await this.#parts.log.durable();
+    return outcome;
+  }
+
+  async #happen<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
     const { lifetime, begin, mask } = this.#parts;
     const { signal } = lifetime;
     begin();
@@ -234,15 +270,26 @@ export class ActivationSteps implements StepPort {
 
   /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
   async #runAgain<T>(key: string, at: Place, effect: Effect<T>): Promise<void> {
+    const failedThen = this.#parts.past.unrepeated(this.#parts.act, key);
+    if (failedThen !== undefined) throw this.#notAgain(key, at, failedThen);
     const attempts = { open: () => Promise.resolve(), settle: () => {} };
     const { lifetime } = this.#parts;
     try {
       throwIfAborted(lifetime.signal);
       await lifetime.until(effect(this.#door(key, at, attempts)));
     } catch (error) {
+      const control = this.#controlIn(error);
+      if (control === undefined) throw this.#notAgain(key, at, maskedError(this.#parts.mask, error));
       this.#fails(at);
-      throw this.#controlIn(error) ?? stepErrorFrom(maskedError(this.#parts.mask, error));
+      throw control;
     }
+  }
+
+  /** A replay must fail where this did, so it is told with the end of the activation. */
+  #notAgain(key: string, at: Place, error: ErrorRecord): Error {
+    this.#fails(at);
+    this.#unrepeated.push({ key, error });
+    return stepErrorFrom(error);
   }
 
   #door(key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {

@@ -19,9 +19,8 @@ export interface ImportOptions extends TransferOptions {
   readonly id?: string;
 }
 
-/** Events are written in batches of at most so many, and about so many characters. */
-const BATCH_EVENTS = 256;
-const BATCH_CHARACTERS = 4 * 1024 * 1024;
+/** Most characters of events that are held until all have come, and are then written at once. */
+const HELD: number = 64 * 1024 * 1024;
 
 /**
  * A run as lines of text, to be kept in a file or carried elsewhere: a header, one line of canonical JSON for each event, and an end with
@@ -53,9 +52,10 @@ export async function* exportRun(journal: Journal, runId: string, o: TransferOpt
 }
 
 /**
- * Takes the lines of an export into a journal. Every line is checked, and every event must fit those before it; what does not pass is
- * removed again, so that a journal has a run whole or not at all. Only a process that dies on the way leaves a part of one. Bounded in
- * memory by the state of the run and one line.
+ * Takes the lines of an export into a journal. Every line is checked, and every event must fit those before it. A run is written when all
+ * of it has come, at once, so that a journal has it whole or not at all, also when the process dies on the way: at most an empty run of
+ * that id is left then, which the next import fills. Only one of more than 64 million characters is written in parts, which are removed
+ * again when the import fails; of that one a part stays when the process dies.
  *
  * @param lines with or without their line breaks; see {@link linesOf} for a text that comes in pieces
  * @throws JournalError `RUN_EXISTS` for an id the journal has; `EXPORT_CUT` when the lines end too early, `EXPORT_INVALID` when they are
@@ -84,14 +84,15 @@ export async function importRun(
   }
 }
 
-/** A run that comes into a journal. It owns what is read and not yet written, and which run the journal has made for it. */
+/** A run that comes into a journal. It owns what is read and not yet written, and which run the journal has for it. */
 class Arrival {
   readonly #journal: Journal;
   readonly #givenId: string | undefined;
-  /** The run, once the journal has made it for us. */
   #runId: string | undefined;
+  /** Whether the journal has the run, for us. */
+  #isOurs = false;
   #epoch = 0;
-  #batch: RunEvent[] = [];
+  #held: RunEvent[] = [];
   #characters = 0;
   #written = 0;
 
@@ -100,19 +101,19 @@ class Arrival {
     this.#givenId = givenId;
   }
 
+  /** @throws JournalError `RUN_EXISTS`, before anything is read for nothing */
   async begin(itsId: string): Promise<void> {
     if (this.#runId !== undefined) return;
-    const runId = this.#givenId ?? itsId;
-    await this.#journal.create(runId);
-    this.#runId = runId;
-    this.#epoch = await this.#journal.claim(runId);
+    this.#runId = this.#givenId ?? itsId;
+    const known = await this.#known();
+    if (known !== undefined && known.events > 0) throw taken(this.#runId);
   }
 
   async add(event: RunEvent, characters: number): Promise<void> {
     const runId = this.#runId ?? event.runId;
-    this.#batch.push(event.runId === runId ? event : deepFreeze({ ...event, runId }));
+    this.#held.push(event.runId === runId ? event : deepFreeze({ ...event, runId }));
     this.#characters += characters;
-    if (this.#batch.length >= BATCH_EVENTS || this.#characters >= BATCH_CHARACTERS) await this.#write();
+    if (this.#characters >= HELD) await this.#write();
   }
 
   async end(): Promise<RunInfo> {
@@ -122,10 +123,10 @@ class Arrival {
     return { runId, events: this.#written };
   }
 
-  /** Takes back what was written. */
+  /** Takes back what was written, unless somebody else has taken the run over. */
   async withdraw(because: unknown): Promise<void> {
     const runId = this.#runId;
-    if (runId === undefined) return;
+    if (runId === undefined || !this.#isOurs || isTakenOver(because)) return;
     try {
       await this.#journal.remove(runId);
     } catch (error) {
@@ -138,13 +139,43 @@ class Arrival {
   }
 
   async #write(): Promise<void> {
-    const batch = this.#batch;
-    if (this.#runId === undefined || batch.length === 0) return;
-    this.#batch = [];
+    const runId = this.#runId ?? "";
+    if (!this.#isOurs) await this.#make(runId);
+    const held = this.#held;
+    if (held.length === 0) return;
+    this.#held = [];
     this.#characters = 0;
-    await this.#journal.append(this.#runId, this.#epoch, this.#written, batch);
-    this.#written += batch.length;
+    await this.#journal.append(runId, this.#epoch, this.#written, held);
+    this.#written += held.length;
   }
+
+  async #make(runId: string): Promise<void> {
+    try {
+      await this.#journal.create(runId);
+      this.#isOurs = true;
+    } catch (error) {
+      // One without events is what a process leaves that died between this and the first write.
+      const isLeft = error instanceof JournalError && error.code === "RUN_EXISTS" && (await this.#known())?.events === 0;
+      if (!isLeft) throw error;
+    }
+    this.#epoch = await this.#journal.claim(runId);
+    this.#isOurs = true;
+  }
+
+  async #known(): Promise<RunInfo | undefined> {
+    return (await this.#journal.runs()).find(({ runId }) => runId === this.#runId);
+  }
+}
+
+function isTakenOver(error: unknown): boolean {
+  return error instanceof JournalError && (error.code === "EPOCH_STALE" || error.code === "RUN_OWNED" || error.code === "SEQ_MISMATCH");
+}
+
+function taken(runId: string): JournalError {
+  return new JournalError(
+    "RUN_EXISTS",
+    `Expected a run that the journal does not have, got ${runId}. Remove it, or import under another id.`,
+  );
 }
 
 function gap(runId: string, expected: number, came: number | undefined): JournalError {

@@ -2,13 +2,14 @@ import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze, type Json } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { apply } from "../run/apply.ts";
-import type { RunEvent, Sent } from "../run/event.ts";
-import { assertUnread, changedMessage, forkedEvent, type MessageChange } from "../run/fork-copy.ts";
+import type { ForkPoint, RunEvent, Sent } from "../run/event.ts";
+import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../run/fork-copy.ts";
 import { ForkPast } from "../run/fork-past.ts";
 import type { Journal } from "../run/journal.ts";
 import { maskedBody } from "../run/masking.ts";
 import { emptyRunState, type RunState } from "../run/run-state.ts";
-import { assertSameNames, type Crew, hiredInOrder } from "./crew.ts";
+import { assertHired, assertSameNames, type Crew, hiredInOrder } from "./crew.ts";
+import { heard } from "./heard.ts";
 
 /** How many events are copied at once. */
 const BATCH = 500;
@@ -26,16 +27,29 @@ export interface CopyParts {
   readonly about: Json | undefined;
   readonly changes: readonly MessageChange[];
   readonly mask: Mask;
+  /** Asks to stop: the copy is then not whole. */
+  readonly signal: AbortSignal;
+}
+
+/** What a fork knows of its parent. */
+export interface SharedPast {
+  /** Undefined: the parent is gone. */
+  readonly past: ForkPast | undefined;
+  /** Why not all of the parent could be read, for a person. */
+  readonly lost: string | undefined;
 }
 
 /**
- * Copies the past that a fork shares with its parent, and learns what else the parent knows.
+ * Copies the past that a fork shares with its parent, and learns what else the parent knows. Damage behind the shared past only makes that
+ * less.
  *
- * @throws JournalError `RUN_UNKNOWN`, `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the parent is not hired
+ * @throws JournalError `RUN_UNKNOWN`, `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the parent is not
+ * hired; `JOURNAL_DAMAGED` when the parent is damaged before `at`
  * @throws UsageError `FORK_CHANGE`
+ * @throws ControlError when the signal aborts
  */
-export async function copyPast(parts: CopyParts): Promise<{ readonly state: RunState; readonly past: ForkPast }> {
-  const { journal, parentId, runId, epoch, crew, changes, about, mask } = parts;
+export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonly state: RunState }> {
+  const { journal, parentId, runId, epoch, crew, changes, about, mask, signal } = parts;
   const events = await count(journal, parentId);
   const at = parts.at ?? events - 1;
   if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
@@ -48,29 +62,51 @@ export async function copyPast(parts: CopyParts): Promise<{ readonly state: RunS
     batch = [];
   };
   const parent = { runId: parentId, at };
-  for await (const event of journal.read(parentId, 0)) {
+  const lost = await learned(heard(journal, parentId, { from: 0, signal }), parent, async (event) => {
     past.learn(event, at);
-    if (event.seq > at) continue;
+    if (event.seq > at) return;
+    // Whoever was hired by force on the way stands in no event of the fork but the first.
+    if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = event.type === "run.started" ? hiredInOrder(event.roles, crew) : [];
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, about, changes });
     const copy = deepFreeze({ ...forked, ...maskedBody(mask, forked) } as RunEvent);
     apply(state, copy);
     batch.push(copy);
     if (batch.length >= BATCH) await flush();
-  }
+  });
   assertSameNames(state, crew);
   await flush();
-  return { state, past };
+  return { state, past, lost };
+}
+
+/** Visits the events of a parent, and says what was lost where it is damaged behind what is shared. */
+async function learned(
+  events: AsyncIterable<RunEvent>,
+  { runId, at }: ForkPoint,
+  visit: (event: RunEvent) => Promise<void> | void,
+): Promise<string | undefined> {
+  let next = 0;
+  try {
+    for await (const event of events) {
+      await visit(event);
+      next = event.seq + 1;
+    }
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof JournalError && error.code === "JOURNAL_DAMAGED") || next <= at) throw error;
+    return `The record of run ${runId} is damaged after event ${next - 1}: what it would have answered from there on is asked and paid again. ${error.message}`;
+  }
 }
 
 /** Looks at the parent as it was, because a past in which a message is missing may not even fit together. */
-async function assertChangeable({ journal, parentId, changes }: CopyParts, at: number): Promise<void> {
+async function assertChangeable({ journal, parentId, changes, signal }: CopyParts, at: number): Promise<void> {
+  assertDistinct(changes);
   const state = emptyRunState(parentId);
   const sent = new Map<MessageChange, Sent>();
-  for await (const event of journal.read(parentId, 0)) {
-    if (event.seq > at) break;
+  for await (const event of heard(journal, parentId, { from: 0, signal })) {
     for (const change of changes) if (change.seq === event.seq) sent.set(change, changedMessage(event, change));
     apply(state, event);
+    if (event.seq === at) break;
   }
   for (const change of changes) {
     const message = sent.get(change);
@@ -80,18 +116,23 @@ async function assertChangeable({ journal, parentId, changes }: CopyParts, at: n
 }
 
 /** What the parent of a fork can still answer, for a fork that goes on after a stop. The parent may be gone: then nothing. */
-export async function recalledPast(journal: Journal, state: RunState): Promise<ForkPast | undefined> {
+export async function recalledPast(journal: Journal, state: RunState, signal: AbortSignal): Promise<SharedPast> {
   const { parent, runId } = state;
-  if (parent === undefined) return undefined;
+  if (parent === undefined) return { past: undefined, lost: undefined };
   const past = new ForkPast();
+  let lost: string | undefined;
   try {
-    for await (const event of journal.read(parent.runId, 0)) past.learn(event, parent.at);
+    lost = await learned(heard(journal, parent.runId, { from: 0, signal }), parent, (event) => past.learn(event, parent.at));
   } catch (error) {
-    if (error instanceof JournalError && error.code === "RUN_UNKNOWN") return undefined;
+    if (error instanceof JournalError && error.code === "RUN_UNKNOWN") return { past: undefined, lost: goneText(state, parent) };
     throw error;
   }
-  for await (const event of journal.read(runId, parent.at + 1)) past.recall(event);
-  return past;
+  for await (const event of heard(journal, runId, { from: parent.at + 1, signal })) past.recall(event);
+  return { past, lost };
+}
+
+function goneText({ runId }: RunState, parent: ForkPoint): string {
+  return `Run ${parent.runId}, from which ${runId} was forked, is gone: what it would have answered is asked and paid again.`;
 }
 
 async function count(journal: Journal, runId: string): Promise<number> {

@@ -23,33 +23,43 @@ export function hiredBy(crew: Crew): readonly HiredRole[] {
   return crew.roles.map(([name, role]) => hiredRole(role, name));
 }
 
-/** In what a crew differs from the one that a run has, a line each. */
-export function teamDifferences(state: RunState, crew: Crew): readonly string[] {
+/** What is compared of a role. */
+type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
+
+/** In what a crew differs from a team of a record, a line each. */
+export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly string[] {
   const hired = hiredBy(crew);
   const names = new Set(hired.map(({ name }) => name));
-  const missing = [...state.roles.keys()].filter((name) => !names.has(name)).map((name) => `${name} is missing`);
-  return [...missing, ...hired.flatMap((role) => differencesOf(state, role))];
+  const then = new Map([...team].map((role) => [role.name, role]));
+  const missing = [...then.keys()].filter((name) => !names.has(name)).map((name) => `${name} is missing`);
+  return [...missing, ...hired.flatMap((role) => differencesOf(then.get(role.name), role))];
 }
 
 /** @throws JournalError `TEAM_CHANGED` when the crew is not the one of the run. */
-export function assertSameTeam(state: RunState, crew: Crew): void {
-  const differences = teamDifferences(state, crew);
-  if (differences.length === 0) return;
-  throw new JournalError(
-    "TEAM_CHANGED",
-    `Expected the team of run ${state.runId}, got another: ${differences.join("; ")}. Go on with the team it was started with, or force it.`,
-    { data: { differences } },
-  );
+export function assertSameTeam({ runId, roles }: RunState, crew: Crew): void {
+  const differences = teamDifferences(roles.values(), crew);
+  if (differences.length > 0) throw teamChanged(runId, differences, "Go on with the team it was started with, or force it.");
+}
+
+/** The refusal of a crew that is not the one of a run, with what to do. */
+export function teamChanged(runId: string, differences: readonly string[], advice: string): JournalError {
+  const text = `Expected the team of run ${runId}, got another: ${differences.join("; ")}. ${advice}`;
+  return new JournalError("TEAM_CHANGED", text, { data: { differences } });
 }
 
 /** Whoever a run had hired must be there: there may be mail for them. @throws JournalError `TEAM_CHANGED` */
-export function assertSameNames(state: RunState, crew: Crew): void {
+export function assertSameNames({ runId, parent, roles }: RunState, crew: Crew): void {
+  assertHired(parent?.runId ?? runId, roles.values(), crew);
+}
+
+/** The same for those who were hired on the way. @throws JournalError `TEAM_CHANGED` */
+export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>, crew: Crew): void {
   const names = new Set(crew.roles.map(([name]) => name));
-  const missing = [...state.roles.keys()].filter((name) => !names.has(name));
+  const missing = [...roles].map(({ name }) => name).filter((name) => !names.has(name));
   if (missing.length === 0) return;
   throw new JournalError(
     "TEAM_CHANGED",
-    `Expected everyone that run ${state.parent?.runId ?? state.runId} had hired, but ${missing.join(", ")} is missing. Hire them; they may be others than they were.`,
+    `Expected everyone that run ${runId} had hired, but ${missing.join(", ")} is missing. Hire them; they may be others than they were.`,
     { data: { differences: missing.map((name) => `${name} is missing`) } },
   );
 }
@@ -67,8 +77,7 @@ export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
   return crew.roles.toSorted(([a], [b]) => (place(a) === place(b) ? 0 : place(a) - place(b)));
 }
 
-function differencesOf(state: RunState, now: HiredRole): readonly string[] {
-  const then = state.roles.get(now.name);
+function differencesOf(then: Hired | undefined, now: HiredRole): readonly string[] {
   if (then === undefined) return [`${now.name} is new`];
   if (then.fingerprint === now.fingerprint) return [];
   const traits = [...new Set([...Object.keys(then.traits), ...Object.keys(now.traits)])];

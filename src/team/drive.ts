@@ -8,6 +8,7 @@ import type { ForkPast } from "../run/fork-past.ts";
 import type { Journal } from "../run/journal.ts";
 import type { RunState } from "../run/run-state.ts";
 import type { Crew } from "./crew.ts";
+import { rememberRecord } from "./remember.ts";
 import type { RunControls } from "./run.ts";
 import type { RunProgress } from "./stop-condition.ts";
 import type { TeamOptions } from "./team-options.ts";
@@ -30,17 +31,22 @@ export interface Drive {
   readonly said: readonly (Message | string)[];
   /** The run it was forked from. */
   readonly past?: ForkPast | undefined;
+  /** What could not be read of the run it was forked from. */
+  readonly lost?: string | undefined;
 }
 
 /** Takes a run to its end, for now. */
 export async function drive(parts: Drive): Promise<RunResult> {
-  const { controls, crew, opening, said, options, past } = parts;
+  const { controls, crew, opening, said, options, past, lost } = parts;
   const environment = environmentOf(parts);
+  const { runId, parent, seq } = parts.state;
   for (const event of opening) environment.log.record(event);
   for (const [name, role] of crew.roles) environment.addRole(role, { name });
   for (const message of said) environment.publishMessage(message);
   await environment.log.durable();
   controls.started();
+  await rememberRecord(environment, { journal: parts.journal, runId, parent, seq, signal: controls.signal });
+  if (lost !== undefined) environment.warn(lost);
   const failure = environment.failPoisoned(options.poisonAfter ?? DEFAULT_POISON_AFTER);
   const end: RunEnd = failure === undefined ? await environment.drive(crew.rounds) : { reason: "interrupted", failure, control: undefined };
   return withDifference(await environment.finish(end), past);
@@ -51,7 +57,17 @@ export function resultAtRest(state: RunState, mask: Mask): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, mask);
 }
 
-function environmentOf({ options, journal, controls, crew, state, past, epoch }: Drive): Environment {
+/** A run that needs nothing any more, but that its roles keep what they remember: it may have died before. */
+export async function rest(parts: Omit<Drive, "opening" | "said">): Promise<RunResult> {
+  const { state, mask, crew, journal, controls } = parts;
+  const environment = environmentOf(parts);
+  for (const [name, role] of crew.roles) environment.addRole(role, { name });
+  await rememberRecord(environment, { journal, ...state, signal: controls.signal });
+  await environment.memories.rest();
+  return resultAtRest(state, mask);
+}
+
+function environmentOf({ options, journal, controls, crew, state, past, epoch }: Omit<Drive, "opening" | "said">): Environment {
   return new Environment(
     { ...options, description: options.description ?? options.name ?? "" },
     {

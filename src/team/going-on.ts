@@ -4,6 +4,7 @@ import type { Journal } from "../run/journal.ts";
 import { asks, pendingQuestions, type RecordedQuestion } from "../run/questions.ts";
 import type { RunState } from "../run/run-state.ts";
 import { stepsInFlight } from "../run/step-tries.ts";
+import { heard } from "./heard.ts";
 
 /**
  * Refuses a run that has nothing to go on with.
@@ -34,14 +35,14 @@ export function uncertainSteps(state: RunState): RunResumed["uncertain"] {
 /**
  * The pending question of an id, or of its first letters.
  *
- * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`
+ * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`; ControlError when the signal aborts
  */
-export async function findQuestion(journal: Journal, state: RunState, id: string): Promise<RecordedQuestion> {
+export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
   const pending = pendingQuestions(state);
   const meant = pending.filter((question) => id !== "" && question.id.startsWith(id));
   const [question] = meant;
   if (question !== undefined && meant.length === 1) return question;
-  if (await wasAsked(journal, state.runId, id)) {
+  if (await wasAsked(journal, state.runId, id, signal)) {
     throw new JournalError("QUESTION_ANSWERED", `Expected a question that waits, but ${id} of run ${state.runId} has been answered.`);
   }
   const known = pending.length === 0 ? "none waits" : pending.map((one) => `${one.id} (${one.role})`).join(", ");
@@ -53,7 +54,7 @@ export function answerTo({ act, key, try: nth }: RecordedQuestion, text: string,
   return { type: "step.ended", act, key, try: nth, ok: true, value: text, cost: 0, basis: "none", at };
 }
 
-async function wasAsked(journal: Journal, runId: string, id: string): Promise<boolean> {
-  for await (const event of journal.read(runId, 0)) if (asks(event, id)) return true;
+async function wasAsked(journal: Journal, runId: string, id: string, signal: AbortSignal): Promise<boolean> {
+  for await (const event of heard(journal, runId, { from: 0, signal })) if (asks(event, id)) return true;
   return false;
 }

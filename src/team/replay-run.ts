@@ -4,11 +4,12 @@ import { type RunResult, runResult } from "../environment/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError, stepErrorFrom } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import type { RunStarted } from "../run/event.ts";
+import type { HiredRole, RunStarted } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
-import { emptyRunState, type RunState } from "../run/run-state.ts";
-import { assertSameTeam, type Crew, inOrderOf } from "./crew.ts";
+import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
+import { type Crew, inOrderOf, teamChanged, teamDifferences } from "./crew.ts";
 import { resultAtRest } from "./drive.ts";
+import { heard } from "./heard.ts";
 import type { RunControls } from "./run.ts";
 import type { TeamOptions } from "./team-options.ts";
 
@@ -26,15 +27,19 @@ export interface RecordedRun {
 
 /** Lets a recorded run happen again from its record alone: see {@link Replay}. */
 export async function replayRun(parts: RecordedRun): Promise<RunResult> {
-  const { journal, scratch, crew, controls, mask } = parts;
-  const opening = await openingOf(journal, controls.id);
+  const { scratch, crew, controls, mask } = parts;
+  const { opening, stretches } = await outlineOf(parts);
+  const others = stretches.filter(({ team }) => !isTeam(team, crew));
+  assertLivedSome(parts, stretches, others);
   await scratch.create(controls.id);
   const state: RunState = { ...emptyRunState(controls.id), scheduler: opening.scheduler, seed: opening.seed };
   const environment = await environmentOf(parts, state, opening.parent?.at);
   environment.log.record(opening);
-  assertSameTeam(state, crew);
+  // Whoever was hired later has the place that was theirs then.
+  for (const role of stretches.flatMap(({ team }) => team)) if (!state.roles.has(role.name)) addRoleState(state, role);
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
+  if (others.length > 0) environment.warn(othersText(controls.id, others));
   const end = await environment.drive(Infinity);
   await environment.log.durable();
   const isAsRecorded = end.control === undefined && end.failure === undefined;
@@ -42,12 +47,14 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
 }
 
 async function environmentOf(
-  { options, journal, scratch, controls }: RecordedRun,
+  { options, journal, scratch, controls, crew }: RecordedRun,
   state: RunState,
   sharedTo: number | undefined,
 ): Promise<Environment> {
   const { human: _human, ...rest } = options;
-  const replay = new Replay({ record: journal.read(controls.id, 1), sharedTo, log: () => environment.log });
+  // The replay itself looks at the signal.
+  const record = heard(journal, controls.id, { from: 1, signal: undefined });
+  const replay = new Replay({ record, sharedTo, isOurs: isTeamOf(crew), log: () => environment.log });
   const environment: Environment = new Environment(
     { ...rest, clock: replay.clock(options.clock ?? systemClock), description: options.description ?? options.name ?? "" },
     {
@@ -64,13 +71,37 @@ async function environmentOf(
   return environment;
 }
 
-async function openingOf(journal: Journal, runId: string): Promise<RunStarted> {
-  for await (const event of journal.read(runId, 0)) {
-    if (event.type !== "run.started") break;
-    const { v: _v, runId: _runId, seq: _seq, time: _time, ...opening } = event;
-    return opening;
+/** A part of a run that one team lived. */
+interface Stretch {
+  readonly from: number;
+  readonly team: readonly HiredRole[];
+}
+
+/** How a run began, and with whom it went on. @throws JournalError `RUN_NOT_STARTED` */
+async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Promise<{
+  readonly opening: RunStarted;
+  readonly stretches: readonly Stretch[];
+}> {
+  let opening: RunStarted | undefined;
+  const stretches: Stretch[] = [];
+  for await (const event of heard(journal, id, { from: 0, signal })) {
+    if (event.seq === 0 && event.type !== "run.started") break;
+    if (event.type === "run.started") {
+      const { v: _v, runId: _runId, seq: _seq, time: _time, ...body } = event;
+      opening = body;
+    }
+    if ((event.type === "run.started" || event.type === "run.resumed") && event.roles !== undefined)
+      stretches.push({ from: event.seq, team: event.roles });
   }
-  throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${runId} has none. Run it first.`);
+  if (opening !== undefined) return { opening, stretches };
+  throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${id} has none. Run it first.`);
+}
+
+/** @throws JournalError `TEAM_CHANGED` when no part of the run was lived by this team. */
+function assertLivedSome({ crew, controls }: RecordedRun, stretches: readonly Stretch[], others: readonly Stretch[]): void {
+  if (others.length < stretches.length) return;
+  const differences = teamDifferences(stretches.at(-1)?.team ?? [], crew);
+  throw teamChanged(controls.id, differences, "Replay it with the team it was made with, or fork it.");
 }
 
 /** What came of the run then. A record that was cut off ends where it does. */
@@ -79,4 +110,23 @@ function asRecorded(state: RunState, mask: Mask): RunResult {
   if (state.phase.phase === "running") return { ...result, status: "stopped" };
   const { status, error } = state.phase;
   return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };
+}
+
+function isTeam(team: readonly HiredRole[], crew: Crew): boolean {
+  return teamDifferences(team, crew).length === 0;
+}
+
+/** The same, for teams that come again and again. */
+function isTeamOf(crew: Crew): (team: readonly HiredRole[]) => boolean {
+  const known = new WeakMap<readonly HiredRole[], boolean>();
+  return (team) => {
+    const answer = known.get(team) ?? isTeam(team, crew);
+    known.set(team, answer);
+    return answer;
+  };
+}
+
+function othersText(runId: string, others: readonly Stretch[]): string {
+  const places = others.map(({ from }) => from).join(", ");
+  return `Run ${runId} was forced to go on with another team: what that one lived from event ${places} on is taken over as it is recorded, and is not replayed.`;
 }

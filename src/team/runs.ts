@@ -1,10 +1,11 @@
 import { runResult, type RunResult } from "../environment/run-result.ts";
-import { JournalError } from "../kernel/errors.ts";
+import { ControlError, JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { apply } from "../run/apply.ts";
 import type { Journal } from "../run/journal.ts";
 import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { heard } from "./heard.ts";
 import { Run, type RunControls } from "./run.ts";
 
 /** What drives a run to its end, for now. */
@@ -50,7 +51,9 @@ export class Runs {
       try {
         return await work(controls);
       } catch (error) {
-        return runResult(emptyRunState(id), { reason: "interrupted", failure: { error }, control: undefined }, this.#mask);
+        const isStopped = error instanceof ControlError;
+        const end = { failure: isStopped ? undefined : { error }, control: isStopped ? error : undefined };
+        return runResult(emptyRunState(id), { reason: "interrupted", ...end }, this.#mask);
       }
     });
   }
@@ -74,10 +77,10 @@ export class Runs {
     }
   }
 
-  /** The state a run's record leads to. @throws JournalError when it cannot be read */
-  async read(id: string): Promise<RunState> {
+  /** The state a run's record leads to. @throws JournalError when it cannot be read; ControlError when the signal aborts */
+  async read(id: string, signal: AbortSignal): Promise<RunState> {
     const state = emptyRunState(id);
-    for await (const event of this.#journal.read(id, 0)) apply(state, deepFreeze(event));
+    for await (const event of heard(this.#journal, id, { from: 0, signal })) apply(state, deepFreeze(event));
     return state;
   }
 }

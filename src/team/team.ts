@@ -18,7 +18,7 @@ import { memoryJournal } from "../run/memory-journal.ts";
 import type { RunState } from "../run/run-state.ts";
 import { copyPast, recalledPast } from "./copy-past.ts";
 import { assertSameTeam, type Crew, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
-import { type Drive, drive, resultAtRest } from "./drive.ts";
+import { type Drive, drive, rest } from "./drive.ts";
 import { answerTo, assertBegun, findQuestion, uncertainSteps } from "./going-on.ts";
 import { replayRun } from "./replay-run.ts";
 import { Roster } from "./roster.ts";
@@ -94,7 +94,7 @@ export class Team {
     return this.#runs.launch(id, o.signal, async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
       return this.#runs.owning(id, async (epoch) => {
-        const state = await this.#runs.read(id);
+        const state = await this.#runs.read(id, controls.signal);
         const going = { controls, crew, state, epoch, force: o.force === true };
         return state.seq === 0 ? this.#start(going, said, o.about) : this.#goOn({ ...going, idea: said });
       });
@@ -111,7 +111,7 @@ export class Team {
     const crew = this.#crew(o);
     return this.#runs.launch(runId, o.signal, (controls) =>
       this.#runs.owning(runId, async (epoch) =>
-        this.#goOn({ controls, crew, state: await this.#runs.read(runId), epoch, force: o.force === true }),
+        this.#goOn({ controls, crew, state: await this.#runs.read(runId, controls.signal), epoch, force: o.force === true }),
       ),
     );
   }
@@ -133,8 +133,8 @@ export class Team {
     const beginning = new Promise<undefined>((resolve) => (begin = () => resolve(undefined)));
     const run = this.#runs.launch(runId, o.signal, (given) =>
       this.#runs.owning(runId, async (epoch) => {
-        const state = await this.#runs.read(runId);
-        const question = await findQuestion(this.#journal, state, questionId);
+        const state = await this.#runs.read(runId, given.signal);
+        const question = await findQuestion(this.#journal, state, questionId, given.signal);
         const started = (): void => {
           given.started();
           begin();
@@ -163,13 +163,14 @@ export class Team {
     return this.#runs.begin(id, o.signal, async (controls) => {
       await this.#runs.create(id, false);
       return this.#runs.owning(id, async (epoch) => {
-        const parts = { journal: this.#journal, parentId, runId: id, epoch, crew, at, changes, about: o.about, mask: this.#mask };
-        const { state, past } = await copyPast(parts).catch(async (error: unknown) => {
+        const { signal } = controls;
+        const parts = { journal: this.#journal, parentId, runId: id, epoch, crew, at, changes, about: o.about, mask: this.#mask, signal };
+        const { state, ...past } = await copyPast(parts).catch(async (error: unknown) => {
           await this.#journal.remove(id);
           throw error;
         });
         const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true };
-        return this.#drive({ controls, crew: { ...crew, roles: inOrderOf(state, crew) }, state, epoch, opening: [opening], said, past });
+        return this.#drive({ controls, crew: { ...crew, roles: inOrderOf(state, crew) }, state, epoch, opening: [opening], said, ...past });
       });
     });
   }
@@ -209,18 +210,18 @@ export class Team {
     // One that was forced on without a role may have mail for it.
     if (state.phase.phase === "ended" && state.phase.status === "finished" && state.ready.size === 0) {
       controls.started();
-      return resultAtRest(state, this.#mask);
+      return rest({ ...going, options: this.#options, journal: this.#journal, mask: this.#mask });
     }
-    const forced = force && teamDifferences(state, crew).length > 0 ? { roles: hiredBy(crew) } : {};
+    const isSameTeam = teamDifferences(state.team, crew).length === 0;
     const opening: RunResumed = {
       type: "run.resumed",
       uncertain: uncertainSteps(state),
       ...(crew.budget === undefined ? {} : { budget: crew.budget }),
-      ...forced,
+      ...(isSameTeam ? {} : { roles: hiredBy(crew) }),
     };
-    const past = await recalledPast(this.#journal, state);
+    const past = await recalledPast(this.#journal, state, controls.signal);
     const said = state.outside === 0 && idea !== undefined ? [idea] : [];
-    return this.#drive({ ...going, crew: { ...crew, roles: inOrderOf(state, crew) }, opening: [...first, opening], said, past });
+    return this.#drive({ ...going, crew: { ...crew, roles: inOrderOf(state, crew) }, opening: [...first, opening], said, ...past });
   }
 
   #drive(parts: Omit<Drive, "options" | "journal" | "mask">): Promise<RunResult> {

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../kernel/abort.ts";
+import { nextMacrotask } from "../kernel/clock.ts";
 import { DifferenceError, type ErrorRecord, ModelError, stepErrorFrom, type TroupeError } from "../kernel/errors.ts";
 import { contentHash, deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
@@ -37,8 +38,9 @@ export interface CassetteModel extends ChatModel {
 
 /**
  * A model that answers as a recorded one did: each request by its content, each recorded answer once, equal requests in the order they
- * were recorded. What had failed fails again, at once. The answers carry the usage that was recorded, so they cost what they had cost;
- * tries that failed on the way to an answer are left out. Other steps happen as ever; to play them too, replay the run: see
+ * were recorded. What had failed fails again, without a wait: calls, and tries on the way to an answer that were paid for. Answers and
+ * failures carry the usage that was recorded, so they cost what they had cost, by the same prices and the same `retry` of the team; only
+ * calls that were cut off by the end of a process are not paid again. Other steps happen as ever; to play them too, replay the run: see
  * {@link cassetteJournal}. For how to record see {@link saveCassette}.
  *
  * A request that the cassette lacks throws a DifferenceError `DIFFERENCE`, which shows the nearest one beside it and ends the run.
@@ -52,10 +54,14 @@ export function cassetteModel(cassette: Cassette, options: CassetteOptions = {})
   return new CassettePlayer(id, cassette.runId, own, options);
 }
 
-/** A recorded call, the forms its request can come in, and whether its answer was given. */
+/** A recorded call, the forms its request can come in, and how far it was played. */
 interface Entry {
   readonly call: RecordedCall;
   readonly forms: ReadonlySet<string>;
+  /** Tries that have failed again. */
+  tried: number;
+  /** Whether a try of it is failing now: who asks the same beside it means another. */
+  isFailing: boolean;
   isUsed: boolean;
 }
 
@@ -80,7 +86,13 @@ class CassettePlayer implements CassetteModel {
     this.#runId = runId;
     this.#isStrict = strict;
     this.#mask = maskSecrets(secrets);
-    this.#entries = calls.map((call) => ({ call, forms: new Set(recordedForms(call.request).map(contentHash)), isUsed: false }));
+    this.#entries = calls.map((call) => ({
+      call,
+      forms: new Set(recordedForms(call.request).map(contentHash)),
+      tried: 0,
+      isFailing: false,
+      isUsed: false,
+    }));
   }
 
   get calls(): readonly ChatRequest[] {
@@ -94,7 +106,11 @@ class CassettePlayer implements CassetteModel {
   async chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
     throwIfAborted(signal);
     this.#calls.push(deepFreeze(structuredClone(request)));
-    const answer = this.#take(request);
+    const entry = this.#take(request);
+    const { answer, failed } = entry.call;
+    const failure = failed[entry.tried];
+    if (failure !== undefined) throw await failedAgain(entry, failure);
+    entry.isUsed = true;
     if (!answer.ok) throw finalError(answer.error);
     return answer.response;
   }
@@ -109,18 +125,20 @@ class CassettePlayer implements CassetteModel {
     yield { finishReason, ...(usage === undefined ? {} : { usage }) };
   }
 
-  #take(request: ChatRequest): RecordedAnswer {
+  #take(request: ChatRequest): Playable {
     const asked = liveForm(request, this.#mask);
     const hash = contentHash(asked);
     const same = this.#entries.filter(({ forms, call }) => forms.has(hash) && isSameLength(call.request["maxTokens"], request.maxTokens));
-    const found = same.find(isLeft) ?? (this.#isStrict ? undefined : this.#nearestLeft(asked));
-    if (found?.call.answer === undefined) throw this.#difference(asked, request.maxTokens, same);
-    found.isUsed = true;
-    return found.call.answer;
+    const found = same.find(isBegun) ?? same.find(isFree) ?? (this.#isStrict ? undefined : this.#nearestLeft(asked));
+    if (found === undefined || !isPlayable(found)) throw this.#difference(asked, request.maxTokens, same);
+    return found;
   }
 
   #nearestLeft(asked: JsonObject): Entry | undefined {
-    const near = nearestCall(this.unused, asked);
+    const near = nearestCall(
+      this.#entries.filter(isFree).map(({ call }) => call),
+      asked,
+    );
     return this.#entries.find((entry) => entry.call === near?.call);
   }
 
@@ -140,6 +158,41 @@ class CassettePlayer implements CassetteModel {
 
 function isLeft({ call, isUsed }: Entry): boolean {
   return call.answer !== undefined && !isUsed;
+}
+
+function isFree(entry: Entry): boolean {
+  return isLeft(entry) && !entry.isFailing;
+}
+
+/** One of its tries has failed: it is this one that is tried again. */
+function isBegun(entry: Entry): boolean {
+  return isFree(entry) && entry.tried > 0;
+}
+
+interface Playable extends Entry {
+  readonly call: RecordedCall & { readonly answer: RecordedAnswer };
+}
+
+function isPlayable(entry: Entry): entry is Playable {
+  return entry.call.answer !== undefined;
+}
+
+/** Who asked the same in one breath has asked when it fails, so that whoever asks after that tries again. */
+async function failedAgain(entry: Playable, failure: ErrorRecord): Promise<TroupeError> {
+  const { answer, failed } = entry.call;
+  entry.tried += 1;
+  const isLast = !answer.ok && entry.tried === failed.length;
+  if (isLast) entry.isUsed = true;
+  entry.isFailing = true;
+  await nextMacrotask();
+  entry.isFailing = false;
+  return isLast ? finalError(failure) : withoutWait(failure);
+}
+
+function withoutWait(record: ErrorRecord): TroupeError {
+  const { data } = record;
+  const given = typeof data === "object" && data !== null ? data : {};
+  return stepErrorFrom(record.retryable === true ? { ...record, data: { ...given, retryAfterMs: 0 } } : record);
 }
 
 function usedUpText(same: readonly Entry[]): string {

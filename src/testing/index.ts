@@ -24,7 +24,7 @@ export { memoryCache, type MemoryCacheOptions } from "../memory/memory-cache.ts"
 // A provider that can be made to fail.
 export type { OpenAIBody } from "./openai-body.ts";
 export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, type StubOptions } from "./openai-stub.ts";
-export type { Pace, StubAnswer, StubFault, StubReply } from "./stub-reply.ts";
+export type { Pace, StubAnswer, StubFault, StubRaw, StubReply } from "./stub-reply.ts";
 
 // What every implementation of a port must do.
 export { cacheContract, type MakeCache } from "./contracts/cache.ts";

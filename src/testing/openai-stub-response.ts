@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { OpenAIBody } from "./openai-body.ts";
 import { completion } from "./openai-stub-completion.ts";
-import { answerOf, BROKEN_TEXT, type StubFault, type StubReply } from "./stub-reply.ts";
+import { answerOf, BROKEN_TEXT, type StubFault, type WrittenReply } from "./stub-reply.ts";
 
 /** Answers in one piece, or breaks off as the fault says. */
-export async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: StubReply): Promise<void> {
+export async function wholeReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
   const answer = answerOf(reply);
   if (answer !== undefined) {
     await answer.pace?.(0);
@@ -17,10 +17,7 @@ export async function wholeReply(response: ServerResponse, body: OpenAIBody, rep
     case "reset":
     case "stall":
       if (fault.after === 0) return fault.fault === "stall" ? undefined : void response.destroy();
-      // The length promises more than comes.
-      response.writeHead(200, { "content-type": "application/json", "content-length": good.length * 2 });
-      await sent(response, good.slice(0, good.length / 2));
-      return fault.fault === "stall" ? undefined : void response.destroy();
+      return sendHalf(response, good, fault.fault);
     case "bad-json":
       return sendText(response, `${good.slice(0, -10)}`);
     case "empty-choices":
@@ -32,6 +29,14 @@ export async function wholeReply(response: ServerResponse, body: OpenAIBody, rep
     default:
       return sendText(response, good);
   }
+}
+
+/** Begins a response that never ends well. */
+export async function sendHalf(response: ServerResponse, text: string, then: "cut" | "reset" | "stall"): Promise<void> {
+  // The length promises more than comes.
+  response.writeHead(200, { "content-type": "application/json", "content-length": text.length * 2 });
+  await sent(response, text.slice(0, text.length / 2));
+  if (then !== "stall") response.destroy();
 }
 
 /** Resolves when the text is on its way, or nobody is there to read it. */

@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { OpenAIBody } from "./openai-body.ts";
 import { finishOf, head, usageOf } from "./openai-stub-completion.ts";
 import { sent } from "./openai-stub-response.ts";
-import { answerOf, BROKEN_TEXT, piecesOf, type StubAnswer, type StubFault, type StubReply } from "./stub-reply.ts";
+import { answerOf, BROKEN_TEXT, piecesOf, type StubAnswer, type StubFault, type WrittenReply } from "./stub-reply.ts";
 
 /** Answers as a stream of events, or breaks off as the fault says. */
-export async function streamReply(response: ServerResponse, body: OpenAIBody, reply: StubReply): Promise<void> {
+export async function streamReply(response: ServerResponse, body: OpenAIBody, reply: WrittenReply): Promise<void> {
   const answer = answerOf(reply);
   const fault = answer === undefined ? (reply as StubFault) : undefined;
   const after = fault !== undefined && "after" in fault ? (fault.after ?? 1) : 1;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import { type OpenAIBody, OpenAIBodySchema } from "./openai-body.ts";
+import { isRaw, rawReply } from "./openai-stub-raw.ts";
 import { refuse, sendJson, wholeReply } from "./openai-stub-response.ts";
 import { streamReply } from "./openai-stub-stream.ts";
 import { refusalOf, type StubReply } from "./stub-reply.ts";
@@ -48,7 +49,7 @@ export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
 
 /**
  * Owns the server and what came to it. What a request may be stands in openai-body.ts, what a reply can be in stub-reply.ts; how one is
- * written, whole or broken, in openai-stub-response.ts and openai-stub-stream.ts.
+ * written, whole or broken, in openai-stub-response.ts, openai-stub-stream.ts and openai-stub-raw.ts.
  */
 class Stub implements OpenAIStub {
   readonly requests: OpenAIBody[] = [];
@@ -112,6 +113,7 @@ class Stub implements OpenAIStub {
     this.authorizations.push(authorization);
     const reply = await this.#replyTo(parsed.data, n);
     if (reply === undefined) return refuse(response, 400, `The stub has no reply left for request ${n + 1}.`);
+    if (isRaw(reply)) return rawReply(response, reply, parsed.data.stream === true);
     const refusal =
       typeof reply === "object" && "fault" in reply ? refusalOf(reply, { model: parsed.data.model, authorization }) : undefined;
     if (refusal !== undefined) {

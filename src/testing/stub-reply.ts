@@ -61,15 +61,28 @@ export type StubFault =
   /** Text goes on after the end was told. */
   | ({ readonly fault: "text-after-end" } & WithText);
 
-/** What the stub does with one request: a text, an answer with its details, or a fault. */
-export type StubReply = string | StubAnswer | StubFault;
+/** What a server sends, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */
+export interface StubRaw {
+  /** The events of a stream. */
+  readonly pieces: readonly unknown[];
+  /** The body where nothing is streamed. */
+  readonly whole: unknown;
+  /** What comes after it. Default "done". Of a body that is not done, half is sent. */
+  readonly end?: "done" | "cut" | "stall" | "reset";
+}
+
+/** What can be written by the stub itself. */
+export type WrittenReply = string | StubAnswer | StubFault;
+
+/** What the stub does with one request: a text, an answer with its details, a fault, or what it is given to send. */
+export type StubReply = WrittenReply | StubRaw;
 
 /** What faults break when nothing else is said. */
 export const BROKEN_TEXT = "A reply that was going well.";
 const PIECE = 8;
 
 /** The answer behind a fault that is told inside an otherwise good answer; undefined for the others. */
-export function answerOf(reply: StubReply): StubAnswer | undefined {
+export function answerOf(reply: WrittenReply): StubAnswer | undefined {
   if (typeof reply === "string") return { text: reply };
   if (!("fault" in reply)) return reply;
   switch (reply.fault) {

@@ -68,7 +68,7 @@ async function runInside(
     env: plainEnvironment(),
     timeout,
     signal: request.signal,
-    outputLimit: SANDBOX_OUTPUT,
+    outputLimit: request.outputLimit ?? SANDBOX_OUTPUT,
   });
 }
 

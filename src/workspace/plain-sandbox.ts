@@ -34,7 +34,7 @@ async function runPlainly(request: SandboxRequest, scratch: string, prlimit: str
     env: environmentIn(home),
     timeout,
     signal: request.signal,
-    outputLimit: SANDBOX_OUTPUT,
+    outputLimit: request.outputLimit ?? SANDBOX_OUTPUT,
   });
 }
 

@@ -5,6 +5,9 @@ import type { RunEvent, StepEnded, StepStarted } from "../run/event.ts";
 /** Name of the step by which an action writes a file: its request has `path` and `content`, its value is a `WrittenFile`. */
 export const WRITE_STEP = "write file";
 
+/** Name of the step by which a tool removes a file: its request has `path`. */
+export const REMOVE_STEP = "remove file";
+
 /** A file is not there. */
 export const ABSENT = null;
 
@@ -58,12 +61,13 @@ export class RecordedFiles {
   }
 
   #begin(event: StepStarted, seq: number): void {
-    const write = fileWrite(event);
-    if (write === undefined) return;
-    const sha256 = sha256Of(write.content);
+    const change = fileChange(event);
+    if (change === undefined) return;
+    const { path, content } = change;
+    const state = content === ABSENT ? ABSENT : sha256Of(content);
     const isTaken = event.reused !== undefined || seq <= this.#shared;
-    this.#writes.set(`${event.act} ${event.key}`, { path: write.path, sha256, isTaken });
-    this.#opened(write.path, unitOf(event.act)).contents.add(sha256);
+    this.#writes.set(`${event.act} ${event.key}`, { path, state, isTaken });
+    this.#opened(path, unitOf(event.act)).contents.add(state);
   }
 
   #end({ act, key, ok, retry, value }: StepEnded): void {
@@ -72,7 +76,7 @@ export class RecordedFiles {
     this.#writes.delete(`${act} ${key}`);
     if (!ok) return;
     const opened = this.#opened(write.path, unitOf(act));
-    opened.last = shaIn(value) ?? write.sha256;
+    opened.last = write.state === ABSENT ? ABSENT : (shaIn(value) ?? write.state);
     opened.contents.add(opened.last);
     // What a fork takes from its parent is recorded before it is written.
     if (!write.isTaken) opened.isSure = true;
@@ -95,9 +99,15 @@ export class RecordedFiles {
   }
 }
 
+/** A change of a file. */
+export interface FileChange {
+  readonly path: string;
+  readonly content: string | typeof ABSENT;
+}
+
 interface Write {
   readonly path: string;
-  readonly sha256: string;
+  readonly state: FileState;
   /** From the parent of a fork. */
   readonly isTaken: boolean;
 }
@@ -110,15 +120,17 @@ interface Place {
 /** What one activation wrote to one path. */
 interface Opened {
   readonly contents: Set<FileState>;
-  last: string | undefined;
+  last: FileState | undefined;
   isSure: boolean;
 }
 
-/** The file that a recorded step writes, if it is one that does. */
-export function fileWrite({ kind, name, request }: StepStarted): { readonly path: string; readonly content: string } | undefined {
-  if (kind !== "step" || name !== WRITE_STEP) return undefined;
+/** What a recorded step does to a file, if it does: the content it writes, or that it removes it. */
+export function fileChange({ kind, name, request }: StepStarted): FileChange | undefined {
+  if (kind !== "step" || (name !== WRITE_STEP && name !== REMOVE_STEP)) return undefined;
   const { path, content } = membersOf(request);
-  return typeof path === "string" && typeof content === "string" ? { path, content } : undefined;
+  if (typeof path !== "string") return undefined;
+  if (name === REMOVE_STEP) return { path, content: ABSENT };
+  return typeof content === "string" ? { path, content } : undefined;
 }
 
 /** An activation whatever its attempt: a retry writes again what the attempt before had recorded. */

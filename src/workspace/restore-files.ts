@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../run/event.ts";
-import { fileWrite, unitOf } from "./recorded-files.ts";
+import { ABSENT, fileChange, type FileChange, unitOf } from "./recorded-files.ts";
 import type { CommitRequest, Workspace } from "./workspace.ts";
 
 /** Name of the step by which an action commits what it wrote. */
@@ -37,18 +37,23 @@ export async function restoreFiles(
   let commits = 0;
   for await (const event of events) {
     throwIfAborted(signal);
-    if (event.seq > at) break;
     for (const deed of open.endedBy(event)) {
       if (deed.kind === "commit") commits += (await workspace.commit({ ...deed.request, ...signalOf(signal) })) === undefined ? 0 : 1;
+      else if (deed.content === ABSENT) await removeAgain(workspace, deed.path, paths);
       else paths.add((await workspace.write(deed.path, deed.content)).path);
     }
+    // Not one more is read: what comes behind may be damaged.
+    if (event.seq >= at) break;
   }
   return { files: paths.size, commits };
 }
 
-type Deed =
-  | { readonly kind: "write"; readonly path: string; readonly content: string }
-  | { readonly kind: "commit"; readonly request: CommitRequest };
+async function removeAgain(workspace: Workspace, path: string, paths: Set<string>): Promise<void> {
+  await workspace.remove(path);
+  paths.delete(path);
+}
+
+type Deed = (FileChange & { readonly kind: "change" }) | { readonly kind: "commit"; readonly request: CommitRequest };
 
 /** What activations did that have not ended yet. */
 class OpenDeeds {
@@ -94,8 +99,8 @@ class OpenDeeds {
 }
 
 function deedOf(started: StepStarted, at: number): Deed | undefined {
-  const write = fileWrite(started);
-  if (write !== undefined) return { kind: "write", ...write };
+  const change = fileChange(started);
+  if (change !== undefined) return { kind: "change", ...change };
   const request = started.kind === "step" && started.name === COMMIT_STEP ? commitIn(started.request, at) : undefined;
   return request === undefined ? undefined : { kind: "commit", request };
 }

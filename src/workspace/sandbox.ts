@@ -30,6 +30,8 @@ export interface SandboxRequest {
   /** Milliseconds. Default 60,000. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Bytes kept of stdout, and of stderr. Default 1,000,000. */
+  readonly outputLimit?: number | undefined;
 }
 
 /** How a command ended, or that it was not run at all and what to do about it. */

@@ -33,7 +33,9 @@ describe("what the words of an answer mean", () => {
       }) as Error,
     );
     expect(() => meant(["red"], [], "r")).toThrow(
-      expect.objectContaining({ message: expect.stringContaining("none waits") as string }) as Error,
+      expect.objectContaining({
+        message: expect.stringContaining("a run with a question that waits, but run r has none") as string,
+      }) as Error,
     );
   });
 });

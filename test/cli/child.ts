@@ -21,13 +21,15 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Written to its input, which is then closed. Default: the input is empty. */
   readonly stdin?: string;
+  /** Its input stays open after that, for `process.stdin`. */
+  readonly isFed?: true;
 }
 
 /** Starts the built command. */
-export function start(words: readonly string[], { cwd, env = {}, stdin = "" }: ChildOptions): Child {
+export function start(words: readonly string[], { cwd, env = {}, stdin = "", isFed }: ChildOptions): Child {
   return watch(
     spawn(process.execPath, [MAIN, ...words], { cwd, env: { ...plainEnvironment(), ...env }, stdio: ["pipe", "pipe", "pipe"] }),
-    stdin,
+    isFed === true ? undefined : stdin,
   );
 }
 
@@ -52,7 +54,8 @@ function plainEnvironment(): Record<string, string> {
   return { PATH, HOME, SystemRoot, TEMP };
 }
 
-function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, stdin: string): Child {
+/** @param stdin undefined: whoever started it writes and closes it */
+function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, stdin: string | undefined): Child {
   const said = { stdout: "", stderr: "" };
   const heard = new Set<() => void>();
   for (const name of ["stdout", "stderr"] as const) {
@@ -63,7 +66,7 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, stdin: 
     });
   }
   child.stdin.on("error", () => {});
-  child.stdin.end(stdin);
+  if (stdin !== undefined) child.stdin.end(stdin);
   const ended = new Promise<number | string>((resolve) => child.on("close", (code, signal) => resolve(code ?? signal ?? "?")));
   const until = (stream: "stdout" | "stderr", pattern: RegExp): Promise<void> =>
     new Promise((resolve, reject) => {

@@ -60,8 +60,8 @@ describe("troupe fork", () => {
     writeFileSync(join(cwd, "idea.md"), "Greet me in French\n");
     const { code, stdout } = await command(cwd, ["fork", id, "--edit", "1=idea.md", "--out", "french"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ {2}Fork +of \S+ at event 1: \d+ answers reused, 1 model call made, \$0\.\d+ saved$/m);
-    expect(stdout).toContain('\nFirst difference: Alice#0~1 asks "gpt-5-mini"');
+    expect(stdout).toMatch(/^ {2}Fork +of \S+ at event 1: \d+ answers reused \(\d+ of models\), 1 model call made, \$0\.\d+ saved$/m);
+    expect(stdout).toContain('\nFirst difference: Alice#0~1 asked something else of "gpt-5-mini"');
     expect(stdout).toMatch(/parent:\n[^]*> +\d+ \| Greet me on a page\n[^]*fork:\n[^]*> +\d+ \| Greet me in French\n/);
     expect(stub.requests.map(taskOf).slice(8)).toEqual(["WritePrd"]);
     expect(readFileSync(join(cwd, "french/docs/requirement.txt"), "utf8")).toBe("Greet me in French\n");
@@ -109,6 +109,8 @@ describe("troupe fork", () => {
     writeFileSync(join(cwd, "wish.md"), "Make it blue\n");
     const { stdout } = await command(cwd, ["fork", id, "--drop", "1", "--add", "wish.md", "--rounds", "1", "--json"]);
     const [dropped, added] = eventsIn(stdout).filter((event) => event.type === "message");
+    const { stdout: shown } = await command(cwd, ["runs", "show", await newestIn(cwd)]);
+    expect(shown).toMatch(/^ +1 {2}outside to nobody, for it was dropped, UserRequirement: /m);
     expect([dropped, added]).toMatchObject([{ to: [] }, { message: { content: "Make it blue" }, to: ["Alice"] }]);
   });
 });

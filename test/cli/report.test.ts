@@ -22,6 +22,7 @@ const facts: ReportFacts = {
   out: "/project",
   files: ["a.js"],
   isScripted: false,
+  by: "company",
   worstCase: 0,
   interruption: undefined,
   told: (error) => ({ code: (error as ModelError).code, message: "told" }),
@@ -36,6 +37,7 @@ describe("resultReport", () => {
     expect(JSON.parse(JSON.stringify(report))).toEqual({
       type: "result",
       status: "finished",
+      by: "company",
       exitCode: 0,
       runId: "run",
       rounds: 7,
@@ -92,7 +94,7 @@ describe("resultReport", () => {
   });
 
   it("says what is uncertain, and what a fork took from its parent", () => {
-    const fork = { parent: { runId: "parent", at: 7 }, reused: 2, paid: 1, saved: 500 };
+    const fork = { parent: { runId: "parent", at: 7 }, reused: 2, reusedCalls: 1, paid: 1, saved: 500 };
     expect(resultReport({ ...result, uncertain: 700, fork }, { ...facts, worstCase: 900 })).toMatchObject({
       cost: { worstCase: 900, uncertain: 700 },
       fork,

@@ -119,6 +119,17 @@ describe("a store that is damaged", () => {
     }
   });
 
+  it("is forked where it is whole, told what is lost before anything is paid, and told where that is", async () => {
+    const { cwd, id } = await damaged();
+    expect(await command(cwd, ["fork", id])).toMatchObject({ code: 2, stderr: expect.stringContaining("--at 26, or before") as string });
+    for (const at of [26, 1]) {
+      const forked = await command(cwd, ["fork", id, "--at", String(at), "--quiet"]);
+      expect({ at, code: forked.code, stderr: forked.stderr }).toMatchObject({ at, code: 4 });
+      expect(forked.stderr.split("\n")[0]).toMatch(/not all can be read. Its record is damaged after event 26: .* asked and paid again/);
+      expect((await command(cwd, ["replay", await newestIn(cwd)])).code).toBe(0);
+    }
+  });
+
   it("keeps its other runs, and loses the one that is removed", async () => {
     const { cwd, id } = await damaged();
     expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet"])).code).toBe(4);

@@ -2,9 +2,12 @@ import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { TimeLimit } from "../../src/environment/time-limit.ts";
+import { TimeLimit } from "../../src/kernel/time-limit.ts";
 import type { RunResult } from "../../src/environment/run-result.ts";
 import { type SimulatedClock, simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { Team } from "../../src/team/team.ts";
+import { appendingBy, eventsOf, journalWith } from "../team/recorded.ts";
 import { answering, contents, town } from "./town.ts";
 
 const never = (): Promise<never> => new Promise(() => {});
@@ -104,6 +107,21 @@ describe("an activation's time", () => {
   test("no timer is left when all is done", async () => {
     const clock = simulatedClock();
     await timed([answering("Ann", (rc) => rc.message("x")), answering("Bob", never, { timeout: 5 })], clock, 5);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("no timer is left when the journal breaks before the body begins", async () => {
+    const ann = answering("Ann", async (rc) => void (await rc.step("work", {}, () => Promise.resolve(1))));
+    const before = memoryJournal();
+    await new Team({ journal: before, roles: [ann] }).run("go", { id: "r" }).result;
+    const events = await eventsOf(before, "r");
+    const inner = await journalWith("r", events.slice(0, events.findIndex((event) => event.type === "step.started") + 1));
+    const clock = simulatedClock();
+    const refusing = appendingBy(inner, (id, epoch, seq, added) =>
+      added.some((event) => event.type === "act.resumed") ? Promise.reject(new Error("disk full")) : inner.append(id, epoch, seq, added),
+    );
+    const { status, error } = await new Team({ journal: refusing, roles: [ann], clock }).resume("r").result;
+    expect([status, error?.message]).toEqual(["failed", expect.stringContaining("disk full")]);
     expect(clock.pending).toBe(0);
   });
 

@@ -139,8 +139,8 @@ describe("a record that cannot be", () => {
   }
 
   test("of a newer version is refused, and of one that never was", () => {
-    expect(refusal([], { ...events[0], v: EVENT_VERSION + 1 })).toBe("JOURNAL_VERSION");
-    expect(refusal([], { ...events[0], v: undefined })).toBe("JOURNAL_VERSION");
+    expect(refusal([], { ...events[0], v: EVENT_VERSION + 1 })).toBe("EVENT_NEWER");
+    expect(refusal([], { ...events[0], v: undefined })).toBe("JOURNAL_DAMAGED");
   });
 
   test("with a gap, or with an event twice", () => {

@@ -35,13 +35,14 @@ describe("memoryJournal", () => {
     expect(await names(journal)).toEqual(["second", "third"]);
   });
 
-  test("K3 it never forgets a run that is under way, nor the one that is written", async () => {
+  test("K3 it never forgets a run that is under way, nor the one that is written, nor any for nothing", async () => {
     const journal = memoryJournal({ limit: 10 });
     await written(journal, "open", 4, "open");
     await written(journal, "ended", 3, "finished");
     await expect(written(journal, "large", 8, "finished")).rejects.toMatchObject({ code: "JOURNAL_FULL" });
-    expect((await names(journal)).filter((name) => name !== "large")).toEqual(["open"]);
+    expect((await names(journal)).filter((name) => name !== "large")).toEqual(["open", "ended"]);
     await expect(written(journal, "small", 6, "finished")).resolves.toBeUndefined();
+    expect((await names(journal)).filter((name) => name !== "large")).toEqual(["open", "small"]);
   });
 
   test("K3 a removed run makes room", async () => {

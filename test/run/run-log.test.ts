@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { RunEvent, RunEventBody } from "../../src/run/event.ts";
 import type { Journal } from "../../src/run/journal.ts";
 import { RunLog } from "../../src/run/run-log.ts";
@@ -11,21 +12,32 @@ const round = (n: number): RunEventBody => ({ type: "round.ended", round: n });
 class SlowStore {
   readonly batches: (readonly RunEvent[])[] = [];
   readonly #answers: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  readonly #expected: { count: number; resolve: () => void }[] = [];
+
+  get numbers(): number[][] {
+    return this.batches.map((batch) => batch.map((event) => event.seq));
+  }
+
+  /** Resolves when it has been asked for so many appends. */
+  async asked(count: number): Promise<void> {
+    if (this.batches.length < count) await new Promise<void>((resolve) => void this.#expected.push({ count, resolve }));
+  }
 
   get journal(): Journal {
     const append = (_id: string, _epoch: number, expected: number, events: readonly RunEvent[]): Promise<void> => {
       expect(events[0]?.seq).toBe(expected);
       this.batches.push(events);
+      for (const { count, resolve } of this.#expected) if (this.batches.length >= count) resolve();
       return new Promise((resolve, reject) => void this.#answers.push({ resolve, reject }));
     };
     return { append } as unknown as Journal;
   }
 
-  async answer(error?: Error): Promise<void> {
+  answer(error?: Error): void {
     const next = this.#answers.shift();
-    if (error === undefined) next?.resolve();
-    else next?.reject(error);
-    for (let i = 0; i < 10; i += 1) await Promise.resolve();
+    if (next === undefined) throw new Error("nothing was asked");
+    if (error === undefined) next.resolve();
+    else next.reject(error);
   }
 }
 
@@ -39,8 +51,9 @@ function logOver(store: SlowStore): { log: RunLog; seen: number[] } {
   };
 }
 
-async function turns(): Promise<void> {
-  for (let i = 0; i < 10; i += 1) await Promise.resolve();
+/** Long enough for everything that would happen on its own to have happened. */
+async function aWhile(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await nextMacrotask();
 }
 
 describe("RunLog", () => {
@@ -55,27 +68,30 @@ describe("RunLog", () => {
     const store = new SlowStore();
     const { log } = logOver(store);
     log.record(round(0));
-    await turns();
+    await store.asked(1);
     for (const n of [1, 2, 3]) log.record(round(n));
-    await turns();
-    expect(store.batches.map((batch) => batch.map((event) => event.seq))).toEqual([[0]]);
-    await store.answer();
-    expect(store.batches.map((batch) => batch.map((event) => event.seq))).toEqual([[0], [1, 2, 3]]);
+    await aWhile();
+    expect(store.numbers).toEqual([[0]]);
+    store.answer();
+    await store.asked(2);
+    expect(store.numbers).toEqual([[0], [1, 2, 3]]);
   });
 
   test("W2 W3 durable() waits for all that was recorded before, and observers hear of nothing sooner", async () => {
     const store = new SlowStore();
     const { log, seen } = logOver(store);
     log.record(round(0));
-    await turns();
+    await store.asked(1);
     log.record(round(1));
     let durable = false;
     const waiting = log.durable().then(() => (durable = true));
-    await turns();
+    await aWhile();
     expect([durable, seen]).toEqual([false, []]);
-    await store.answer();
+    store.answer();
+    await store.asked(2);
+    await aWhile();
     expect([durable, seen]).toEqual([false, [0]]);
-    await store.answer();
+    store.answer();
     await waiting;
     expect(seen).toEqual([0, 1]);
   });
@@ -84,15 +100,60 @@ describe("RunLog", () => {
     const store = new SlowStore();
     const { log, seen } = logOver(store);
     log.record(round(0));
-    await turns();
+    await store.asked(1);
     log.record(round(1));
     const failed = log.durable().catch((error: unknown) => error);
-    await store.answer(new Error("disk full"));
+    store.answer(new Error("disk full"));
     expect(await failed).toMatchObject({ message: "disk full" });
     expect(() => log.record(round(1))).toThrow("disk full");
     await expect(log.durable()).rejects.toThrow("disk full");
+    await aWhile();
     expect(store.batches).toHaveLength(1);
     expect(seen).toEqual([]);
+  });
+
+  test("W5 what nobody waits for is written three macrotasks later at most, with what came meanwhile", async () => {
+    const store = new SlowStore();
+    const { log } = logOver(store);
+    log.record(round(0));
+    await nextMacrotask();
+    log.record(round(1));
+    expect(store.numbers).toEqual([]);
+    for (let turn = 0; turn < 2; turn += 1) await nextMacrotask();
+    await Promise.resolve();
+    expect(store.numbers).toEqual([[0, 1]]);
+  });
+
+  test("W5 who waits does not wait for that, and takes along what nobody waits for", async () => {
+    const store = new SlowStore();
+    const { log } = logOver(store);
+    log.record(round(0));
+    log.record(round(1));
+    const waiting = log.durable();
+    await nextMacrotask();
+    await Promise.resolve();
+    expect(store.numbers).toEqual([[0, 1]]);
+    store.answer();
+    await waiting;
+  });
+
+  test("W5 roles that come to a step in the same turn are one append, though an older event is about to be written among them", async () => {
+    const store = new SlowStore();
+    const { log } = logOver(store);
+    let n = 0;
+    const role = async (): Promise<void> => {
+      await nextMacrotask();
+      log.record(round(n++));
+      await log.durable();
+    };
+    const before = Array.from({ length: 32 }, role);
+    log.record(round(n++));
+    const roles = Promise.all([...before, ...Array.from({ length: 32 }, role)]);
+    await store.asked(1);
+    await aWhile();
+    expect(store.numbers).toEqual([Array.from({ length: 65 }, (_, seq) => seq)]);
+    store.answer();
+    await roles;
   });
 
   test("without a journal it is observed at once, and durable at once", async () => {

@@ -5,6 +5,7 @@ import type { Said } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering } from "../environment/town.ts";
+import { eventsOf } from "../team/recorded.ts";
 import { goneOn, lived } from "./one-role.ts";
 
 const value =
@@ -117,8 +118,15 @@ describe("D1 the address of a step", () => {
   test("occurrences are counted at the call, not when an answer comes", async () => {
     const { steps } = await lived(async (rc) => {
       const gates: (() => void)[] = [];
-      const waiting = [0, 1, 2].map((i) => rc.step("same", {}, () => new Promise<number>((resolve) => void (gates[i] = () => resolve(i)))));
-      await new Promise((resolve) => setImmediate(resolve));
+      let allBegan = (): void => {};
+      const began = new Promise<void>((resolve) => (allBegan = resolve));
+      const effect = (i: number) => (): Promise<number> =>
+        new Promise<number>((resolve) => {
+          gates[i] = () => resolve(i);
+          if (gates.length === 3) allBegan();
+        });
+      const waiting = [0, 1, 2].map((i) => rc.step("same", {}, effect(i)));
+      await began;
       for (const open of gates.toReversed()) open();
       expect(await Promise.all(waiting)).toEqual([0, 1, 2]);
     });
@@ -200,6 +208,25 @@ describe("D3 D5 the life of a step", () => {
     });
     await new Team({ journal, roles: [ann] }).run("go", { id: "r" }).result;
     expect(seen.slice(-2)).toEqual(["act.started", "step.started"]);
+  });
+
+  test("D7 its answer is durable before anybody has it", async () => {
+    const journal = memoryJournal();
+    const ends: number[] = [];
+    const ann = answering("Ann", async (rc) => {
+      const told = async (): Promise<void> => {
+        const events = await eventsOf(journal, "r");
+        ends.push(events.filter((event) => event.type === "step.ended").length);
+      };
+      await rc.step("outer", {}, async (door) => {
+        await door.step({ kind: "step", name: "inner", request: {} }, value(1));
+        await told();
+      });
+      await told();
+      await rc.step("failing", {}, () => Promise.reject(new Error("no"))).catch(told);
+    });
+    await new Team({ journal, roles: [ann] }).run("go", { id: "r" }).result;
+    expect(ends).toEqual([1, 2, 3]);
   });
 
   test("steps that nobody awaits are awaited and recorded before the activation ends, and their failure ends nothing", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import { canonical } from "../../src/run/canonical.ts";
 import { fold } from "../../src/run/apply.ts";
@@ -261,10 +262,10 @@ describe("an import that is refused leaves nothing behind", () => {
   });
 
   test("unless that fails too: then both are told", async () => {
-    const journal = memoryJournal();
+    const journal = memoryJournal({ limit: 2 });
     journal.remove = () => Promise.reject(new Error("read only"));
-    const error: unknown = await importRun(journal, lines.slice(0, 4)).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "IMPORT_LEFT_OVER", cause: { code: "EXPORT_CUT" } });
+    const error: unknown = await importRun(journal, lines).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "IMPORT_LEFT_OVER", cause: { code: "JOURNAL_FULL" } });
     expect(String(error)).toContain("read only");
   });
 
@@ -281,33 +282,91 @@ describe("an import that is refused leaves nothing behind", () => {
   });
 });
 
-describe("a large run", () => {
-  test("is never in memory whole: events are written in batches, as they come", async () => {
-    const [start = "", message = ""] = lines.slice(1);
-    const count = 2_000;
-    const many = Array.from({ length: count }, (_, place) => {
-      const event = JSON.parse(message) as RunEvent & { message: { id: string } };
-      return JSON.stringify({ ...event, seq: place + 1, message: { ...event.message, id: `m${place}` } });
-    });
-    let given = 0;
-    const counted = function* (): Iterable<string> {
-      for (const line of around([start, ...many])) {
-        given += 1;
-        yield line;
-      }
+describe("an import whose process dies", () => {
+  /** Lets no change through after the first so many. */
+  function dyingAfter(journal: Journal, changes: number): Journal {
+    let left = changes;
+    const alive = <A extends readonly unknown[], T>(change: (...given: A) => Promise<T>) => {
+      const bound = change.bind(journal);
+      return (...given: A): Promise<T> => {
+        left -= 1;
+        return left >= 0 ? bound(...given) : new Promise(() => {});
+      };
     };
+    const { create, claim, append, release, remove } = journal;
+    return {
+      create: alive(create),
+      claim: alive(claim),
+      append: alive(append),
+      release: alive(release),
+      remove: alive(remove),
+      read: journal.read.bind(journal),
+      runs: journal.runs.bind(journal),
+      close: journal.close.bind(journal),
+    };
+  }
+
+  test("before or after any of its changes, leaves the run whole or none that has events, and can be made again", async () => {
+    const ends = new Set<number>();
+    for (let changes = 0; changes <= 4; changes += 1) {
+      const journal = memoryJournal();
+      const import_ = importRun(dyingAfter(journal, changes), lines);
+      const over = await Promise.race([import_, nextMacrotask().then(nextMacrotask)]);
+      expect([changes, over === undefined]).toEqual([changes, changes < 4]);
+      const events = (await journal.runs())[0]?.events ?? 0;
+      ends.add(events);
+      expect([0, waiting.length]).toContain(events);
+      if (events === 0) expect(await importRun(journal, lines)).toEqual({ runId: "run", events: waiting.length });
+      expect(await eventsOf(journal, "run")).toEqual(waiting);
+    }
+    expect([...ends]).toEqual([0, waiting.length]);
+  });
+
+  test("leaves a run to the other one that makes it at the same moment", async () => {
     const journal = memoryJournal();
-    const waits: number[] = [];
-    let written = 0;
-    const { append } = journal;
-    journal.append = (runId, epoch, seq, events) => {
-      waits.push(given - written);
-      written += events.length;
-      return append.call(journal, runId, epoch, seq, events);
+    const { claim } = journal;
+    journal.claim = async (runId) => {
+      const epoch = await claim.call(journal, runId);
+      journal.claim = claim;
+      await importRun(journal, lines);
+      return epoch;
     };
-    expect(await importRun(journal, counted())).toEqual({ runId: "run", events: count + 1 });
-    expect(Math.max(...waits)).toBeLessThanOrEqual(260);
-    expect(waits.length).toBeLessThan(20);
+    await expect(importRun(journal, lines)).rejects.toMatchObject({ code: "EPOCH_STALE" });
+    expect(await eventsOf(journal, "run")).toEqual(waiting);
+  });
+
+  test("fills no run that somebody else works on", async () => {
+    const journal = memoryJournal();
+    await journal.create("run");
+    journal.claim = () => Promise.reject(new JournalError("RUN_OWNED", "It is."));
+    await expect(importRun(journal, lines)).rejects.toMatchObject({ code: "RUN_OWNED" });
+    expect(await journal.runs()).toEqual([{ runId: "run", events: 0 }]);
+  });
+});
+
+describe("a large run", () => {
+  test("is written at once, and one that is too large for that in parts", async () => {
+    const [start = "", message = ""] = lines.slice(1);
+    const long = "x".repeat(1024 * 1024);
+    const many = (count: number, content: string): string[] =>
+      Array.from({ length: count }, (_, place) => {
+        const event = JSON.parse(message) as RunEvent & { message: { id: string } };
+        return JSON.stringify({ ...event, seq: place + 1, message: { ...event.message, content, id: `m${place}` } });
+      });
+    for (const [count, content, parts] of [
+      [2_000, "short", 1],
+      [66, long, 2],
+    ] as const) {
+      const journal = memoryJournal();
+      const sizes: number[] = [];
+      const { append } = journal;
+      journal.append = (runId, epoch, seq, events) => {
+        sizes.push(events.length);
+        return append.call(journal, runId, epoch, seq, events);
+      };
+      expect(await importRun(journal, around([start, ...many(count, content)]))).toEqual({ runId: "run", events: count + 1 });
+      expect(sizes).toHaveLength(parts);
+    }
   });
 
   test("its text may come in pieces of any size", async () => {

@@ -10,7 +10,9 @@ import type { ChatModel } from "../../src/model/chat-model.ts";
 import { usd } from "../../src/model/money.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering } from "../environment/town.ts";
+import { saidBy } from "../../src/team/stop-condition.ts";
+import type { RunResult } from "../../src/environment/run-result.ts";
+import { answering, contents } from "../environment/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 interface Prompts {
@@ -140,6 +142,56 @@ describe("a fork", () => {
     expect(nested.every((event) => event.runId === "edited")).toBe(true);
   });
 
+  test.each(["rounds", "eager"] as const)("never heard a message that was dropped: it was not said at all, under %s", async (scheduler) => {
+    const Word = defineAction({ name: "Word", run: () => undefined });
+    const speaker = answering("Speaker", (rc) => [rc.message("one", { causeBy: Word }), rc.message("two", { causeBy: Word })]);
+    const journal = memoryJournal();
+    await new Team({ seed: "s", journal, roles: [speaker], scheduler }).run("go", { id: "parent" }).result;
+    const events = await eventsOf(journal, "parent");
+    const seq = indexOf(events, ends("Speaker"));
+    const heardOf: boolean[] = [];
+    const stopWhen = saidBy(Word);
+    const team = new Team({ journal, roles: [speaker] });
+    const fork = (id: string, at: number, nths: readonly number[]): Promise<RunResult> =>
+      team.fork("parent", {
+        id,
+        at,
+        change: nths.map((nth) => ({ seq, nth, drop: true })),
+        stopWhen: (run) => (heardOf.push(stopWhen(run)), false),
+      }).result;
+    for (const at of [seq, events.length - 1]) {
+      const one = await fork(`one${at}`, at, [0]);
+      expect([contents(one.messages), contents(one.outputs), heardOf.at(-1)]).toEqual([["go", "two"], ["two"], true]);
+      const both = await fork(`both${at}`, at, [0, 1]);
+      expect([contents(both.messages), contents(both.outputs), heardOf.at(-1)]).toEqual([["go"], [], false]);
+      const again = await team.fork(`both${at}`, { at: seq, change: [{ seq, content: "three" }] }).result;
+      expect(again.error?.code).toBe("FORK_CHANGE");
+    }
+    const nothing = await team.fork("parent", { id: "nothing", at: 1, change: [{ seq: 1, drop: true }] }).result;
+    expect([nothing.status, nothing.messages]).toEqual(["finished", []]);
+    expect(canonical(await eventsOf(journal, `one${seq}`))).toContain('"dropped":true');
+  });
+
+  test("asks anew for what depends on more than its request, and takes what follows from it only where that is the same", async () => {
+    const journal = memoryJournal();
+    const looks: string[] = [];
+    const reader = (file: string): Role =>
+      answering("Ann", async (rc) => {
+        const look = (): Promise<string> => (looks.push(file), Promise.resolve(file));
+        const read = await rc.step("read", {}, look, { fresh: true });
+        return rc.message(await rc.ask(`Judge: ${read}`));
+      });
+    const model = counting();
+    const team = (file: string): Team => new Team({ seed: "s", journal, roles: [reader(file)], model });
+    await team("one").run("go", { id: "parent" }).result;
+    const same = await team("one").fork("parent", { id: "same", at: 1 }).result;
+    expect([looks, model.calls.length, same.fork?.paid, same.fork?.difference]).toEqual([["one", "one"], 1, 0, undefined]);
+    const other = await team("two").fork("parent", { id: "other", at: 1 }).result;
+    expect([looks.at(-1), model.calls.length, other.fork?.paid]).toEqual(["two", 2, 1]);
+    expect((await team("three").replay("other").result).error).toBeUndefined();
+    expect(looks).toHaveLength(3);
+  });
+
   test("refuses what cannot be: an event that is not there, a message that is not, or that was read, and a role that is gone", async () => {
     const { journal, events } = await parentRun();
     const team = new Team({ journal, roles: workshop(), model: counting() });
@@ -150,6 +202,11 @@ describe("a fork", () => {
     expect(await codes({ at: 1.5 })).toBe("FORK_POINT");
     expect(await codes({}, "nobody's")).toBe("RUN_UNKNOWN");
     expect(await codes({ change: [{ seq: 0, drop: true }] })).toBe("FORK_CHANGE");
+    const twice = [
+      { seq: 1, content: "one" },
+      { seq: 1, nth: 0, content: "two" },
+    ];
+    expect(await codes({ at: 1, change: twice })).toBe("FORK_CHANGE");
     expect(await codes({ at: 1, change: [{ seq: 5, drop: true }] })).toBe("FORK_POINT");
     expect(await codes({ at: events.length - 1, change: [{ seq: indexOf(events, ends("Planner")), content: "late" }] })).toBe(
       "FORK_CHANGE",

@@ -28,6 +28,8 @@ interface Life {
   readonly deaths: number;
   readonly result: RunResult;
   readonly events: readonly RunEvent[];
+  /** Told in the last life. */
+  readonly warnings: readonly string[];
 }
 
 /** Lets a run go on until it ends, with a new process after each death: what was durable then is all that the next one has. */
@@ -47,9 +49,12 @@ async function lives(
       return new Promise(() => {});
     };
     const team = new Team({ seed: "s", journal, roles: cast(die), clock: simulatedClock(), ...o });
-    const result = await Promise.race([death, team.run("go", { id: "r" }).result]);
+    const run = team.run("go", { id: "r" });
+    const warnings: string[] = [];
+    run.on("warning", ({ role, text }) => warnings.push(`${role}: ${text}`));
+    const result = await Promise.race([death, run.result]);
     events = await eventsOf(journal, "r");
-    if (result !== "died") return { deaths, result, events };
+    if (result !== "died") return { deaths, result, events, warnings };
   }
   return expect.unreachable("it died for ever");
 }
@@ -73,6 +78,7 @@ describe("an action that kills the process", () => {
     const life = await lives((die) => [speaker(["bomb"]), hearer("Bob", dyingOf("bomb", []), die)], { onFailure: "skip" });
     expect([life.result.status, dead(life), life.deaths]).toEqual(["finished", ["bomb"], 4]);
     expect(life.result.deadLetters[0]?.reason).toMatchObject({ kind: "failed", role: "Bob", error: { code: "POISONED" } });
+    expect(life.warnings).toEqual([expect.stringMatching(/^Bob: Bob failed and its messages became dead letters: .* died 3 times/)]);
   });
 
   test("stops its company by policy, which goes on without the message when it is resumed", async () => {

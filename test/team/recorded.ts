@@ -18,6 +18,20 @@ export async function journalWith(runId: string, events: readonly RunEvent[]): P
   return journal;
 }
 
+/** The same journal, which appends otherwise. */
+export function appendingBy(inner: Journal, append: Journal["append"]): Journal {
+  return {
+    create: (runId) => inner.create(runId),
+    claim: (runId) => inner.claim(runId),
+    release: (runId, epoch) => inner.release(runId, epoch),
+    append,
+    read: (runId, from) => inner.read(runId, from),
+    runs: () => inner.runs(),
+    remove: (runId) => inner.remove(runId),
+    close: () => inner.close(),
+  };
+}
+
 /** The same event as it comes out of a store. */
 export function fresh(event: RunEvent): RunEvent {
   return JSON.parse(JSON.stringify(event)) as RunEvent;

@@ -276,17 +276,28 @@ describe("pausing", () => {
 
 describe("listening", () => {
   test("to events and notices of a type, as they come, until one leaves", async () => {
-    const run = team(chain()).run("go");
-    const heard: string[] = [];
-    run.on("run.started", ({ team: name }) => heard.push(`started ${name}`));
-    run.on("role.active", ({ role }) => heard.push(role));
+    let askBob = (): void => {};
+    const heardOfAnn = new Promise<void>((resolve) => (askBob = resolve));
+    const [ann, bob] = [
+      answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })),
+      listener("Bob", { watch: [], react: () => heardOfAnn }),
+    ];
+    const run = team([ann, bob]).run("go");
+    const events: string[] = [];
+    const notices: string[] = [];
+    run.on("run.started", ({ team: name }) => events.push(`started ${name}`));
+    run.on("role.active", ({ role }) => notices.push(role));
     const leave = run.on("act.ended", ({ act }) => {
-      heard.push(act);
+      events.push(act);
       leave();
+      askBob();
     });
-    run.on("run.ended", ({ status }) => heard.push(status));
+    run.on("run.ended", ({ status }) => events.push(status));
     await run.result;
-    expect(heard).toEqual(["started team", "Ann", "Ann#0~1", "Bob", "finished"]);
+    expect([events, notices]).toEqual([
+      ["started team", "Ann#0~1", "finished"],
+      ["Ann", "Bob"],
+    ]);
   });
 
   test("an event is told when it can be read from the journal, not sooner", async () => {

@@ -180,7 +180,7 @@ describe("a run that plays a cassette", () => {
     expect(again.events.find((event) => event.type === "step.ended" && event.retry !== true)).toMatchObject({
       error: { name: "ModelError", code: "MODEL_SERVER", message: "Expected an answer, got 503. Tried 4 times." },
     });
-    expect([model.calls.length, model.unused]).toEqual([1, []]);
+    expect([model.calls.length, model.unused]).toEqual([4, []]);
   });
 
   test("gives the answers of a run that was killed, and says where it had none", async () => {

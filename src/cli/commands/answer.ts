@@ -32,7 +32,7 @@ export function answerCommand(host: Host, id: string, words: readonly string[], 
 
 async function answered(session: Session, store: Store, run: LoadedRun, words: readonly string[], flags: Flags): Promise<ExitCode> {
   const { question: named, text } = meant(words, pendingQuestions(run.state), run.runId);
-  const { id: question } = await findQuestion(store.journal, run.state, named);
+  const { id: question } = await findQuestion(store.journal, run.state, named, session.interruptions.signal);
   const answer = await answerText(text, session.host);
   return goOn(session, {
     store,
@@ -67,8 +67,11 @@ export function meant(
     );
   const [only, ...others] = pending;
   if (only !== undefined && others.length === 0) return { question: only.id, text: first };
-  const waiting =
-    pending.length === 0 ? "none waits" : pending.map(({ id, role, text }) => `${id} (${shown(role, 60)}: ${shown(text, 80)})`).join(", ");
+  if (only === undefined) {
+    const advice = `See how it stands: troupe runs show ${shown(runId, 60)}`;
+    throw new UsageError("QUESTION_MISSING", `Expected a run with a question that waits, but run ${shown(runId, 60)} has none. ${advice}`);
+  }
+  const waiting = pending.map(({ id, role, text }) => `${id} (${shown(role, 60)}: ${shown(text, 80)})`).join(", ");
   throw new UsageError(
     "QUESTION_MISSING",
     `Expected the id of a question of run ${shown(runId, 60)} before the answer. Waiting: ${waiting}.`,

@@ -6,6 +6,7 @@ import { folderName } from "../company.ts";
 import { confirmPaidRun } from "../confirm.ts";
 import { demoIdeas } from "../demo-ideas.ts";
 import type { ExitCode } from "../exit-code.ts";
+import { lostBehind, withWholePlace } from "../damaged-parent.ts";
 import { type ForkFlags, type ForkPlan, forkPlan, forkWishes } from "../fork-plan.ts";
 import { chosenAgain } from "../go-on.ts";
 import type { Host } from "../host.ts";
@@ -28,12 +29,25 @@ export function forkCommand(host: Host, id: string, flags: ForkFlags): Promise<E
     withRuns(session, flags, async (store) => {
       const ids = (await store.journal.runs()).map(({ runId }) => runId);
       const parentId = findRun(ids, id);
-      const wishes = await forkWishes(host, store.journal, parentId, flags);
-      const parent = await loadRun(store.journal, parentId, { at: wishes.at, signal: session.interruptions.signal });
-      const plan = await forkPlan(wishes, parent.state);
-      return forked(session, { store, parent, plan, flags });
+      return forked(session, { ...(await planned(session, store, parentId, flags)), store, flags });
     }),
   );
+}
+
+/** @throws JournalError `FORK_POINT`, `JOURNAL_DAMAGED`; UsageError see {@link forkWishes} and {@link forkPlan} */
+async function planned(
+  { host, interruptions }: Session,
+  { journal }: Store,
+  parentId: string,
+  flags: ForkFlags,
+): Promise<Pick<Fork, "parent" | "plan">> {
+  try {
+    const wishes = await forkWishes(host, journal, parentId, flags);
+    const parent = await loadRun(journal, parentId, { at: wishes.at, signal: interruptions.signal });
+    return { parent, plan: await forkPlan(wishes, parent.state) };
+  } catch (error) {
+    throw withWholePlace(error);
+  }
 }
 
 interface Fork {
@@ -53,6 +67,7 @@ async function forked(session: Session, fork: Fork): Promise<ExitCode> {
   const chosen = await chosenFor(session, about, settings, flags);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   screen.say(screen.style.strong(`Forking run ${shown(parent.runId, 100)} at event ${plan.at}.`));
+  screen.insist((await lostBehind(fork.store.journal, parent.runId, plan.at, interruptions.signal)).map((line) => screen.style.warn(line)));
   return inOutFolder({ cwd: host.cwd, out: settings.out, name: basename(about.out), force: settings.force }, async (folder) => {
     if (chosen.isPaid && flags.yes !== true) {
       const bounds = { model: chosen.text, budget: chosen.budget, rounds: settings.rounds, tests: testsPlan(settings, sandbox) };

@@ -1,9 +1,9 @@
-import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { TroupeError, UsageError } from "../../kernel/errors.ts";
+import { UsageError } from "../../kernel/errors.ts";
 import { exportRun } from "../../run/transfer.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
+import { writeNewFile } from "../new-file.ts";
 import { findRun } from "../run-id.ts";
 import { plural, shown } from "../screen/text.ts";
 import { inSession } from "../session.ts";
@@ -27,7 +27,7 @@ export function runsExportCommand(host: Host, id: string, file: string | undefin
         await tellLines(session, lines);
         return 0;
       }
-      const written = await writeNew(resolve(host.cwd, file), lines);
+      const written = await writeNewFile(resolve(host.cwd, file), lines);
       const events = written - 2;
       if (session.json === undefined)
         session.screen.say(`Exported run ${shown(runId, 100)}, ${plural(events, "event")}, to ${shown(file, 200)}.`);
@@ -45,31 +45,4 @@ function refuseTerminal({ stdout }: Host, runId: string): void {
     "EXPORT_TERMINAL",
     `Expected a file or a pipe for the export, got a terminal. Name one: troupe runs export ${id} ${id}.ndjson`,
   );
-}
-
-/** Writes a file that only its owner can read and that is not there yet. @returns how many lines @throws UsageError `EXPORT_UNWRITABLE` */
-async function writeNew(place: string, lines: AsyncIterable<string>): Promise<number> {
-  const handle = await open(place, "wx", 0o600).catch((error: unknown) => {
-    throw unwritable(place, error);
-  });
-  try {
-    let count = 0;
-    for await (const line of lines) {
-      await handle.write(`${line}\n`);
-      count += 1;
-    }
-    await handle.close();
-    return count;
-  } catch (error) {
-    await handle.close().catch(() => {});
-    await rm(place, { force: true });
-    throw TroupeError.isInstance(error) ? error : unwritable(place, error);
-  }
-}
-
-function unwritable(place: string, error: unknown): UsageError {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const reason = code === "EEXIST" ? "it is there already" : message;
-  const text = `Expected to write the new file "${shown(place, 300)}", but ${shown(reason, 200)}. Choose another.`;
-  return new UsageError("EXPORT_UNWRITABLE", text, { cause: error });
 }

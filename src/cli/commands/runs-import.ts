@@ -35,9 +35,13 @@ export function runsImportCommand(host: Host, file: string, flags: ImportFlags):
 /** @throws JournalError `RUN_EXISTS` with what to do about it */
 function taken(error: unknown): never {
   if (!(error instanceof JournalError && error.code === "RUN_EXISTS")) throw error;
-  throw new JournalError(error.code, "Expected a run that is not here yet, got one whose id is taken. Give it another: --as <id>.", {
-    cause: error,
-  });
+  throw new JournalError(
+    error.code,
+    "Expected a run that is not here yet, got one whose id is taken. Give it another: --as <id>, or forget the one that is here: troupe runs rm <id>.",
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Ids are typed and shown: new ones are plain. */

@@ -13,7 +13,7 @@ import { tellLines } from "../tell-lines.ts";
 import { resultStyle } from "../tell-result.ts";
 
 /** What `troupe runs` can be followed by. */
-export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "diff", "export", "import", "rm", "gc"];
+export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "export", "import", "rm", "gc"];
 
 /** `troupe runs ls`: the runs of the store, the newest first. @param words what followed: there is nothing that may */
 export function runsLsCommand(host: Host, words: readonly string[], flags: Flags): Promise<ExitCode> {

@@ -5,6 +5,7 @@ import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary
 
 const report: ResultReport = {
   type: "result",
+  by: "company",
   status: "finished",
   exitCode: 0,
   runId: "run",
@@ -164,8 +165,8 @@ describe("summaryLines", () => {
   });
 
   it("tells what a fork took from its parent", () => {
-    const fork = { parent: { runId: "parent-1", at: 7 }, reused: 2, paid: 1, saved: 12_300 };
-    expect(row("Fork", { fork })).toBe("Fork     of parent-1 at event 7: 2 answers reused, 1 model call made, $0.0123 saved");
+    const fork = { parent: { runId: "parent-1", at: 7 }, reused: 2, reusedCalls: 1, paid: 1, saved: 12_300 };
+    expect(row("Fork", { fork })).toBe("Fork     of parent-1 at event 7: 2 answers reused (1 of models), 1 model call made, $0.0123 saved");
   });
 
   it("quotes a folder that a shell would take apart", () => {

@@ -1,0 +1,103 @@
+import type { Clock } from "../kernel/clock.ts";
+import { errorRecord } from "../kernel/errors.ts";
+import { KeptMemory } from "../memory/kept-memory.ts";
+import type { MemoryOp } from "../memory/memory-draft.ts";
+import { type RoleMemoryOptions, type RoleMemoryParts, roleMemoryParts } from "../memory/role-memory.ts";
+import type { Message } from "../message/message.ts";
+import type { Role } from "../role/role.ts";
+import type { ActEnded, RunEvent } from "../run/event.ts";
+import type { RunState } from "../run/run-state.ts";
+
+/** How a role of a run remembers, and what it has kept. */
+export interface RoleMemory {
+  readonly options: RoleMemoryParts;
+  readonly kept: KeptMemory;
+}
+
+/** What the memories of a run are made with. */
+export interface RoleMemoriesParts {
+  /** The roles' default. */
+  readonly shared: RoleMemoryOptions | undefined;
+  /** The run as stores know it. */
+  readonly runId: string;
+  readonly state: () => RunState;
+  readonly clock: Clock;
+  /** False in a replay: there nothing is stored or looked for. */
+  readonly isLive: boolean;
+  readonly warn: (role: string, text: string) => void;
+}
+
+/**
+ * What the roles of one run remember for longer than the run. It owns which roles do; what is kept is each role's kept memory's.
+ *
+ * R1 what an activation remembered is stored once its end is durable, never before. R2 what is durable in the record and not in the store,
+ * because the process died between, is stored when the run goes on. R3 a store that fails is told and does not fail the run.
+ */
+export class RoleMemories {
+  readonly #parts: RoleMemoriesParts;
+  readonly #memories = new Map<string, RoleMemory>();
+  #ancestors: ReadonlySet<string> = new Set();
+
+  constructor(parts: RoleMemoriesParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether any role remembers for longer than its run. */
+  get isUsed(): boolean {
+    return this.#memories.size > 0;
+  }
+
+  of(name: string): RoleMemory | undefined {
+    return this.#memories.get(name);
+  }
+
+  /** @throws UsageError `OPTION_INVALID` */
+  enlist(role: Role, name: string): void {
+    const { shared, runId, clock, warn } = this.#parts;
+    const options = roleMemoryParts(role.memory, shared);
+    if (options === undefined) return;
+    const onError = (error: unknown): void => warn(name, `What ${name} remembers could not be stored: ${errorRecord(error).message}`);
+    const kept = new KeptMemory({ parts: options, role: name, runId, isAncestor: (id) => this.#ancestors.has(id), clock, onError });
+    this.#memories.set(name, { options, kept });
+  }
+
+  /** The runs this one was forked from, from the nearest on. */
+  descendsFrom(ancestors: ReadonlySet<string>): void {
+    this.#ancestors = ancestors;
+  }
+
+  /** Takes in an event that is durable. */
+  learn(event: RunEvent): void {
+    if (event.type !== "act.ended" || !this.#parts.isLive) return;
+    const kept = this.of(event.role)?.kept;
+    if (kept === undefined || event.memory.length === 0) return;
+    const { parent } = this.#parts.state();
+    kept.learn(this.#resolved(event), parent !== undefined && event.seq <= parent.at);
+  }
+
+  /** Stores what waits, and lets go of the stores. Never throws: what was not stored is told, and stored when the run goes on. */
+  async rest(): Promise<void> {
+    if (!this.#parts.isLive) return;
+    const all = [...this.#memories].map(async ([name, { kept }]) => {
+      try {
+        await kept.saved();
+        await kept.close();
+      } catch (error) {
+        const { message } = errorRecord(error);
+        this.#parts.warn(name, `${kept.unsaved} changes of what ${name} remembers are not stored, until the run is resumed: ${message}`);
+      }
+    });
+    await Promise.all(all);
+  }
+
+  /** What a record names by its id alone was said in the activation, or had been delivered. */
+  #resolved({ memory, said, role }: ActEnded): readonly MemoryOp[] {
+    const words = new Map<string, Message>(said.map(({ message }) => [message.id, message]));
+    const { history, roles } = this.#parts.state();
+    return memory.flatMap((op): readonly MemoryOp[] => {
+      if (op[0] !== "+" || typeof op[1] !== "string") return [op as MemoryOp];
+      const message = words.get(op[1]) ?? history.find(op[1]) ?? roles.get(role)?.memory.find(op[1]);
+      return message === undefined ? [] : [["+", message]];
+    });
+  }
+}
