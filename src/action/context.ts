@@ -7,7 +7,7 @@ import type { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
-import type { ImagePart } from "../model/chat-message.ts";
+import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 
@@ -108,6 +108,11 @@ export interface RoleContext<S = CustomState> {
    * @throws UsageError `MODEL_MISSING` when there is none
    */
   readonly model: SteppedModel;
+  /**
+   * What the role remembers of something, as messages for its model: what {@link ask} puts before a question by itself. Default: of the news.
+   * A role without the option `memory` recalls nothing.
+   */
+  recall(about?: string): Promise<readonly ChatMessage[]>;
   /** The door of this activation, for what records its side effects itself; see {@link step} for all others. */
   readonly steps: StepPort;
   /**

@@ -14,6 +14,7 @@ import { Plan } from "../memory/plan.ts";
 import { Recollection } from "../memory/recollection.ts";
 import { isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
+import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import { messagesOf } from "../role/said.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
@@ -274,6 +275,11 @@ export class Activation implements RoleContext {
   id(): string {
     this.#ids += 1;
     return `${this.name}#${this.#parts.state.n}:${this.#ids}`;
+  }
+
+  async recall(about?: string): Promise<readonly ChatMessage[]> {
+    this.#nesting.assertOutside("recall");
+    return (await this.#remembering()?.recall(about)) ?? [];
   }
 
   #remembering(): Recollection | undefined {

@@ -26,12 +26,12 @@ export class Nesting {
   }
 
   /** @throws UsageError `STEP_NESTED` when it is an effect that asks. */
-  assertOutside(method: "ask" | "human.ask" | "step"): void {
+  assertOutside(method: "ask" | "human.ask" | "recall" | "step"): void {
     if (!this.#isBeginning) return;
     throw new UsageError(
       "STEP_NESTED",
       `Expected the effect of a step of ${this.#act} to ask through the door it is given, got ${method} of the outer context: ` +
-        `it would wait for its own step for ever. Write (door) => door.${method}(...).`,
+        `it would wait for its own step for ever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
     );
   }
 }

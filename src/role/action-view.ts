@@ -20,6 +20,7 @@ import type { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import type { Message, MessageFields } from "../message/message.ts";
+import type { ChatMessage } from "../model/chat-message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import type { z } from "zod";
@@ -127,6 +128,8 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
 
   readonly step = <T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T> =>
     this.#rc.step(name, request, effect, o);
+
+  readonly recall = (about?: string): Promise<readonly ChatMessage[]> => this.#rc.recall(about);
 
   readonly message = <P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> =>
     this.#rc.message(content, { ...fields, causeBy: fields.causeBy ?? this.action, parents: fields.parents ?? this.news.map(idOf) });

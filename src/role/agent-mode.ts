@@ -16,7 +16,10 @@ export type RoleAgentOptions = Pick<
 > & {
   /** Said after the introduction of the role. */
   readonly systemPrompt?: string;
-  /** How many of the messages remembered before the news it is given. Default 200, as MetaGPT's RoleZero. */
+  /**
+   * How many of the messages remembered before the news it is given. Default 200, as MetaGPT's RoleZero. A role with the option `memory`
+   * recalls by that instead.
+   */
   readonly recent?: number;
 };
 
@@ -47,7 +50,8 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
 async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task: string): Promise<AgentResult> {
   const { recent = RECENT, systemPrompt = "", ...options } = role.agent ?? {};
   const memory = new ChatMemory({ maxMessages: recent + LATER });
-  memory.addAll(before(rc, recent).map(toChat));
+  const recalled = await rc.recall();
+  memory.addAll(recalled.length > 0 ? recalled : before(rc, recent).map(toChat));
   const agent = new Agent({
     ...options,
     name: rc.name,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/action/action.ts";
+import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { usd } from "../../src/model/money.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
@@ -86,6 +87,23 @@ describe("a role that is an agent", () => {
     const said = model.calls[1]?.messages.map(({ content }) => content).join("\n");
     expect(said).toMatch(/one[\s\S]*first answer[\s\S]*two/);
     expect(model.calls[1]?.messages.filter(({ content }) => content?.includes("two"))).toHaveLength(1);
+  });
+});
+
+describe("an agent with a memory", () => {
+  test("recalls what was said in another run, as a step, and a replay recalls the same", async () => {
+    const journal = memoryJournal();
+    const model = scriptedModel(["the key is under the mat", "look under the mat"]);
+    const role = scout(counter().tool, { memory: { store: inMemoryStore() } });
+    const team = new Team({ seed: "s", model, journal, roles: [role] });
+    await team.run("Where is the key to the house?", { id: "one" }).result;
+    const { output } = await team.run("I want the key to the house", { id: "two" }).result;
+    expect(output?.content).toBe("look under the mat");
+    expect(model.calls[1]?.messages.map(({ content }) => content).join("\n")).toContain("Where is the key to the house?");
+    const events = await eventsOf(journal, "two");
+    expect(events.some((event) => event.type === "step.started" && event.kind === "memory")).toBe(true);
+    expect((await team.replay("two").result).output?.content).toBe("look under the mat");
+    expect(model.calls).toHaveLength(2);
   });
 });
 
