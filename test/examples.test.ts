@@ -36,6 +36,32 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "300 messages: Report 217 on the bridge over stream 217.",
     "a long text: 4 windows",
   ],
+  "10-agent": [
+    "weather -> 21 degrees and sun in Paris",
+    "finished in 2 steps: It is 21 degrees in Paris: no coat.",
+    "As I said: no coat. | 6 messages",
+    "max_steps IDLE",
+    "stopped",
+  ],
+  "11-tools": [
+    /^denied the tool "mail" may not be used like this$/,
+    /^denied a person did not allow this use of the tool "mail"/,
+    /^invalid Arguments of "mail" do not fit$/,
+    'unknown there is no tool "fax"',
+    "ok ",
+    "1 sent: One message is sent.",
+    "The water boils.",
+    "Progress: 1 of 2 completed",
+  ],
+  "12-agent-role": ["stopped", "Bridge to open in May | 2 + 2 calls of the model, searched again: bridge opening", "true 2 1"],
+  "13-nets": ["12 after 4 steps", "By train. 4 calls", "Roads over water. | 45 characters streamed"],
+  "14-planning-flow": [
+    'facts -> Ria did "collect facts on bridges"',
+    'pictures -> Ria did "find a picture"',
+    'page -> Will did "write the page"',
+    "finished - The page on bridges is written.",
+  ],
+  "15-mcp": ["The server says: The sum of 2 and 40 is 42."],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

@@ -1,4 +1,4 @@
-import { generateText, Output, stepCountIs, streamText, tool } from "ai";
+import { generateText, Output, stepCountIs, streamText, tool, ToolLoopAgent } from "ai";
 import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { z } from "zod";
 
@@ -45,5 +45,18 @@ export const cases = {
     let heard = 0;
     for (let k = 0; k < n; k += 1) for await (const _piece of streamText({ model, prompt: "go" }).textStream) heard += 1;
     return { done: heard / 100 };
+  },
+
+  async parallel(n) {
+    const doGenerate = () => new Promise((resolve) => setTimeout(resolve, 200, reply([{ type: "text", text: "said" }])));
+    const model = new MockLanguageModelV4({ doGenerate });
+    const said = await Promise.all(Array.from({ length: n }, () => generateText({ model, prompt: "go" })));
+    return { done: said.filter(({ text }) => text === "said").length };
+  },
+
+  "idle-agent"(n) {
+    const model = new MockLanguageModelV4({ doGenerate: async () => reply([]) });
+    const tools = { look: tool({ description: "Looks.", inputSchema: z.object({}), execute: async () => "seen" }) };
+    return { keep: Array.from({ length: n }, (_, place) => new ToolLoopAgent({ id: `agent${place}`, model, tools })) };
   },
 };

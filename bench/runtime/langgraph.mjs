@@ -1,7 +1,8 @@
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
+import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { tool } from "@langchain/core/tools";
-import { Annotation, END, Send, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, Command, END, interrupt, Send, START, StateGraph } from "@langchain/langgraph";
 import { z } from "zod";
 
 const Count = Annotation.Root({
@@ -20,14 +21,18 @@ function pingPong(n, saver) {
     .compile(saver === undefined ? {} : { checkpointer: saver });
 }
 
-/** A model without latency that calls a tool `n` times, then answers. */
+const PIECES = Array.from({ length: 100 }, (_, k) => `${k} `);
+
+/** A model that calls a tool `n` times, then answers. */
 class ScriptedModel extends BaseChatModel {
   #n;
+  #latency;
   #asked = 0;
 
-  constructor(n) {
+  constructor(n, latency = 0) {
     super({});
     this.#n = n;
+    this.#latency = latency;
   }
 
   _llmType() {
@@ -38,8 +43,16 @@ class ScriptedModel extends BaseChatModel {
     return this;
   }
 
+  async *_streamResponseChunks(_messages, _options, manager) {
+    for (const text of PIECES) {
+      yield new ChatGenerationChunk({ text, message: new AIMessageChunk(text) });
+      await manager?.handleLLMNewToken(text);
+    }
+  }
+
   async _generate() {
     this.#asked += 1;
+    if (this.#latency > 0) await new Promise((resolve) => setTimeout(resolve, this.#latency));
     const call = { id: `c${this.#asked}`, name: "look", args: { at: this.#asked }, type: "tool_call" };
     const message = this.#asked > this.#n ? new AIMessage("done") : new AIMessage({ content: "", tool_calls: [call] });
     return { generations: [{ text: "", message }] };
@@ -67,11 +80,13 @@ export const cases = {
     const { mkdtempSync, rmSync, statSync } = await import("node:fs");
     const folder = mkdtempSync("/tmp/bench-langgraph-");
     const saver = SqliteSaver.fromConnString(`${folder}/runs.db`);
+    const from = performance.now();
     const { count } = await pingPong(n, saver).invoke({ count: 0 }, { recursionLimit: n + 10, configurable: { thread_id: "1" } });
+    const ms = performance.now() - from;
     saver.db.close();
     const bytes = statSync(`${folder}/runs.db`).size;
     rmSync(folder, { recursive: true });
-    return { done: count, bytes };
+    return { done: count, ms, bytes };
   },
 
   async fanout(n) {
@@ -81,8 +96,9 @@ export const cases = {
       .addEdge(START, "speaker")
       .addConditionalEdges("speaker", () => Array.from({ length: n }, () => new Send("listener", { count: 0 })))
       .compile();
+    const from = performance.now();
     const { heard } = await graph.invoke({ count: 0 }, { recursionLimit: 10 });
-    return { done: heard };
+    return { done: heard, ms: performance.now() - from };
   },
 
   async chain(n) {
@@ -94,5 +110,67 @@ export const cases = {
     let done = 0;
     for (let run = 0; run < n; run += 1) done += (await compiled.invoke({ count: 0 }, { recursionLimit: 200 })).count;
     return { done };
+  },
+
+  /** A run that waits for a word from outside, in a file, opened by another saver. */
+  async resume(n) {
+    const { SqliteSaver } = await import("@langchain/langgraph-checkpoint-sqlite");
+    const { mkdtempSync, rmSync } = await import("node:fs");
+    const folder = mkdtempSync("/tmp/bench-langgraph-");
+    const config = { recursionLimit: n + 10, configurable: { thread_id: "1" } };
+    const graph = (saver) =>
+      new StateGraph(Count)
+        .addNode("one", ({ count }) => {
+          if (count === n) interrupt("go on?");
+          return { count: count + 1 };
+        })
+        .addEdge(START, "one")
+        .addConditionalEdges("one", ({ count }) => (count > n ? END : "one"))
+        .compile({ checkpointer: saver });
+    const first = SqliteSaver.fromConnString(`${folder}/runs.db`);
+    await graph(first).invoke({ count: 0 }, config);
+    first.db.close();
+    const from = performance.now();
+    const second = SqliteSaver.fromConnString(`${folder}/runs.db`);
+    const { count } = await graph(second).invoke(new Command({ resume: "yes" }), config);
+    second.db.close();
+    const ms = performance.now() - from;
+    rmSync(folder, { recursive: true });
+    if (count !== n + 1) throw new Error(`Expected ${n + 1} hops, got ${count}.`);
+    return { done: n, ms };
+  },
+
+  async stream(n) {
+    const model = new ScriptedModel(0);
+    const graph = new StateGraph(Count)
+      .addNode("one", async () => ({ count: (await model.invoke("go")).content.length }))
+      .addEdge(START, "one")
+      .addEdge("one", END)
+      .compile();
+    let heard = 0;
+    for (let k = 0; k < n; k += 1) {
+      for await (const [piece] of await graph.stream({ count: 0 }, { streamMode: "messages" })) heard += piece.content === "" ? 0 : 1;
+    }
+    return { done: heard / 100 };
+  },
+
+  async parallel(n) {
+    const graph = new StateGraph(Count)
+      .addNode("speaker", () => ({}))
+      .addNode("one", async () => {
+        const { content } = await new ScriptedModel(0, 200).invoke("go");
+        return { heard: content === "done" ? 1 : 0 };
+      })
+      .addEdge(START, "speaker")
+      .addConditionalEdges("speaker", () => Array.from({ length: n }, () => new Send("one", { count: 0 })))
+      .compile();
+    return { done: (await graph.invoke({ count: 0 })).heard };
+  },
+
+  async "idle-agent"(n) {
+    const { createReactAgent } = await import("@langchain/langgraph/prebuilt");
+    const look = tool(async () => "seen", { name: "look", description: "Looks.", schema: z.object({}) });
+    const llm = new ScriptedModel(0);
+    return { keep: Array.from({ length: n }, (_, k) => createReactAgent({ name: `agent${k}`, llm, tools: [look] })) };
   },
 };

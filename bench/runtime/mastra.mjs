@@ -33,4 +33,51 @@ export const cases = {
     for (let run = 0; run < n; run += 1) done += await lived(chain);
     return { done };
   },
+
+  /** One step for each of a list, side by side. */
+  async fanout(n) {
+    const listener = createStep({
+      id: "listener",
+      inputSchema: Count,
+      outputSchema: Count,
+      execute: async ({ inputData: { count } }) => ({ count: count + 1 }),
+    });
+    const flow = createWorkflow({ id: "fanout", inputSchema: z.array(Count), outputSchema: z.array(Count) })
+      .foreach(listener, { concurrency: n })
+      .commit();
+    const run = await flow.createRun();
+    const from = performance.now();
+    const { status, result } = await run.start({ inputData: Array.from({ length: n }, () => ({ count: 0 })) });
+    if (status !== "success") throw new Error(`The workflow ended with ${status}.`);
+    return { done: result.reduce((sum, { count }) => sum + count, 0), ms: performance.now() - from };
+  },
+
+  async parallel(n) {
+    const waiting = (id) =>
+      createStep({
+        id,
+        inputSchema: Count,
+        outputSchema: Count,
+        execute: () => new Promise((resolve) => setTimeout(resolve, 200, { count: 1 })),
+      });
+    const flow = createWorkflow({ id: "parallel", inputSchema: Count, outputSchema: z.record(z.string(), Count) })
+      .parallel(Array.from({ length: n }, (_, place) => waiting(`one${place}`)))
+      .commit();
+    const run = await flow.createRun();
+    const { status, result } = await run.start({ inputData: { count: 0 } });
+    if (status !== "success") throw new Error(`The workflow ended with ${status}.`);
+    return { done: Object.keys(result).length };
+  },
+
+  async "idle-agent"(n) {
+    const [{ Agent }, { createTool }, { MockLanguageModelV4 }] = await Promise.all([
+      import("@mastra/core/agent"),
+      import("@mastra/core/tools"),
+      import("ai/test"),
+    ]);
+    const model = new MockLanguageModelV4({});
+    const look = createTool({ id: "look", description: "Looks.", inputSchema: z.object({}), execute: async () => "seen" });
+    const agent = (k) => new Agent({ id: `agent${k}`, name: `agent${k}`, instructions: "Work.", model, tools: { look } });
+    return { keep: Array.from({ length: n }, (_, k) => agent(k)) };
+  },
 };

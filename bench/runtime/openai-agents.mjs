@@ -4,14 +4,19 @@ import { z } from "zod";
 setTracingDisabled(true);
 
 /** A model without latency that answers each request by a function of how many came. */
-function scripted(answer) {
+function scripted(answer, pieces = []) {
   let asked = 0;
+  const getResponse = async () => {
+    asked += 1;
+    return { usage: new Usage(), output: [await answer(asked)], responseId: `r${asked}` };
+  };
   return {
-    getResponse: async () => {
-      asked += 1;
-      return { usage: new Usage(), output: [answer(asked)], responseId: `r${asked}` };
+    getResponse,
+    async *getStreamedResponse() {
+      for (const delta of pieces) yield { type: "output_text_delta", delta };
+      const { output, responseId: id } = await getResponse();
+      yield { type: "response_done", response: { id, output, usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } } };
     },
-    async *getStreamedResponse() {},
   };
 }
 
@@ -54,8 +59,27 @@ export const cases = {
     return { done };
   },
 
-  idle(n) {
+  async stream(n) {
+    const pieces = Array.from({ length: 100 }, (_, k) => `${k} `);
+    const agent = new Agent({ name: "one", model: scripted(() => said(pieces.join("")), pieces) });
+    let heard = 0;
+    for (let k = 0; k < n; k += 1) {
+      const result = await runner.run(agent, "go", { stream: true });
+      for await (const _piece of result.toTextStream()) heard += 1;
+    }
+    return { done: heard / 100 };
+  },
+
+  async parallel(n) {
+    const model = scripted(() => new Promise((resolve) => setTimeout(resolve, 200, said("said"))));
+    const agents = Array.from({ length: n }, (_, k) => new Agent({ name: `agent${k}`, model }));
+    const results = await Promise.all(agents.map((agent) => runner.run(agent, "go")));
+    return { done: results.filter(({ finalOutput }) => finalOutput === "said").length };
+  },
+
+  "idle-agent"(n) {
     const model = scripted(() => said(""));
-    return { keep: Array.from({ length: n }, (_, k) => new Agent({ name: `agent${k}`, model })) };
+    const tools = [tool({ name: "look", description: "Looks.", parameters: z.object({}), execute: async () => "seen" })];
+    return { keep: Array.from({ length: n }, (_, k) => new Agent({ name: `agent${k}`, model, tools })) };
   },
 };

@@ -29,10 +29,9 @@ export const TABLE = [
     name: "hop-no-memory",
     unit: "the same, of roles that remember nothing",
     measure: "each",
-    sizes: { troupe: [20_000, 200_000] },
-    compareWith: ["hop"],
+    sizes: { troupe: [20_000, 200_000], "troupe:hop": [20_000, 200_000] },
   },
-  { name: "listened", unit: "a hop with a listener to every act", measure: "each", sizes: { troupe: [200_000] }, compareWith: ["hop"] },
+  { name: "listened", unit: "a hop with a listener to every act", measure: "each", sizes: { troupe: [200_000], "troupe:hop": [200_000] } },
   {
     name: "chain",
     unit: "one message through a hundred participants",
@@ -85,9 +84,9 @@ export const TABLE = [
   },
   {
     name: "durable",
-    unit: "a hop that is on the disk when it is over",
+    unit: "a hop of a run that is kept on the disk",
     measure: "each",
-    sizes: { troupe: [5_000], bare: [5_000], langgraph: [200] },
+    sizes: { troupe: [5_000], bare: [1_000], langgraph: [200] },
     without: { nact: "no store in the package", xstate: "no store in the package", "openai-agents": "no store of runs", ai: "no store of runs" },
   },
   {
@@ -110,10 +109,9 @@ export const TABLE = [
   },
   {
     name: "idle-full",
-    unit: "one that waits and has actions, reactions, state, tools and a goal of its own, in bytes of heap",
+    unit: "one that waits and has reactions, typed actions, state, addresses and a goal, in bytes of heap",
     measure: "heap",
     sizes: { troupe: [10_000] },
-    compareWith: ["idle"],
   },
   {
     name: "idle-agent",
@@ -139,8 +137,14 @@ export const TABLE = [
   },
 ];
 
-/** What starts a process and brings a first message to somebody; measured from outside, the start of Node in it. */
-export const COLD = ["bare", "troupe", "zod", "nact", "xstate", "ai", "openai-agents", "langgraph", "mastra"];
+const PEERS = ["nact", "xstate", "ai", "openai-agents", "langgraph", "mastra"];
+
+/** Whole processes, from their start to their end; `bare` is Node alone. None of the peers' packages has a command. */
+export const COLD = [
+  { name: "import", unit: "a process that imports it and ends", how: "import", peers: ["troupe", "bare", "zod", ...PEERS] },
+  { name: "first-message", unit: "a process that brings a first message to somebody and ends", how: "message", peers: ["troupe", "bare", ...PEERS] },
+  { name: "help", unit: "a process that tells how the command is used", how: "help", peers: ["troupe", "bare"] },
+];
 
 /** What is installed alone; the versions are those of this folder's package.json. */
 export const INSTALLED = {
@@ -148,6 +152,7 @@ export const INSTALLED = {
   xstate: ["xstate"],
   ai: ["ai", "zod"],
   "openai-agents": ["@openai/agents", "zod"],
-  langgraph: ["@langchain/langgraph", "@langchain/core", "@langchain/langgraph-checkpoint-sqlite", "zod"],
+  langgraph: ["@langchain/langgraph", "@langchain/core", "zod"],
+  "langgraph with its SQLite saver": ["@langchain/langgraph", "@langchain/core", "@langchain/langgraph-checkpoint-sqlite", "zod"],
   mastra: ["@mastra/core", "zod"],
 };

@@ -27,6 +27,7 @@ export interface AgentOptions extends BrainOptions {
 
 /** What one run is given. */
 export interface AgentRunOptions {
+  /** Stops the run. Inside a role give the role's own: what another one stops suspends the whole activation. */
   readonly signal?: AbortSignal;
 }
 
@@ -53,12 +54,12 @@ export class Agent {
   #memory: AgentMemory | undefined;
   #brain: Brain | undefined;
 
-  /** @throws UsageError `AGENT_INVALID` for what can never work. */
+  /** @throws UsageError `AGENT_INVALID` for what can never work; `TOOL_DUPLICATE` for two tools of one name. */
   constructor(options: AgentOptions) {
     this.name = options.name;
     this.description = options.description ?? "";
-    this.#options = options;
     checkOptions(options);
+    this.#options = { ...options, ...ownTools(options.tools) };
   }
 
   get state(): AgentState {
@@ -179,6 +180,12 @@ function checkOptions({ memory, tools, maxSteps }: AgentOptions): void {
     "AGENT_INVALID",
     "Expected either tools or a memory of agents, which has its own, got both. Give the memory the tools.",
   );
+}
+
+/** A list of the agent's own with two of one name refused, where no collection is given: what is given may be read only once. */
+function ownTools(tools: AgentOptions["tools"]): Pick<AgentOptions, "tools"> {
+  if (tools === undefined || tools instanceof ToolCollection) return {};
+  return { tools: [...new ToolCollection(tools)] };
 }
 
 function memoryOf({ memory, tools = [], terminate: ends = true }: AgentOptions): AgentMemory {

@@ -1,7 +1,6 @@
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { randomStream } from "../kernel/random.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import type { CallPolicy } from "../model/call.ts";
 import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
@@ -14,6 +13,7 @@ import type { LoopOptions } from "./loop-detector.ts";
 import { ModelDesk } from "./model-desk.ts";
 import type { Net } from "./net.ts";
 import { react } from "./nets/react.ts";
+import { jitter } from "./jitter.ts";
 import { closeOpenCalls } from "./open-calls.ts";
 import { type CallRules, toolRunner } from "./tool-runner.ts";
 import { WorkingMind } from "./working-mind.ts";
@@ -137,7 +137,7 @@ export class Brain {
     const { model, systemPrompt, toolChoice = "auto", nextStepPrompt, loops = {} } = this.#options;
     const clock = this.#options.clock ?? systemClock;
     const steps = this.#options.steps ?? directSteps(signal);
-    const policy: CallPolicy = { random: randomStream("agent"), ...this.#options.calls, clock };
+    const policy: CallPolicy = { random: jitter(), ...this.#options.calls, clock };
     this.#compaction ??= new Compaction(this.#options.compaction);
     const step = (): number => mind.step;
     const desk = new ModelDesk({ model, steps, policy, systemPrompt, memory, compaction: this.#compaction, signal, tell, step });

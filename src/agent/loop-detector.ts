@@ -1,4 +1,4 @@
-import { contentHash } from "../kernel/json.ts";
+import { canonicalJson, contentHash } from "../kernel/json.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 
 /** When doing the same again counts as a loop. */
@@ -26,7 +26,7 @@ export class LoopDetector {
   /** Takes what was called in one step and tells how long the cycle is that it closes; 0 for none. After one is told it is looked for anew. */
   add(calls: readonly ToolCall[]): number {
     if (calls.length === 0) return 0;
-    this.#seen.push(contentHash(calls.map(signature).sort()));
+    this.#seen.push(short(calls.map(signature).sort().join("\n")));
     if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();
     for (let period = 1; period <= this.#longest; period++) {
       if (!this.#isCycle(period)) continue;
@@ -49,8 +49,15 @@ function signature({ function: { name, arguments: text } }: ToolCall): string {
 
 function sameArguments(text: string): string {
   try {
-    return contentHash(JSON.parse(text === "" ? "{}" : text));
+    return canonicalJson(JSON.parse(text === "" ? "{}" : text));
   } catch {
     return text.trim();
   }
 }
+
+/** What is remembered of a batch is small, however long its arguments are. */
+function short(text: string): string {
+  return text.length <= LONGEST_SIGNATURE ? text : contentHash(text);
+}
+
+const LONGEST_SIGNATURE = 300;

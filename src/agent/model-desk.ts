@@ -8,6 +8,7 @@ import type { ChatModel, ChatRequest, ChatResponse, Usage } from "../model/chat-
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedModel, steppedModel } from "../model/stepped-model.ts";
 import { askAgain, issueLine, promptFor, readReply } from "../model/structured-output.ts";
+import { addUsage } from "../model/usage.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import type { Compacted, Compaction } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
@@ -97,7 +98,7 @@ export class ModelDesk {
 
   #took(reply: ChatResponse): ChatResponse {
     const { tell, step } = this.#parts;
-    this.#usage = sumOfUsage(this.#usage, reply.usage);
+    this.#usage = addUsage(this.#usage, reply.usage);
     tell({ type: "reply.ended", step: step(), text: reply.content, calls: reply.toolCalls, usage: reply.usage });
     return reply;
   }
@@ -151,18 +152,6 @@ export class ModelDesk {
 function systemMessages(...prompts: readonly (string | undefined)[]): readonly ChatMessage[] {
   const said = prompts.filter((prompt) => prompt !== undefined && prompt !== "");
   return said.length === 0 ? [] : [{ role: "system", content: said.join("\n\n") }];
-}
-
-/** Tokens of several calls together. */
-export function sumOfUsage(sum: Usage, usage: Usage | undefined): Usage {
-  if (usage === undefined) return sum;
-  const cached = (sum.cachedTokens ?? 0) + (usage.cachedTokens ?? 0);
-  return {
-    inputTokens: sum.inputTokens + usage.inputTokens,
-    outputTokens: sum.outputTokens + usage.outputTokens,
-    ...(cached === 0 ? {} : { cachedTokens: cached }),
-    ...(sum.estimated === true || usage.estimated === true ? { estimated: true } : {}),
-  };
 }
 
 function unreadable(model: string, text: string, issues: readonly string[]): OutputError {

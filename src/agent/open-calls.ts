@@ -12,7 +12,7 @@ export function openCalls(messages: readonly ChatMessage[]): readonly ToolCall[]
 }
 
 /** Results for calls whose run was cut off: without one a server refuses the whole conversation. */
-export function cutOff(calls: readonly ToolCall[]): readonly ChatMessage[] {
+function cutOff(calls: readonly ToolCall[]): readonly ChatMessage[] {
   return calls.map((call) =>
     toolMessage(
       notRun(call, "skipped", "the run was stopped here. Nobody knows whether this call has run; look before you call it again."),

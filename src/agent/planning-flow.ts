@@ -1,7 +1,6 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
-import { randomStream } from "../kernel/random.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { TaskFields } from "../memory/task.ts";
@@ -14,6 +13,7 @@ import type { AgentResult } from "./events.ts";
 import { type FlowEvent, flowEventKinds, type FlowResult } from "./flow-events.ts";
 import { FlowPlan, type FlowStep } from "./flow-plan.ts";
 import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
+import { jitter } from "./jitter.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { ModelDesk } from "./model-desk.ts";
 
@@ -97,6 +97,7 @@ class FlowDrive {
   readonly #log: EventLog<FlowEvent>;
   readonly #planner: FlowPlanner;
   readonly #given: readonly TaskFields[] | undefined;
+  readonly #isBehindDoor: boolean;
   readonly #running = new Map<string, Promise<void>>();
   readonly #busy = new Set<FlowExecutor>();
   #plan: FlowPlan | undefined;
@@ -119,6 +120,7 @@ class FlowDrive {
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     this.#log = log;
     this.#given = options.tasks;
+    this.#isBehindDoor = options.steps !== undefined;
     const hands = [...executors].map(([type, executor]) => ({ type, description: executor instanceof Agent ? executor.description : "" }));
     this.#planner = new FlowPlanner(deskOf(options, this.#signal), hands, limits.maxSteps);
   }
@@ -131,7 +133,8 @@ class FlowDrive {
       await this.#work();
       result = await this.#outcome();
     } catch (error) {
-      this.#stop.abort(error);
+      // What is stopped behind a role's door suspends the role, which would hide the error; there it is awaited.
+      if (!this.#isBehindDoor) this.#stop.abort(error);
       await Promise.all(this.#running.values());
       result = { ...endOf(error, this.#outer), answer: "", steps: this.#plan?.steps ?? [] };
     }
@@ -244,7 +247,19 @@ class FlowDrive {
     const status = isDone ? "finished" : "blocked";
     const [only, ...others] = doneSteps;
     if (isDone && only !== undefined && others.length === 0) return { status, answer: only.result, steps };
-    return { status, answer: await this.#planner.summarize(this.#goal, steps), steps };
+    return { status, answer: await this.#summary(), steps };
+  }
+
+  /** What the steps gave is not lost with the words about it. */
+  async #summary(): Promise<string> {
+    const { steps, doneSteps } = this.#thePlan;
+    try {
+      return await this.#planner.summarize(this.#goal, steps);
+    } catch (error) {
+      if (error instanceof ControlError || this.#outer.aborted) throw error;
+      this.#log.add({ type: "warning", code: "SUMMARY_MISSING", text: `The results stand as they are, unsummed. ${thrownText(error)}` });
+      return doneSteps.map((step) => step.result).join("\n\n");
+    }
   }
 
   #executorOf(type: string | undefined): FlowExecutor {
@@ -286,7 +301,7 @@ class FlowDrive {
 }
 
 function deskOf({ model, steps, clock = systemClock, calls }: PlanningFlowOptions, signal: AbortSignal): ModelDesk {
-  const policy: CallPolicy = { random: randomStream("flow"), ...calls, clock };
+  const policy: CallPolicy = { random: jitter(), ...calls, clock };
   const parts = { model, policy, signal, steps: steps ?? directSteps(signal), systemPrompt: undefined };
   return new ModelDesk({ ...parts, memory: new MessagesMemory(), compaction: new Compaction(), tell: () => {}, step: () => 0 });
 }

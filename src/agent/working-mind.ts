@@ -72,13 +72,9 @@ export class WorkingMind implements Mind {
   async act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
     throwIfAborted(this.signal);
     if (this.#loops !== undefined) this.#called.push(...calls);
-    const choice = this.toolChoice;
-    const forbidden = new Map(calls.map((call) => [call, forbiddenBy(choice, call, this.#parts.memory.tools)]));
-    const ran = await this.#parts.runCalls(calls.filter((call) => forbidden.get(call) === undefined));
+    const called = await this.#run(calls);
     throwIfAborted(this.signal);
-    this.#acted ||= ran.length > 0;
-    const answers = new Map(ran.map((called) => [called.call, called]));
-    return calls.flatMap((call) => forbidden.get(call) ?? answers.get(call) ?? []);
+    return called;
   }
 
   warn(code: string, text: string): void {
@@ -102,5 +98,17 @@ export class WorkingMind implements Mind {
         `You call ${what} again and again, and nothing new comes of it. Do something else, or say what you know so far. If you go on like this, you are stopped.`,
       ),
     ]);
+  }
+
+  /** What the choice of tools forbids is answered and not run. */
+  async #run(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
+    const { memory, runCalls } = this.#parts;
+    const choice = this.toolChoice;
+    if (choice === "auto" || choice === "required") return runCalls(calls);
+    const forbidden = new Map(calls.map((call) => [call, forbiddenBy(choice, call, memory.tools)]));
+    const ran = await runCalls(calls.filter((call) => forbidden.get(call) === undefined));
+    this.#acted ||= ran.length > 0;
+    const answers = new Map(ran.map((called) => [called.call, called]));
+    return calls.flatMap((call) => forbidden.get(call) ?? answers.get(call) ?? []);
   }
 }

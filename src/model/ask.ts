@@ -6,6 +6,7 @@ import { boundedRequest, callModel, type CallPolicy, type DeltaInfo } from "./ca
 import type { ChatMessage } from "./chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ToolSpec, Usage } from "./chat-model.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
+import { addUsage } from "./usage.ts";
 import { askAgain, issueLine, type OutputIssue, promptFor, readReply, withLadder } from "./structured-output.ts";
 
 /** One question to a model, through the door every side effect passes. */
@@ -135,17 +136,6 @@ function requestOf(input: ChatStepInput): ChatRequest {
     ...(input.seed === undefined ? {} : { seed: input.seed }),
     ...(input.stop === undefined ? {} : { stop: input.stop }),
     ...(Object.keys(extra).length === 0 ? {} : { extra }),
-  };
-}
-
-function addUsage(sum: Usage, usage: Usage | undefined): Usage {
-  if (usage === undefined) return sum;
-  const cached = (sum.cachedTokens ?? 0) + (usage.cachedTokens ?? 0);
-  return {
-    inputTokens: sum.inputTokens + usage.inputTokens,
-    outputTokens: sum.outputTokens + usage.outputTokens,
-    ...(cached === 0 ? {} : { cachedTokens: cached }),
-    ...(sum.estimated === true || usage.estimated === true ? { estimated: true } : {}),
   };
 }
 

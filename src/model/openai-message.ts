@@ -2,8 +2,8 @@ import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { ChatMessage, ImagePart, ToolCall } from "./chat-message.ts";
 
-/** Names that servers take for speakers. */
-const SPEAKER = /[^a-zA-Z0-9_-]/g;
+/** What servers take in no name of a speaker or a tool. */
+const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
 
 /**
  * A conversation in the form that OpenAI's servers take, without empty fields. Pictures that tools return follow as a user's message after
@@ -35,7 +35,7 @@ export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
 export function toOpenAI(message: ChatMessage): JsonObject {
   const { role, content = "", images = [] } = message;
   if (role === "tool") return { role, content, tool_call_id: message.toolCallId ?? "" };
-  const name = message.name?.replace(SPEAKER, "_").slice(0, 64);
+  const name = message.name?.replace(UNNAMEABLE, "_").slice(0, 64);
   const speaker: JsonObject = name === undefined || name === "" ? {} : { name };
   if (images.length > 0 && role !== "user") {
     throw new UsageError("IMAGES_UNSUPPORTED", `Expected pictures in messages of users and tools only, got some in one of role ${role}.`);
@@ -55,6 +55,21 @@ function parts(text: string, images: readonly ImagePart[]): JsonObject[] {
   return text === "" ? pictures : [{ type: "text", text }, ...pictures];
 }
 
-function wireCall(call: ToolCall): JsonObject {
-  return { id: call.id, type: "function", function: { name: call.function.name, arguments: call.function.arguments } };
+/** Models call tools by names that no tool may have and with arguments that are no JSON; servers refuse to be told so. */
+function wireCall({ id, function: { name, arguments: given } }: ToolCall): JsonObject {
+  const wireName = name.replace(UNNAMEABLE, "_").slice(0, 64);
+  return {
+    id,
+    type: "function",
+    function: { name: wireName === "" ? "_" : wireName, arguments: isJsonObject(given) ? given : JSON.stringify({ unreadable: given }) },
+  };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }

@@ -8,7 +8,7 @@ const parameters = z.object({
 });
 
 /** Asks the person behind the agent and waits for the answer; time spent waiting does not count. */
-export function askHumanTool(): Tool<z.infer<typeof parameters>> {
+export function askHumanTool(): Tool {
   return defineTool({
     name: "ask_human",
     description: "Asks the person you work for, and waits for the answer. For what only a person can know or decide.",

@@ -23,7 +23,7 @@ const parameters = z.object({
 type CodeArguments = z.infer<typeof parameters>;
 
 /** Runs a program in JavaScript or Python: each call is a process of its own in the sandbox, in a copy of the project. */
-export function codeTool({ workspace, sandbox }: CommandPorts): Tool<CodeArguments> {
+export function codeTool({ workspace, sandbox }: CommandPorts): Tool {
   const files = new ToolFiles(workspace);
   return defineTool({
     name: "code",

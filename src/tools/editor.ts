@@ -41,7 +41,7 @@ type EditorArguments = z.infer<typeof parameters>;
 const turns = new WeakMap<Workspace, Turns>();
 
 /** Views and edits text files of a workspace. What it does not change stays byte for byte. */
-export function editorTool({ workspace }: EditorOptions): Tool<EditorArguments> {
+export function editorTool({ workspace }: EditorOptions): Tool {
   const files = new ToolFiles(workspace);
   const histories = new ToolStates(() => new EditHistory());
   return defineTool({

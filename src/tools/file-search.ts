@@ -48,7 +48,7 @@ const parameters = z.object({
 type SearchArguments = z.infer<typeof parameters>;
 
 /** Finds files of a workspace by name, by what they hold, or both. Nothing a model writes becomes a regular expression. */
-export function fileSearchTool({ workspace, ignore = IGNORED }: FileSearchOptions): Tool<SearchArguments> {
+export function fileSearchTool({ workspace, ignore = IGNORED }: FileSearchOptions): Tool {
   const ignored = new Set(ignore);
   return defineTool({
     name: "file_search",

@@ -30,7 +30,7 @@ const parameters = z.object({
 type PlanningArguments = z.infer<typeof parameters>;
 
 /** Keeps plans for an agent: several, one of them active. Plans belong to the session that makes them. */
-export function planningTool(): Tool<PlanningArguments> {
+export function planningTool(): Tool {
   const boards = new ToolStates(() => new PlanBoard());
   return defineTool({
     name: "planning",

@@ -25,7 +25,22 @@ export interface SandboxedCommand {
 }
 
 /** How a command ended and what it changed. Plain JSON. */
-export type CommandReport = z.infer<typeof Report>;
+export interface CommandReport {
+  readonly code?: number | null | undefined;
+  readonly signal?: string | null | undefined;
+  readonly missing?: string | undefined;
+  readonly timedOut: boolean;
+  readonly isThere: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly left?: { readonly cwd: string; readonly env: Readonly<Record<string, string | null>> } | undefined;
+  readonly changes: {
+    readonly written: readonly { readonly path: string; readonly content: string }[];
+    readonly removed: readonly string[];
+    readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+    readonly files: number;
+  };
+}
 
 /** What a command did to the files of its copy. */
 export type FileChanges = CommandReport["changes"];

@@ -50,7 +50,7 @@ const parameters = z.object({
  * A shell that lasts: `cd` and exported variables hold for the next command of the same agent. Each command is a process of its own in the
  * sandbox, on a copy of the project, so nothing is left running, and what lasts is a value that a resumed run has again.
  */
-export function shellTool({ workspace, sandbox }: CommandPorts): Tool<z.infer<typeof parameters>> {
+export function shellTool({ workspace, sandbox }: CommandPorts): Tool {
   const files = new ToolFiles(workspace);
   const sessions = new ToolStates(() => new ShellSession(sandbox, files));
   return defineTool({

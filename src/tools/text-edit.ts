@@ -29,15 +29,27 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
  * @param after from 0 to the number of lines
  */
 export function insertLines(text: string, after: number, lines: string): TextEdit {
-  const end = lineEnd(text);
   const starts = lineStarts(text);
   const count = lineCount(text);
   if (after > count) return refused(`Expected a line from 0 to ${count}, got ${after}.`);
-  const added = withLineEnd(lines, end).replace(/(\r\n|\n|\r)$/, "");
   const at = after === count ? text.length : (starts[after] ?? text.length);
-  const isUnended = at === text.length && text !== "" && !/[\r\n]$/.test(text);
-  const piece = isUnended ? `${end}${added}` : `${added}${end}`;
+  const usual = pieceWith(lineEnd(text), text, at, lines);
+  // Where a file mixes its line ends, a single one could become half of another.
+  const piece = isSplit(text, at, usual) ? usual : pieceWith("\r\n", text, at, lines);
   return { kind: "edited", text: text.slice(0, at) + piece + text.slice(at), line: after + 1 };
+}
+
+function pieceWith(end: string, text: string, at: number, lines: string): string {
+  const added = withLineEnd(lines, end);
+  const piece = added.endsWith(end) ? added.slice(0, -end.length) : added;
+  const isUnended = at === text.length && text !== "" && !/[\r\n]$/.test(text);
+  if (!isUnended) return `${piece}${end}`;
+  // An empty last line is one only when it is ended.
+  return /(^|[\r\n])$/.test(piece) ? `${end}${piece}${end}` : `${end}${piece}`;
+}
+
+function isSplit(text: string, at: number, piece: string): boolean {
+  return !(text[at - 1] === "\r" && piece.startsWith("\n")) && !(piece.endsWith("\r") && text[at] === "\n");
 }
 
 /** How a text ends its lines: as most of its lines do, `\n` where there are none. */

@@ -1,13 +1,10 @@
 import { createHash } from "node:crypto";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
-import { fitsGlob } from "../tool/glob.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
 import { mayWrite } from "../workspace/replay-writes.ts";
 import type { Workspace, WrittenFile } from "../workspace/workspace.ts";
-
-/** Stands in a record for a secret. */
-const LEFT_OUT = "[secret]";
+import { fitsMasked, isMasked } from "./masked-text.ts";
 
 /** What a read found: a text, nothing, or something no tool works on, and why. Plain JSON. */
 export type FoundFile =
@@ -39,18 +36,17 @@ export class ToolFiles {
       async () => (found = await readText(this.workspace, path)),
     );
     if (found !== undefined || recorded.kind !== "text") return found ?? recorded;
-    return { kind: "text", text: (await this.#unmasked(path, recorded.text)) ?? recorded.text, fromRecord: true };
+    return { kind: "text", text: await this.#unmasked(ctx, path, recorded.text), fromRecord: true };
   }
 
   /**
-   * @param fromRecord whether the content may have lost secrets to a record: then a file that has it with them stays as it is
+   * @param fromRecord whether the content may have lost secrets to a record: then a file that may have them is left as it is
    * @throws WorkspaceError
    */
   write(ctx: ToolContext, path: string, content: string, fromRecord = false): Promise<WrittenFile> {
     return ctx.step({ kind: "step", name: WRITE_STEP, request: { path, content }, again: true }, async ({ mode }) => {
-      if (!(await mayWrite(this.workspace, mode))) return writtenFile(path, content);
-      const whole = fromRecord ? await this.#unmasked(path, content) : undefined;
-      return whole === undefined ? this.workspace.write(path, content) : writtenFile(path, whole);
+      const stays = !(await mayWrite(this.workspace, mode)) || (fromRecord && (await this.#hasMore(path, content)));
+      return stays ? writtenFile(path, content) : this.workspace.write(path, content);
     });
   }
 
@@ -62,13 +58,17 @@ export class ToolFiles {
     });
   }
 
-  /** What is in a file, when it is this text but for what a record leaves out. */
-  async #unmasked(path: string, masked: string): Promise<string | undefined> {
-    if (!masked.includes(LEFT_OUT)) return undefined;
+  async #unmasked(ctx: ToolContext, path: string, masked: string): Promise<string> {
+    if (ctx.mode === "replay" || !isMasked(masked)) return masked;
     const found = await readText(this.workspace, path);
-    return found.kind === "text" && fitsGlob(found.text.replaceAll("*", "\0"), masked.replaceAll("*", "\0").replaceAll(LEFT_OUT, "*"))
-      ? found.text
-      : undefined;
+    return found.kind === "text" && fitsMasked(found.text, masked) ? found.text : masked;
+  }
+
+  /** Whether a file may hold secrets that a content has lost. */
+  async #hasMore(path: string, content: string): Promise<boolean> {
+    if (!isMasked(content)) return false;
+    const found = await readText(this.workspace, path);
+    return found.kind === "text" && !isMasked(found.text);
   }
 }
 

@@ -34,7 +34,7 @@ type FetchArguments = z.infer<typeof parameters>;
  * Fetches a page of the public internet as text. Private, loopback, link-local and metadata addresses are refused, also behind names and
  * redirects, unless allowed. What the page says is marked as data.
  */
-export function webFetchTool(options: WebFetchOptions = {}): Tool<FetchArguments> {
+export function webFetchTool(options: WebFetchOptions = {}): Tool {
   return defineTool({
     name: "web_fetch",
     description: "Fetches a page from the web and gives its text, with links; long pages in pieces. Only public addresses can be reached.",

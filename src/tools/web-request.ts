@@ -101,7 +101,6 @@ function open(
     sent.on("response", resolve);
     sent.on("error", reject);
     // Without an error and without an answer: a server that speaks another protocol from now on, for one.
-    sent.on("upgrade", (_answer, socket) => socket.destroy());
     sent.on("close", () => reject(new TroupeError("WEB_CLOSED", "Expected an answer, but the connection was closed. Try again later.")));
     sent.end();
   });

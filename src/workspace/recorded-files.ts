@@ -76,7 +76,7 @@ export class RecordedFiles {
     this.#writes.delete(`${act} ${key}`);
     if (!ok) return;
     const opened = this.#opened(write.path, unitOf(act));
-    opened.last = write.state === ABSENT ? ABSENT : (shaIn(value) ?? write.state);
+    opened.last = shaIn(value) ?? write.state;
     opened.contents.add(opened.last);
     // What a fork takes from its parent is recorded before it is written.
     if (!write.isTaken) opened.isSure = true;

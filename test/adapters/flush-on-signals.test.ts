@@ -43,7 +43,7 @@ describe("flushOnSignals (R097: up to 99 messages were lost)", () => {
     const told: unknown[] = [];
     const stuck = { persist: () => new Promise<void>(() => {}) };
     const broken = { persist: () => Promise.reject(new Error("disk full")) };
-    const own = vi.fn();
+    const own = vi.fn<() => void>();
     process.on("SIGHUP", own);
     const before = process.listenerCount("SIGHUP");
     const stop = flushOnSignals([stuck, broken], { signals: ["SIGHUP"], timeout: 1_000, clock, onError: (error) => told.push(error) });

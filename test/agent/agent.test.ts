@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tool/define-tool.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
 
 describe("a run", () => {
@@ -34,6 +37,89 @@ describe("a run", () => {
       "reply.ended",
       "state.changed",
       "run.ended",
+    ]);
+  });
+});
+
+describe("what an agent's tools may do", () => {
+  const done: string[] = [];
+  const write = defineTool({
+    name: "write",
+    description: "writes",
+    parameters: z.object({ path: z.string() }),
+    execute: ({ path }) => {
+      done.push(path);
+      return "written";
+    },
+  });
+  const script = (path: string): [object, string] => [calls(call("write", { path })), "done"];
+
+  it("does not write where nobody is there to allow it, and the model is told", async () => {
+    const { agent, model } = agentOf(script("a"), { tools: [write] });
+    const run = agent.run("x");
+    expect((await eventsOf(run)).find((event) => event.type === "call.ended")).toMatchObject({ outcome: "denied" });
+    expect(model.calls[1]?.messages.at(-1)?.content).toContain("permission");
+    expect(done).toEqual([]);
+  });
+
+  it("asks the approver by the agent's name, and heeds the answer and the rules", async () => {
+    const asked: string[] = [];
+    const approve = ({ role, tool, args }: { role: string; tool: string; args: unknown }): boolean => {
+      asked.push(`${role} ${tool} ${JSON.stringify(args)}`);
+      return asked.length === 1;
+    };
+    const permissions = {
+      rules: [
+        { tool: "write", args: { path: "free/*" }, decide: "allow" as const },
+        { tool: "write", args: { path: "*secret*" }, decide: "deny" as const },
+      ],
+    };
+    for (const path of ["b", "c", "free/d", "secret"])
+      await agentOf(script(path), { tools: [write], approve, permissions }).agent.run("x").result;
+    expect(asked).toEqual(['tester write {"path":"b"}', 'tester write {"path":"c"}']);
+    expect(done).toEqual(["b", "free/d"]);
+  });
+
+  it("runs no more calls side by side than it may, and tells how far they are", async () => {
+    let underWay = 0;
+    let most = 0;
+    const slow = defineTool({
+      name: "slow",
+      description: "",
+      parameters: z.object({}),
+      effect: "read",
+      execute: async (_args, ctx) => {
+        most = Math.max(most, ++underWay);
+        ctx.progress("half");
+        await nextMacrotask();
+        underWay--;
+      },
+    });
+    const wishes = Array.from({ length: 6 }, (_, n) => call("slow", {}, `s${n}`));
+    const { agent } = agentOf([calls(...wishes), "done"], { tools: [slow], parallelTools: 2 });
+    const events = await eventsOf(agent.run("x"));
+    expect(most).toBe(2);
+    expect(events.filter((event) => event.type === "call.progress")).toHaveLength(6);
+  });
+
+  it("keeps the order of calls in what the model is told, however they end", async () => {
+    const echo = defineTool({
+      name: "echo",
+      description: "",
+      parameters: z.object({ n: z.number() }),
+      effect: "read",
+      execute: async ({ n }) => {
+        for (let turn = 5; turn > n; turn--) await nextMacrotask();
+        return n;
+      },
+    });
+    const { agent, model } = agentOf([calls(...[1, 2, 3, 4].map((n) => call("echo", { n }, `e${n}`))), "done"], { tools: [echo] });
+    await agent.run("x").result;
+    expect(model.calls[1]?.messages.filter((message) => message.role === "tool").map((message) => message.content)).toEqual([
+      "1",
+      "2",
+      "3",
+      "4",
     ]);
   });
 });

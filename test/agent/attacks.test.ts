@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { Brain, defineTool, graphOfThought, MessagesMemory, react } from "../../src/agent/index.ts";
+import { Brain, defineTool, graphOfThought, MessagesMemory, react, ToolCollection } from "../../src/agent/index.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { agentOf, call, calls, noting } from "./setup.ts";
 
 describe("a server that takes no tools", () => {
@@ -106,10 +107,47 @@ describe("what an agent leaves behind", () => {
     expect(isStopped).toBe(true);
   });
 
-  it("is nothing before it has run: a hundred thousand idle agents are cheap", () => {
-    const model = scriptedModel([]);
-    const { agent } = agentOf([], { model });
-    // Memory and brain are made with the first run; what an idle one holds is its options and its life.
-    expect(JSON.stringify(agent)).toBe('{"name":"tester","description":""}');
+  it("is no question under way when one beside it has failed", async () => {
+    let underWay = 0;
+    let judged = 0;
+    const { agent } = agentOf(
+      async (request) => {
+        if (request.messages[0]?.content?.includes("Propose") === true) return '{"thoughts": ["a", "b"]}';
+        if (judged++ === 0) return new ModelError("MODEL_AUTH", "no key");
+        underWay++;
+        for (let turn = 0; turn < 5; turn++) await nextMacrotask();
+        underWay--;
+        return '{"score": 5}';
+      },
+      { net: graphOfThought() },
+    );
+    expect(await agent.run("x").result).toMatchObject({ status: "failed", error: { code: "MODEL_AUTH" } });
+    expect(judged).toBe(2);
+    expect(underWay).toBe(0);
+  });
+
+  it("is nothing before it has run: tools are not even described for an idle agent", async () => {
+    const tools = new ToolCollection([noting()]);
+    const described = vi.spyOn(tools, "specs", "get");
+    const { agent } = agentOf(["done"], { tools });
+    expect(described).not.toHaveBeenCalled();
+    await agent.run("x").result;
+    expect(described).toHaveBeenCalled();
+  });
+});
+
+describe("many agents that fail together", () => {
+  it("do not come back together", async () => {
+    const delays = new Set<number>();
+    for (let n = 0; n < 12; n++) {
+      const clock = simulatedClock();
+      const { agent } = agentOf([new ModelError("MODEL_SERVER", "busy", { retryable: true }), () => (delays.add(clock.now()), "back")], {
+        clock,
+      });
+      const run = agent.run("x");
+      await clock.advance(5_000);
+      await run.result;
+    }
+    expect(delays.size).toBeGreaterThan(6);
   });
 });

@@ -17,7 +17,11 @@ export interface Dialect {
 const ANSWER = "It is 21 degrees in Paris.";
 
 function whole(server: object, message: object, finish: string): object {
-  return { ...server, object: "chat.completion", choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }] };
+  return {
+    ...server,
+    object: "chat.completion",
+    choices: [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finish }],
+  };
 }
 
 /** Events of a stream: what each says, and in the last one why it ended. */
@@ -179,7 +183,10 @@ const sameIds: StubRaw = {
 
 /** The model's own marks, which its server does not know: vLLM without a tool parser, llama.cpp without its templates. */
 function inText(text: string): StubRaw {
-  return { pieces: pieces(vllm, [{ role: "assistant", content: "" }, ...inPieces(text)], "stop"), whole: whole(vllm, { content: text }, "stop") };
+  return {
+    pieces: pieces(vllm, [{ role: "assistant", content: "" }, ...inPieces(text)], "stop"),
+    whole: whole(vllm, { content: text }, "stop"),
+  };
 }
 
 function inPieces(text: string): object[] {
@@ -194,13 +201,24 @@ export const DIALECTS: readonly Dialect[] = [
   { name: "Ollama, all calls number 0", turns: [ollamaCalls("tool_calls")], expected: two },
   { name: "Ollama, ended by stop", turns: [ollamaCalls("stop")], expected: two },
   { name: "Ollama, without numbers, arguments an object", turns: [ollamaOlder], expected: two },
-  { name: "vLLM", turns: [vllmCalls], expected: [["weather", paris], ["today", {}]] },
+  {
+    name: "vLLM",
+    turns: [vllmCalls],
+    expected: [
+      ["weather", paris],
+      ["today", {}],
+    ],
+  },
   { name: "a gateway to vLLM, another id with every piece", turns: [gateway], expected: [["weather", paris]] },
   { name: "llama.cpp, empty ids", turns: [llamaCalls, llamaCalls], expected: [...two, ...two] },
   { name: "neither numbers nor ids", turns: [bare, bare], expected: [...two, ...two] },
   { name: "one id for all calls of all turns", turns: [sameIds, sameIds], expected: [...two, ...two] },
   { name: "Hermes and Qwen in text", turns: [inText(`${hermes(paris)}\n${hermes(rome)}`)], expected: two },
-  { name: "Qwen in text, after its thoughts", turns: [inText(`<think>\nPa<tool_call>?\n</think>\n\n${hermes(paris)}`)], expected: [["weather", paris]] },
+  {
+    name: "Qwen in text, after its thoughts",
+    turns: [inText(`<think>\nPa<tool_call>?\n</think>\n\n${hermes(paris)}`)],
+    expected: [["weather", paris]],
+  },
   { name: "Qwen in text, without an end", turns: [inText(hermes(paris).replace("\n</tool_call>", ""))], expected: [["weather", paris]] },
   { name: "Llama in text", turns: [inText(JSON.stringify({ name: "weather", parameters: paris }))], expected: [["weather", paris]] },
 ];

@@ -8,6 +8,7 @@ import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/events.ts";
 import { moved } from "../../src/agent/lifecycle.ts";
 import { MessagesMemory } from "../../src/agent/messages-memory.ts";
+import { PlanningFlow } from "../../src/agent/planning-flow.ts";
 import { planAndSolve } from "../../src/agent/nets/plan-and-solve.ts";
 import { react } from "../../src/agent/nets/react.ts";
 import { reflexion } from "../../src/agent/nets/reflexion.ts";
@@ -149,6 +150,50 @@ describe("an agent whose model says anything at all", () => {
       process.off("unhandledRejection", onUnhandled);
     }
     expect(unhandled).toEqual([]);
+  });
+});
+
+describe("a flow whose planner and executors say anything at all", () => {
+  const plan = fc
+    .array(
+      fc.record({
+        id: fc.constantFrom("a", "b", "c", "d"),
+        instruction: fc.constantFrom("do", ""),
+        dependsOn: fc.subarray(["a", "b", "c", "x"]),
+        type: names,
+      }),
+      {
+        maxLength: 5,
+      },
+    )
+    .map((steps): ScriptedReply => JSON.stringify({ steps }));
+
+  it("always ends, with every step done, blocked or left", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof({ weight: 4, arbitrary: plan }, reply), { minLength: 1, maxLength: 6 }),
+        fc.array(reply, { minLength: 1, maxLength: 6 }),
+        fc.boolean(),
+        async (planned, replies, isShared) => {
+          const clock = simulatedClock();
+          const says = (given: readonly ScriptedReply[]): ReturnType<typeof scriptedModel> =>
+            scriptedModel((_request, n) => given[n % given.length] ?? "");
+          const make = (): Agent => new Agent({ name: "hand", model: says(replies), tools, clock, maxSteps: 4 });
+          const shared = make();
+          const flow = new PlanningFlow({ model: says(planned), executors: { hand: isShared ? shared : make }, clock });
+          const run = flow.run("the goal");
+          const result = await untilDone(clock, run.result);
+          const types: string[] = [];
+          for await (const event of run) types.push(event.type);
+          expect(types.at(-1)).toBe("flow.ended");
+          const statuses = new Set(result.steps.map((step) => step.status));
+          if (result.status === "finished") expect([...statuses]).toEqual(["done"]);
+          if (result.status === "blocked") expect([...statuses].every((status) => status === "done" || status === "blocked")).toBe(true);
+          expect(shared.state).not.toBe("RUNNING");
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -205,6 +205,12 @@ describe("what OpenManus's agents share, and these do not", () => {
     expect(first.memory.tools.specs.map((spec) => spec.name)).toEqual(["mine", "later", "terminate"]);
   });
 
+  it("refuses two tools of one name, and reads its tools once", () => {
+    expect(() => agentOf([], { tools: [noting("a"), noting("a")] })).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }));
+    const once = [noting("a"), noting("b")].values();
+    expect(agentOf([], { tools: once }).agent.memory.tools.names).toEqual(["a", "b", "terminate"]);
+  });
+
   it("keeps a terminate that is somebody's own, and none when it is left out", () => {
     const own = defineTool({ name: "terminate", description: "mine", parameters: z.object({}), ends: true, execute: () => "bye" });
     expect(new Agent({ name: "a", model: scriptedModel([]), tools: [own] }).memory.getTool("terminate")).toBe(own);

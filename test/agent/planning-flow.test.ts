@@ -196,6 +196,14 @@ describe("a planning flow", () => {
     expect(model.calls).toHaveLength(1);
   });
 
+  it("keeps what the steps gave when nobody can sum it up", async () => {
+    const worker = (): Agent => hand((request) => `result of ${task(request)}`);
+    const { flow } = flowOf([plan({ id: "a" }, { id: "b" }), new ModelError("MODEL_QUOTA", "no credit")], { executors: { w: worker } });
+    const run = flow.run("x");
+    expect((await eventsOf(run)).some((event) => event.type === "warning" && event.code === "SUMMARY_MISSING")).toBe(true);
+    expect(await run.result).toMatchObject({ status: "finished", answer: "result of do a\n\nresult of do b" });
+  });
+
   it("can be stopped", async () => {
     const stop = new AbortController();
     const worker = (): Agent => hand(() => (stop.abort(), new Promise<string>(() => {})));

@@ -54,7 +54,10 @@ describe.each([
   });
 
   it("thoughts beside the text are never sent back", async () => {
-    const { requests } = await speak(DIALECTS.flatMap(({ name, turns }) => (/^(Ollama, all|vLLM$|llama)/.test(name) ? turns : [])), streams);
+    const { requests } = await speak(
+      DIALECTS.flatMap(({ name, turns }) => (/^(Ollama, all|vLLM$|llama)/.test(name) ? turns : [])),
+      streams,
+    );
     expect(JSON.stringify(requests)).not.toMatch(/wants|Both cities|"Paris\."/);
   });
 });

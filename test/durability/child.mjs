@@ -4,27 +4,9 @@ import { writeFile } from "node:fs/promises";
 import { canonical, defineAction, defineRole, Team, usd } from "../../dist/src/index.js";
 import { openai } from "../../dist/src/adapters/openai.js";
 import { sqlite } from "../../dist/src/adapters/sqlite.js";
+import { mortal } from "./mortal-journal.mjs";
 
 const { store, url, scheduler, killAt, notes } = JSON.parse(process.argv[2]);
-
-/** A journal under which the process dies right after so many appends have become durable. */
-function mortal(journal) {
-  let appends = 0;
-  return {
-    create: (id) => journal.create(id),
-    claim: (id) => journal.claim(id),
-    release: (id, epoch) => journal.release(id, epoch),
-    read: (id, from) => journal.read(id, from),
-    runs: () => journal.runs(),
-    remove: (id) => journal.remove(id),
-    close: () => journal.close(),
-    append: async (...args) => {
-      await journal.append(...args);
-      appends += 1;
-      if (appends === killAt) process.kill(process.pid, "SIGKILL");
-    },
-  };
-}
 
 const Split = defineAction({
   name: "Split",
@@ -57,7 +39,7 @@ const roles = [
   defineRole({ name: "Judge", watch: [Work], actions: [Judge] }),
 ];
 
-const journal = killAt === undefined ? sqlite({ path: store }) : mortal(sqlite({ path: store }));
+const journal = killAt === undefined ? sqlite({ path: store }) : mortal(sqlite({ path: store }), killAt);
 const model = openai({ model: "m", apiKey: "sk-test-of-the-kills-0123456789", baseURL: url, price: { input: 1, output: 2 } });
 // Nobody is to blame for these deaths, however often they come before an answer.
 const poisonAfter = 1_000;

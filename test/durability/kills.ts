@@ -66,14 +66,16 @@ export async function survive(scratch: string, scheduler: "rounds" | "eager", de
   return { told: JSON.parse(stdout) as Told, deaths: killed, calls, files };
 }
 
-interface Ended {
+/** How a process ended, and what it said. */
+export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-function start(told: object): { readonly ended: Promise<Ended>; kill: () => void } {
-  const child = spawn(process.execPath, [CHILD, JSON.stringify(told)], { stdio: ["ignore", "pipe", "pipe"] });
+/** Starts a process of a run, with what it is told as JSON. */
+export function start(told: object, program: string = CHILD): { readonly ended: Promise<Ended>; kill: () => void } {
+  const child = spawn(process.execPath, [program, JSON.stringify(told)], { stdio: ["ignore", "pipe", "pipe"] });
   const out = { stdout: "", stderr: "" };
   child.stdout.on("data", (data: Buffer) => (out.stdout += data.toString()));
   child.stderr.on("data", (data: Buffer) => (out.stderr += data.toString()));

@@ -82,6 +82,19 @@ b' "\\$(x)" # and a comment`;
     expect(existsSync(join(root, "removed.txt"))).toBe(true);
   });
 
+  it("tells of some megabytes of changes whole, and of more that they are too much", async () => {
+    const make = (count: number): string => `for n in $(seq ${count}); do head -c 900000 /dev/zero | tr '\\0' '\\001' > f$n; done`;
+    const { changes } = await reportOf(sandbox, make(4));
+    expect(changes.written.map(({ content }) => [content.length, content[0]])).toEqual(
+      Array.from({ length: 4 }, () => [900_000, "\u0001"]),
+    );
+    const more = (await reportOf(sandbox, make(6))).changes;
+    expect([more.written.length, more.skipped]).toEqual([
+      4,
+      [5, 6].map((n) => ({ path: `f${n}`, reason: "the command changed too much" })),
+    ]);
+  });
+
   it("sees a change that keeps size and time", async () => {
     const root = scratchFolder();
     writeFileSync(join(root, "a"), "old");

@@ -84,12 +84,21 @@ it("leaves all outside of the replaced text byte for byte", () => {
 });
 
 it("inserts whole lines and changes no other", () => {
+  const added = fc.array(fc.constantFrom("", "x", "\ty"), { minLength: 1, maxLength: 3 });
   fc.assert(
-    fc.property(anyText, fc.nat(), (text, number) => {
+    fc.property(anyText, fc.nat(), added, (text, number, fresh) => {
       const lines = linesOf(text);
       const after = number % (lines.length + 1);
-      expect(linesOf(inserted(text, after, "new\nlines"))).toEqual([...lines.slice(0, after), "new", "lines", ...lines.slice(after)]);
+      const expected = [...lines.slice(0, after), ...fresh, ...lines.slice(after)];
+      expect(linesOf(inserted(text, after, `${fresh.join("\n")}\n`))).toEqual(expected);
     }),
+    {
+      numRuns: 2000,
+      examples: [
+        ["\n\r\r", 0, ["new"]],
+        ["a\rb\nc\n", 1, [""]],
+      ],
+    },
   );
 });
 

@@ -164,8 +164,8 @@ describe("a secret in a file", () => {
   const key = "sk-abcdefghijklmnopqrstuvwxyz012345";
   const edits: Calls = [
     ["editor", { command: "replace", path: ".env", old: "MODE=a", new: "MODE=b" }],
-    ["shell", { command: "echo MORE=* >> .env; cp .env copy.env; rm .env" }],
-    ["shell", { command: "cp copy.env .env" }],
+    ["shell", { command: "echo MORE=* >> .env; cp .env copy.env" }],
+    ["editor", { command: "view", path: ".env" }],
     ["editor", { command: "replace", path: ".env", old: "MODE=b", new: "MODE=c" }],
     ["editor", { command: "undo", path: ".env" }],
   ];
@@ -183,12 +183,17 @@ describe("a secret in a file", () => {
     expect(output?.content.match(/^ok: /gm)).toHaveLength(edits.length);
     const events = await eventsOf(journal, "r");
     expect(JSON.stringify(events)).not.toContain(key);
+    // All is recorded but the end: the folder is as the work left it, and what the record has lost, the files still have.
     const end = events.findIndex((event) => event.type === "act.ended");
-    for (let cut = 2; cut <= end; cut++) {
-      // The folder as the finished run left it: what the record has lost, the files still have.
-      expect((await run(await journalWith("r", events.slice(0, end)), first)).output?.content).toBe(output?.content);
-      expect([cut, await filesIn(first)]).toEqual([cut, { ".env": after, "copy.env": after }]);
-      break;
+    expect((await run(await journalWith("r", events.slice(0, end)), first)).output?.content).toBe(output?.content);
+    expect(await filesIn(first)).toEqual({ ".env": after, "copy.env": after });
+    // The first write was never made: the folder is as the work found it.
+    const write = events.findIndex((event) => event.type === "step.started" && event.name === "write file");
+    for (const cut of [write, write + 1]) {
+      const second = fileWorkspace({ root: scratchFolder(), git: false });
+      await second.write(".env", before);
+      expect((await run(await journalWith("r", events.slice(0, cut)), second)).output?.content).toBe(output?.content);
+      expect([cut, await filesIn(second)]).toEqual([cut, { ".env": after, "copy.env": after }]);
     }
   });
 });

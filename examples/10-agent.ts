@@ -1,0 +1,45 @@
+// One mind at work: an agent is a model, tools, and a way of thinking. It works until it has an answer, and says how it ended.
+import { z } from "zod";
+import { Agent, ChatMemory, defineTool } from "troupe/agents";
+import { scriptedModel } from "troupe/testing";
+
+/** What a model says when it wants a tool. */
+function call(name: string, args: object) {
+  return { toolCalls: [{ id: "call_1", type: "function", function: { name, arguments: JSON.stringify(args) } }] } as const;
+}
+
+// #region agent
+const weather = defineTool({
+  name: "weather",
+  description: "Tells the weather in a city.",
+  parameters: z.object({ city: z.string() }),
+  effect: "read",
+  execute: ({ city }) => `21 degrees and sun in ${city}`,
+});
+
+const model = scriptedModel([call("weather", { city: "Paris" }), "It is 21 degrees in Paris: no coat.", "As I said: no coat."]);
+const agent = new Agent({ name: "guide", model, tools: [weather], systemPrompt: "You help people to pack." });
+
+const run = agent.run("Do I need a coat in Paris?");
+for await (const event of run) {
+  if (event.type === "call.ended") console.log(event.call.function.name, "->", event.result.output); // weather -> 21 degrees ...
+}
+const { status, answer, steps } = await run.result;
+console.log(status, "in", steps, "steps:", answer); // finished in 2 steps: It is 21 degrees in Paris: no coat.
+// #endregion
+
+// #region again
+const again = await agent.run("Are you sure?").result; // the same conversation goes on
+console.log(again.answer, "|", (await agent.memory.dump()).length, "messages");
+// #endregion
+
+// #region limits
+const endless = scriptedModel((_request, n) => call("weather", { city: `City ${n}` }));
+const bounded = new Agent({ name: "wanderer", model: endless, tools: [weather], maxSteps: 3, memory: new ChatMemory({ maxMessages: 20 }) });
+console.log((await bounded.run("Travel.").result).status, bounded.state); // max_steps IDLE
+
+const stop = new AbortController();
+const stopped = bounded.run("Travel on.", { signal: stop.signal });
+stop.abort();
+console.log((await stopped.result).status); // stopped
+// #endregion

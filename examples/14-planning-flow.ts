@@ -1,0 +1,34 @@
+// Several agents and a plan: steps that depend on each other, each done by the agent of its type.
+import { Agent, PlanningFlow } from "troupe/agents";
+import { scriptedModel } from "troupe/testing";
+
+const worker = (name: string) =>
+  scriptedModel(({ messages }) => {
+    const task = /Your step, and nothing else: (.*)/.exec(messages.map(({ content = "" }) => content).join("\n"))?.[1];
+    return `${name} did "${task}"`;
+  });
+
+// #region flow
+const planner = scriptedModel([
+  JSON.stringify({
+    steps: [
+      { id: "facts", instruction: "collect facts on bridges", type: "research" },
+      { id: "pictures", instruction: "find a picture", type: "research" },
+      { id: "page", instruction: "write the page", type: "write", dependsOn: ["facts", "pictures"] },
+    ],
+  }),
+  "The page on bridges is written.",
+]);
+const flow = new PlanningFlow({
+  model: planner,
+  executors: {
+    research: () => new Agent({ name: "Ria", model: worker("Ria") }), // a new one for each step, so two may run at once
+    write: new Agent({ name: "Will", model: worker("Will") }),
+  },
+  tries: 2, // of one step, before another plan is made
+  replans: 1, // then what cannot be done is blocked, and the rest goes on
+});
+const { status, answer, steps } = await flow.run("A page on bridges").result;
+for (const { task, result } of steps) console.log(task.id, "->", result);
+console.log(status, "-", answer); // finished - The page on bridges is written.
+// #endregion

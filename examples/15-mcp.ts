@@ -1,0 +1,23 @@
+// Tools of a server that speaks the Model Context Protocol, here the reference server over standard input and output.
+import { createRequire } from "node:module";
+import { Agent } from "troupe/agents";
+import { mcpServer } from "troupe/mcp";
+import { scriptedModel } from "troupe/testing";
+
+const script = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js");
+
+// #region mcp
+const server = await mcpServer({ name: "demo", server: { command: process.execPath, args: [script, "stdio"] } });
+const model = scriptedModel([
+  { toolCalls: [{ id: "call_1", type: "function", function: { name: "demo_get-sum", arguments: '{"a": 2, "b": 40}' } }] },
+  ({ messages }) => `The server says: ${messages.at(-1)?.content}`,
+]);
+const agent = new Agent({
+  name: "adder",
+  model,
+  tools: server.tools, // each is asked for before it runs, unless a rule says otherwise
+  permissions: { rules: [{ tool: "demo_get-*", decide: "allow" }] },
+});
+console.log((await agent.run("Add 2 and 40.").result).answer);
+await server.close();
+// #endregion

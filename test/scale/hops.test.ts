@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { allocatedBy, resourcesOf, workOf } from "./work.ts";
+import { played, players } from "./players.ts";
+
+/** Made for one hop at most. A hop that gets by with less lowers these; one that needs more says why. */
+const MOST_PROMISES = 43;
+const MOST_TIMERS = 1;
+const MOST_BYTES = 40_000;
+
+/** The difference of a long game and a short one: what a game costs to set up is in neither. */
+async function perHop(few: number, many: number, cost: (hops: number) => Promise<number>): Promise<number> {
+  const short = await cost(few);
+  return ((await cost(many)) - short) / (many - few);
+}
+
+async function game(n: number, listen: boolean = false): Promise<void> {
+  const environment = players(n);
+  if (listen) environment.on("act.ended", () => {});
+  expect(await played(environment)).toBe(n);
+}
+
+describe("a hop", () => {
+  it("does no more work after two thousand than after two hundred", async () => {
+    await game(10);
+    const early = await perHop(100, 200, (n) => workOf(() => game(n)));
+    const late = await perHop(1_900, 2_000, (n) => workOf(() => game(n)));
+    expect(early).toBeGreaterThan(10);
+    expect(late).toBeLessThan(early * 1.1);
+  });
+
+  it("makes no more promises and timers than are known of", async () => {
+    const made = (type: string) => perHop(100, 300, async (n) => (await resourcesOf(() => game(n))).get(type) ?? 0);
+    expect(await made("PROMISE")).toBeLessThanOrEqual(MOST_PROMISES + 1);
+    expect(await made("Timeout")).toBeLessThanOrEqual(MOST_TIMERS);
+    expect((await made("Immediate")) * 100).toBeLessThanOrEqual(1);
+  });
+
+  it("takes a bounded number of bytes, however long the game is", async () => {
+    await game(500);
+    const early = await perHop(200, 600, (n) => allocatedBy(() => game(n)));
+    const late = await perHop(2_000, 4_000, (n) => allocatedBy(() => game(n)));
+    expect(early).toBeLessThan(MOST_BYTES);
+    expect(late).toBeLessThan(early * 1.5);
+  });
+
+  it("does at most half as much again when somebody listens", async () => {
+    await game(10, true);
+    const alone = await perHop(100, 300, (n) => workOf(() => game(n)));
+    const heard = await perHop(100, 300, (n) => workOf(() => game(n, true)));
+    expect(heard).toBeGreaterThan(alone);
+    expect(heard).toBeLessThan(alone * 1.5);
+  });
+
+  it("asks the clock a bounded number of times", async () => {
+    const asked = await perHop(100, 300, async (n) => {
+      let times = 0;
+      const clock = { ...systemClock, now: () => (times += 1) };
+      await played(players(n, { clock }));
+      return times;
+    });
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThanOrEqual(5);
+  });
+});
