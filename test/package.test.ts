@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -10,6 +11,8 @@ interface Locked {
   readonly optional?: boolean;
   readonly license?: string;
   readonly hasInstallScript?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
   readonly engines?: { readonly node?: string };
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -24,6 +27,12 @@ const FREE_LICENSES = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause
  * more is a decision, not an accident.
  */
 const MAX_INSTALLED = 47_000_000;
+/** Packages of one install on one machine. Of the builds of SQLite npm takes those for its system and processor. */
+const MAX_PACKAGES = 16;
+/** Bytes of our own code, of what runs and of its types. */
+const MAX_OWN = 3_000_000;
+/** Bytes of everything that is packed, with the sources and the maps that lead to them, unpacked. */
+const MAX_PACKED = 8_000_000;
 
 describe("what an install brings", () => {
   it("is exactly these packages", () => {
@@ -55,6 +64,14 @@ describe("what an install brings", () => {
     const total = bytes.reduce((sum, one) => sum + one, 0);
     expect(total).toBeGreaterThan(MAX_INSTALLED / 2);
     expect(total).toBeLessThan(MAX_INSTALLED);
+  });
+
+  it.each(["linux x64", "linux arm64", "linux arm", "darwin x64", "darwin arm64", "win32 x64"])("is few packages on %s", (machine) => {
+    const [os = "", cpu = ""] = machine.split(" ");
+    const taken = [...production].filter(([, entry]) => fits(entry.os, os) && fits(entry.cpu, cpu)).map(([path]) => path);
+    expect(taken).toContain("node_modules/libsql");
+    expect(taken.filter((path) => path.includes("@libsql/")).length).toBeGreaterThan(0);
+    expect(taken.length).toBeLessThanOrEqual(MAX_PACKAGES);
   });
 
   it("runs no install script", () => {
@@ -115,6 +132,21 @@ describe("package.json", () => {
     expect(readFileSync(join(root, "src/cli/main.ts"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
+  it("packs little code of our own", () => {
+    const { stdout, stderr } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: root,
+      encoding: "utf8",
+      shell: process.platform === "win32",
+    });
+    const [packed] = JSON.parse(stdout || `"${stderr}"`) as readonly { readonly files: readonly { path: string; size: number }[] }[];
+    const sizeOf = (isMeant: (path: string) => boolean): number =>
+      (packed?.files ?? []).filter(({ path }) => isMeant(path)).reduce((sum, { size }) => sum + size, 0);
+    expect(sizeOf((path) => path.startsWith("src/"))).toBeGreaterThan(500_000);
+    expect(sizeOf((path) => /^dist\/.*\.(js|d\.ts)$/.test(path))).toBeGreaterThan(500_000);
+    expect(sizeOf((path) => /^dist\/.*\.(js|d\.ts)$/.test(path))).toBeLessThan(MAX_OWN);
+    expect(sizeOf(() => true)).toBeLessThan(MAX_PACKED);
+  });
+
   it("packs nothing that is not there", () => {
     const missing = manifest.files.filter((path) => !path.startsWith("dist/") && !existsSync(join(root, path)));
     expect(missing).toEqual([]);
@@ -147,6 +179,11 @@ function isLocked(from: string, name: string): boolean {
 
 function isPacked(path: string): boolean {
   return manifest.files.some((packed) => path === packed || path.startsWith(`${packed}/`));
+}
+
+/** Whether a package that names systems, or processors, is for this one. */
+function fits(named: readonly string[] | undefined, one: string): boolean {
+  return named === undefined || named.includes(one);
 }
 
 /** The lowest major version of Node that a range admits, or 0 where it has no floor. */

@@ -68,13 +68,15 @@ export async function produce(session: Session, production: Production): Promise
 
   const run = production.begin(company);
   const profiles = new Map(company.roles.map((role) => [role.name, role.profile]));
+  const isAgent = workerOf(settings) === "agent";
   screen.watch(run, {
-    rounds: settings.rounds,
+    rounds: isAgent ? Infinity : settings.rounds,
+    isTold: isAgent,
     budget: chosen.budget,
     profiles,
     ...(past === undefined ? {} : { progress: past.progress }),
   });
-  if (workerOf(settings) === "agent") tellAgent(session, run);
+  if (isAgent) tellAgent(session, run);
   run.on("run.resumed", (event) => tellUncertain(session, event));
   interruptions.signal.addEventListener("abort", () => tellStopping(session), { once: true });
   const report = await finished(session, production, company, run, short);
@@ -82,10 +84,18 @@ export async function produce(session: Session, production: Production): Promise
   return interruptions.first === "pipe" ? 0 : report.exitCode;
 }
 
-function boundsText({ settings, chosen, sandbox }: Production, place: string): string {
+/** What a run may do, in one line. */
+function boundsText(production: Production, place: string): string {
+  const { chosen } = production;
   const { budget, text } = chosen;
   const cap = budget === undefined ? "no cap: the price is not known" : `${formatUsd(budget)} at most`;
-  return [shown(text), cap, `${settings.rounds} rounds`, `tests ${testsPlan(settings, sandbox)}`, shown(place)].join(", ");
+  return [shown(text), cap, ...workText(production), shown(place)].join(", ");
+}
+
+function workText({ settings, sandbox }: Production): readonly string[] {
+  const { agent, rounds } = settings;
+  if (agent === undefined) return [`${rounds} rounds`, `tests ${testsPlan(settings, sandbox)}`];
+  return [`${agent.steps} steps`, `commands ${testsPlan(settings, sandbox)}`];
 }
 
 /** Where the project's tests will run, in a few words. */

@@ -135,16 +135,18 @@ const programs = {
   python: ["python3", ["-c", command]],
 };
 const before = snapshot();
-const [file, args] = programs[order.program];
-const wanted = path.resolve(root, order.cwd);
-const isThere = fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
-const child = spawn(file, args, { cwd: isThere ? wanted : root, env: environment(), stdio: ["ignore", "pipe", "pipe"], detached: true });
-const stdout = new Kept(order.outputBytes), stderr = new Kept(order.outputBytes);
-let timedOut = false, ended = false;
-
+// Before there is anything to kill: a signal that came between the two would leave it behind.
+let child;
 function killAll() { try { process.kill(-child.pid, "SIGKILL"); } catch {} }
 function leave() { killAll(); process.exit(1); }
 process.on("SIGTERM", leave);
+const [file, args] = programs[order.program];
+const wanted = path.resolve(root, order.cwd);
+const isThere = fs.statSync(wanted, { throwIfNoEntry: false })?.isDirectory() === true;
+child = spawn(file, args, { cwd: isThere ? wanted : root, env: environment(), stdio: ["ignore", "pipe", "pipe"], detached: true });
+const stdout = new Kept(order.outputBytes), stderr = new Kept(order.outputBytes);
+let timedOut = false, ended = false;
+
 const parent = process.ppid;
 setInterval(() => { if (process.ppid !== parent) leave(); }, 500).unref();
 const limit = setTimeout(() => { timedOut = true; killAll(); }, order.timeout);

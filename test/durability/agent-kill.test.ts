@@ -14,6 +14,8 @@ const isWhole = process.env["TROUPE_KILLS"] === "all";
 const WRITES = 24;
 const CALLS = 5;
 const TOOLS = 5;
+/** Which of the calls of tools pay a bill. */
+const BILLS = [3, 5];
 
 const figures = { kills: 0, inFlightRepeated: 0, readsRepeated: 0, asked: 0 };
 
@@ -92,16 +94,16 @@ describe("a role that is an agent, killed", () => {
   test.each(["before", "after"] as const)(
     "in a call of a tool, %s it has done anything: what may not happen twice is asked for",
     async (when) => {
-      let asked = 0;
       for (const tool of points(TOOLS, [1, 3])) {
         const survived = await lives([{ tool, when }]);
         expect(survived.deaths).toBe(1);
-        asked += survived.asked.length;
         await expectSame(survived);
+        const isBill = BILLS.includes(tool);
+        // A bill beside a read that died may have been paid as well, for all that the record can tell.
+        if (isBill || tool < Math.min(...BILLS)) expect(survived.asked).toHaveLength(isBill ? 1 : 0);
         const paid = survived.done.filter((line) => line.startsWith("pay")).length;
-        expect(paid).toBe(when === "after" ? 2 + survived.asked.length : 2);
+        expect(paid).toBe(isBill && when === "after" ? 3 : 2);
       }
-      expect(asked).toBe(isWhole ? 2 : 1);
     },
     600_000,
   );

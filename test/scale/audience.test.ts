@@ -21,14 +21,14 @@ describe("a message to many", () => {
     const few = await publishing(audience({ listeners: 1, deaf: 10 }), 20);
     const many = await publishing(audience({ listeners: 1, deaf: 5_000 }), 20);
     expect(few).toBeGreaterThan(20);
-    expect(many).toBeLessThan(few * 1.1);
+    expect(many).toBeLessThan(few * 1.5);
   });
 
   it("costs no more for each recipient when there are more of them", async () => {
     const each = async (listeners: number): Promise<number> => (await publishing(audience({ listeners }), 5)) / (5 * listeners);
     const few = await each(100);
     expect(few).toBeGreaterThan(0.5);
-    expect(await each(5_000)).toBeLessThan(few * 1.1);
+    expect(await each(5_000)).toBeLessThan(few * 1.5);
   });
 
   it("is observed and acted upon at the same cost by each, however many they are", async () => {
@@ -40,7 +40,7 @@ describe("a message to many", () => {
     await acting(10);
     const few = await acting(200);
     expect(few).toBeGreaterThan(10);
-    expect(await acting(2_000)).toBeLessThan(few * 1.1);
+    expect(await acting(2_000)).toBeLessThan(few * 1.5);
   });
 });
 

@@ -20,7 +20,7 @@ counters.connect();
 await called(counters, "Profiler.enable");
 await called(counters, "Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 
-/** How many times blocks of our own code ran while `act` did: exact, from the engine's own counters. */
+/** How many times blocks of our own code ran while `act` did, from the engine's own counters; some are lost when it collects garbage. */
 export async function workOf(act: () => unknown): Promise<number> {
   await called(counters, "Profiler.takePreciseCoverage");
   await act();

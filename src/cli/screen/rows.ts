@@ -16,7 +16,7 @@ export interface Frame {
   readonly tick: number;
   /** Whether the terminal has only the oldest characters. */
   readonly isPlain: boolean;
-  /** Most rounds. */
+  /** Most rounds; Infinity: they are not told. */
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
@@ -111,7 +111,8 @@ function footer(progress: Progress, frame: Frame): string {
   const cost = formatCost({ known: progress.spent as MicroUsd, unpriced: progress.unpriced });
   const money = frame.budget === undefined ? cost : `${cost} of ${formatUsd(frame.budget)}`;
   const round = Math.min(frame.rounds, progress.rounds + (progress.isMidRound ? 1 : 0));
-  const parts = [money, `round ${round} of ${frame.rounds}`, `${brief(progress.tokens)} tokens`, elapsed(frame.age)];
+  const rounds = frame.rounds === Infinity ? [] : [`round ${round} of ${frame.rounds}`];
+  const parts = [money, ...rounds, `${brief(progress.tokens)} tokens`, elapsed(frame.age)];
   const all = hasEnded ? parts : [...parts, "Ctrl-C stops and keeps what is there"];
   const fitting = all.filter((_, n) => n === 0 || widthOf(`  ${all.slice(0, n + 1).join(separator)}`) <= width);
   const text = fitted(`  ${fitting.join(separator)}`, width);

@@ -26,6 +26,7 @@ const WATCHED = [
 
 /** What bounds a run, for the footer. */
 export interface RunBounds {
+  /** Infinity: they say nothing about the run. */
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
@@ -33,6 +34,8 @@ export interface RunBounds {
   readonly profiles: ReadonlyMap<string, string>;
   /** What was shown of it before, for a run that goes on. */
   readonly progress?: Progress;
+  /** Whether somebody else tells line by line what happens, so that nothing need be told where no terminal is drawn on. */
+  readonly isTold?: boolean;
 }
 
 /**
@@ -121,7 +124,8 @@ export class Screen {
 
   #see(observed: Observed): void {
     this.#progress = progressAfter(this.#progress, observed);
-    const line = this.#region === undefined ? plainLine(this.#progress, observed, this.#bounds.profiles) : undefined;
+    const line =
+      this.#region === undefined && this.#bounds.isTold !== true ? plainLine(this.#progress, observed, this.#bounds.profiles) : undefined;
     if (line !== undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
   }
 
