@@ -10,12 +10,11 @@
  * Times are of this machine and this day: what counts are the ratios within one run. What is measured and what is not stands in
  * BENCHMARKS.md.
  */
-import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg, totalmem } from "node:os";
 import { parseArgs } from "node:util";
 import { installRows } from "./runtime/install.mjs";
 import { caseRows, coldRows, versions } from "./runtime/rows.mjs";
-import { COLD, TABLE } from "./runtime/table.mjs";
+import { COLD, INSTALLED, TABLE } from "./runtime/table.mjs";
 import { shownRow } from "./runtime/shown.mjs";
 
 const { values } = parseArgs({
@@ -56,8 +55,17 @@ for (const entry of all) {
 }
 
 if (values.json) {
-  const { dependencies } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
-  const machine = { node: process.version, platform: `${process.platform} ${process.arch}`, processors: availableParallelism(), memory: totalmem() };
-  const run = { ...machine, rounds: limits.rounds, load: { before: loadBefore, after: loadavg() }, versions: versions(Object.keys(dependencies)) };
+  const machine = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    processors: availableParallelism(),
+    memory: totalmem(),
+  };
+  const run = {
+    ...machine,
+    rounds: limits.rounds,
+    load: { before: loadBefore, after: loadavg() },
+    versions: versions([...new Set(Object.values(INSTALLED).flat())]),
+  };
   process.stdout.write(`${JSON.stringify({ ...run, rows }, null, 2)}\n`);
 }

@@ -22,7 +22,13 @@ const first = {
 
   async nact() {
     const { dispatch, spawn, start } = await import("nact");
-    return () => new Promise((resolve) => dispatch(spawn(start(), () => resolve(true), "one"), "go"));
+    return () =>
+      new Promise((resolve) =>
+        dispatch(
+          spawn(start(), () => resolve(true), "one"),
+          "go",
+        ),
+      );
   },
 
   async xstate() {

@@ -14,7 +14,7 @@ function node(args) {
   return execFileSync(process.execPath, args, { encoding: "utf8", timeout: LONGEST_MS, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-export function median(numbers) {
+function median(numbers) {
   const sorted = numbers.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
   return Number.isInteger(half) ? (sorted[half - 1] + sorted[half]) / 2 : sorted[Math.floor(half)];
@@ -34,7 +34,8 @@ function takeTurns(takers, rounds) {
       try {
         results[place].push(taker.measured());
       } catch (error) {
-        failed[place] = error.code === "ETIMEDOUT" ? `it took longer than ${LONGEST_MS / 1_000} s` : reasonIn(String(error.stderr || error));
+        failed[place] =
+          error.code === "ETIMEDOUT" ? `it took longer than ${LONGEST_MS / 1_000} s` : reasonIn(String(error.stderr || error));
       }
     }
   }
@@ -62,7 +63,13 @@ function rowsOf(entry, takers, rounds) {
     const all = results[place];
     const values = all.map(({ value }) => value);
     const own = ownPlace(takers, takers[place]);
-    const times = own === undefined || failed[own] !== undefined ? undefined : ratios(values, results[own].map(({ value }) => value));
+    const times =
+      own === undefined || failed[own] !== undefined
+        ? undefined
+        : ratios(
+            values,
+            results[own].map(({ value }) => value),
+          );
     const digests = new Set(all.flatMap(({ digest }) => digest ?? []));
     const more = ["cpu", "heapEach", "rss", "peak", "bytesEach"].filter((key) => all[0]?.[key] !== undefined);
     return {
@@ -96,7 +103,15 @@ function lived(entry, peer, n) {
   const { ms, cpuMs, done, heapEach, rss, peak, bytes, digest } = told;
   const value = { each: (ms * 1_000) / done, whole: ms, heap: heapEach }[entry.measure];
   const cpu = cpuMs === undefined ? undefined : entry.measure === "each" ? (cpuMs * 1_000) / done : cpuMs;
-  return { value, cpu, rss, peak, digest, ...(entry.measure === "heap" ? {} : { heapEach }), bytesEach: bytes === undefined ? undefined : bytes / n };
+  return {
+    value,
+    cpu,
+    rss,
+    peak,
+    digest,
+    ...(entry.measure === "heap" ? {} : { heapEach }),
+    bytesEach: bytes === undefined ? undefined : bytes / n,
+  };
 }
 
 /** Whole processes, from their start to their end. */

@@ -25,7 +25,8 @@ export function shownRow(row) {
   if (row.measure === "install") return `${who} ${megabytes(row.bytes)} in ${row.packages} packages`;
   const size = row.n === 1 ? "" : ` of ${row.n.toLocaleString("en-US")}`;
   const cpu = row.cpu === undefined ? "" : `  processor ${shown(row.cpu)}`;
-  const times = row.times === undefined ? "" : `  ${shown(row.times.median)} x Troupe (${shown(row.times.least)} to ${shown(row.times.most)})`;
+  const times =
+    row.times === undefined ? "" : `  ${shown(row.times.median)} x Troupe (${shown(row.times.least)} to ${shown(row.times.most)})`;
   const figure = `${shown(row.median)} ${UNITS[row.measure]}`.padStart(14);
   const spread = `(${shown(row.least)} to ${shown(row.most)})`;
   return [`${who}${size.padStart(13)} ${figure} ${spread}${cpu}${times}`, ...remarksOn(row)].join("  ");

@@ -53,7 +53,12 @@ export const TABLE = [
     slow: { troupe: { [M]: 3 }, nact: { [M]: 3 }, langgraph: { 10_000: 1 } },
     flags: BIG,
   },
-  { name: "fanin", unit: "one of the messages to one participant", measure: "each", sizes: { troupe: [10_000], nact: [10_000], xstate: [10_000] } },
+  {
+    name: "fanin",
+    unit: "one of the messages to one participant",
+    measure: "each",
+    sizes: { troupe: [10_000], nact: [10_000], xstate: [10_000] },
+  },
   {
     name: "publish",
     unit: "a broadcast that one watches, among so many who do not: published and in the mailbox",
@@ -87,7 +92,12 @@ export const TABLE = [
     unit: "a hop of a run that is kept on the disk",
     measure: "each",
     sizes: { troupe: [5_000], bare: [1_000], langgraph: [200] },
-    without: { nact: "no store in the package", xstate: "no store in the package", "openai-agents": "no store of runs", ai: "no store of runs" },
+    without: {
+      nact: "no store in the package",
+      xstate: "no store in the package",
+      "openai-agents": "no store of runs",
+      ai: "no store of runs",
+    },
   },
   {
     name: "resume",
@@ -142,7 +152,12 @@ const PEERS = ["nact", "xstate", "ai", "openai-agents", "langgraph", "mastra"];
 /** Whole processes, from their start to their end; `bare` is Node alone. None of the peers' packages has a command. */
 export const COLD = [
   { name: "import", unit: "a process that imports it and ends", how: "import", peers: ["troupe", "bare", "zod", ...PEERS] },
-  { name: "first-message", unit: "a process that brings a first message to somebody and ends", how: "message", peers: ["troupe", "bare", ...PEERS] },
+  {
+    name: "first-message",
+    unit: "a process that brings a first message to somebody and ends",
+    how: "message",
+    peers: ["troupe", "bare", ...PEERS],
+  },
   { name: "help", unit: "a process that tells how the command is used", how: "help", peers: ["troupe", "bare"] },
 ];
 

@@ -236,7 +236,9 @@ export const cases = {
   },
 
   "idle-full"(n) {
-    const [act, review] = ["Act", "Review"].map((name) => defineAction({ name, output: z.object({ text: z.string() }), prompt: ({ text }) => text }));
+    const [act, review] = ["Act", "Review"].map((name) =>
+      defineAction({ name, output: z.object({ text: z.string() }), prompt: ({ text }) => text }),
+    );
     const role = defineRole({
       name: "Role",
       profile: "Worker",
@@ -288,7 +290,7 @@ export const cases = {
     for (let place = 0; place < n; place += 1) {
       const { seen, sum } = env.getRole(`C${place}`).state;
       done += seen;
-      hash.update(`${seen} ${sum}\n`);
+      hash.update(JSON.stringify([seen, sum]));
     }
     return { done: done / 10, ms, digest: hash.digest("hex") };
   },

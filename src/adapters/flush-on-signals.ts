@@ -21,9 +21,14 @@ export interface FlushOptions {
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const TIMEOUT = 5_000;
 
+/** What listens for this file, and how many of them store something right now: the process is all of theirs. */
+const listeners = new WeakSet<object>();
+let flushes = 0;
+
 /**
  * Lets memories store what waits when the process is told to end, and then lets it end as it would have: by the signal, unless the program
- * listens to that signal itself. A second signal ends it at once. Nothing helps against SIGKILL: there `persist` is what counts.
+ * listens to that signal itself. Where this was called several times, all are waited for. A second signal ends the process at once. Nothing
+ * helps against SIGKILL: there `persist` is what counts.
  *
  * @returns stops listening
  */
@@ -33,12 +38,18 @@ export function flushOnSignals(memories: Flushable | readonly Flushable[], o: Fl
   const stop = (): void => signals.forEach((signal) => void process.off(signal, end));
   const never = new AbortController().signal;
   function end(signal: NodeJS.Signals): void {
+    const isAlone = process.listeners(signal).every((listener) => listeners.has(listener));
     stop();
-    const isAlone = process.listenerCount(signal) === 0;
+    flushes += 1;
     const flushed = all.map((memory) => withTimeout(clock, timeout, "storing what waits", never, () => memory.persist()).catch(onError));
-    void Promise.allSettled(flushed).then(() => isAlone && process.kill(process.pid, signal));
+    void Promise.allSettled(flushed).then(() => {
+      flushes -= 1;
+      if (isAlone && flushes === 0) process.kill(process.pid, signal);
+    });
   }
-  for (const signal of signals) process.on(signal, end);
+  listeners.add(end);
+  // Before those of the program: one that listens but once is gone when its turn is over, and could not be seen any more.
+  for (const signal of signals) process.prependListener(signal, end);
   return stop;
 }
 

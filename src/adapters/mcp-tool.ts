@@ -1,10 +1,13 @@
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
-import { contentHash, type JsonObject } from "../kernel/json.ts";
+import { canonicalJson, contentHash, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { ControlError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
+import { masked } from "../run/masking.ts";
+import { cutText } from "../tool/cut-text.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
+import { visible } from "../tool/visible-text.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 import { resultOf } from "./mcp-result.ts";
 
@@ -28,14 +31,17 @@ const LARGEST_SCHEMA = 32_768;
 const LONGEST_NAME = 64;
 const HASH_DIGITS = 8;
 
-/** A server's tools as ours. What cannot be one is left out with a warning. */
+/** A server's tools as ours. What cannot be one is left out with a warning. In nothing that a server says is what it was given to sign in with. */
 export function toolsOf(listed: readonly ServerTool[], connection: McpConnection, settings: McpToolSettings): Tool[] {
   const tools = new Map<string, Tool>();
   for (const listing of listed) {
     const name = toolName(settings.server, listing.name);
     const reason = tools.size === MOST_TOOLS ? `there are more than ${MOST_TOOLS}` : unfit(listing, tools.has(name));
     if (reason === undefined) tools.set(name, toolOf(name, listing, connection, settings));
-    else settings.warn(`MCP server ${settings.server}: the tool ${shown(listing.name)} is left out, because ${reason}.`);
+    else
+      settings.warn(
+        `MCP server ${settings.server}: the tool ${visible(JSON.stringify(listing.name.slice(0, LONGEST_NAME)))} is left out, because ${reason}.`,
+      );
   }
   return [...tools.values()];
 }
@@ -55,8 +61,16 @@ export function toolName(server: string, tool: string): string {
 function unfit(listing: ServerTool, isTaken: boolean): string | undefined {
   if (isTaken) return "another of its tools has that name";
   if (listing.name === "") return "it has no name";
-  if (JSON.stringify(listing.inputSchema).length > LARGEST_SCHEMA) return `its schema is longer than ${LARGEST_SCHEMA} characters`;
-  return undefined;
+  return unwritable(listing.inputSchema);
+}
+
+/** A schema is a part of every request, and of its record. */
+function unwritable(schema: unknown): string | undefined {
+  try {
+    return canonicalJson(schema).length > LARGEST_SCHEMA ? `its schema is longer than ${LARGEST_SCHEMA} characters` : undefined;
+  } catch (error) {
+    return `its schema cannot be written down: ${thrownText(error)}`;
+  }
 }
 
 function toolOf(name: string, listing: ServerTool, connection: McpConnection, settings: McpToolSettings): Tool {
@@ -64,8 +78,8 @@ function toolOf(name: string, listing: ServerTool, connection: McpConnection, se
   const onlyReads = hints.readOnlyHint === true;
   return defineTool({
     name,
-    description: described(listing),
-    parameters: withoutDialect(listing.inputSchema as JsonObject),
+    description: settings.mask(described(listing)),
+    parameters: masked(settings.mask, withoutDialect(listing.inputSchema as JsonObject)),
     timeout: settings.timeout,
     effect: onlyReads ? "read" : "write",
     idempotent: onlyReads || hints.idempotentHint === true,
@@ -78,11 +92,11 @@ function toolOf(name: string, listing: ServerTool, connection: McpConnection, se
               signal,
               // The tool's own limit is kept by who calls it; this one only has to be later.
               timeout: settings.timeout * 2,
-              ...(progress === undefined ? {} : { onprogress: ({ message = "" }) => progress(message) }),
+              onprogress: ({ message = "" }) => progress(settings.mask(message)),
             },
           ),
         );
-        return resultOf(answer);
+        return masked(settings.mask, resultOf(answer));
       } catch (error) {
         if (signal.aborted || error instanceof ControlError) throw error;
         return { error: settings.mask(thrownText(error)) };
@@ -93,14 +107,10 @@ function toolOf(name: string, listing: ServerTool, connection: McpConnection, se
 
 function described({ description = "", title }: ServerTool): string {
   const text = description === "" ? (title ?? "") : description;
-  return text.length <= LONGEST_DESCRIPTION ? text : `${text.slice(0, LONGEST_DESCRIPTION)} [cut]`;
+  return cutText(text, LONGEST_DESCRIPTION);
 }
 
 /** Model servers do not need to be told in which dialect a schema is written, and some refuse to be. */
 function withoutDialect({ $schema: _dialect, ...schema }: JsonObject): JsonObject {
   return schema;
-}
-
-function shown(name: string): string {
-  return JSON.stringify(name.slice(0, LONGEST_NAME));
 }

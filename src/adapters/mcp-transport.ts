@@ -33,9 +33,17 @@ export function openTransport(server: McpProcess | McpAddress): Promise<McpTrans
   return isProcess(server) ? processTransport(server) : addressTransport(server);
 }
 
-/** What of a server's settings is secret: what it is given in its environment and its headers. */
+/** Names that say of their values that they are secret, and values that plainly are none: words, numbers, places. */
+const SECRET_NAME = /key|token|secret|pass|auth|cred|cookie/i;
+const PLAIN_VALUE = /^(?:[A-Za-z]+|[\d.]+|[a-z]+:\/\/[^@]*|\.{0,2}\/.*|[A-Za-z]:\\.*)$/;
+
+/** What of a server's settings is secret: what it is given in its environment and its headers, and each part of it that may be one. */
 export function secretsOf(server: McpProcess | McpAddress): string[] {
-  return Object.values((isProcess(server) ? server.env : server.headers) ?? {});
+  const given = Object.entries((isProcess(server) ? server.env : server.headers) ?? {});
+  return given.flatMap(([name, value]) => {
+    const isNamed = SECRET_NAME.test(name);
+    return [value, ...value.split(/[\s:@/,;=]+/)].filter((part) => !PLAIN_VALUE.test(part) || (isNamed && part === value));
+  });
 }
 
 /** @throws UsageError `MCP_SERVER_INVALID` */

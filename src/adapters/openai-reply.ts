@@ -1,3 +1,4 @@
+import type { JsonObject } from "../kernel/json.ts";
 import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from "../model/chat-model.ts";
 import { modelError } from "../model/failure.ts";
 
@@ -108,12 +109,14 @@ export class ReplyReader {
     const said = this.#fields(call["function"] ?? {}, "the function of a tool call");
     const name = typeof said["name"] === "string" && said["name"] !== "" ? said["name"] : undefined;
     const args = said["arguments"];
+    const extra = call["extra_content"];
     const place = member === "message" ? undefined : this.#placeOf(id, index, name !== undefined);
     return {
       index: place ?? this.#begun.push({ id, index }) - 1,
       ...(id === undefined ? {} : { id }),
       ...(name === undefined ? {} : { name }),
       ...(args === undefined || args === null ? {} : { arguments: typeof args === "string" ? args : JSON.stringify(args) }),
+      ...(typeof extra === "object" && extra !== null && !Array.isArray(extra) ? { extra: extra as JsonObject } : {}),
     };
   }
 

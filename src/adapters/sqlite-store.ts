@@ -54,6 +54,8 @@ export function sqliteStore({ path }: SqliteStoreOptions): MessageStore {
 /** See {@link sqliteStore}. Owns the connection; rows are `sqlite-store-rows.ts`'s, the file is `sqlite-store-file.ts`'s. */
 export class SqliteStore implements MessageStore {
   readonly #where: StoreFile;
+  /** What is being asked: storages share a store, and one must not close it under another that waits for its turn. */
+  readonly #asked = new Set<Promise<unknown>>();
   #opened: Promise<Database> | undefined;
 
   constructor(where: StoreFile) {
@@ -148,6 +150,7 @@ export class SqliteStore implements MessageStore {
     this.#opened = undefined;
     // One that could not be opened holds nothing, and whoever asked has been told.
     const db = await opened?.catch(() => undefined);
+    await Promise.allSettled(this.#asked);
     db?.close();
   }
 
@@ -168,7 +171,15 @@ export class SqliteStore implements MessageStore {
     return this.#ask((db) => db.transaction("IMMEDIATE", () => work(db)));
   }
 
-  async #ask<T>(work: (db: Database) => T): Promise<T> {
+  #ask<T>(work: (db: Database) => T): Promise<T> {
+    const answer = this.#answered(work);
+    this.#asked.add(answer);
+    const done = (): void => void this.#asked.delete(answer);
+    answer.then(done, done);
+    return answer;
+  }
+
+  async #answered<T>(work: (db: Database) => T): Promise<T> {
     const { file, clock, patience } = this.#where;
     try {
       this.#opened ??= loadDriver().then((driver) => openStore(driver, this.#where));

@@ -2,7 +2,7 @@ import { type AskText, summarizeText } from "../memory/summary.ts";
 import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { AgentMemory } from "./agent-memory.ts";
-import { groupsOf, MessageTokens, shortened, withoutOldResults } from "./context-room.ts";
+import { groupsOf, MessageTokens, shortened, withoutOldResults, withPicturesIn } from "./context-room.ts";
 import { remark } from "./remarks.ts";
 
 /** When and how room is made in a memory. Tokens, unless said otherwise. */
@@ -124,10 +124,12 @@ export class Compaction {
     return from;
   }
 
-  /** Every message gets an equal share of the room, the goal a larger one. */
+  /** Pictures get a half of the room at most. Of what is left every message gets an equal share, the goal a larger one. */
   #cut(messages: readonly ChatMessage[], goal: readonly ChatMessage[], room: number): ChatMessage[] {
-    const share = Math.max(80, Math.floor((room * CHARACTERS) / (messages.length + goal.length)) - 40);
-    return messages.map((message) => shortened(message, isOneOf(goal, message) ? 2 * share : share));
+    const half = room / 2;
+    const pictured = withPicturesIn(half, messages);
+    const share = Math.max(80, Math.floor(((half + pictured.left) * CHARACTERS) / (messages.length + goal.length)) - 40);
+    return pictured.messages.map((message) => shortened(message, isOneOf(goal, message) ? 2 * share : share));
   }
 }
 

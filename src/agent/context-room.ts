@@ -1,6 +1,7 @@
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import type { TokenCounter } from "../memory/tokens.ts";
+import { onFrom, upTo } from "../tool/cut-text.ts";
 
 /** About what a picture of ordinary size costs. */
 const IMAGE_TOKENS = 1_000;
@@ -75,6 +76,23 @@ function withoutResult(message: ChatMessage): ChatMessage {
   };
 }
 
+/** The newest pictures that so many tokens have room for; where others were, a mark stands. What is left of the tokens comes with it. */
+export function withPicturesIn(
+  tokens: number,
+  messages: readonly ChatMessage[],
+): { readonly messages: ChatMessage[]; readonly left: number } {
+  let left = tokens;
+  const kept = messages.toReversed().map((message) => {
+    const { images, ...rest } = message;
+    if (images === undefined) return message;
+    const size = IMAGE_TOKENS * images.length;
+    if (size > left) return { ...rest, content: `${message.content ?? ""}\n[${images.length} pictures were left out to make room]` };
+    left -= size;
+    return message;
+  });
+  return { messages: kept.toReversed(), left };
+}
+
 /** A message of at most so many characters of content: its beginning and its end, with a mark between. Longer arguments of calls are left out. */
 export function shortened(message: ChatMessage, limit: number): ChatMessage {
   const { content = "", toolCalls } = message;
@@ -94,5 +112,5 @@ function withoutArguments(call: ToolCall): ToolCall {
 function middleCut(text: string, limit: number): string {
   const half = Math.max(0, Math.floor((limit - 60) / 2));
   const left = text.length - 2 * half;
-  return `${text.slice(0, half)}\n[${left} characters were cut to make room]\n${text.slice(text.length - half)}`;
+  return `${upTo(text, half)}\n[${left} characters were cut to make room]\n${onFrom(text, text.length - half)}`;
 }

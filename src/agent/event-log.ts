@@ -10,9 +10,9 @@ export interface EventKinds<E> {
 /**
  * The events of one run, for any number of readers. It owns what a late reader is given.
  *
- * V1 every reader is given every event in order, but for pieces of text, which only those get who read when they come. V2 what waits for a
- * slow reader is bounded by the events kept anyway and the run's own text: pieces that nobody has taken yet are joined. V3 nobody who stops
- * reading holds up the run.
+ * V1 every reader is given every event in order, but for pieces of text and of progress, which only those get who read when they come. V2 what
+ * waits for a slow reader is bounded by the events kept anyway, the run's own text, and what each call may tell: pieces that nobody has taken
+ * yet become one. V3 nobody who stops reading holds up the run.
  */
 export class EventLog<E> {
   readonly #kinds: EventKinds<E>;
@@ -45,13 +45,13 @@ export class EventLog<E> {
   }
 }
 
-/** Pieces of an agent's text pass; those of one step are joined. */
+/** Pieces of an agent's text pass, and how far a call is; those of one step are joined, and of one call the newest counts. */
 export const agentEventKinds: EventKinds<AgentEvent> = {
-  isPassing: ({ type }) => type === "text" || type === "text.void",
-  join: (first, second) =>
-    first.type === "text" && second.type === "text" && first.step === second.step
-      ? { ...first, text: first.text + second.text }
-      : undefined,
+  isPassing: ({ type }) => type === "text" || type === "text.void" || type === "call.progress",
+  join(first, second) {
+    if (first.type === "text" && second.type === "text" && first.step === second.step) return { ...first, text: first.text + second.text };
+    return first.type === "call.progress" && second.type === "call.progress" && first.call === second.call ? second : undefined;
+  },
 };
 
 class Reader<E> implements AsyncIterator<E> {

@@ -30,7 +30,7 @@ export interface FlowResult {
   readonly error?: Error;
 }
 
-/** Pieces of an agent's text pass; those of one step of one task are joined. */
+/** What passes of an agent's events passes here; it is joined within one task. */
 export const flowEventKinds: EventKinds<FlowEvent> = {
   isPassing: (event) => event.type === "agent.event" && agentEventKinds.isPassing(event.event),
   join(first, second) {

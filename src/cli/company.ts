@@ -10,7 +10,7 @@ import { crewOf } from "./crew.ts";
 import { canAsk, type Host } from "./host.ts";
 import type { ChosenModel } from "./model-choice.ts";
 import { promptLine } from "./prompt.ts";
-import { shown } from "./screen/text.ts";
+import { LONGEST_QUESTION, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
 
@@ -75,7 +75,10 @@ export function humanPort(session: Session): HumanPort | undefined {
 function askPerson(session: Session, { id, role, text }: HumanQuestion, signal: AbortSignal): Promise<string> {
   const { host, screen, interruptions } = session;
   return screen.aside(async () => {
-    screen.insist([screen.style.strong(`${shown(role)} asks you:`), ...text.split("\n").map((line) => `  ${shown(line)}`)]);
+    screen.insist([
+      screen.style.strong(`${shown(role)} asks you:`),
+      ...text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`),
+    ]);
     const answer = await promptLine(host, interruptions, "> ", signal);
     if (answer === undefined) throw new WaitingError({ questionId: id, question: text, role });
     return answer;

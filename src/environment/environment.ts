@@ -66,8 +66,8 @@ export class Environment {
     const isLive = backing.mode !== "replay";
     // Without a journal its name is every environment's: in a store it would be taken for all of them.
     const runId = backing.owned === undefined ? freshRunId(clock.now()) : state.runId;
-    const warn = (role: string, text: string): void => this.#engine.warn(role, text);
-    this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, warn });
+    const warn = (role: string, text: string): void => this.#engine.warn(role, mask(text));
+    this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn });
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe });
     const tell = (): Listeners["notices"] => this.#listeners.notices;
     this.#engine = new Engine({

@@ -1,17 +1,19 @@
 import type { Clock } from "../kernel/clock.ts";
 import { errorRecord } from "../kernel/errors.ts";
+import type { Mask } from "../kernel/mask.ts";
 import { KeptMemory } from "../memory/kept-memory.ts";
 import type { MemoryOp } from "../memory/memory-draft.ts";
 import { type RoleMemoryOptions, type RoleMemoryParts, roleMemoryParts } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
-import type { ActEnded, RunEvent } from "../run/event.ts";
+import type { ActEnded, ForkPoint, RunEvent } from "../run/event.ts";
 import type { RunState } from "../run/run-state.ts";
 
 /** How a role of a run remembers, and what it has kept. */
 export interface RoleMemory {
   readonly options: RoleMemoryParts;
   readonly kept: KeptMemory;
+  readonly mask: Mask;
 }
 
 /** What the memories of a run are made with. */
@@ -24,6 +26,7 @@ export interface RoleMemoriesParts {
   readonly clock: Clock;
   /** False in a replay: there nothing is stored or looked for. */
   readonly isLive: boolean;
+  readonly mask: Mask;
   readonly warn: (role: string, text: string) => void;
 }
 
@@ -36,7 +39,7 @@ export interface RoleMemoriesParts {
 export class RoleMemories {
   readonly #parts: RoleMemoriesParts;
   readonly #memories = new Map<string, RoleMemory>();
-  #ancestors: ReadonlySet<string> = new Set();
+  #ancestors: readonly ForkPoint[] = [];
 
   constructor(parts: RoleMemoriesParts) {
     this.#parts = parts;
@@ -53,16 +56,17 @@ export class RoleMemories {
 
   /** @throws UsageError `OPTION_INVALID` */
   enlist(role: Role, name: string): void {
-    const { shared, runId, clock, warn } = this.#parts;
+    const { shared, runId, clock, mask, warn } = this.#parts;
     const options = roleMemoryParts(role.memory, shared);
     if (options === undefined) return;
     const onError = (error: unknown): void => warn(name, `What ${name} remembers could not be stored: ${errorRecord(error).message}`);
-    const kept = new KeptMemory({ parts: options, role: name, runId, isAncestor: (id) => this.#ancestors.has(id), clock, onError });
-    this.#memories.set(name, { options, kept });
+    const isAncestor = (id: string): boolean => this.#ancestors.some((point) => point.runId === id);
+    const kept = new KeptMemory({ parts: options, role: name, runId, isAncestor, clock, onError });
+    this.#memories.set(name, { options, kept, mask });
   }
 
   /** The runs this one was forked from, from the nearest on. */
-  descendsFrom(ancestors: ReadonlySet<string>): void {
+  descendsFrom(ancestors: readonly ForkPoint[]): void {
     this.#ancestors = ancestors;
   }
 
@@ -71,8 +75,7 @@ export class RoleMemories {
     if (event.type !== "act.ended" || !this.#parts.isLive) return;
     const kept = this.of(event.role)?.kept;
     if (kept === undefined || event.memory.length === 0) return;
-    const { parent } = this.#parts.state();
-    kept.learn(this.#resolved(event), parent !== undefined && event.seq <= parent.at);
+    kept.learn(this.#resolved(event), this.#livedBy(event));
   }
 
   /** Stores what waits, and lets go of the stores. Never throws: what was not stored is told, and stored when the run goes on. */
@@ -84,10 +87,24 @@ export class RoleMemories {
         await kept.close();
       } catch (error) {
         const { message } = errorRecord(error);
-        this.#parts.warn(name, `${kept.unsaved} changes of what ${name} remembers are not stored, until the run is resumed: ${message}`);
+        const what =
+          kept.unsaved === 0
+            ? `The store of what ${name} remembers could not be closed`
+            : `${kept.unsaved} changes of what ${name} remembers are not stored, until the run is resumed`;
+        this.#parts.warn(name, `${what}: ${message}`);
       }
     });
     await Promise.all(all);
+  }
+
+  /** The run that an event was first recorded in: this one, or the farthest of its ancestors that shares it. */
+  #livedBy({ seq }: RunEvent): string {
+    let { runId } = this.#parts;
+    for (const parent of this.#ancestors) {
+      if (seq > parent.at) break;
+      ({ runId } = parent);
+    }
+    return runId;
   }
 
   /** What a record names by its id alone was said in the activation, or had been delivered. */

@@ -1,3 +1,4 @@
+import { freshStepKey } from "./id.ts";
 import type { Json } from "./json.ts";
 
 /**
@@ -33,7 +34,7 @@ export interface StepSpec {
 
 /** What an effect is given. */
 export interface StepDoor extends StepPort {
-  /** Names the step among all runs, stable across resume: use it as an idempotency key. */
+  /** Names the step among all runs, the same after a resume and in a new attempt: use it as an idempotency key. */
   readonly key: string;
   /** `replay`: nothing outside a scratch place may change. */
   readonly mode: "live" | "replay";
@@ -67,12 +68,6 @@ export interface AttemptOutcome {
 /** A door that keeps no record: for agents and models used outside a run. */
 export function directSteps(signal: AbortSignal): StepPort {
   const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {} };
-  const door: StepDoor = {
-    key: "direct",
-    mode: "live",
-    signal,
-    attempts,
-    step: (_spec, effect) => effect(door),
-  };
-  return door;
+  const step: StepPort["step"] = (_spec, effect) => effect({ key: freshStepKey(), mode: "live", signal, attempts, step });
+  return { step };
 }

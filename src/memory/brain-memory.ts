@@ -1,18 +1,18 @@
 import { untilAborted } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { createMessage, type Message } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
+import { BrainContent } from "./brain-content.ts";
 import type { BrainMemoryOptions } from "./brain-options.ts";
 import { askRelated, askRewritten, askTitle, extractInfo } from "./brain-questions.ts";
-import { brainJson, type BrainJson, type BrainState, MOST_COVERED, readBrainState } from "./brain-state.ts";
+import { brainJson, type BrainJson, type BrainState, readBrainState } from "./brain-state.ts";
 import { BrainVoice } from "./brain-voice.ts";
 import { type Cache, cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
 import { checkedLimits, type CompressionLimits, dueMessages, MessageSizes, windowOf } from "./compression.ts";
-import { Memory } from "./memory.ts";
-import { nextSummary } from "./next-summary.ts";
+import { nextSummary, type NextSummary } from "./next-summary.ts";
 import { splitTexts } from "./split-texts.ts";
 import { summarizeText } from "./summary.ts";
-import { dueMerge, joined, NO_SUMMARY, type SummaryLevels, summaryText } from "./summary-levels.ts";
+import { dueMerge } from "./summary-levels.ts";
 import { estimatedTokens } from "./tokens.ts";
 
 /** What {@link BrainMemory.load} found. */
@@ -32,14 +32,13 @@ const TIMEOUT = 10 * 60 * 1000;
 /**
  * The memory of a long conversation: what was said last, word by word; a rolling summary of what was said before; and what is known besides.
  *
- * Owns what it holds, when it is summed up, and whether it is stored. The levels of the summary are `summary-levels.ts`'s, the words that
+ * Owns when it is summed up, and whether it is stored. What it holds is its content's, the levels of the summary are `summary-levels.ts`'s, the words that
  * a model is asked with `summary.ts`'s, where it is kept the cache's.
  *
  * B1 what is added while a model answers or a cache stores is never lost. B2 messages leave the history when, and only when, the summary that
  * covers them is stored; a model or a cache that fails leaves everything as it was. The history therefore has no bound of its own. B3 every summary is
  * made with the older one as its input, and no level of it grows without end. B4 the same material is asked for once, also when storing
- * the answer failed, and also by two callers at a time. B5 `isDirty` until exactly what is held now was stored. B6 messages are never changed: one that
- * has another role is made anew under its id.
+ * the answer failed, and also by two callers at a time. B5 `isDirty` until exactly what is held now was stored.
  */
 export class BrainMemory {
   readonly #voice: BrainVoice;
@@ -48,13 +47,8 @@ export class BrainMemory {
   readonly #limits: CompressionLimits;
   readonly #sizes: MessageSizes;
   readonly #ttl: number;
-  #history = new Memory();
-  #knowledge = new Memory();
-  #levels: SummaryLevels = NO_SUMMARY;
-  #covered: readonly string[] = [];
-  #lastTalk: string | undefined;
-  /** Counts changes; the memory is dirty while the count that was stored is another. */
-  #revision = 0;
+  readonly #content = new BrainContent();
+  /** The revision of the content that was stored. */
   #stored = 0;
   /** What is stored is of a newer version: it must not be overwritten. */
   #newer: UsageError | undefined;
@@ -77,34 +71,34 @@ export class BrainMemory {
 
   /** What was said and is not summed up yet, oldest first. */
   get history(): Message[] {
-    return this.#history.get();
+    return this.#content.history;
   }
 
   get knowledge(): Message[] {
-    return this.#knowledge.get();
+    return this.#content.knowledge;
   }
 
   /** What is left of what was said before the history; empty when nothing was summed up. */
   get summary(): string {
-    return summaryText(this.#levels);
+    return this.#content.summary;
   }
 
   get isDirty(): boolean {
-    return this.#revision !== this.#stored;
+    return this.#content.revision !== this.#stored;
   }
 
   /** Id of the newest message that the summary covers. */
   get lastHistoryId(): string | undefined {
-    return this.#covered.at(-1);
+    return this.#content.covered.at(-1);
   }
 
   /** What the user said last. */
   get lastTalk(): string | undefined {
-    return this.#lastTalk;
+    return this.#content.lastTalk;
   }
 
   get isHistoryAvailable(): boolean {
-    return this.#history.size > 0 || this.summary !== "";
+    return this.history.length > 0 || this.summary !== "";
   }
 
   /** The summary and what was said since, without the last message: that is the one being answered. */
@@ -115,20 +109,16 @@ export class BrainMemory {
 
   /** Something the user said. False, and nothing changes, when it is remembered already. */
   addTalk(message: Message): boolean {
-    if (!this.#addHistory(message, "user")) return false;
-    this.#lastTalk = message.content;
-    return true;
+    return this.#content.addTalk(message);
   }
 
   /** Something that was answered. False, and nothing changes, when it is remembered already. */
   addAnswer(message: Message): boolean {
-    return this.#addHistory(message, "assistant");
+    return this.#content.addAnswer(message);
   }
 
   addKnowledge(message: Message): boolean {
-    const isNew = this.#knowledge.add(message);
-    if (isNew) this.#revision++;
-    return isNew;
+    return this.#content.addKnowledge(message);
   }
 
   /** All that is known, one piece in a line. */
@@ -138,30 +128,22 @@ export class BrainMemory {
 
   /** Whether exactly this was said, and is not summed up yet. */
   exists(text: string): boolean {
-    for (const message of this.#history.newestFirst()) if (message.content === text) return true;
-    return false;
+    return this.#content.has(text);
   }
 
   /** Gives what the user said last, once. */
   popLastTalk(): string | undefined {
-    const talk = this.#lastTalk;
-    if (talk === undefined) return undefined;
-    this.#lastTalk = undefined;
-    this.#revision++;
-    return talk;
+    return this.#content.popLastTalk();
   }
 
   /** Puts a summary from elsewhere in the place of all that was said. */
   setHistorySummary(text: string): void {
-    if (this.summary === text && this.#history.size === 0) return;
-    this.#cover(this.history);
-    this.#levels = { ...NO_SUMMARY, oldest: text };
-    this.#revision++;
+    this.#content.sumUpAs(text);
   }
 
   /** Whether there is something to sum up. */
   async shouldCompress(): Promise<boolean> {
-    return dueMerge(this.#levels) !== undefined || (await dueMessages(this.history, this.#sizes, this.#limits)).length > 0;
+    return dueMerge(this.#content.levels) !== undefined || (await dueMessages(this.history, this.#sizes, this.#limits)).length > 0;
   }
 
   /**
@@ -198,7 +180,8 @@ export class BrainMemory {
       if (entry.kind === "damaged") return entry;
       const state = this.#read(entry.value);
       if (typeof state === "string") return { kind: "damaged", reason: state };
-      this.#takeOver(state);
+      // What was here is what the stored does not know of.
+      this.#stored = this.#content.takeOver(state, this.isDirty);
       return { kind: "loaded" };
     });
   }
@@ -212,8 +195,8 @@ export class BrainMemory {
   async save({ signal }: BrainCallOptions = {}): Promise<boolean> {
     return this.#inTurn(signal, async () => {
       if (this.#cache === undefined || !this.isDirty) return false;
-      const revision = this.#revision;
-      await this.#store(this.#state());
+      const { revision, state } = this.#content;
+      await this.#store(state);
       this.#stored = revision;
       return true;
     });
@@ -222,8 +205,7 @@ export class BrainMemory {
   /** Takes over a state that was kept elsewhere; all that is here stays, and comes after it. @internal */
   adopt(state: BrainState): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      this.#revision++;
-      this.#takeOver(state);
+      this.#stored = this.#content.takeOver(state, true);
     });
   }
 
@@ -249,7 +231,7 @@ export class BrainMemory {
   }
 
   toJSON(): BrainJson {
-    return brainJson(this.#state());
+    return brainJson(this.#content.state);
   }
 
   /** A text as windows that overlap. */
@@ -260,13 +242,6 @@ export class BrainMemory {
   /** `[TAG]: text` as its two parts. */
   static extractInfo(input: string): { readonly tag: string | undefined; readonly text: string } {
     return extractInfo(input);
-  }
-
-  #addHistory(message: Message, role: Message["role"]): boolean {
-    if (this.#covered.includes(message.id)) return false;
-    const isNew = this.#history.add(message.role === role ? message : createMessage(message.content, { ...message, role }));
-    if (isNew) this.#revision++;
-    return isNew;
   }
 
   #begun(signal: AbortSignal | undefined): { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } {
@@ -280,57 +255,30 @@ export class BrainMemory {
 
   async #compressOnce(signal: AbortSignal | undefined): Promise<boolean> {
     const next = await nextSummary({
-      levels: this.#levels,
+      levels: this.#content.levels,
       history: this.history,
       sizes: this.#sizes,
       limits: this.#limits,
       ask: (messages) => this.#voice.askOnce(messages, signal),
     });
     if (next === undefined) return false;
-    await this.#commit(next.covers, next.change, signal);
+    await this.#commit(next, signal);
     return true;
   }
 
   /** Stored first, then believed. What came meanwhile is neither stored nor touched. */
-  async #commit(
-    chunk: readonly Message[],
-    change: (levels: SummaryLevels) => SummaryLevels,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async #commit({ covers, change }: NextSummary, signal: AbortSignal | undefined): Promise<void> {
     await this.#inTurn(signal, async () => {
-      const revision = this.#revision;
-      const rest = new Set(chunk.map((message) => message.id));
-      const { history, levels, ...state } = this.#state();
-      const next = {
-        ...state,
-        history: history.filter(({ id }) => !rest.has(id)),
-        levels: change(levels),
-        covered: this.#coveredWith(chunk),
-      };
-      if (this.#cache !== undefined) await this.#store(next);
-      this.#cover(chunk);
-      this.#levels = change(this.#levels);
-      this.#revision++;
-      if (this.#cache !== undefined && this.#revision === revision + 1) this.#stored = this.#revision;
+      const { revision } = this.#content;
+      if (this.#cache !== undefined) await this.#store(this.#content.stateCovering(covers, change));
+      this.#content.cover(covers, change);
+      if (this.#cache !== undefined && this.#content.revision === revision + 1) this.#stored = this.#content.revision;
     });
-  }
-
-  #cover(messages: readonly Message[]): void {
-    for (const message of messages) this.#history.delete(message);
-    this.#covered = this.#coveredWith(messages);
-  }
-
-  #coveredWith(messages: readonly Message[]): readonly string[] {
-    return [...this.#covered, ...messages.map((message) => message.id)].slice(-MOST_COVERED);
   }
 
   async #store(state: BrainState): Promise<void> {
     if (this.#newer !== undefined) throw this.#newer;
     await this.#cache?.set(this.#key, JSON.stringify(brainJson(state)), this.#ttl);
-  }
-
-  #state(): BrainState {
-    return { history: this.history, knowledge: this.knowledge, levels: this.#levels, covered: this.#covered, lastTalk: this.#lastTalk };
   }
 
   #read(text: string): BrainState | string {
@@ -340,26 +288,6 @@ export class BrainMemory {
       if (error instanceof UsageError) this.#newer = error;
       throw error;
     }
-  }
-
-  /** What was here is what the stored does not know of. */
-  #takeOver(stored: BrainState): void {
-    const isUntouched = !this.isDirty;
-    const here = this.#state();
-    this.#history = new Memory();
-    this.#knowledge = new Memory();
-    this.#history.addBatch(stored.history.filter(({ id }) => isUntouched || !here.covered.includes(id)));
-    this.#knowledge.addBatch(stored.knowledge);
-    this.#covered = isUntouched ? stored.covered : [...new Set([...stored.covered, ...here.covered])].slice(-MOST_COVERED);
-    this.#levels = stored.levels;
-    this.#lastTalk = stored.lastTalk;
-    this.#stored = ++this.#revision;
-    if (isUntouched) return;
-    for (const message of here.history) this.#addHistory(message, message.role);
-    for (const message of here.knowledge) this.addKnowledge(message);
-    this.#levels = joined(stored.levels, here.levels);
-    this.#lastTalk = here.lastTalk ?? stored.lastTalk;
-    this.#revision++;
   }
 
   /** One at a time, in the order asked: an older state never overwrites a newer. Each caller waits for its own, so none is queued for nobody. */

@@ -37,6 +37,12 @@ export interface KeptMessage extends SimilarMessage {
   readonly isOwn: boolean;
 }
 
+/** A message that the record gave the role, and the run that has it in the store. */
+interface Given {
+  readonly message: Message;
+  readonly storedBy: string;
+}
+
 type Change = { readonly type: "add"; readonly message: Message } | { readonly type: "delete"; readonly id: string };
 
 /** Changes that may wait for a store that is slow or fails. */
@@ -51,14 +57,15 @@ const TIMEOUT = 30_000;
  * storage owns what is stored.
  *
  * K1 only what is committed gets here, in the order of the record. K2 storing again changes nothing, so a run that goes on tells all of its
- * record again. K3 of its own run, and of those it was forked from, only what its own record gave the role is found: no run sees another
- * future of itself. K4 it writes under its own run alone: what a fork forgets is not forgotten by its parent. K5 a change leaves the line when
+ * record again. K3 of its own run, and of those it was forked from, only what its own record gave the role is found, once and as it stands there: no run
+ * sees another future of itself, though its ids be the same. K4 it writes under its own run alone: what a fork forgets is not forgotten by its parent. K5 a change leaves the line when
  * it is stored; a failure keeps it. K6 vectors are made by searches alone, through the embedder they bring.
  */
 export class KeptMemory {
   readonly #o: KeptMemoryOptions;
   readonly #store: MessageStore;
-  readonly #known = new Set<string>();
+  /** By id. */
+  readonly #known = new Map<string, Given>();
   #unsaved: Change[] = [];
   #work: Promise<void> | undefined;
   #opened: MemoryStorage | undefined;
@@ -73,17 +80,19 @@ export class KeptMemory {
     return this.#unsaved.length;
   }
 
-  /** What the record says that the role remembered and forgot. `isShared`: in a run that this one was forked from, which stores it itself. */
-  learn(ops: readonly MemoryOp[], isShared: boolean): void {
+  /** What the record says that the role remembered and forgot. `livedBy`: this run, or the one it was forked from, which stores it itself. */
+  learn(ops: readonly MemoryOp[], livedBy: string): void {
     for (const op of ops) {
-      if (op[0] === "+") this.#add(op[1], isShared);
-      else for (const id of op[0] === "-" ? [op[1]] : [...this.#known]) this.#forget(id, isShared);
+      if (op[0] === "+") this.#add(op[1], livedBy);
+      else for (const id of op[0] === "-" ? [op[1]] : [...this.#known.keys()]) this.#forget(id);
     }
     if (this.#unsaved.length > 0) void this.#begin();
   }
 
   /** Waits while too much waits for the store. @throws QueueFullError when it does not get less, whatever made the store fail */
   async ready(): Promise<void> {
+    // What a counter loads with its first text must not decide in which order an activation asks.
+    await this.#o.parts.tokens.count("");
     if (this.#unsaved.length < MOST_UNSAVED) return;
     await this.saved();
     if (this.#unsaved.length >= MOST_UNSAVED) throw new QueueFullError(MOST_UNSAVED);
@@ -100,17 +109,18 @@ export class KeptMemory {
     await this.saved();
     const { parts, runId: own, isAncestor } = this.#o;
     const isOwn = (runId: string): boolean => runId === own || isAncestor(runId);
-    const filter = ({ id }: Message, runId: string): boolean => !isOwn(runId) || (this.#known.has(id) && !besides.has(id));
+    const filter = (message: Message, runId: string): boolean =>
+      !isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id));
     const { k } = parts;
     const found = await this.#storage.searchSimilar(text, { k, filter, embedder, signal, hybrid: parts.lexical !== undefined });
     return found.map((each) => ({ ...each, isOwn: isOwn(each.runId) }));
   }
 
-  /** Lets go of the store, until it is needed again. */
+  /** Lets go of the store, until it is needed again. @throws TimeoutError when the store does not end what it was asked */
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    await opened?.close();
+    if (opened !== undefined) await this.#withinLimit("to be let go of", () => opened.close());
   }
 
   get #storage(): MemoryStorage {
@@ -121,18 +131,23 @@ export class KeptMemory {
     return (this.#opened = new MemoryStorage(own));
   }
 
-  #add(message: Message, isShared: boolean): void {
-    this.#known.add(message.id);
-    if (!this.#isElsewhere(isShared)) this.#unsaved.push({ type: "add", message });
+  #add(message: Message, livedBy: string): void {
+    // A store that ends with the run has nothing of the run it was forked from.
+    const storedBy = this.#o.parts.store === undefined ? this.#o.runId : livedBy;
+    this.#known.set(message.id, { message, storedBy });
+    if (storedBy === this.#o.runId) this.#unsaved.push({ type: "add", message });
   }
 
-  #forget(id: string, isShared: boolean): void {
-    if (this.#known.delete(id) && !this.#isElsewhere(isShared)) this.#unsaved.push({ type: "delete", id });
+  #forget(id: string): void {
+    const given = this.#known.get(id);
+    this.#known.delete(id);
+    if (given?.storedBy === this.#o.runId) this.#unsaved.push({ type: "delete", id });
   }
 
-  /** A store that ends with the run has nothing of the run it was forked from. */
-  #isElsewhere(isShared: boolean): boolean {
-    return isShared && this.#o.parts.store !== undefined;
+  /** A fork may have changed what its parent has under the same id. */
+  #isGiven({ id, content }: Message, runId: string): boolean {
+    const given = this.#known.get(id);
+    return given?.storedBy === runId && given.message.content === content;
   }
 
   #begin(): Promise<void> {
@@ -145,12 +160,16 @@ export class KeptMemory {
 
   async #drain(): Promise<void> {
     await Promise.resolve();
-    const never = new AbortController().signal;
     while (this.#unsaved.length > 0) {
       const changes = this.#together();
-      await withTimeout(this.#o.clock, TIMEOUT, `the memory of ${this.#o.role} to be stored`, never, () => this.#keep(changes));
+      await this.#withinLimit("to be stored", () => this.#keep(changes));
       this.#unsaved.splice(0, changes.length);
     }
+  }
+
+  #withinLimit(what: string, work: () => Promise<void>): Promise<void> {
+    const never = new AbortController().signal;
+    return withTimeout(this.#o.clock, TIMEOUT, `the memory of ${this.#o.role} ${what}`, never, work);
   }
 
   /** Some additions, or one removal. */

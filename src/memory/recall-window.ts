@@ -1,3 +1,4 @@
+import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { MessageSizes } from "./compression.ts";
 import type { ReadableMemory } from "./message-memory.ts";
@@ -26,7 +27,7 @@ export async function recentWindow(
   memory: ReadableMemory,
   besides: ReadonlySet<string>,
   budget: number,
-  parts: { readonly sizes: MessageSizes; readonly tokens: TokenCounter },
+  parts: { readonly sizes: MessageSizes; readonly tokens: TokenCounter; readonly mask: Mask },
 ): Promise<RecentWindow> {
   const messages: Message[] = [];
   let tokens = 0;
@@ -35,7 +36,7 @@ export async function recentWindow(
     const whole = await parts.sizes.of(message);
     if (tokens + whole > budget) {
       if (messages.length > 0) break;
-      const { content, tokens: size } = await cutLine(message, budget, parts.tokens);
+      const { content, tokens: size } = await cutLine({ ...message, content: parts.mask(message.content) }, budget, parts.tokens);
       if (content === undefined) break;
       return { messages: [message], texts: [memoryLine({ ...message, content })], tokens: size };
     }

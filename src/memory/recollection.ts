@@ -1,6 +1,7 @@
 import type { Logger } from "../kernel/emit.ts";
 import { ContextClosedError, ControlError, errorRecord, UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
+import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { Message } from "../message/message.ts";
 import type { CallPolicy } from "../model/call.ts";
@@ -21,6 +22,8 @@ export interface RecollectionParts {
   readonly role: string;
   readonly options: RoleMemoryParts;
   readonly kept: KeptMemory;
+  /** For what is cut before it is recorded: of a secret that is cut, nobody would know the rest again. */
+  readonly mask: Mask;
   readonly memory: ReadableMemory;
   /** What the activation is about: it is in the question, so it is not recalled. */
   readonly news: () => readonly Message[];
@@ -95,7 +98,7 @@ export class Recollection {
   }
 
   async #recall(query: string): Promise<readonly ChatMessage[]> {
-    const { options, memory, news } = this.#parts;
+    const { options, memory, news, mask } = this.#parts;
     const { shares, tokens } = options;
     const maxTokens = options.maxTokens - (await tokens.count(RECALL_FRAME));
     if (maxTokens <= 0) return [];
@@ -103,7 +106,7 @@ export class Recollection {
     const [forSummary, forRecent] = [Math.floor(maxTokens * shares.summary), Math.floor(maxTokens * shares.recent)];
     if (options.summary !== undefined) await this.#sumUp(ofNews, forRecent);
     const summary = await summaryWindow(this.#summary, forSummary, tokens);
-    const recent = await recentWindow(memory, ofNews, forSummary + forRecent - summary.tokens, options);
+    const recent = await recentWindow(memory, ofNews, forSummary + forRecent - summary.tokens, { ...options, mask });
     const left = Math.floor(maxTokens * Math.min(1, shares.summary + shares.recent + shares.related)) - summary.tokens - recent.tokens;
     const recalled = await this.#once({ query, summary, recent, left: shares.related === 0 ? 0 : left, ofNews });
     const related = recalled.related.messages.map(({ from, text }) => memoryLine({ sentFrom: from, content: text }));
@@ -148,10 +151,10 @@ export class Recollection {
 
   /** The same question beside the same memory is one recall, however often it is asked. */
   #once(question: RelatedQuestion): Promise<Recalled> {
-    const { options } = this.#parts;
+    const { options, memory, mask } = this.#parts;
     const { query, left, summary, recent } = question;
     const request = {
-      query: embeddable(options.embedder, query),
+      query: embeddable(options.embedder, mask(query)),
       embedder: options.embedder.id,
       k: options.k,
       threshold: options.threshold ?? null,
@@ -159,6 +162,8 @@ export class Recollection {
       maxTokens: left,
       // Two memories that read alike are the same to a model, whatever the ids of their messages.
       beside: contentHash([summary.texts, recent.texts]).slice(0, 32),
+      // What is found depends on all of it: a fork whose past was changed must not recall what its parent did.
+      among: left > 0 ? options.digest.of(memory) : null,
     };
     const address = contentHash(request);
     const known = this.#recalled.get(address);

@@ -3,6 +3,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { MessageSizes } from "./compression.ts";
 import type { Embedder } from "./embedder.ts";
+import { MemoryDigest } from "./memory-digest.ts";
 import { hashingEmbedder } from "./hashing-embedder.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import type { MessageStore } from "./message-store.ts";
@@ -50,7 +51,7 @@ export interface RoleMemoryOptions {
   /** Whether what leaves the recent messages is summed up by the role's model, or another one. Default false. */
   readonly summary?: boolean | { readonly model: ChatModel };
   readonly recall?: RecallOptions;
-  /** Counts what is recalled. Default: an estimate. */
+  /** Counts what is recalled; what it has to load, it loads with its first count. Default: an estimate. */
   readonly tokens?: TokenCounter;
 }
 
@@ -61,6 +62,7 @@ export interface RoleMemoryParts extends Omit<RoleMemoryOptions, "recall" | "sum
   readonly tokens: TokenCounter;
   /** Of messages as they are recalled. */
   readonly sizes: MessageSizes;
+  readonly digest: MemoryDigest;
   readonly maxTokens: number;
   readonly shares: Required<RecallShares>;
   readonly k: number;
@@ -93,6 +95,7 @@ export function roleMemoryParts(
     ...rest,
     embedder,
     tokens,
+    digest: new MemoryDigest(),
     sizes: new MessageSizes(tokens, (message) => `${memoryLine(message)}\n`),
     summary: summary === undefined || summary === false ? undefined : { model: summary === true ? undefined : summary.model },
     maxTokens,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import { deepFreeze } from "../kernel/json.ts";
+import { deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 
@@ -12,6 +12,8 @@ export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  /** What its server wants to be given back with it, as it came: Gemini signs calls, and refuses them without. */
+  readonly extra?: JsonObject;
 }
 
 /** One message of a conversation with a model. */
@@ -67,6 +69,7 @@ const CallSchema = z.object({
   id: text,
   type: z.literal("function").default("function"),
   function: z.object({ name: text, arguments: text }),
+  extra: z.record(text, z.json() as z.ZodType<Json>).exactOptional(),
 });
 const MessageShape = z.object({
   role: z.enum(["system", "user", "assistant", "tool"]),
@@ -114,11 +117,11 @@ function notAMessage(why: string): UsageError {
 /** Calls with ids of their own, in the wire's form. */
 function withOwnIds(calls: readonly ToolCall[]): ToolCall[] {
   const taken = new Set<string>();
-  return calls.map(({ id, function: { name, arguments: given } }) => {
+  return calls.map(({ id, function: { name, arguments: given }, extra }) => {
     let own = id;
     for (let nth = 2; taken.has(own); nth++) own = `${id}#${nth}`;
     taken.add(own);
-    return { id: own, type: "function", function: { name, arguments: given } };
+    return { id: own, type: "function", function: { name, arguments: given }, ...(extra === undefined ? {} : { extra }) };
   });
 }
 

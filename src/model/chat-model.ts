@@ -95,4 +95,6 @@ export interface ToolCallDelta {
   readonly id?: string;
   readonly name?: string;
   readonly arguments?: string;
+  /** See {@link ToolCall}. */
+  readonly extra?: JsonObject;
 }

@@ -56,12 +56,13 @@ function parts(text: string, images: readonly ImagePart[]): JsonObject[] {
 }
 
 /** Models call tools by names that no tool may have and with arguments that are no JSON; servers refuse to be told so. */
-function wireCall({ id, function: { name, arguments: given } }: ToolCall): JsonObject {
+function wireCall({ id, function: { name, arguments: given }, extra }: ToolCall): JsonObject {
   const wireName = name.replace(UNNAMEABLE, "_").slice(0, 64);
   return {
     id,
     type: "function",
     function: { name: wireName === "" ? "_" : wireName, arguments: isJsonObject(given) ? given : JSON.stringify({ unreadable: given }) },
+    ...(extra === undefined ? {} : { extra_content: extra }),
   };
 }
 

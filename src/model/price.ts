@@ -61,12 +61,17 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
  * their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
  */
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
+  if (isFree(price) && (price.longPrompt === undefined || isFree(price.longPrompt))) return 0 as MicroUsd;
   const pictures = request.messages.reduce((count, message) => count + (message.images?.length ?? 0), 0);
   const input = new TextEncoder().encode(JSON.stringify(request)).length + pictures * IMAGE_TOKENS;
   const output = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   const tiers = price.longPrompt !== undefined && input > price.longPrompt.over ? [price, price.longPrompt] : [price];
   const holds = tiers.map((tier) => input * units(Math.max(tier.input, tier.cachedInput ?? 0)) + output * units(tier.output));
   return ceilUnits(Math.max(...holds));
+}
+
+function isFree({ input, output, cachedInput = 0 }: TokenPrice): boolean {
+  return input === 0 && output === 0 && cachedInput === 0;
 }
 
 /** Prices are summed as whole millionths of a micro-dollar, so that 0.1 + 0.2 does not round up to one more. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../kernel/json.ts";
 import { modelError, type ModelErrorData } from "./failure.ts";
 import type { ToolCall } from "./chat-message.ts";
 import type { ChatChunk, ChatRequest, ChatResponse, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
@@ -12,6 +13,7 @@ interface PartialCall {
   id: string;
   name: string;
   readonly pieces: string[];
+  extra: JsonObject | undefined;
 }
 
 /**
@@ -93,10 +95,14 @@ export class ReplyBuilder {
   }
 
   #addCall(delta: ToolCallDelta): void {
-    const call = this.#calls.get(delta.index) ?? { id: "", name: "", pieces: [] };
+    const call = this.#calls.get(delta.index) ?? { id: "", name: "", pieces: [], extra: undefined };
     this.#calls.set(delta.index, call);
     if (call.id === "") call.id = delta.id ?? "";
     if (call.name === "") call.name = delta.name ?? "";
+    if (delta.extra !== undefined) {
+      call.extra = delta.extra;
+      this.#size += JSON.stringify(delta.extra).length;
+    }
     if (delta.arguments === undefined) return;
     call.pieces.push(delta.arguments);
     this.#size += delta.arguments.length;
@@ -160,7 +166,8 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
 /** Servers leave out the id of a single call and the arguments of a tool that has none. */
 function wholeCall(index: number, call: PartialCall): ToolCall {
   const id = call.id === "" ? `call_${index}` : call.id;
-  return { id, type: "function", function: { name: call.name, arguments: call.pieces.join("") || "{}" } };
+  const { name, pieces, extra } = call;
+  return { id, type: "function", function: { name, arguments: pieces.join("") || "{}" }, ...(extra === undefined ? {} : { extra }) };
 }
 
 function keptText(text: string): ModelErrorData {

@@ -45,7 +45,10 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
     chat,
     async *stream(request, o) {
       const { content, toolCalls, finishReason, usage, refusal } = await chat(request, o);
-      const calls = toolCalls.map(({ id, function: { name, arguments: args } }, index) => ({ index, id, name, arguments: args }));
+      const calls = toolCalls.map(({ id, function: { name, arguments: args }, extra }, index) => ({
+        ...{ index, id, name, arguments: args },
+        ...(extra === undefined ? {} : { extra }),
+      }));
       yield {
         content,
         ...(calls.length === 0 ? {} : { toolCalls: calls }),

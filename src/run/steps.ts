@@ -239,7 +239,8 @@ export class ActivationSteps implements StepPort {
       if (before !== undefined && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
       throwIfAborted(signal);
-      const value = await lifetime.until(effect(this.#door(key, at, tries)));
+      const name = isQuestion ? stepId(this.#parts.runId, this.#parts.act, key) : effectId(this.#parts.runId, this.#parts.act, key);
+      const value = await lifetime.until(effect(this.#door(name, key, at, tries)));
       return tries.succeed(this.#asRecorded(value));
     } catch (error) {
       this.#fails(at);
@@ -276,7 +277,8 @@ export class ActivationSteps implements StepPort {
     const { lifetime } = this.#parts;
     try {
       throwIfAborted(lifetime.signal);
-      await lifetime.until(effect(this.#door(key, at, attempts)));
+      const name = effectId(this.#parts.runId, this.#parts.act, key);
+      await lifetime.until(effect(this.#door(name, key, at, attempts)));
     } catch (error) {
       const control = this.#controlIn(error);
       if (control === undefined) throw this.#notAgain(key, at, maskedError(this.#parts.mask, error));
@@ -292,11 +294,11 @@ export class ActivationSteps implements StepPort {
     return stepErrorFrom(error);
   }
 
-  #door(key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {
+  #door(name: string, key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {
     let asked = 0;
     const path = at.path === "" ? key : `${at.path}/${key}`;
     return {
-      key: stepId(this.#parts.runId, this.#parts.act, key),
+      key: name,
       mode: this.#parts.mode,
       signal: this.#parts.lifetime.signal,
       attempts,
@@ -311,7 +313,12 @@ export class ActivationSteps implements StepPort {
   }
 }
 
-/** Names a step among all runs: by it a question is answered later, and an effect that reached somebody is known again. */
+/** Names an effect among all runs, the same in each attempt of an activation: whom it reached already knows it again. */
+function effectId(runId: string, act: string, key: string): string {
+  return stepId(runId, act.replace(/~\d+$/, ""), key);
+}
+
+/** Names a step among all runs: by it a question is answered later. */
 export function stepId(runId: string, act: string, key: string): string {
   return contentHash([runId, act, key]).slice(0, ADDRESS_DIGITS);
 }

@@ -49,6 +49,7 @@ export async function drive(parts: Drive): Promise<RunResult> {
   if (lost !== undefined) environment.warn(lost);
   const failure = environment.failPoisoned(options.poisonAfter ?? DEFAULT_POISON_AFTER);
   const end: RunEnd = failure === undefined ? await environment.drive(crew.rounds) : { reason: "interrupted", failure, control: undefined };
+  if (failure !== undefined) await environment.memories.rest();
   return withDifference(await environment.finish(end), past);
 }
 

@@ -16,25 +16,25 @@ export interface RecordSoFar {
 
 /**
  * Tells the memories of an environment what the record of its run gave each role: what the process died before storing is stored now, and
- * what is stored already is not stored again.
+ * what is stored already is not stored again. When the signal aborts, the rest is left for the next time: the environment then asks nothing.
  *
- * @throws JournalError, ControlError
+ * @throws JournalError
  */
 export async function rememberRecord(environment: Environment, { journal, runId, parent, seq, signal }: RecordSoFar): Promise<void> {
   const { memories } = environment;
   if (!memories.isUsed || seq === 0) return;
   memories.descendsFrom(await ancestorsOf(journal, parent));
-  for await (const event of heard(journal, runId, { from: 0, signal })) {
-    if (event.seq >= seq) return;
+  for await (const event of heard(journal, runId, { from: 0, signal: undefined })) {
+    if (event.seq >= seq || signal.aborted) return;
     memories.learn(event);
   }
 }
 
-/** The runs behind a fork, from its parent on, as far as the journal has them. */
-async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Promise<ReadonlySet<string>> {
-  const ancestors = new Set<string>();
-  for (let next = parent; next !== undefined && !ancestors.has(next.runId);) {
-    ancestors.add(next.runId);
+/** The runs behind a fork and where each was left, from its parent on, as far as the journal has them. */
+async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Promise<readonly ForkPoint[]> {
+  const ancestors: ForkPoint[] = [];
+  for (let next = parent; next !== undefined && !ancestors.some(({ runId }) => runId === next?.runId);) {
+    ancestors.push(next);
     const first = await firstEvent(journal, next.runId);
     next = first?.type === "run.started" ? first.parent : undefined;
   }

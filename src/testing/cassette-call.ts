@@ -33,7 +33,12 @@ const usage = z.object({
 const ResponseSchema: z.ZodType<ChatResponse> = z.object({
   content: z.string(),
   toolCalls: z.array(
-    z.object({ id: z.string(), type: z.literal("function"), function: z.object({ name: z.string(), arguments: z.string() }) }),
+    z.object({
+      id: z.string(),
+      type: z.literal("function"),
+      function: z.object({ name: z.string(), arguments: z.string() }),
+      extra: z.record(z.string(), z.json() as z.ZodType<Json>).exactOptional(),
+    }),
   ),
   finishReason: z.enum(["stop", "length", "tool_calls", "content_filter"]),
   usage: usage.exactOptional(),

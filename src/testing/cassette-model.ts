@@ -119,8 +119,8 @@ class CassettePlayer implements CassetteModel {
     const { content, toolCalls, finishReason, usage, refusal } = await this.chat(request, o);
     if (content !== "") yield { content };
     if (refusal !== undefined) yield { refusal };
-    for (const [index, { id, function: called }] of toolCalls.entries()) {
-      yield { toolCalls: [{ index, id, name: called.name, arguments: called.arguments }] };
+    for (const [index, { id, function: called, extra }] of toolCalls.entries()) {
+      yield { toolCalls: [{ index, id, name: called.name, arguments: called.arguments, ...(extra === undefined ? {} : { extra }) }] };
     }
     yield { finishReason, ...(usage === undefined ? {} : { usage }) };
   }

@@ -16,6 +16,7 @@ export interface OpenAIMessage {
         readonly id: string;
         readonly type: "function";
         readonly function: { readonly name: string; readonly arguments: string };
+        readonly extra_content?: { readonly [key: string]: Json } | undefined;
       }[]
     | undefined;
   readonly tool_call_id?: string | undefined;
@@ -88,6 +89,8 @@ const toolCall = z.strictObject({
   id: z.string().min(1),
   type: z.literal("function"),
   function: z.strictObject({ name: functionName, arguments: z.string() }),
+  // Gemini's servers want it back with the calls that came with it.
+  extra_content: z.record(z.string(), z.json() as z.ZodType<Json>).optional(),
 });
 
 const message = z.discriminatedUnion("role", [

@@ -96,7 +96,8 @@ class Script implements ScriptedModel {
     }
     if (refusal !== undefined) yield { refusal };
     for (const [index, call] of toolCalls.entries()) {
-      yield { toolCalls: [{ index, id: call.id, name: call.function.name, arguments: "" }] };
+      const { extra } = call;
+      yield { toolCalls: [{ index, id: call.id, name: call.function.name, arguments: "", ...(extra === undefined ? {} : { extra }) }] };
       yield { toolCalls: [{ index, arguments: call.function.arguments }] };
     }
     yield { finishReason, ...(usage === undefined ? {} : { usage }) };

@@ -2,6 +2,7 @@ import type { JsonObject } from "../kernel/json.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { cutText } from "./cut-text.ts";
 import { interruptionIn, toldOf } from "./thrown.ts";
+import { visible } from "./visible-text.ts";
 
 /** What a person is asked before a call runs. */
 export interface ApprovalRequest {
@@ -32,7 +33,6 @@ const SHOWN_CALL = 8_000;
 const TOLD_WORDS = 2_000;
 const YES = /^(?:y|yes|ok|okay|allow|allowed|approve|approved|true)[.!]?$/i;
 const NO = /^(?:n|no|deny|denied|false)[.!]?$/i;
-const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 /** Asks for permission, as a step: what was said once holds when the run goes on. */
 export async function askPermission(
@@ -41,7 +41,7 @@ export async function askPermission(
   { role, tool, args }: { readonly role: string; readonly tool: string; readonly args: JsonObject },
   signal: AbortSignal,
 ): Promise<Approval> {
-  const text = visible(`May ${role} use the tool "${tool}"?\n${cutText(JSON.stringify(args, null, 2), SHOWN_CALL)}`);
+  const text = `May ${visible(role)} use the tool "${tool}"?\n${cutText(visible(JSON.stringify(args, null, 2)), SHOWN_CALL)}`;
   const answer = await steps.step<unknown>(
     { kind: "human", name: "approve", request: { role, question: text, tool, args } },
     async (door) => {
@@ -65,8 +65,4 @@ function approvalIn(answer: unknown): Approval {
   const words = answer.trim();
   if (YES.test(words)) return { isGiven: true, words: "" };
   return { isGiven: false, words: NO.test(words) ? "" : words.slice(0, TOLD_WORDS) };
-}
-
-function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -2,6 +2,7 @@ import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { issueLine } from "../model/structured-output.ts";
+import { plainValue } from "./plain-value.ts";
 import type { Tool } from "./tool.ts";
 
 /** Longest arguments that are read, in characters: whoever writes more has gone astray. */
@@ -75,11 +76,15 @@ function notPlain(value: Json): string | undefined {
   }
 }
 
-/** What the tool takes, as JSON; a tool whose parameters become dates and the like is recorded by what came. */
+/** What the tool takes, as near as JSON can say it: rules are tried on that, not on what it was made of. Undefined for what is no object. */
 function plainForm(args: unknown): JsonObject | undefined {
+  const plain = jsonForm(args) ?? plainValue(args, Infinity).value;
+  return typeof plain === "object" && plain !== null && !Array.isArray(plain) ? (plain as JsonObject) : undefined;
+}
+
+function jsonForm(args: unknown): Json | undefined {
   try {
-    const plain = JSON.parse(canonicalJson(args)) as Json;
-    return typeof plain === "object" && plain !== null && !Array.isArray(plain) ? (plain as JsonObject) : undefined;
+    return JSON.parse(canonicalJson(args)) as Json;
   } catch {
     return undefined;
   }

@@ -8,7 +8,7 @@ const HEAD = 0.7;
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const head = upTo(text, Math.ceil(limit * HEAD));
-  const tail = from(text, text.length - (limit - Math.ceil(limit * HEAD)));
+  const tail = onFrom(text, text.length - (limit - Math.ceil(limit * HEAD)));
   return `${head}\n${cutMark(head.length + tail.length, text.length)}\n${tail}`;
 }
 
@@ -22,12 +22,13 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Half of a character is none. */
-function upTo(text: string, end: number): string {
+/** A text up to a place, or one less: half of a character is none. */
+export function upTo(text: string, end: number): string {
   return text.slice(0, isLowHalf(text, end) ? end - 1 : end);
 }
 
-function from(text: string, start: number): string {
+/** A text from a place on, or from the next. */
+export function onFrom(text: string, start: number): string {
   return text.slice(isLowHalf(text, start) ? start + 1 : start);
 }
 

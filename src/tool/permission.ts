@@ -2,6 +2,7 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { fitsGlob, MAX_PATTERN } from "./glob.ts";
+import { isPlainlyCovered, mayBeMeant } from "./pattern-reach.ts";
 
 /** What may happen with a call: it runs, a person is asked first, or it does not run. */
 export type Decision = "allow" | "ask" | "deny";
@@ -9,8 +10,8 @@ export type Decision = "allow" | "ask" | "deny";
 /** Which calls a rule speaks of, and what it says. */
 export interface ArgumentRule {
   /**
-   * Patterns by argument; `options.path` reaches inside. All must fit. `*` stands for any characters. In a list, one entry that fits is
-   * enough to deny or to ask, and every entry must fit to allow.
+   * Patterns by argument; `options.path` reaches inside, and `files.path` inside every entry of a list. All must fit. `*` stands for any
+   * characters. In a list, one entry that fits is enough to deny or to ask, and every entry must fit to allow.
    */
   readonly args?: Readonly<Record<string, string>>;
   readonly decide: Decision;
@@ -42,7 +43,7 @@ const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny:
  * P1 of all rules that fit, the strictest decides, wherever it stands: deny, then ask, then allow. So policies of several owners are
  * joined by putting their rules one after another, and none can undo what another denies. P2 where no rule fits, the policy's default
  * decides, and without one the tool. P3 what a tool denies by itself only a rule that names the call can allow. P4 a rule that allows
- * fits only what it plainly covers (see {@link fitsGlob}); one that asks or denies fits as much as it can.
+ * fits only what it plainly covers; one that asks or denies fits all that may be meant, however it is written.
  *
  * @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written.
  */
@@ -52,7 +53,7 @@ export function decide(
   policy: PermissionPolicy,
 ): Decision {
   checkPolicy(policy);
-  const ruled = strictest((policy.rules ?? []).filter((rule) => fitsGlob(tool.name, rule.tool) && fitsArguments(rule, args)));
+  const ruled = strictest((policy.rules ?? []).filter((rule) => fitsTool(rule, tool.name) && fitsArguments(rule, args)));
   if (ruled !== undefined) return ruled;
   const own = decisionOf(tool.permission, args);
   return own === "deny" ? own : (policy.default ?? own);
@@ -69,33 +70,41 @@ function strictest(rules: readonly ArgumentRule[]): Decision | undefined {
   return first;
 }
 
+function fitsTool({ tool: pattern, decide: decision }: PermissionRule, name: string): boolean {
+  return decision === "allow" ? fitsGlob(name, pattern) : fitsGlob(name.toLowerCase(), pattern.toLowerCase());
+}
+
 function fitsArguments({ args: patterns, decide: decision }: ArgumentRule, args: JsonObject): boolean {
-  return Object.entries(patterns ?? {}).every(([path, pattern]) => fits(at(args, path), pattern, decision));
+  return Object.entries(patterns ?? {}).every(([path, pattern]) => {
+    const values = valuesAt(args, path);
+    const fitsOne = (value: Json | undefined): boolean => value !== undefined && fits(value, pattern, decision);
+    return decision === "allow" ? values.every(fitsOne) : values.some(fitsOne);
+  });
 }
 
-function fits(value: Json | undefined, pattern: string, decision: Decision): boolean {
-  if (value === undefined) return false;
-  if (Array.isArray(value)) {
-    const one = (item: Json): boolean => fits(item, pattern, decision);
-    return decision === "allow" ? value.length > 0 && value.every(one) : value.some(one);
-  }
+function fits(value: Json, pattern: string, decision: Decision): boolean {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  if (decision === "allow") return text.length <= MAX_ALLOWED && fitsGlob(text, pattern, "one plain word or path");
-  return fitsGlob(text, pattern) || fitsGlob(plain(text), pattern);
+  return decision === "allow" ? text.length <= MAX_ALLOWED && isPlainlyCovered(text, pattern) : mayBeMeant(text, pattern);
 }
 
-/** More white space is no way around a rule. */
-function plain(text: string): string {
-  return text.trim().replace(/\s+/g, " ");
+/** All that a path may mean, at least one: a model may add a member whose name is the whole path. Undefined where it leads nowhere. */
+function valuesAt(args: JsonObject, path: string): readonly (Json | undefined)[] {
+  const inside = reached(args, path.split("."));
+  return path.includes(".") && Object.hasOwn(args, path)
+    ? [...reached(args, [path]), ...inside.filter((value) => value !== undefined)]
+    : inside;
 }
 
-function at(args: JsonObject, path: string): Json | undefined {
-  let place: Json | undefined = args;
-  for (const name of Object.hasOwn(args, path) ? [path] : path.split(".")) {
-    if (typeof place !== "object" || place === null || !Object.hasOwn(place, name)) return undefined;
-    place = (place as JsonObject)[name];
+function reached(place: Json | undefined, [name, ...rest]: readonly string[]): readonly (Json | undefined)[] {
+  if (Array.isArray(place)) {
+    if (name !== undefined && /^\d+$/.test(name)) return reached((place as readonly Json[])[Number(name)], rest);
+    return place.length === 0
+      ? [undefined]
+      : (place as readonly Json[]).flatMap((one) => reached(one, name === undefined ? [] : [name, ...rest]));
   }
-  return place;
+  if (name === undefined) return [place];
+  const isThere = typeof place === "object" && place !== null && Object.hasOwn(place, name);
+  return isThere ? reached((place as JsonObject)[name], rest) : [undefined];
 }
 
 /** Policies that were looked at. */

@@ -43,8 +43,9 @@ export interface ToolEnd {
   readonly result: ToolResult;
 }
 
-/** Longest piece of progress that is told. */
+/** Longest piece of progress that is told, and most pieces of one call. */
 const MAX_PROGRESS = 2_000;
+const MOST_PROGRESS = 1_000;
 
 /**
  * Runs a tool within its time, whatever it does: throws, hangs, gives back what is no JSON. What it does after its time is its own.
@@ -81,7 +82,8 @@ function lateText({ name, timeout }: Tool): string {
 /**
  * One run of one tool. It owns the run's time, its signal, and what the tool may still ask.
  *
- * N1 time that is spent waiting for a person does not count. N2 when it is closed, the tool reaches nothing any more.
+ * N1 time that is spent waiting for a person does not count. N2 when it is closed, the tool reaches nothing any more. N3 a tool that tells
+ * without end how far it is, is no longer listened to.
  */
 class RunningTool {
   readonly context: ToolContext;
@@ -95,6 +97,7 @@ class RunningTool {
   #isLate = false;
   #isClosed = false;
   #persons = 0;
+  #told = 0;
 
   constructor(tool: Tool, door: StepDoor, reach: ToolReach) {
     this.#tool = tool;
@@ -145,7 +148,7 @@ class RunningTool {
       step,
       clock,
       progress: (text: string) => {
-        if (!this.#isClosed) progress(String(text).slice(0, MAX_PROGRESS));
+        if (!this.#isClosed && this.#told++ < MOST_PROGRESS) progress(String(text).slice(0, MAX_PROGRESS));
       },
       ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
       ...(model === undefined ? {} : { model: model({ step }) }),

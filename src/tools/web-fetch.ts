@@ -32,7 +32,8 @@ type FetchArguments = z.infer<typeof parameters>;
 
 /**
  * Fetches a page of the public internet as text. Private, loopback, link-local and metadata addresses are refused, also behind names and
- * redirects, unless allowed. What the page says is marked as data.
+ * redirects, unless allowed. What the page says is marked as data. It asks first: an address that a page made the model write can carry away
+ * what it has read.
  */
 export function webFetchTool(options: WebFetchOptions = {}): Tool {
   return defineTool({
@@ -40,6 +41,8 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool {
     description: "Fetches a page from the web and gives its text, with links; long pages in pieces. Only public addresses can be reached.",
     parameters,
     effect: "read",
+    // An address can carry away what was read elsewhere, and a page can ask for that.
+    permission: "ask",
     timeout: (options.timeout ?? TIMEOUT) + 10_000,
     maxOutput: PIECE + 4000,
     execute: (args, ctx) => fetchPage(options, args, ctx),

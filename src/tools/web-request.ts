@@ -47,7 +47,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Gets a page over http or https and follows redirects; each place on the way is admitted by itself, and the connection goes to an address
- * that was looked at. Headers given are sent to the first host only.
+ * that was looked at. Headers given are sent to the first origin only: to no other host, and to none without encryption that had it.
  *
  * @throws ControlError when the signal aborts
  */
@@ -65,10 +65,10 @@ export async function getWeb(request: WebRequest): Promise<WebOutcome> {
 async function follow(request: WebRequest, signal: AbortSignal): Promise<WebOutcome> {
   const maxRedirects = request.maxRedirects ?? MAX_REDIRECTS;
   let place: Admission = await admit(request.url, request.access);
-  const first = place.kind === "admitted" ? place.url.host : "";
+  const first = place.kind === "admitted" ? place.url.origin : "";
   for (let hops = 0; hops <= maxRedirects; hops++) {
     if (place.kind === "refused") return place;
-    const headers = place.url.host === first ? request.headers : undefined;
+    const headers = place.url.origin === first ? request.headers : undefined;
     const response = await open(place, headers ?? {}, signal);
     const location = REDIRECTS.has(response.statusCode ?? 0) ? response.headers.location : undefined;
     if (location === undefined) return readAnswer(place.url, response, request.maxBytes ?? MAX_BYTES);

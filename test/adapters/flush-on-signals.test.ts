@@ -56,3 +56,23 @@ describe("flushOnSignals (R097: up to 99 messages were lost)", () => {
     process.off("SIGHUP", own);
   });
 });
+
+describe("who else listens", () => {
+  it("a program that listens once, and listened first, ends itself", async () => {
+    const path = join(scratch, "once.db");
+    expect(await ended(path, "SIGTERM", "once")).toMatchObject({ code: 7, signal: null });
+  }, 30_000);
+
+  it("several memories that are told of apart are all stored before the process ends", async () => {
+    const path = join(scratch, "two.db");
+    expect(await ended(path, "SIGTERM", "two")).toMatchObject({ code: null, signal: "SIGTERM" });
+    const storage = new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) });
+    expect((await storage.recover()).length).toBe(99);
+    await storage.close();
+  }, 30_000);
+
+  it("a second signal ends the process at once", async () => {
+    const path = join(scratch, "twice.db");
+    expect(await ended(path, "SIGINT", "twice")).toMatchObject({ code: null, signal: "SIGINT" });
+  }, 30_000);
+});

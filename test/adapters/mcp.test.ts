@@ -8,8 +8,9 @@ import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { McpError, mcpServer, type McpServer, type McpServerOptions } from "../../src/adapters/mcp.ts";
+import { canonicalJson } from "../../src/kernel/json.ts";
 import { directSteps } from "../../src/kernel/step.ts";
-import { callTool } from "../../src/tool/call-tool.ts";
+import { callTool, type ToolNotice } from "../../src/tool/call-tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -222,6 +223,20 @@ describe("a server that lies", () => {
     expect(warnings).toEqual([expect.stringMatching(/big.*longer than/)]);
   });
 
+  test("a schema that no request and no record can carry is left out, and told; no character is torn", async () => {
+    const server = await opened({ server: liar("unwritable"), logger });
+    expect(server.tools.map(({ name }) => name)).toEqual(["s_proto", "s_torn"]);
+    expect(warnings).toEqual([expect.stringContaining("deep")]);
+    expect(canonicalJson(server.tools.map(({ spec }) => spec))).not.toContain("__proto__");
+    expect(server.tools[1]?.description).not.toMatch(/\p{Cs}/u);
+  });
+
+  test("a name that would steer a screen is told so that it can be seen", async () => {
+    await opened({ server: liar("steers"), logger });
+    expect(warnings).toHaveLength(1);
+    expect(warnings.join()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
   test("a list that never ends is given up", async () => {
     await expect(mcpServer({ name: "s", server: liar("endless") })).rejects.toMatchObject({ code: "MCP_UNREACHABLE" });
   });
@@ -261,6 +276,25 @@ describe("a server that lies", () => {
     const error: unknown = await mcpServer({ name: "s", server: refused }).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "MCP_UNREACHABLE", message: expect.stringMatching(/cannot open \[secret\]/) as string });
     expect(String(error)).not.toContain(secret);
+  });
+});
+
+describe("what a server is given to sign in with", () => {
+  test.each([
+    ["a token in its environment", "token-0123456789", { API_TOKEN: "token-0123456789" }],
+    ["a plain word that is named as a key", "correcthorse", { API_KEY: "correcthorse" }],
+    ["a part of a header's value", "token-0123456789", { AUTHORIZATION: "Bearer token-0123456789" }],
+    ["a password in an address", "t0psecret", { DATABASE: "postgres://me:t0psecret@db.test/x" }],
+  ])("is in nothing that it says: %s", async (_what, secret, env) => {
+    const told: string[] = [];
+    const server = await opened({ server: { ...liar("tells", secret), env: { ...env, MODE: "production" } } });
+    const tools = new ToolCollection(server.tools);
+    const asked = { id: "c1", type: "function", function: { name: "s_tell", arguments: "{}" } } as const;
+    const tell = (notice: ToolNotice): void => void told.push(JSON.stringify(notice));
+    const options = { tools, steps: directSteps(signal), policy: { default: "allow" }, clock: systemClock, signal, tell } as const;
+    const called = await callTool(asked, options);
+    expect(JSON.stringify([server.tools.map(({ spec }) => spec), called, told])).not.toContain(secret);
+    expect(called.result.output).toBe("I am [secret], production");
   });
 });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { messageStoreContract } from "../../src/testing/contracts/message-store.ts";
@@ -27,6 +29,28 @@ describe("two storages on one file", () => {
     }
     await one.close();
     expect(await two.delete("m0")).toBe(true);
+    await two.close();
+  });
+});
+
+describe("one store of several storages", () => {
+  it("is not closed by one of them under a change of another, which waits for its turn to write", async () => {
+    const path = newFile("memory.db");
+    const store = sqliteStore({ path });
+    const [one, two] = ["one", "two"].map((roleId) => new MemoryStorage({ roleId, store })) as [MemoryStorage, MemoryStorage];
+    await one.add(say("m0"));
+    await two.add(say("m0"));
+    const other = new Database(await loadDriver(), path, 0);
+    other.exec("BEGIN IMMEDIATE");
+    const added = two.add(say("m1"));
+    for (let n = 0; n < 10; n++) await nextMacrotask();
+    const closed = one.close();
+    for (let n = 0; n < 10; n++) await nextMacrotask();
+    other.exec("COMMIT");
+    other.close();
+    expect(await added).toBe(true);
+    await closed;
+    expect((await two.recover()).map(({ id }) => id)).toEqual(["m0", "m1"]);
     await two.close();
   });
 });

@@ -41,6 +41,15 @@ describe("a run", () => {
   });
 });
 
+it("gives each call outside a run a key of its own: a service takes calls of one key for one call", async () => {
+  const keys: string[] = [];
+  const pay = defineTool({ name: "pay", description: "pays", permission: "allow", execute: (_args, { key }) => void keys.push(key) });
+  const { agent } = agentOf([calls(call("pay", {}, "a"), call("pay", {}, "b")), "paid"], { tools: [pay] });
+  await agent.run("x").result;
+  expect(keys).toHaveLength(2);
+  expect(new Set(keys).size).toBe(2);
+});
+
 describe("what an agent's tools may do", () => {
   const done: string[] = [];
   const write = defineTool({

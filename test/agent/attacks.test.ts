@@ -5,7 +5,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { agentOf, call, calls, noting } from "./setup.ts";
+import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
 
 describe("a server that takes no tools", () => {
   const refusal = new ModelError("MODEL_BAD_REQUEST", "Expected ... got: registry.ollama.ai/library/gemma does not support tools");
@@ -133,6 +133,35 @@ describe("what an agent leaves behind", () => {
     expect(described).not.toHaveBeenCalled();
     await agent.run("x").result;
     expect(described).toHaveBeenCalled();
+  });
+});
+
+describe("a tool that tells without end how far it is", () => {
+  const babbling = (name: string) =>
+    defineTool({
+      name,
+      description: "",
+      parameters: z.object({}),
+      effect: "read",
+      execute: async (_, { progress }) => {
+        for (let n = 0; n < 20_000; n++) {
+          progress(`${name} ${n} ${"x".repeat(2_000)}`);
+          if (n % 100 === 0) await nextMacrotask();
+        }
+      },
+    });
+
+  it("fills no memory, whether nobody reads, somebody late, or somebody slowly", async () => {
+    const { agent } = agentOf([calls(call("a"), call("b")), "done"], { tools: [babbling("a"), babbling("b")] });
+    const run = agent.run("x");
+    const slow = run[Symbol.asyncIterator]();
+    await slow.next();
+    expect(await run.result).toMatchObject({ status: "finished" });
+    const left: string[] = [];
+    for (let next = await slow.next(); next.done !== true; next = await slow.next()) left.push(JSON.stringify(next.value));
+    expect(left.join("").length).toBeLessThan(5_000_000);
+    expect(left.filter((event) => event.includes("call.progress"))).not.toEqual([]);
+    expect((await eventsOf(run)).filter((event) => event.type === "call.progress")).toEqual([]);
   });
 });
 

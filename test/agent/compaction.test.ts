@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { defineTool } from "../../src/agent/index.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { estimatedTokens, estimateTokens } from "../../src/memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../../src/model/chat-message.ts";
@@ -70,6 +71,39 @@ describe("making room", () => {
     const { content = "" } = model.calls[0]?.messages[0] ?? {};
     expect(content.length).toBeLessThan(8_000);
     expect(content).toMatch(/^begin z+\n\[\d+ characters were cut to make room\]\nz+ end$/);
+  });
+
+  it("leaves out pictures that would fill the room by themselves, and says so", async () => {
+    const images = Array.from({ length: 16 }, (_, n) => ({ url: `https://pictures.test/${n}.png` }));
+    const camera = defineTool({ name: "camera", description: "", effect: "read", execute: () => ({ output: "taken", images }) });
+    const { agent, model } = agentOf([calls(call("camera")), "done"], { tools: [camera], compaction: { contextTokens: 8_000 } });
+    const run = agent.run("the goal");
+    const compacted = (await eventsOf(run)).filter((event) => event.type === "memory.compacted");
+    expect(compacted).toMatchObject([{ how: "cut" }]);
+    expect(compacted[0]?.after).toBeLessThan(6_000);
+    const [result] = model.calls[1]?.messages.filter((message) => message.role === "tool") ?? [];
+    expect(result).toMatchObject({ content: expect.stringMatching(/^taken\n\[16 pictures were left out/) as string });
+    expect(result?.images).toBeUndefined();
+  });
+
+  it("ends in a window that is too small for anything, and keeps what the goal begins with", async () => {
+    const { agent, model } = agentOf(
+      (request, n) => (isSummary(request) || n > 30 ? "done" : calls(call("look", { q: `${n}` }, `c${n}`))),
+      {
+        tools: [noting("look", () => "x".repeat(5_000))],
+        compaction: { contextTokens: 100 },
+        maxSteps: 5,
+      },
+    );
+    expect((await agent.run(`begin ${"z".repeat(5_000)}`).result).status).toMatch(/finished|max_steps/);
+    for (const request of model.calls) expect(JSON.stringify(request.messages).length).toBeLessThan(10_000);
+    expect(model.calls.length).toBeLessThan(30);
+  });
+
+  it("tears no character apart", () => {
+    for (let limit = 100; limit < 140; limit++) {
+      expect(shortened({ role: "user", content: `a${"\u{1f600}".repeat(500)}` }, limit).content).not.toMatch(/\p{Cs}/u);
+    }
   });
 
   it("makes room once when the server says that the request is too long, and goes on", async () => {

@@ -171,6 +171,17 @@ const bare: StubRaw = {
   whole: whole(other, { tool_calls: [paris, rome].map((city) => ({ function: { name: "weather", arguments: city } })) }, "stop"),
 };
 
+/** Gemini: all in the piece that ends the reply, ids empty in older versions, and a signature with the first call, which it wants back. */
+const signature = { google: { thought_signature: "CiQBjz1rX9tQ==" } };
+const geminiCalls = [
+  { ...wire("function-call-1"), index: 0, extra_content: signature },
+  { ...wire("", JSON.stringify(rome)), index: 1 },
+];
+const geminiTurn: StubRaw = {
+  pieces: pieces(other, [], "stop", { role: "assistant", tool_calls: geminiCalls }),
+  whole: whole(other, { tool_calls: geminiCalls }, "tool_calls"),
+};
+
 /** One id for every call, in this turn and in all others. */
 const sameIds: StubRaw = {
   pieces: pieces(
@@ -211,6 +222,7 @@ export const DIALECTS: readonly Dialect[] = [
   },
   { name: "a gateway to vLLM, another id with every piece", turns: [gateway], expected: [["weather", paris]] },
   { name: "llama.cpp, empty ids", turns: [llamaCalls, llamaCalls], expected: [...two, ...two] },
+  { name: "Gemini", turns: [geminiTurn, geminiTurn], expected: [...two, ...two] },
   { name: "neither numbers nor ids", turns: [bare, bare], expected: [...two, ...two] },
   { name: "one id for all calls of all turns", turns: [sameIds, sameIds], expected: [...two, ...two] },
   { name: "Hermes and Qwen in text", turns: [inText(`${hermes(paris)}\n${hermes(rome)}`)], expected: two },

@@ -130,6 +130,11 @@ describe("plan and solve", () => {
   it("ends with terminate in the middle, and takes the only step's result for the answer", async () => {
     const first = agentOf(['{"steps": ["a", "b"]}', calls(call("terminate", { status: "success", answer: "early" }))], { net });
     expect(await first.agent.run("x").result).toMatchObject({ status: "finished", answer: "early" });
+    const byText = '{"name": "terminate", "args": {"status": "success", "answer": "early"}}';
+    for (const actions of ["auto", "text"] as const) {
+      const { agent } = agentOf(['{"steps": ["a", "b"]}', byText], { net: planAndSolve({ actions }) });
+      expect(await agent.run("x").result).toMatchObject({ status: "finished", answer: expect.stringContaining("early") as string });
+    }
     const second = agentOf(['{"steps": ["a"]}', "done"], { net });
     expect(await second.agent.run("x").result).toMatchObject({ status: "finished", answer: "done", steps: 2 });
   });

@@ -15,7 +15,7 @@ import type { ChatChunk, ChatModel } from "../../src/model/chat-model.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { codeTool } from "../../src/tools/index.ts";
-import { memoryWorkspace } from "../../src/workspace/index.ts";
+import { memoryWorkspace, refusedSandbox } from "../../src/workspace/index.ts";
 import { agentOf, call, calls, noting } from "./setup.ts";
 
 /** A memory that lives elsewhere: every answer takes its time and is a copy, as one out of a database is. */
@@ -87,10 +87,9 @@ describe("the memory of the third seed", () => {
 });
 
 describe("the states of the third seed", () => {
-  it("hold nothing: one net, frozen through and through, serves two minds at once", async () => {
+  it("hold nothing: one net serves two minds at once, and mixes nothing", async () => {
     const net = react();
-    const states = ["reasoning", "action", "answer"].map((name) => Object.freeze(net.state(name)));
-    expect(states.flatMap((state) => Object.values(state)).every((value) => typeof value !== "object")).toBe(true);
+    for (const name of ["reasoning", "action", "answer"]) Object.freeze(net.state(name));
     const answers = ["one", "two"].map(
       (word) => agentOf([calls(call("look", { q: word })), word], { net, tools: [noting()] }).agent.run("x").result,
     );
@@ -117,14 +116,14 @@ describe("the states of the third seed", () => {
 });
 
 it("Python has its code and its time among the parameters that the model is told of", () => {
-  const { spec } = codeTool({ workspace: memoryWorkspace(), sandbox: { kind: "none" } as never });
+  const { spec } = codeTool({ workspace: memoryWorkspace(), sandbox: refusedSandbox("there is none", "Look.") });
   expect(spec.parameters).toMatchObject({
     required: ["language", "code"],
     properties: { code: { type: "string" }, timeout: { type: "integer", minimum: 1, default: expect.any(Number) as number } },
   });
 });
 
-it("a picture of the user's and one of a tool's reach the model, each with its own type", async () => {
+it("a picture of the user's reaches the model with its own type", async () => {
   const memory = new MessagesMemory({ tools: [] });
   await memory.setGoal("Compare them.");
   await memory.update([ChatMessage.user("This one.", { images: [{ mediaType: "image/webp", data: "UklGRg==" }] })]);

@@ -53,6 +53,17 @@ describe.each([
     expect(JSON.stringify(requests[1]?.messages.at(-1))).toContain("words around it");
   });
 
+  it("what a server signs its calls with is given back with those calls, and with no others", async () => {
+    const { requests } = await speak(
+      DIALECTS.flatMap(({ name, turns }) => (name === "Gemini" ? turns : [])),
+      streams,
+    );
+    const calls = requests.at(-1)?.messages.flatMap((message) => (message as { readonly tool_calls?: readonly object[] }).tool_calls ?? []);
+    const signed = { extra_content: { google: { thought_signature: "CiQBjz1rX9tQ==" } } };
+    expect(calls).toMatchObject([signed, {}, signed, {}]);
+    expect(calls?.filter((call) => "extra_content" in call)).toHaveLength(2);
+  });
+
   it("thoughts beside the text are never sent back", async () => {
     const { requests } = await speak(
       DIALECTS.flatMap(({ name, turns }) => (/^(Ollama, all|vLLM$|llama)/.test(name) ? turns : [])),

@@ -64,6 +64,14 @@ describe("troupe agent", () => {
     expect(stub.requests).toHaveLength(2);
   });
 
+  it("asks for every tool but those that are allowed, and shows a long command to its end", async () => {
+    const text = `echo ${"x".repeat(6_000)}; rm -rf notes`;
+    await using stub = await serving(calls("shell", { command: text }));
+    const { code, stdout } = await command(freshFolder(), ["agent", "tidy up", ...reach(stub), "--allow", "editor", "--out", "notes"]);
+    expect(code).toBe(5);
+    expect(stdout).toMatch(/May Agent use the tool "shell"\?[^]*; rm -rf notes/);
+  });
+
   it("a no is told to the model, which goes another way", async () => {
     await using stub = await serving(CREATE, { text: "as you wish" });
     const cwd = freshFolder();
@@ -114,11 +122,15 @@ describe("troupe agent", () => {
 
 describe("troupe agent on a terminal", () => {
   it("asks before it writes, says what it does line by line, and takes a no for an answer", async () => {
-    await using stub = await serving(CREATE, { text: "as you wish" });
+    const content = `${" milk".repeat(1_000)}\u202e\u001b[2Jend`;
+    await using stub = await serving(calls("editor", { command: "create", path: "note.txt", content }, "I write the note down.\n"), {
+      text: "as you wish",
+    });
     const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock, env: { PATH: process.env["PATH"] ?? "" } });
     const code = runProgram(host, ["agent", "note that I need milk", ...reach(stub), "--yes", "--out", "notes"]);
     await shown(host, /May Agent use the tool "editor"\?[\s\S]*> /);
     expect(host.stderr.text).toContain("I write the note down.");
+    expect(host.stderr.text).toContain(String.raw`milk\u202e\u001b[2Jend"`);
     host.stdin.write("use paper\n");
     expect(await code).toBe(0);
     expect(JSON.stringify(stub.requests.at(-1)?.messages.at(-1))).toContain("use paper");

@@ -19,8 +19,11 @@ import { eventsOf } from "../team/recorded.ts";
 const scratch = scratchFolder();
 const ideas = await demoIdeas();
 const examples = readdirSync(new URL("../../examples/", import.meta.url)).filter((file) => file.endsWith(".ts"));
-/** These have no team, or close and remove their journal; the last replays its own run. */
-const without: ReadonlySet<string> = new Set(["02-debate.ts", "07-coins.ts", "08-durable.ts"]);
+/** These have an environment or an agent and no team. */
+const withoutTeam = ["02-debate.ts", "07-coins.ts", "10-agent.ts", "11-tools.ts", "13-nets.ts", "14-planning-flow.ts", "15-mcp.ts"];
+/** These close and remove their journal, after replaying their own run. */
+const replayed = ["08-durable.ts", "12-agent-role.ts"];
+const without: ReadonlySet<string> = new Set([...withoutTeam, ...replayed]);
 
 async function told(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const events: RunEvent[] = [];

@@ -300,7 +300,7 @@ describe("KeptMemory", () => {
     };
     kept.learn(
       Array.from({ length: 10_000 }, (_, n) => ["+", say(`m${n}`)] as const),
-      false,
+      "r",
     );
     await expect(kept.ready()).rejects.toThrow("disk full");
     expect([kept.unsaved, told.length > 0]).toEqual([10_000, true]);

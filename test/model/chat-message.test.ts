@@ -47,6 +47,8 @@ describe("messages are made", () => {
   it("of calls in the wire's form, whatever else a server put there", () => {
     const told = { ...call("c1"), type: "custom", index: 0 } as unknown as ToolCall;
     expect(ChatMessage.fromToolCalls([told], "I look.")).toEqual({ role: "assistant", content: "I look.", toolCalls: [call("c1")] });
+    const signed = { ...call("c1"), extra: { signature: "s" } };
+    expect(parseChatMessage(JSON.parse(JSON.stringify(ChatMessage.fromToolCalls([signed])))).toolCalls).toEqual([signed]);
     expect(ChatMessage.fromToolCalls([call("c1")])).not.toHaveProperty("content");
     expect(ChatMessage.fromToolCalls([], "just words")).toEqual({ role: "assistant", content: "just words" });
   });

@@ -54,7 +54,7 @@ describe("a model behind a door", () => {
   });
 
   test("its stream is the whole answer in one piece, and builds the same answer again", async () => {
-    const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" } } as const;
+    const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" }, extra: { signature: "s" } } as const;
     const answer = { content: "", toolCalls: [call], finishReason: "tool_calls", usage: { inputTokens: 1, outputTokens: 2 } } as const;
     const model = steppedModel(scriptedModel([answer]), { steps: watchedDoor().steps, policy: callSetup().deps });
     const builder = new ReplyBuilder(model.id);

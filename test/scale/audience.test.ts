@@ -55,13 +55,13 @@ describe("nobody listens", () => {
     }
   }
 
-  async function toldIn(listen: boolean): Promise<readonly (string | symbol)[]> {
+  async function toldIn(listen: boolean): Promise<readonly string[]> {
     const emitter = new Watched();
     const environment = new Environment({ seed: "scale" }, { emitter }).addRole(defineRole({ name: "Speaker", actions: [say] }));
     if (listen) environment.on("warning", () => {});
     environment.publishMessage("go");
     await environment.run();
-    return [...emitter.told].sort();
+    return [...emitter.told].map(String).toSorted();
   }
 
   it("no notice is made: only what is recorded anyway is there to be told", async () => {

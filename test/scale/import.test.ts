@@ -39,7 +39,9 @@ function loadedBy(args: readonly string[]): Loaded {
   const foreign = new Map<string, string[]>();
   for (const file of readdirSync(folder)) {
     const { result } = JSON.parse(readFileSync(join(folder, file), "utf8")) as { readonly result: readonly { readonly url: string }[] };
-    for (const path of result.filter(({ url }) => url.startsWith("file:") && !url.endsWith("[eval1]")).map(({ url }) => fileURLToPath(url))) {
+    for (const path of result
+      .filter(({ url }) => url.startsWith("file:") && !url.endsWith("[eval1]"))
+      .map(({ url }) => fileURLToPath(url))) {
       const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path.replaceAll("\\", "/"))?.[1];
       if (name === undefined) own.push(path);
       else foreign.set(name, [...(foreign.get(name) ?? []), path]);
@@ -74,7 +76,11 @@ describe("what is loaded", () => {
   });
 
   it("would be seen: a command that needs a schema loads it", () => {
-    const { foreign } = loadedBy(["--input-type=module", "-e", `await import(${JSON.stringify(join(root, "dist/src/message/message.js"))})`]);
+    const { foreign } = loadedBy([
+      "--input-type=module",
+      "-e",
+      `await import(${JSON.stringify(join(root, "dist/src/message/message.js"))})`,
+    ]);
     expect([...foreign.keys()]).toEqual(["zod"]);
   });
 });

@@ -8,7 +8,10 @@ const PLENTY = 1_000_000_000;
 
 /** Two who pass a count on to each other until it is `n`. */
 export function players(n: number, options: EnvironmentOptions = {}): Environment {
-  return new Environment({ seed: "scale", scheduler: "eager", ...options }).addRoles([player("One", "Other", n), player("Other", "One", n)]);
+  return new Environment({ seed: "scale", scheduler: "eager", ...options }).addRoles([
+    player("One", "Other", n),
+    player("Other", "One", n),
+  ]);
 }
 
 function player(name: string, other: string, n: number): Role {

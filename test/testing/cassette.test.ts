@@ -311,7 +311,9 @@ describe("the model of a cassette", () => {
   }
 
   test("streams an answer in one piece, with what came beside its text", async () => {
-    const toolCalls = [{ id: "c1", type: "function" as const, function: { name: "look", arguments: '{"at":"it"}' } }];
+    const toolCalls = [
+      { id: "c1", type: "function" as const, function: { name: "look", arguments: '{"at":"it"}' }, extra: { signed: "s" } },
+    ];
     const usage = { inputTokens: 5, outputTokens: 7, cachedTokens: 2 };
     const cassette = await answered({ content: "a long answer of several words", toolCalls, usage, finishReason: "stop" });
     const model = cassetteModel(cassette);
@@ -322,7 +324,7 @@ describe("the model of a cassette", () => {
     for await (const chunk of cassetteModel(cassette).stream(call ?? expect.unreachable(), { signal })) chunks.push(chunk);
     expect(chunks).toEqual([
       { content: "a long answer of several words" },
-      { toolCalls: [{ index: 0, id: "c1", name: "look", arguments: '{"at":"it"}' }] },
+      { toolCalls: [{ index: 0, id: "c1", name: "look", arguments: '{"at":"it"}', extra: { signed: "s" } }] },
       { finishReason: "stop", usage },
     ]);
   });

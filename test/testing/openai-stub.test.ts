@@ -211,6 +211,25 @@ describe("openaiStub", () => {
   });
 });
 
+describe("what the stub is given to send", () => {
+  const raw = { pieces: [{ any: "thing" }, ["more"]], whole: { the: "whole" } };
+
+  it("goes out word for word, as a stream or whole", async () => {
+    const to = await started({ reply: raw });
+    expect(await eventsOf(await post(to, streamed))).toEqual(['{"any":"thing"}', '["more"]', "[DONE]"]);
+    expect(await (await post(to)).json()).toEqual({ the: "whole" });
+  });
+
+  it("ends early where it should", async () => {
+    const cut = await started({ reply: { ...raw, end: "cut" } });
+    expect(await eventsOf(await post(cut, streamed))).toEqual(['{"any":"thing"}', '["more"]']);
+    expect(await errorOf(post(cut).then((response) => response.text()))).toBeInstanceOf(Error);
+    await cut.close();
+    const reset = await started({ reply: { ...raw, end: "reset" } });
+    expect(await errorOf(post(reset, streamed).then((response) => response.text()))).toBeInstanceOf(Error);
+  });
+});
+
 describe("the stub refuses what OpenAI's server refuses", () => {
   const user = { role: "user", content: "json please" };
   const call = { id: "c1", type: "function", function: { name: "t", arguments: "{}" } };

@@ -61,6 +61,17 @@ describe("arguments that can be read", () => {
     expect(readArguments('{"command": "ls"}', shell)).toMatchObject({ json: { command: "ls", mode: "fast" } });
   });
 
+  it("are recorded so, and tried by rules, also where a part of them is no JSON", () => {
+    const parameters = z.object({
+      path: z.string().transform((path) => path.replace("~", "/home/me")),
+      also: z.array(z.string()),
+      tags: z.array(z.string()).transform((tags) => new Set(tags)),
+    });
+    const tool = defineTool({ name: "t", description: "", parameters, execute: () => "x" });
+    const read = readArguments('{"path": "~/key", "also": "[\\"/etc/passwd\\"]", "tags": ["a", "b"]}', tool);
+    expect(read).toMatchObject({ ok: true, json: { path: "/home/me/key", also: ["/etc/passwd"], tags: ["a", "b"] } });
+  });
+
   it("a tool without parameters takes no notice of what models put there to have something", () => {
     expect(argsOf('{"dummy": ""}', bare)).toEqual({ dummy: "" });
   });

@@ -259,6 +259,10 @@ describe("permission", () => {
     const options = calling([free, ...tools(shop)], { ...ask, approve, role: "Alice" });
     await callTools([call("free", { command: "ls \u001b[2K\u202e\u200b\u009b\n rm" })], options);
     expect(shown).toBe('May Alice use the tool "free"?\n{\n  "command": "ls \\u001b[2K\\u202e\\u200b\\u009b\\n rm"\n}');
+    await callTools([call("free", { command: "\u{e0072}\u3164\ufe0f\ufff9" })], options);
+    expect(shown).toContain(String.raw`"command": "\udb40\udc72\u3164\ufe0f\ufff9"`);
+    await callTools([call("free", { command: "\u202e".repeat(50_000) })], options);
+    expect(shown.length).toBeLessThan(8_200);
     await callTools([call("free", { command: "x".repeat(50_000) })], options);
     expect(shown).toMatch(/\[cut: 8,000 of 50,0\d\d characters shown\]/);
   });

@@ -161,6 +161,45 @@ describe("P4 a rule that allows fits only what it plainly covers", () => {
     expect(said(rules, { command: "  rm \t -rf\n/" })).toBe("deny");
   });
 
+  it.each([
+    ["https://EVIL.test/", "deny"],
+    ["HTTPS://evil.test/", "deny"],
+    ["https://%65vil.test/", "deny"],
+    ["https://\uff45vil.test/", "deny"],
+    ["https://ev\u00adil.test/", "deny"],
+    ["https://ev\nil.test/", "deny"],
+    ["https://good.test/", "ask"],
+    ["https://100%.good.test/", "ask"],
+  ] as const)("another way to write an address is no way around a rule that denies: %j: %s", (url, decision) => {
+    expect(said([{ tool: "shell", args: { url: "*Evil.test*" }, decide: "deny" }], { url })).toBe(decision);
+  });
+
+  it.each(["secret/key", "./secret/key", "secret//key", ".//secret/./key", "SECRET/key"])(
+    "nor is another way to write a path: %j",
+    (path) => {
+      expect(said([{ tool: "shell", args: { path: "secret/key" }, decide: "deny" }], { path })).toBe("deny");
+      expect(said([{ tool: "shell", args: { path: "./secret/*" }, decide: "deny" }], { path })).toBe("deny");
+    },
+  );
+
+  it("nor is a tool's name in other letters, which allows nothing", () => {
+    expect(said([{ tool: "SHELL", decide: "deny" }], {})).toBe("deny");
+    expect(said([{ tool: "Sh*", decide: "allow" }], {})).toBe("ask");
+  });
+
+  it.each([
+    ["https://docs.good.test/a", "allow"],
+    ["https://docs.good.test/a/b?c=d&e", "allow"],
+    ["https://evil.test/.good.test/", "ask"],
+    ["https://evil.test?.good.test/", "ask"],
+    ["https://evil.test#.good.test/", "ask"],
+    ["https://evil.test\\.good.test/", "ask"],
+    ["https://evil.test:443@docs.good.test/", "ask"],
+    ["http://docs.good.test/", "ask"],
+  ] as const)("a * in a host stays in the host: %j: %s", (url, decision) => {
+    expect(said([{ tool: "shell", args: { url: "https://*.good.test/*" }, decide: "allow" }], { url })).toBe(decision);
+  });
+
   it("a long argument is not allowed by a pattern, but denied by one", () => {
     const command = `echo ${"x".repeat(20_000)}`;
     expect(said([{ tool: "shell", args: { command: "echo *" }, decide: "allow" }], { command })).toBe("ask");
@@ -175,6 +214,22 @@ describe("arguments of a rule", () => {
     expect(said(rules, { options: { force: false }, n: 12 })).toBe("ask");
     expect(said(rules, { n: 12 })).toBe("ask");
     expect(said([{ tool: "*", args: { "a.b": "x" }, decide: "deny" }], { "a.b": "x" })).toBe("deny");
+  });
+
+  it("reach inside every entry of a list", () => {
+    const rules = (decision: Decision): readonly PermissionRule[] => [{ tool: "*", args: { "files.path": "src/*" }, decide: decision }];
+    const both = { files: [{ path: "lib/a" }, { path: "src/b" }] };
+    expect([said(rules("deny"), both), said(rules("allow"), both)]).toEqual(["deny", "ask"]);
+    expect(said(rules("allow"), { files: [{ path: "src/a" }, { path: "src/b" }] })).toBe("allow");
+    expect(said(rules("allow"), { files: [{ path: "src/a" }, {}] })).toBe("ask");
+    expect(said(rules("allow"), { files: [] })).toBe("ask");
+  });
+
+  it("cannot be hidden behind one whose name is the whole way", () => {
+    const rules = (decision: Decision): readonly PermissionRule[] => [{ tool: "*", args: { "options.path": "src/*" }, decide: decision }];
+    const hidden = { "options.path": "src/a", options: { path: "/etc/passwd" } };
+    expect(said(rules("allow"), hidden)).toBe("ask");
+    expect(said(rules("deny"), { "options.path": "lib/a", options: { path: "src/b" } })).toBe("deny");
   });
 
   it("are what was given, and nothing that every object has", () => {
@@ -194,4 +249,13 @@ test.each<[string, PermissionPolicy]>([
   ["a pattern beyond all measure", { rules: [{ tool: "*".repeat(501), decide: "deny" }] }],
 ])("a policy with %s is refused", (_, policy) => {
   expect(() => decide(shell, {}, policy)).toThrow(expect.objectContaining({ code: "PERMISSION_INVALID" }) as Error);
+});
+
+test("a rule that denies ends soon on texts that are made to take long", () => {
+  const rules: readonly PermissionRule[] = [{ tool: "*", args: { path: `${"*a".repeat(100)}/../*b` }, decide: "deny" }];
+  const start = performance.now();
+  for (const path of ["../".repeat(200_000), "a/".repeat(300_000), "%2e".repeat(200_000), " \t".repeat(300_000), "./%".repeat(200_000)]) {
+    expect(said(rules, { path })).toBe("ask");
+  }
+  expect(performance.now() - start).toBeLessThan(5_000);
 });

@@ -92,7 +92,7 @@ describe("web_fetch", () => {
     expect(await read(webFetchTool({ allow: [host], maxBytes: 100 }), { url: `${url}/long` })).toContain("its end is missing");
   });
 
-  it("may run without asking, again, and beside others", () => {
-    expect(tool).toMatchObject({ effect: "read", permission: "allow", idempotent: true, again: false, parallel: true });
+  it("asks first, for an address can carry something away; it may run again, and beside others", () => {
+    expect(tool).toMatchObject({ effect: "read", permission: "ask", idempotent: true, again: false, parallel: true });
   });
 });

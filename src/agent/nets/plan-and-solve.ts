@@ -108,9 +108,9 @@ async function stepPrompt(memory: AgentMemory): Promise<string | undefined> {
   return `Carry out step ${place + 1} of ${plan.length} of the plan and no other: ${step}\nWhen it is done, say its result as text.`;
 }
 
-/** An answer by text is a step's; one by a tool that ends is the task's. */
+/** An answer by text is a step's; one by a tool that ends, whose result comes last, is the task's. */
 async function wasTerminated(memory: AgentMemory): Promise<boolean> {
-  return (await memory.dump()).at(-1)?.role === "tool";
+  return (await memory.dump()).at(-1)?.role !== "assistant";
 }
 
 async function planOf(memory: AgentMemory): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import type { DeadLetter } from "../../run/run-state.ts";
 import type { RoleDetail, RunDetail } from "../run-detail.ts";
 import { sentText } from "./record-lines.ts";
 import type { Style } from "./style.ts";
-import { column, counted, elapsed, plural, shown, widthOf, wrapped } from "./text.ts";
+import { LONGEST_QUESTION, column, counted, elapsed, plural, shown, widthOf, wrapped } from "./text.ts";
 import { momentText } from "./time-text.ts";
 
 /** Messages, files and dead letters that are listed. */
@@ -38,7 +38,7 @@ export function detailLines(run: RunDetail, { style, width, folder, goOn, answer
     ["Cost", costText(run)],
     ["Tokens", `${counted(run.usage.inputTokens)} in, ${counted(run.usage.outputTokens)} out`],
     ...run.questions.flatMap(({ role, text }, nth): (readonly [string, string | undefined])[] => [
-      ["Asks", `${shown(role, 60)}: ${shown(text, 1_000)}`],
+      ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
       ["Answer", answers[nth]],
     ]),
     ["Go on", goOn],

@@ -3,7 +3,7 @@ import type { ModelPrice } from "../../model/price.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Style } from "./style.ts";
-import { column, counted, elapsed, plural, shown, wrapped } from "./text.ts";
+import { LONGEST_QUESTION, column, counted, elapsed, plural, shown, wrapped } from "./text.ts";
 
 /** Failing tests that are named. */
 const SHOWN_FAILURES = 3;
@@ -134,7 +134,7 @@ function forkRow({ fork }: ResultReport): readonly (readonly [string, string])[]
 /** What waits for somebody, and how the run goes on. */
 function goOnRows({ questions, goOn }: ResultReport): readonly (readonly [string, string])[] {
   const asked = questions.flatMap(({ role, text, answer }): (readonly [string, string])[] => [
-    ["Asks", `${shown(role, 60)}: ${shown(text, 1_000)}`],
+    ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
     ["Answer", shown(answer)],
   ]);
   return goOn === undefined ? asked : [...asked, ["Go on", shown(goOn)]];

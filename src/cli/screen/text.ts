@@ -2,6 +2,8 @@ import { visible } from "../../workspace/path-rules.ts";
 
 /** Longest text of someone else that one place on the screen shows. */
 const LONGEST = 2_000;
+/** A question is shown to its end, also that of a long call: nobody can say yes to what they have not seen. */
+export const LONGEST_QUESTION = 10_000;
 
 /**
  * Text of a model, a server or a user, fit for one place on the screen: white space becomes single spaces, what a terminal would obey
