@@ -81,7 +81,7 @@ export type { Passage, ValueDifference } from "./run/value-difference.ts";
 export { Environment } from "./environment/environment.ts";
 export type { EnvironmentOptions } from "./environment/environment-options.ts";
 export type { RoleView } from "./environment/role-view.ts";
-export type { HumanPort, HumanQuestion } from "./environment/human-port.ts";
+export type { HumanPort, HumanQuestion } from "./tool/human-port.ts";
 export type { RunResult } from "./environment/run-result.ts";
 
 // And are hired for a goal.

@@ -7,7 +7,7 @@ export { combineResults, isFailure, resultText, toolFailure, toolOutput, type To
 export { ToolCollection } from "../tool/tool-collection.ts";
 export type { ArgumentRule, Decision, Permission, PermissionPolicy, PermissionRule } from "../tool/permission.ts";
 export type { ApprovalRequest, Approver } from "../tool/approval.ts";
-export type { AskPerson, ToolQuestion } from "../tool/run-tool.ts";
+export type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
 export type { ToolChoice } from "../tool/tool-choice.ts";
 export { type CalledTool, toolMessage, type ToolOutcome } from "../tool/call-outcome.ts";
 export { callTool, type CallToolOptions, type ToolNotice } from "../tool/call-tool.ts";

@@ -4,8 +4,8 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { Approver } from "../tool/approval.ts";
 import type { ToolNotice } from "../tool/call-tool.ts";
 import { callTools } from "../tool/call-tools.ts";
+import type { HumanPort } from "../tool/human-port.ts";
 import type { PermissionPolicy } from "../tool/permission.ts";
-import type { AskPerson } from "../tool/run-tool.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import type { AgentEvent } from "./events.ts";
 import type { RunCalls } from "./working-mind.ts";
@@ -19,7 +19,7 @@ export interface CallRules {
   /** Who is asked before what needs it. Without one, that does not run. */
   readonly approve?: Approver;
   /** How tools reach a person. */
-  readonly ask?: AskPerson;
+  readonly ask?: HumanPort;
   /** Calls of one reply under way at once. Default 4. */
   readonly parallelTools?: number;
 }

@@ -15,7 +15,8 @@ import { missingModel, type SteppedModel, steppedModel } from "../model/stepped-
 import { introduction } from "../role/introduction.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RunNotice } from "../run/event.ts";
-import { answerOf, type HumanPort, type HumanQuestion } from "./human-port.ts";
+import { answerOf } from "./human-answer.ts";
+import type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
 
 /** What answers are made with, the same for all roles. */
 export interface AnswererParts {

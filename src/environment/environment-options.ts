@@ -5,7 +5,7 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { LimitOptions } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
-import type { HumanPort } from "./human-port.ts";
+import type { HumanPort } from "../tool/human-port.ts";
 
 /** Most activations at once, unless said otherwise. */
 export const DEFAULT_CONCURRENCY = 16;

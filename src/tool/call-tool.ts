@@ -7,8 +7,9 @@ import type { ChatModel } from "../model/chat-model.ts";
 import { type Approver, askPermission } from "./approval.ts";
 import { readArguments } from "./call-arguments.ts";
 import { type CalledTool, notRun } from "./call-outcome.ts";
+import type { HumanPort } from "./human-port.ts";
 import { decide, type PermissionPolicy } from "./permission.ts";
-import { type AskPerson, runTool } from "./run-tool.ts";
+import { runTool } from "./run-tool.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolCollection } from "./tool-collection.ts";
 
@@ -32,7 +33,7 @@ export interface CallToolOptions {
   /** Who calls: named to the person who is asked. Default: "agent". */
   readonly role?: string | undefined;
   /** How tools reach a person. */
-  readonly ask?: AskPerson | undefined;
+  readonly ask?: HumanPort | undefined;
   /** The model tools may use, made for the door of the call: what a tool asks is a step inside its own. */
   readonly model?: ((steps: StepPort) => ChatModel) | undefined;
   /** The session of the agent that calls, for tools that keep something between its calls. */

@@ -5,22 +5,11 @@ import { Lifetime } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import type { HumanPort } from "./human-port.ts";
 import { plainResult, plainText } from "./plain-result.ts";
 import { interruptionIn, toldOf } from "./thrown.ts";
 import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
 import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";
-
-/** A question of a tool to a person. */
-export interface ToolQuestion {
-  /** Stable across resume; an answer given later names it. */
-  readonly id: string;
-  readonly text: string;
-  /** Who asks. */
-  readonly role: string;
-}
-
-/** How a tool reaches a person. */
-export type AskPerson = (question: ToolQuestion, o: { readonly signal: AbortSignal }) => string | Promise<string>;
 
 /** What a running tool may reach. */
 export interface ToolReach {
@@ -29,7 +18,7 @@ export interface ToolReach {
   readonly signal: AbortSignal;
   /** Who calls: named to the person who is asked. */
   readonly role: string;
-  readonly ask: AskPerson | undefined;
+  readonly ask: HumanPort | undefined;
   /** The model of a tool, through the door that the call's own steps pass. */
   readonly model: ((steps: StepPort) => ChatModel) | undefined;
   /** Whose call it is: see {@link ToolContext.session}. */
@@ -156,7 +145,7 @@ class RunningTool {
     });
   }
 
-  async #askPerson(step: StepPort["step"], ask: AskPerson, text: string): Promise<string> {
+  async #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
     const { role } = this.#reach;
     this.#limit.hold(++this.#persons > 0);
     try {

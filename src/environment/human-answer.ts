@@ -1,18 +1,6 @@
-import type { Awaitable } from "../action/action.ts";
 import { StepError, TroupeError } from "../kernel/errors.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
-
-/** What a person is asked. */
-export interface HumanQuestion {
-  /** Stable across resume; an answer given later names it. */
-  readonly id: string;
-  readonly text: string;
-  /** Who asks. */
-  readonly role: string;
-}
-
-/** How a person is reached. Without one, a question suspends the run with status `waiting`. */
-export type HumanPort = (question: HumanQuestion, o: { readonly signal: AbortSignal }) => Awaitable<string>;
+import type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
 
 /**
  * Asks a person and takes nothing but a text for an answer.
