@@ -71,7 +71,6 @@ const planner = new Agent({
     "The water boils.",
   ]),
   tools: [planningTool()],
-  permissions: { rules: [{ tool: "planning", decide: "allow" }] },
 });
 console.log((await planner.run("Make tea.").result).answer);
 console.log((await planner.memory.dump()).findLast(({ role }) => role === "tool")?.content?.split("\n")[1]); // Progress: 1 of 2 completed

@@ -24,7 +24,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
 const LAST_WORDS = 2_000;
 
 /** Whether a server is a process of ours. */
-export function isProcess(server: McpProcess | McpAddress): server is McpProcess {
+function isProcess(server: McpProcess | McpAddress): server is McpProcess {
   return "command" in server;
 }
 

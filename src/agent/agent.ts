@@ -6,6 +6,7 @@ import type { Usage } from "../model/chat-model.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import type { AgentMemory } from "./agent-memory.ts";
+import { checkBrainLimits } from "./brain-limits.ts";
 import { Brain, type BrainEnd, type BrainOptions, stepLimit } from "./brain.ts";
 import { agentEventKinds, EventLog } from "./event-log.ts";
 import type { AgentEvent, AgentResult } from "./events.ts";
@@ -173,8 +174,10 @@ function alreadyRunning(name: string): UsageError {
   );
 }
 
-function checkOptions({ memory, tools, maxSteps }: AgentOptions): void {
+function checkOptions(options: AgentOptions): void {
+  const { memory, tools, maxSteps } = options;
   stepLimit(maxSteps);
+  checkBrainLimits(options);
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
   throw new UsageError(
     "AGENT_INVALID",

@@ -7,6 +7,7 @@ import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
 import { steppedModel } from "../model/stepped-model.ts";
 import { checkToolChoice } from "../tool/tool-choice.ts";
 import type { AgentMemory } from "./agent-memory.ts";
+import { checkBrainLimits } from "./brain-limits.ts";
 import { Compaction, type CompactionOptions } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
 import type { LoopOptions } from "./loop-detector.ts";
@@ -76,6 +77,7 @@ export class Brain {
     this.#options = options;
     this.net = options.net ?? react();
     this.maxSteps = stepLimit(options.maxSteps);
+    checkBrainLimits(options);
   }
 
   /**

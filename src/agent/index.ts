@@ -50,6 +50,7 @@ export {
 } from "./lifecycle.ts";
 
 // Several of them and a plan.
-export { type FlowExecutor, type FlowRun, PlanningFlow, type PlanningFlowOptions } from "./planning-flow.ts";
+export { type FlowRun, PlanningFlow } from "./planning-flow.ts";
+export type { FlowExecutor, PlanningFlowOptions } from "./flow-options.ts";
 export type { FlowEvent, FlowResult } from "./flow-events.ts";
 export type { FlowStep } from "./flow-plan.ts";

@@ -3,7 +3,7 @@ import type { ToolCall } from "../model/chat-message.ts";
 
 /** When doing the same again counts as a loop. */
 export interface LoopOptions {
-  /** So many rounds of the same, of one batch of calls or of a cycle of several. Default 3. */
+  /** So many rounds of the same, of one batch of calls or of a cycle of several; 2 or more. Default 3. */
   readonly repeats?: number;
   /** The longest cycle that is looked for. Default 3: also A, B, A, B and A, B, C, A, B, C. */
   readonly longest?: number;
@@ -19,8 +19,8 @@ export class LoopDetector {
   readonly #seen: string[] = [];
 
   constructor(options: LoopOptions = {}) {
-    this.#repeats = Math.max(2, options.repeats ?? 3);
-    this.#longest = Math.max(1, options.longest ?? 3);
+    this.#repeats = options.repeats ?? 3;
+    this.#longest = options.longest ?? 3;
   }
 
   /** Takes what was called in one step and tells how long the cycle is that it closes; 0 for none. After one is told it is looked for anew. */

@@ -6,7 +6,7 @@ import type { Embedder } from "./embedder.ts";
 import { inMemoryStore } from "./in-memory-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
 import { MemoryStorage, TICK } from "./memory-storage.ts";
-import type { MessageStore } from "./message-store.ts";
+import { identityOf, type MessageStore } from "./message-store.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import type { SimilarMessage } from "./storage-options.ts";
 
@@ -57,9 +57,10 @@ const TIMEOUT = 30_000;
  * storage owns what is stored.
  *
  * K1 only what is committed gets here, in the order of the record. K2 storing again changes nothing, so a run that goes on tells all of its
- * record again. K3 of its own run, and of those it was forked from, only what its own record gave the role is found, once and as it stands there: no run
- * sees another future of itself, though its ids be the same. K4 it writes under its own run alone: what a fork forgets is not forgotten by its parent. K5 a change leaves the line when
- * it is stored; a failure keeps it. K6 vectors are made by searches alone, through the embedder they bring.
+ * record again. K3 of its own run, and of those it was forked from, only what its own record gave the role is found, once and as it stands
+ * there: no run sees another future of itself, though its ids be the same. K4 it writes under its own run alone, and of what it inherits
+ * only what is not stored: what a fork forgets is not forgotten by its parent. K5 a change leaves the line when it is stored; a failure
+ * keeps it. K6 vectors are made by searches alone, through the embedder they bring.
  */
 export class KeptMemory {
   readonly #o: KeptMemoryOptions;
@@ -69,6 +70,8 @@ export class KeptMemory {
   #unsaved: Change[] = [];
   #work: Promise<void> | undefined;
   #opened: MemoryStorage | undefined;
+  /** Whether it was looked for what the runs behind this one have stored. */
+  #knowsInherited = false;
 
   constructor(o: KeptMemoryOptions) {
     this.#o = o;
@@ -84,7 +87,7 @@ export class KeptMemory {
   learn(ops: readonly MemoryOp[], livedBy: string): void {
     for (const op of ops) {
       if (op[0] === "+") this.#add(op[1], livedBy);
-      else for (const id of op[0] === "-" ? [op[1]] : [...this.#known.keys()]) this.#forget(id);
+      else for (const id of op[0] === "-" ? [op[1]] : [...this.#known.keys()]) this.#forget(id, livedBy);
     }
     if (this.#unsaved.length > 0) void this.#begin();
   }
@@ -106,6 +109,7 @@ export class KeptMemory {
 
   /** The messages most like a text, best first. @throws MemoryError, ControlError, whatever the store fails with */
   async search(text: string, { besides, embedder, signal }: KeptSearch): Promise<KeptMessage[]> {
+    await this.#takeInherited();
     await this.saved();
     const { parts, runId: own, isAncestor } = this.#o;
     const isOwn = (runId: string): boolean => runId === own || isAncestor(runId);
@@ -138,10 +142,27 @@ export class KeptMemory {
     if (storedBy === this.#o.runId) this.#unsaved.push({ type: "add", message });
   }
 
-  #forget(id: string): void {
+  #forget(id: string, livedBy: string): void {
     const given = this.#known.get(id);
-    this.#known.delete(id);
-    if (given?.storedBy === this.#o.runId) this.#unsaved.push({ type: "delete", id });
+    if (!this.#known.delete(id)) return;
+    const { runId } = this.#o;
+    if (livedBy === runId || given?.storedBy === runId) this.#unsaved.push({ type: "delete", id });
+  }
+
+  /** What a run behind this one has not stored, or stored as it was before it was changed, is stored by this one. */
+  async #takeInherited(): Promise<void> {
+    const { runId } = this.#o;
+    const inherited = [...this.#known].filter(([, { storedBy }]) => storedBy !== runId);
+    if (this.#knowsInherited || inherited.length === 0) return;
+    const stored = new Map(
+      (await this.#storage.entries()).map((entry) => [identityOf(entry.runId, entry.message.id), entry.message.content]),
+    );
+    for (const [id, { message, storedBy }] of inherited) {
+      if (stored.get(identityOf(storedBy, id)) === message.content) continue;
+      this.#known.set(id, { message, storedBy: runId });
+      this.#unsaved.push({ type: "add", message });
+    }
+    this.#knowsInherited = true;
   }
 
   /** A fork may have changed what its parent has under the same id. */

@@ -60,6 +60,8 @@ export class ActivationSteps implements StepPort {
   /** Of the activation's own steps, in the order asked. */
   readonly #places = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
+  /** What was taken over inside a step of another run: where that one's effect happens again, it asks for it. */
+  readonly #reused = new Map<string, StepOutcome>();
   #asked = 0;
   #phase: "open" | "closing" | "closed" = "open";
   #control: ControlError | undefined;
@@ -145,7 +147,7 @@ export class ActivationSteps implements StepPort {
     const key = this.#keyOf(spec, request, at.path);
     const recorded = this.#parts.recorded?.get(key);
     if (at.parent === undefined) this.#takePlace(key, at.asked, recorded);
-    const known = recorded?.outcome ?? this.#parts.carried.get(key);
+    const known = recorded?.outcome ?? this.#reused.get(key) ?? this.#parts.carried.get(key);
     if (known === undefined) return this.#unrecorded(spec, request, key, at, effect);
     return this.#given(known, spec, key, at, effect);
   }
@@ -190,6 +192,7 @@ export class ActivationSteps implements StepPort {
       if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
       const tries = this.#tries({ kind, name, request }, request, key, { path: "", parent, asked });
       tries.reuse(step, () => this.#reuse(step.within));
+      this.#reused.set(key, step.outcome);
     }
   }
 

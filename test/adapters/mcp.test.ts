@@ -37,7 +37,7 @@ function node(...args: string[]): { readonly command: string; readonly args: rea
 }
 
 function liar(fault: string, marker = ""): ReturnType<typeof node> {
-  return node(join(here, "mcp-lying-server.mjs"), fault, marker);
+  return node(fileURLToPath(new URL("mcp-lying-server.mjs", import.meta.url)), fault, marker);
 }
 
 /** Calls a tool as an agent does, everything allowed. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { type AgentOptions, planAndSolve, reflexion } from "../../src/agent/index.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
@@ -130,5 +131,29 @@ describe("what an agent's tools may do", () => {
       "3",
       "4",
     ]);
+  });
+});
+
+describe("limits that are none", () => {
+  it.each<[string, Partial<AgentOptions>]>([
+    ["a window of no size", { compaction: { contextTokens: 0 } }],
+    ["a window of nobody knows what size", { compaction: { contextTokens: Number.NaN } }],
+    ["percents for a share", { compaction: { share: 75 } }],
+    ["results that are kept by halves", { compaction: { keepResults: 1.5 } }],
+    ["a summary of no words", { compaction: { summaryWords: 0 } }],
+    ["a loop of one round", { loops: { repeats: 1 } }],
+    ["a loop without end", { loops: { repeats: Infinity } }],
+    ["a cycle of no length", { loops: { longest: 0 } }],
+    ["no calls at once", { parallelTools: 0 }],
+  ])("are refused before anything runs: %s", (_what, options) => {
+    expect(() => agentOf([], options)).toThrow(expect.objectContaining({ code: "AGENT_INVALID" }) as Error);
+  });
+
+  it.each([
+    ["tries", () => reflexion({ tries: Number.NaN })],
+    ["keep", () => reflexion({ keep: 0 })],
+    ["maxPlan", () => planAndSolve({ maxPlan: 0 })],
+  ])("are refused by nets too: %s", (name, make) => {
+    expect(make).toThrow(expect.objectContaining({ code: "NET_INVALID", message: expect.stringContaining(name) as string }) as Error);
   });
 });

@@ -3,6 +3,7 @@ import { defineAction } from "../../src/action/action.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole } from "../../src/role/role.ts";
+import type { RoleMemoryOptions } from "../../src/memory/role-memory.ts";
 import type { Journal } from "../../src/run/journal.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
@@ -51,6 +52,21 @@ describe("K3 a fork and the runs behind it, on one store", () => {
     await make().fork("r", { id: "f", at: 1 }).result;
     await make().fork("f", { id: "g", add: ["which colour is it?"] }).result;
     expect((await foundIn(journal, "g")).toSorted()).toEqual(["I heard: the colour is red", "the colour is red"]);
+  });
+
+  it("keeps itself what the run behind it never stored", async () => {
+    const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
+    const teamWith = (memory: RoleMemoryOptions | false): Team =>
+      new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory })] });
+    const memory = { store, recall: RELATED };
+    await teamWith(false).run("the colour is red", { id: "r" }).result;
+    await teamWith(memory).fork("r", { id: "f", add: ["which colour is it?"] }).result;
+    expect((await foundIn(journal, "f")).toSorted()).toEqual(["I heard: the colour is red", "the colour is red"]);
+    // It is stored by both from now on, and found once all the same.
+    await teamWith(memory).resume("r").result;
+    await teamWith(memory).fork("f", { id: "g", add: ["and what else?"] }).result;
+    const last = recallsIn(await eventsOf(journal, "g")).at(-1);
+    expect(last?.related.messages.filter(({ text }) => text === "the colour is red").length).toBe(1);
   });
 });
 

@@ -10,7 +10,8 @@ import { Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
 import { allSettled } from "./all-settled.ts";
 import { propose, score, type ThoughtModels } from "./thought-search.ts";
-import { answerFrom, checkLimits } from "./tree-of-thought.ts";
+import { checkLimits } from "./net-limits.ts";
+import { answerFrom } from "./tree-of-thought.ts";
 
 /**
  * What is done with the thoughts at hand. `generate`: so many new ones after each, or from the task when there are none; `score`: each gets

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { AgentMemory, Answer } from "../agent-memory.ts";
 import type { Mind } from "../mind.ts";
 import { Net, type NetState } from "../net.ts";
+import { checkLimits } from "./net-limits.ts";
 import { type ReactOptions, reactStates } from "./react.ts";
 import { remark } from "../remarks.ts";
 
@@ -12,14 +13,18 @@ export interface PlanAndSolveOptions extends ReactOptions {
 }
 
 const Planned = z.object({ steps: z.array(z.string().min(1)).min(1) });
+const DEFAULT_PLAN = 8;
 const PLAN = "plan.steps";
 const PLACE = "plan.place";
 
 /**
  * Understands the task, makes a plan, carries it out step by step and gives the answer: Wang et al., "Plan-and-Solve Prompting"
  * (arXiv 2305.04091), with tools: each step is solved by the loop of {@link react}. A call of `terminate` ends the whole task.
+ *
+ * @throws UsageError `NET_INVALID` for a limit of less than 1.
  */
 export function planAndSolve(options: PlanAndSolveOptions = {}): Net {
+  checkLimits({ maxPlan: options.maxPlan ?? DEFAULT_PLAN });
   const states = reactStates({ ...options, then: "advance", prompt: stepPrompt });
   return new Net({
     name: "plan_and_solve",
@@ -38,7 +43,7 @@ class Planning implements NetState {
 
   async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
     if ((await planOf(memory)).length > 0) return;
-    const { maxPlan = 8, model } = this.#options;
+    const { maxPlan = DEFAULT_PLAN, model } = this.#options;
     const tools = memory.tools.size === 0 ? "" : ` You will have these tools: ${memory.tools.names.join(", ")}.`;
     const { steps } = await mind.read(Planned, {
       model,

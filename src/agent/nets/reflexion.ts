@@ -5,6 +5,7 @@ import type { Mind } from "../mind.ts";
 import { goalText } from "../goal-text.ts";
 import { Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
+import { checkLimits } from "./net-limits.ts";
 import { type ReactOptions, reactStart, reactStates } from "./react.ts";
 
 /** Whether an answer will do, and if not, why. */
@@ -36,9 +37,12 @@ const FEEDBACK = "reflexion.feedback";
  * Tries, lets the answer be judged, reflects on what went wrong and tries again with the reflections in mind: Shinn et al., "Reflexion:
  * Language Agents with Verbal Reinforcement Learning" (arXiv 2303.11366). The actor is {@link react}; every try starts from the task and
  * the reflections alone, where the memory can be rewritten.
+ *
+ * @throws UsageError `NET_INVALID` for a limit of less than 1.
  */
 export function reflexion(options: ReflexionOptions = {}): Net {
   const { tries = 3, keep = 3 } = options;
+  checkLimits({ tries, keep });
   return new Net({
     name: "reflexion",
     start: reactStart,

@@ -1,11 +1,11 @@
 import { ChatMessage } from "../../model/chat-message.ts";
-import { UsageError } from "../../kernel/errors.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { goalText } from "../goal-text.ts";
 import type { Mind } from "../mind.ts";
 import { Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
 import { allSettled } from "./all-settled.ts";
+import { checkLimits } from "./net-limits.ts";
 import { propose, score, soFar, type ThoughtModels } from "./thought-search.ts";
 
 /** How wide and how deep a mind looks for a way. */
@@ -136,14 +136,6 @@ export async function* answerFrom(
   await memory.update([ChatMessage.assistant(reply.content)]);
   memory.answer = { text: reply.content, status: "success" };
   memory.done = true;
-}
-
-/** @throws UsageError `NET_INVALID` for a limit under which nothing would be thought. */
-export function checkLimits(limits: Readonly<Record<string, number>>): void {
-  for (const [name, limit] of Object.entries(limits)) {
-    if (Number.isSafeInteger(limit) && limit >= 1) continue;
-    throw new UsageError("NET_INVALID", `Expected ${name} to be a whole number of 1 or more, got ${limit}.`);
-  }
 }
 
 async function isComplete(memory: AgentMemory, { depth }: Limits): Promise<boolean> {

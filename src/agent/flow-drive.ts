@@ -1,0 +1,237 @@
+import { throwIfAborted } from "../kernel/abort.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { directSteps } from "../kernel/step.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import type { TaskFields } from "../memory/task.ts";
+import type { CallPolicy } from "../model/call.ts";
+import { Agent } from "./agent.ts";
+import { Compaction } from "./compaction.ts";
+import type { EventLog } from "./event-log.ts";
+import type { AgentResult } from "./events.ts";
+import type { FlowEvent, FlowResult } from "./flow-events.ts";
+import type { FlowExecutor, FlowParts, PlanningFlowOptions } from "./flow-options.ts";
+import { FlowPlan, type FlowStep } from "./flow-plan.ts";
+import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
+import { jitter } from "./jitter.ts";
+import { MessagesMemory } from "./messages-memory.ts";
+import { ModelDesk } from "./model-desk.ts";
+
+/** Errors that no other try and no other plan can mend. */
+const HOPELESS: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_UNPRICED"]);
+/** One run of a flow. It owns the plan and what is under way. */
+export class FlowDrive {
+  readonly #parts: FlowParts;
+  readonly #goal: string;
+  readonly #outer: AbortSignal;
+  /** Ends the steps under way when the flow fails. */
+  readonly #stop = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #log: EventLog<FlowEvent>;
+  readonly #planner: FlowPlanner;
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #busy = new Set<FlowExecutor>();
+  #plan: FlowPlan | undefined;
+  #replans = 0;
+  #failed: { readonly step: FlowStep; readonly why: string } | undefined;
+  #fatal: Error | undefined;
+
+  constructor(parts: FlowParts, goal: string, signal: AbortSignal, log: EventLog<FlowEvent>) {
+    const { options, executors, limits } = parts;
+    this.#parts = parts;
+    this.#goal = goal;
+    this.#outer = signal;
+    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+    this.#log = log;
+    const hands = [...executors].map(([type, executor]) => ({ type, description: executor instanceof Agent ? executor.description : "" }));
+    this.#planner = new FlowPlanner(deskOf(options, this.#signal), hands, limits.maxSteps);
+  }
+
+  async result(): Promise<FlowResult> {
+    let result: FlowResult;
+    try {
+      throwIfAborted(this.#outer);
+      await this.#makePlan();
+      await this.#work();
+      result = await this.#outcome();
+    } catch (error) {
+      // What is stopped behind a role's door suspends the role, which would hide the error; there it is awaited.
+      if (this.#parts.options.steps === undefined) this.#stop.abort(error);
+      await Promise.all(this.#running.values());
+      result = { ...endOf(error, this.#outer), answer: "", steps: this.#plan?.steps ?? [] };
+    }
+    this.#log.add({ type: "flow.ended", result });
+    this.#log.end();
+    return result;
+  }
+
+  async #makePlan(): Promise<void> {
+    const take = (tasks: readonly TaskFields[]): void => {
+      this.#plan = new FlowPlan(tasks);
+    };
+    try {
+      if (this.#parts.options.tasks !== undefined) take(this.#parts.options.tasks);
+      else await this.#planner.plan(this.#goal, take);
+    } catch (error) {
+      if (!isNoPlan(error) || this.#parts.options.tasks !== undefined) throw error;
+      this.#log.add({
+        type: "warning",
+        code: "PLAN_MISSING",
+        text: `No plan could be made, so the goal is done as one step. ${thrownText(error)}`,
+      });
+      take([{ id: "1", instruction: this.#goal }]);
+    }
+    this.#tellPlan();
+  }
+
+  /** Begins what may begin, waits for something to end, and plans anew when a step could not be done. */
+  async #work(): Promise<void> {
+    for (;;) {
+      if (this.#fatal !== undefined) throw this.#fatal;
+      throwIfAborted(this.#signal);
+      if (this.#failed !== undefined && this.#running.size === 0) await this.#planAnew();
+      if (this.#failed === undefined) this.#beginReady();
+      if (this.#running.size === 0) return;
+      await Promise.race(this.#running.values());
+    }
+  }
+
+  #beginReady(): void {
+    for (const { task } of this.#thePlan.ready) {
+      if (this.#running.size === this.#parts.limits.concurrency) return;
+      const executor = this.#executorOf(task.type);
+      if (this.#busy.has(executor)) continue;
+      const step = this.#thePlan.begin(task.id);
+      if (executor instanceof Agent) this.#busy.add(executor);
+      this.#running.set(task.id, this.#take(step, executor));
+    }
+  }
+
+  /** Never rejects. */
+  async #take(step: FlowStep, executor: FlowExecutor): Promise<void> {
+    const { task, tries } = step;
+    this.#log.add({ type: "step.started", step });
+    try {
+      const result = await this.#execute(step, executor);
+      if (result.status === "finished") {
+        this.#thePlan.finish(task.id, result.answer);
+        this.#log.add({ type: "step.ended", step: this.#stepOf(task.id), result });
+      } else this.#missed(step, result, tries);
+    } catch (error) {
+      this.#fatal = error instanceof Error ? error : new TroupeError("THROWN", thrownText(error));
+    } finally {
+      this.#busy.delete(executor);
+      this.#running.delete(task.id);
+    }
+  }
+
+  async #execute(step: FlowStep, executor: FlowExecutor): Promise<AgentResult> {
+    const agent = executor instanceof Agent ? executor : executor();
+    const run = agent.run(this.#prompt(step), { signal: this.#signal });
+    for await (const event of run) this.#log.add({ type: "agent.event", task: step.task.id, event });
+    return run.result;
+  }
+
+  #missed({ task }: FlowStep, result: AgentResult, tries: number): void {
+    const why = whyNot(result);
+    const { error } = result;
+    if (result.status === "stopped" || error instanceof UsageError || (error instanceof ModelError && HOPELESS.has(error.code))) {
+      this.#log.add({ type: "step.failed", step: this.#stepOf(task.id), why, then: "stop" });
+      throw error ?? new TroupeError("FLOW_STOPPED", why);
+    }
+    const mayRetry = tries < this.#parts.limits.tries;
+    const mayPlan = this.#replans < this.#parts.limits.replans && this.#parts.options.tasks === undefined;
+    const then = mayRetry ? "retry" : mayPlan ? "replan" : "block";
+    if (then !== "block") this.#thePlan.reopen(task.id, why);
+    if (then === "replan") this.#failed ??= { step: this.#stepOf(task.id), why };
+    const blocked = then === "block" ? this.#thePlan.block(task.id, why) : [];
+    this.#log.add({ type: "step.failed", step: this.#stepOf(task.id), why, then, ...(blocked.length > 1 ? { blocked } : {}) });
+  }
+
+  async #planAnew(): Promise<void> {
+    const failed = this.#failed;
+    if (failed === undefined) return;
+    this.#failed = undefined;
+    this.#replans++;
+    const plan = this.#thePlan;
+    try {
+      await this.#planner.replan(this.#goal, plan, failed.step, failed.why, (tasks) => plan.replaceOpen(tasks));
+      this.#tellPlan();
+    } catch (error) {
+      if (!isNoPlan(error)) throw error;
+      this.#log.add({ type: "warning", code: "PLAN_MISSING", text: `No other plan could be made. ${thrownText(error)}` });
+      plan.block(failed.step.task.id, failed.why);
+    }
+  }
+
+  async #outcome(): Promise<FlowResult> {
+    const { steps, doneSteps, isDone } = this.#thePlan;
+    const status = isDone ? "finished" : "blocked";
+    const [only, ...others] = doneSteps;
+    if (isDone && only !== undefined && others.length === 0) return { status, answer: only.result, steps };
+    return { status, answer: await this.#summary(), steps };
+  }
+
+  /** What the steps gave is not lost with the words about it. */
+  async #summary(): Promise<string> {
+    const { steps, doneSteps } = this.#thePlan;
+    try {
+      return await this.#planner.summarize(this.#goal, steps);
+    } catch (error) {
+      if (error instanceof ControlError || this.#outer.aborted) throw error;
+      this.#log.add({ type: "warning", code: "SUMMARY_MISSING", text: `The results stand as they are, unsummed. ${thrownText(error)}` });
+      return doneSteps.map((step) => step.result).join("\n\n");
+    }
+  }
+
+  #executorOf(type: string = ""): FlowExecutor {
+    return this.#parts.executors.get(type.toLowerCase()) ?? this.#parts.first;
+  }
+
+  /** What a step's executor is told: its own work and what that needs, not the rest of the plan, or it would do that too. */
+  #prompt({ task, tries, result }: FlowStep): string {
+    const needed = task.dependsOn.map((id) => {
+      const step = this.#thePlan.step(id);
+      return `Result of an earlier step (${step?.task.instruction ?? id}):\n${step?.result ?? ""}`;
+    });
+    const again = tries > 1 && result !== "" ? [`An earlier try of this step failed: ${result}`] : [];
+    return [
+      `The whole goal, for your information: ${this.#goal}`,
+      ...needed,
+      `Your step, and nothing else: ${task.instruction}`,
+      ...again,
+    ].join("\n\n");
+  }
+
+  #tellPlan(): void {
+    this.#log.add({ type: "plan.made", steps: this.#thePlan.steps });
+  }
+
+  get #thePlan(): FlowPlan {
+    if (this.#plan === undefined) throw new TroupeError("FLOW_PLAN", "Expected a plan, but none was made.");
+    return this.#plan;
+  }
+
+  #stepOf(id: string): FlowStep {
+    const step = this.#thePlan.step(id);
+    if (step === undefined) throw new TroupeError("FLOW_PLAN", `Expected the step ${id} to be in the plan.`);
+    return step;
+  }
+}
+
+function deskOf({ model, steps, clock = systemClock, calls }: PlanningFlowOptions, signal: AbortSignal): ModelDesk {
+  const policy: CallPolicy = { random: jitter(), ...calls, clock };
+  const parts = { model, policy, signal, steps: steps ?? directSteps(signal), systemPrompt: undefined };
+  return new ModelDesk({ ...parts, memory: new MessagesMemory(), compaction: new Compaction(), tell: () => {}, step: () => 0 });
+}
+
+function endOf(thrown: unknown, signal: AbortSignal): Pick<FlowResult, "status"> & { readonly error: Error } {
+  const error = thrown instanceof Error ? thrown : new TroupeError("THROWN", thrownText(thrown));
+  return { status: error instanceof ControlError || signal.aborted ? "stopped" : "failed", error };
+}
+
+function whyNot({ status, answer, error }: AgentResult): string {
+  if (status === "max_steps") return "its steps were used up before it was done";
+  if (status === "loop") return "it did the same again and again";
+  return error?.message ?? (answer === "" ? status : answer);
+}
