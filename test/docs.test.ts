@@ -6,7 +6,7 @@ import { filesBelow, manifest, root } from "./architecture/read-house.ts";
 import { anchors, codeBlocks, commands, links, region, withoutMarks, words, type CodeBlock } from "./docs/markdown.ts";
 
 const pages = [
-  ...["README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md"].filter((path) => existsSync(join(root, path))),
+  ...["README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md", "BENCHMARKS.md"].filter((path) => existsSync(join(root, path))),
   ...filesBelow("docs", ".md"),
 ];
 /** npm's own commands that need no script. */
