@@ -10,7 +10,7 @@ const pages = [
   ...filesBelow("docs", ".md"),
 ];
 /** npm's own commands that need no script. */
-const NPM_COMMANDS = ["install", "ci", "i", "link", "pack", "run", "start", "test", "init", "exec"];
+const NPM_COMMANDS = ["install", "rebuild", "ci", "i", "link", "pack", "run", "start", "test", "init", "exec"];
 
 describe.each(pages)("%s", (page) => {
   const text = read(page);

@@ -35,14 +35,18 @@ export function openTransport(server: McpProcess | McpAddress): Promise<McpTrans
 
 /** Names that say of their values that they are secret, and values that plainly are none: words, numbers, places. */
 const SECRET_NAME = /key|token|secret|pass|auth|cred|cookie/i;
-const PLAIN_VALUE = /^(?:[A-Za-z]+|[\d.]+|[a-z]+:\/\/[^@]*|\.{0,2}\/.*|[A-Za-z]:\\.*)$/;
+const PLAIN_VALUE = /^(?:[A-Za-z*]+(?:[-_.+/][A-Za-z*]+)*|[\d.:-]+|[a-z]+:\/\/[^@]*|\.{0,2}\/.*|[A-Za-z]:\\.*)$/;
+
+/** What stands before a secret in a header. */
+const SIGN_IN = /^(?:bearer|basic|digest|token|apikey)$/i;
 
 /** What of a server's settings is secret: what it is given in its environment and its headers, and each part of it that may be one. */
 export function secretsOf(server: McpProcess | McpAddress): string[] {
   const given = Object.entries((isProcess(server) ? server.env : server.headers) ?? {});
   return given.flatMap(([name, value]) => {
     const isNamed = SECRET_NAME.test(name);
-    return [value, ...value.split(/[\s:@/,;=]+/)].filter((part) => !PLAIN_VALUE.test(part) || (isNamed && part === value));
+    if (PLAIN_VALUE.test(value)) return isNamed ? [value] : [];
+    return [value, ...value.split(/[\s:@/,;=]+/).filter((part) => (isNamed ? !SIGN_IN.test(part) : !PLAIN_VALUE.test(part)))];
   });
 }
 

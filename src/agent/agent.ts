@@ -1,8 +1,9 @@
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
-import type { Usage } from "../model/chat-model.ts";
+import type { ChatModel, Usage } from "../model/chat-model.ts";
+import { checkPolicy } from "../tool/permission.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import type { AgentMemory } from "./agent-memory.ts";
@@ -55,7 +56,7 @@ export class Agent {
   #memory: AgentMemory | undefined;
   #brain: Brain | undefined;
 
-  /** @throws UsageError `AGENT_INVALID` for what can never work; `TOOL_DUPLICATE` for two tools of one name. */
+  /** @throws UsageError `AGENT_INVALID`, `TOOL_INVALID` or `PERMISSION_INVALID` for what can never work; `TOOL_DUPLICATE` for two tools of one name. */
   constructor(options: AgentOptions) {
     this.name = options.name;
     this.description = options.description ?? "";
@@ -175,14 +176,22 @@ function alreadyRunning(name: string): UsageError {
 }
 
 function checkOptions(options: AgentOptions): void {
-  const { memory, tools, maxSteps } = options;
+  const { memory, tools, maxSteps, permissions = {} } = options;
   stepLimit(maxSteps);
   checkBrainLimits(options);
+  checkPolicy(permissions);
+  checkModel(options);
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
   throw new UsageError(
     "AGENT_INVALID",
     "Expected either tools or a memory of agents, which has its own, got both. Give the memory the tools.",
   );
+}
+
+/** Callers without types forget it. */
+function checkModel({ name, model }: { readonly name: string; readonly model?: Partial<ChatModel> }): void {
+  if (typeof model?.chat === "function") return;
+  throw new UsageError("AGENT_INVALID", `Expected a model for the agent ${name}, got ${valueText(model)}. Give one, for example openai().`);
 }
 
 /** A list of the agent's own with two of one name refused, where no collection is given: what is given may be read only once. */

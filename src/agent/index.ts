@@ -3,6 +3,7 @@
 // Something can be done: tools, what they give back, who may use them.
 export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/define-tool.ts";
 export type { Tool, ToolAnswer, ToolContext } from "../tool/tool.ts";
+export type { CheckedArguments } from "../tool/tool-parameters.ts";
 export { combineResults, isFailure, resultText, toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 export { ToolCollection } from "../tool/tool-collection.ts";
 export type { ArgumentRule, Decision, Permission, PermissionPolicy, PermissionRule } from "../tool/permission.ts";
@@ -25,6 +26,8 @@ export { MessagesMemory, type MessagesMemoryOptions } from "./messages-memory.ts
 // How a mind thinks: a brain runs the states of a net over a memory.
 export { Brain, type BrainEnd, type BrainOptions, type BrainRunOptions } from "./brain.ts";
 export type { CallRules } from "./tool-runner.ts";
+export type { CallPolicy } from "../model/call.ts";
+export type { StepPort } from "../kernel/step.ts";
 export type { CompactionOptions } from "./compaction.ts";
 export type { LoopOptions } from "./loop-detector.ts";
 export { Net, type NetParts, type NetState } from "./net.ts";

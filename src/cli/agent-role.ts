@@ -1,5 +1,6 @@
 import { defineRole, type Role } from "../role/role.ts";
-import { MANUS_PROMPT, type MachineOptions, manusTools } from "../tools/manus.ts";
+import type { MachineOptions } from "../tools/machine.ts";
+import { MANUS_PROMPT, manusTools } from "../tools/manus.ts";
 import type { AgentSettings } from "./agent-settings.ts";
 
 /** The one role of `troupe agent`: an agent with the tools that were named. What runs or writes is asked for, unless it was allowed. */

@@ -104,7 +104,7 @@ class CanonicalLog {
   #stepLines(act: string): readonly object[] {
     const steps = [...(this.#steps.get(act)?.values() ?? [])];
     this.#steps.delete(act);
-    return inOrder(steps, undefined).map(({ started, ended: end }) => ({
+    return inOrder(steps).map(({ started, ended: end }) => ({
       type: "step",
       act,
       kind: started.kind,
@@ -128,12 +128,18 @@ interface MutableStep {
 type Step = Readonly<MutableStep>;
 
 /** What runs side by side inside a step is asked in an order that latencies decide, so there the order is that of the keys. */
-function inOrder(steps: readonly Step[], parent: string | undefined): readonly Step[] {
+function inOrder(steps: readonly Step[]): readonly Step[] {
+  const within = new Map<string | undefined, Step[]>();
+  for (const step of steps) {
+    const siblings = within.get(step.started.in);
+    if (siblings === undefined) within.set(step.started.in, [step]);
+    else siblings.push(step);
+  }
   const byKey = (a: Step, b: Step): number => (a.started.key < b.started.key ? -1 : 1);
-  return steps
-    .filter((step) => step.started.in === parent)
-    .toSorted(parent === undefined ? (a, b) => a.started.asked - b.started.asked : byKey)
-    .flatMap((step) => [step, ...inOrder(steps, step.started.key)]);
+  const byPlace = (a: Step, b: Step): number => a.started.asked - b.started.asked;
+  const below = (parent: string | undefined): readonly Step[] =>
+    (within.get(parent) ?? []).toSorted(parent === undefined ? byPlace : byKey).flatMap((step) => [step, ...below(step.started.key)]);
+  return below(undefined);
 }
 
 /** The end of one activation as text that is equal for equal ends: without times. */

@@ -110,7 +110,8 @@ function reached(place: Json | undefined, [name, ...rest]: readonly string[]): r
 /** Policies that were looked at. */
 const checkedPolicies = new WeakSet<PermissionPolicy>();
 
-function checkPolicy(policy: PermissionPolicy): void {
+/** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written. */
+export function checkPolicy(policy: PermissionPolicy): void {
   if (checkedPolicies.has(policy)) return;
   if (policy.default !== undefined) checkDecision(policy.default, "the default of a policy");
   for (const rule of policy.rules ?? []) {

@@ -1,4 +1,5 @@
 import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import type { Tool } from "./tool.ts";
 
@@ -12,7 +13,7 @@ export class ToolCollection implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>();
   #specs: readonly ToolSpec[] | undefined;
 
-  /** @throws UsageError `TOOL_DUPLICATE` when two have one name. */
+  /** @throws UsageError as {@link add} does. */
   constructor(tools: Iterable<Tool> = []) {
     this.add(tools);
   }
@@ -48,11 +49,13 @@ export class ToolCollection implements Iterable<Tool> {
     return alike.length === 1 ? alike[0] : undefined;
   }
 
-  /** @throws UsageError `TOOL_DUPLICATE` when a name is taken. */
+  /** @throws UsageError `TOOL_DUPLICATE` when a name is taken; `TOOL_INVALID` for what was not made by `defineTool`. */
   add(tools: Tool | Iterable<Tool>): void {
     const more = Symbol.iterator in tools ? [...tools] : [tools];
     const taken = new Set(this.#tools.keys());
-    for (const { name } of more) {
+    for (const tool of more) {
+      checkTool(tool);
+      const { name } = tool;
       if (taken.has(name)) throw duplicate(name);
       taken.add(name);
     }
@@ -69,6 +72,12 @@ export class ToolCollection implements Iterable<Tool> {
   [Symbol.iterator](): Iterator<Tool> {
     return [...this.#tools.values()][Symbol.iterator]();
   }
+}
+
+/** Callers without types give an object that only looks like one. */
+function checkTool(tool: Partial<Tool>): void {
+  if (typeof tool.check === "function" && typeof tool.execute === "function" && tool.spec !== undefined) return;
+  throw new UsageError("TOOL_INVALID", `Expected a tool as defineTool() gives it, got ${valueText(tool)}. Pass its parts to defineTool().`);
 }
 
 function duplicate(name: string): UsageError {

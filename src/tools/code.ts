@@ -5,7 +5,8 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandResult } from "./command-result.ts";
 import { keepChanges } from "./kept-changes.ts";
-import { type CommandPorts, runStep } from "./shell.ts";
+import type { MachineOptions } from "./machine.ts";
+import { runStep } from "./shell.ts";
 import { ToolFiles } from "./tool-files.ts";
 
 /** Seconds. */
@@ -23,7 +24,7 @@ const parameters = z.object({
 type CodeArguments = z.infer<typeof parameters>;
 
 /** Runs a program in JavaScript or Python: each call is a process of its own in the sandbox, in a copy of the project. */
-export function codeTool({ workspace, sandbox }: CommandPorts): Tool {
+export function codeTool({ workspace, sandbox }: MachineOptions): Tool {
   const files = new ToolFiles(workspace);
   return defineTool({
     name: "code",

@@ -1,7 +1,7 @@
 /** Tools that touch the machine, and agents that have them. Published as `troupe/tools`. */
 
 // Agents ready to work.
-export { type MachineAgentOptions, type MachineOptions, manus, type ManusTools, manusTools, softwareEngineer } from "./manus.ts";
+export { type MachineAgentOptions, manus, type ManusTools, manusTools, softwareEngineer } from "./manus.ts";
 
 // The conversation: ending it, asking, answering in a form, keeping plans.
 export { terminate } from "../agent/terminate.ts";
@@ -10,7 +10,8 @@ export { type ChatCompletionOptions, createChatCompletion } from "./create-chat-
 export { planningTool } from "./planning.ts";
 
 // The project: commands and code in a sandbox, files.
-export { type CommandPorts, shellTool } from "./shell.ts";
+export type { MachineOptions } from "./machine.ts";
+export { shellTool } from "./shell.ts";
 export { codeTool } from "./code.ts";
 export { type EditorOptions, editorTool } from "./editor.ts";
 export { type FileSearchOptions, fileSearchTool } from "./file-search.ts";

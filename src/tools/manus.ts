@@ -1,27 +1,18 @@
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { ChatMemory } from "../memory/chat-memory.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { Sandbox } from "../workspace/sandbox.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import { askHumanTool } from "./ask-human.ts";
 import { codeTool } from "./code.ts";
 import { duckDuckGoSearch } from "./duckduckgo-search.ts";
 import { editorTool } from "./editor.ts";
 import { fileSearchTool } from "./file-search.ts";
+import type { MachineOptions } from "./machine.ts";
 import { planningTool } from "./planning.ts";
 import type { SearchProvider } from "./search-provider.ts";
 import { shellTool } from "./shell.ts";
 import type { WebAccess } from "./web-access.ts";
 import { webFetchTool } from "./web-fetch.ts";
 import { webSearchTool } from "./web-search.ts";
-
-/** What an agent with the tools of this package works with. */
-export interface MachineOptions {
-  /** A workspace on disk: the project it works on. */
-  readonly workspace: Workspace;
-  /** Where commands and code run, as `chooseSandbox` of `troupe/workspace` gives it. */
-  readonly sandbox: Sandbox;
-}
 
 /** What {@link manus} works with. */
 export interface ManusTools extends MachineOptions {

@@ -5,19 +5,12 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { Turns } from "../workspace/turns.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import { commandResult } from "./command-result.ts";
 import { keepChanges } from "./kept-changes.ts";
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
+import type { MachineOptions } from "./machine.ts";
 import { ToolFiles } from "./tool-files.ts";
 import { ToolStates } from "./tool-states.ts";
-
-/** What runs commands and code. */
-export interface CommandPorts {
-  /** A workspace on disk. */
-  readonly workspace: Workspace;
-  readonly sandbox: Sandbox;
-}
 
 /** A command that ran, now or in the record. */
 export interface RanCommand {
@@ -50,7 +43,7 @@ const parameters = z.object({
  * A shell that lasts: `cd` and exported variables hold for the next command of the same agent. Each command is a process of its own in the
  * sandbox, on a copy of the project, so nothing is left running, and what lasts is a value that a resumed run has again.
  */
-export function shellTool({ workspace, sandbox }: CommandPorts): Tool {
+export function shellTool({ workspace, sandbox }: MachineOptions): Tool {
   const files = new ToolFiles(workspace);
   const sessions = new ToolStates(() => new ShellSession(sandbox, files));
   return defineTool({

@@ -5,6 +5,7 @@
 import { createInterface } from "node:readline";
 
 const [fault = "none", marker = ""] = process.argv.slice(2);
+const PLAIN = ["MODE", "ROOT", "ACCEPT", "SINCE"];
 const plain = (name) => ({ name, description: `Does ${name}.`, inputSchema: { type: "object" } });
 let tools = toolsOf(fault);
 
@@ -77,7 +78,10 @@ function called(id, { name, _meta: { progressToken } = {} }) {
       say({ method: "notifications/progress", params: { progressToken, progress: 1, message: `signing in with ${marker}` } });
       return say({
         id,
-        result: { content: [{ type: "text", text: `I am ${marker}, ${process.env.MODE}` }], structuredContent: { [marker]: [marker] } },
+        result: {
+          content: [{ type: "text", text: `I am ${marker}, ${PLAIN.map((one) => process.env[one]).join()}` }],
+          structuredContent: { [marker]: [marker] },
+        },
       });
     case "slow":
       return say({ id, result: { content: [], structuredContent: { text: `${"a".repeat(40)}!` } } });

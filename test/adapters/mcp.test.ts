@@ -280,21 +280,24 @@ describe("a server that lies", () => {
 });
 
 describe("what a server is given to sign in with", () => {
+  const PLAIN = { MODE: "production", ROOT: "/data/project2024", ACCEPT: "application/json", SINCE: "2024-01-01" };
+
   test.each([
     ["a token in its environment", "token-0123456789", { API_TOKEN: "token-0123456789" }],
     ["a plain word that is named as a key", "correcthorse", { API_KEY: "correcthorse" }],
     ["a part of a header's value", "token-0123456789", { AUTHORIZATION: "Bearer token-0123456789" }],
+    ["the same of letters alone", "abcdefghijklmnop", { AUTHORIZATION: "Bearer abcdefghijklmnop" }],
     ["a password in an address", "t0psecret", { DATABASE: "postgres://me:t0psecret@db.test/x" }],
   ])("is in nothing that it says: %s", async (_what, secret, env) => {
     const told: string[] = [];
-    const server = await opened({ server: { ...liar("tells", secret), env: { ...env, MODE: "production" } } });
+    const server = await opened({ server: { ...liar("tells", secret), env: { ...env, ...PLAIN } } });
     const tools = new ToolCollection(server.tools);
     const asked = { id: "c1", type: "function", function: { name: "s_tell", arguments: "{}" } } as const;
     const tell = (notice: ToolNotice): void => void told.push(JSON.stringify(notice));
     const options = { tools, steps: directSteps(signal), policy: { default: "allow" }, clock: systemClock, signal, tell } as const;
     const called = await callTool(asked, options);
     expect(JSON.stringify([server.tools.map(({ spec }) => spec), called, told])).not.toContain(secret);
-    expect(called.result.output).toBe("I am [secret], production");
+    expect(called.result.output).toBe(`I am [secret], ${Object.values(PLAIN).join()}`);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type AgentOptions, planAndSolve, reflexion } from "../../src/agent/index.ts";
+import { Agent, type AgentOptions, planAndSolve, reflexion } from "../../src/agent/index.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
@@ -131,6 +131,17 @@ describe("what an agent's tools may do", () => {
       "3",
       "4",
     ]);
+  });
+});
+
+describe("what can never work", () => {
+  it("is refused before anything runs or is paid for", () => {
+    const invalid = (code: string): unknown => expect.objectContaining({ code });
+    expect(() => new Agent({ name: "a", model: undefined as never })).toThrow(invalid("AGENT_INVALID") as Error);
+    const rules = [{ tool: "look", decide: "alow" as "allow" }];
+    expect(() => agentOf([], { permissions: { rules } })).toThrow(invalid("PERMISSION_INVALID") as Error);
+    const raw = { name: "look", description: "", execute: () => 1 } as never;
+    expect(() => agentOf([], { tools: [raw] })).toThrow(invalid("TOOL_INVALID") as Error);
   });
 });
 
