@@ -6,6 +6,7 @@ import type { Logger } from "../kernel/emit.ts";
 import { contentHash, type Json } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
+import { isThenable } from "../kernel/thenable.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
@@ -16,6 +17,7 @@ import { isMessage, type Message, type MessageFields } from "../message/message.
 import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
+import type { Said } from "../role/role.ts";
 import { messagesOf } from "../role/said.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { ActEnded, RecordedMemoryOp, RunNotice } from "../run/event.ts";
@@ -53,7 +55,10 @@ export interface ActivationParts {
   readonly host: ActivationHost;
   readonly steps: ActivationSteps;
   readonly answerer: Answerer;
+  /** Made when it is asked for, as `steps` is. */
   readonly lifetime: Lifetime;
+  /** Milliseconds: what the activation takes for the time, that of its last released answer. */
+  readonly now: number;
 }
 
 /**
@@ -104,14 +109,26 @@ export class Activation implements RoleContext {
   }
 
   /** The life of an activation: observe, remember the news, react, publish what came. */
-  async live(): Promise<void> {
-    const { role } = this.#parts.spec;
+  live(): void | Promise<void> {
     const remembered = this.#parts.host.memoryOf(this.name);
-    if (remembered !== undefined) await remembered.kept.ready();
-    this.news = Object.freeze([...messagesOf(await role.observe(this), this.name)]);
+    return remembered === undefined ? this.#observe() : remembered.kept.ready().then(() => this.#observe());
+  }
+
+  #observe(): void | Promise<void> {
+    const news = this.#parts.spec.role.observe(this);
+    return isThenable(news) ? Promise.resolve(news).then((came) => this.#react(came)) : this.#react(news);
+  }
+
+  #react(observed: readonly Message[]): void | Promise<void> {
+    this.news = Object.freeze([...messagesOf(observed, this.name)]);
     this.#memory.addBatch(this.news);
     if (this.news.length === 0) return;
-    for (const message of messagesOf(await role.react(this), this.name)) this.publish(message);
+    const said = this.#parts.spec.role.react(this);
+    return isThenable(said) ? Promise.resolve(said).then((came) => this.#publishAll(came)) : this.#publishAll(said);
+  }
+
+  #publishAll(said: Said): void {
+    for (const message of messagesOf(said, this.name)) this.publish(message);
   }
 
   /** Nothing can be said, remembered, changed or asked any more. */
@@ -269,7 +286,7 @@ export class Activation implements RoleContext {
   }
 
   now(): number {
-    return this.#parts.steps.now;
+    return this.#parts.now;
   }
 
   id(): string {

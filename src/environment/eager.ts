@@ -1,4 +1,5 @@
-import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost } from "./scheduler.ts";
+import { isThenable } from "../kernel/thenable.ts";
+import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
 
 /**
  * A role runs as soon as it has mail, one activation at a time per role, and what it says is delivered when the activation ends.
@@ -28,34 +29,56 @@ class EagerRun {
     this.#host.onMail(() => this.#wake());
     if (this.#host.rounds > 0 && this.#host.checkpoint()) return "checkpoint";
     for (;;) {
-      await this.#host.resumed();
+      const paused = this.#host.resumed();
+      if (paused !== undefined) await paused;
       if (this.#host.signal.aborted) this.#end ??= "interrupted";
-      if (this.#end === undefined) this.#startReady();
-      if (this.#running.size === 0) return this.#end ?? (this.#blocked.size > 0 ? "interrupted" : "idle");
-      await new Promise<void>((resolve) => (this.#wake = resolve));
+      const left = this.#end === undefined ? this.#startReady() : "nothing";
+      if (typeof left === "object") await left;
+      else if (left === "perhaps") continue;
+      else if (this.#running.size === 0) return this.#end ?? (this.#blocked.size > 0 ? "interrupted" : "idle");
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
 
-  #startReady(): void {
+  /**
+   * Starts turns as long as somebody may have one. Those that wait for nothing are over when they have been started, and who got mail by
+   * them comes up in the same walk.
+   *
+   * @returns what is to be waited for before the next one starts, or whether there may be another
+   */
+  #startReady(): Promise<void> | "perhaps" | "nothing" {
+    let left: "perhaps" | "nothing" = "nothing";
     for (const role of this.#host.ready()) {
-      if (this.#running.size >= this.#host.concurrency) return;
+      if (this.#running.size >= this.#host.concurrency) return left;
       if (this.#running.has(role) || this.#blocked.has(role)) continue;
-      if (this.#host.rounds >= this.#host.roundLimit) {
-        this.#end = "rounds";
-        return;
+      if (this.#host.signal.aborted) this.#end ??= "interrupted";
+      if (this.#host.rounds >= this.#host.roundLimit) this.#end ??= "rounds";
+      if (this.#end !== undefined) return "nothing";
+      const turn = this.#host.turn(role);
+      if (isThenable(turn)) {
+        this.#running.add(role);
+        void this.#follow(role, turn);
+        continue;
       }
-      this.#running.add(role);
-      void this.#turn(role);
+      this.#ended(role, turn);
+      left = "perhaps";
+      const pause = this.#breathe() ?? this.#host.resumed();
+      if (pause !== undefined) return pause;
     }
+    return left;
   }
 
-  async #turn(role: string): Promise<void> {
-    const end = await this.#host.turn(role);
+  async #follow(role: string, turn: Promise<TurnEnd>): Promise<void> {
+    const end = await turn;
     await this.#breathe();
     this.#running.delete(role);
+    this.#ended(role, end);
+    this.#wake();
+  }
+
+  #ended(role: string, end: TurnEnd): void {
     if (end === "stopped") this.#end ??= "interrupted";
     if (end !== "done") this.#blocked.add(role);
     else if (this.#host.checkpoint()) this.#end ??= "checkpoint";
-    this.#wake();
   }
 }

@@ -5,6 +5,7 @@ import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts"
 import type { Emit, Logger } from "../kernel/emit.ts";
 import { Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
+import { isThenable } from "../kernel/thenable.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
@@ -46,7 +47,7 @@ export interface EngineParts {
   /** Undefined when nobody listens. */
   readonly tell: () => Emit<RunNotice> | undefined;
   readonly checkpoint: () => boolean;
-  readonly resumed: () => Promise<void>;
+  readonly resumed: () => Promise<void> | undefined;
 }
 
 /**
@@ -221,22 +222,40 @@ export class Engine implements SchedulerHost, ActivationHost {
     return failPoisoned(log, { limit, policyOf, gaveUp: (name, error) => this.#gaveUp(name, error) });
   }
 
-  async turn(name: string): Promise<TurnEnd> {
+  turn(name: string): TurnEnd | Promise<TurnEnd> {
     this.#running.add(name);
     try {
       const spec = this.#specs.get(name);
       const role = this.state.roles.get(name);
       if (spec === undefined || role === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
       this.#parts.tell()?.({ type: "role.active", role: name, news: role.mailbox.size });
-      return this.#ended(name, await takeTurn(this.#tools, spec, role));
+      const result = takeTurn(this.#tools, spec, role);
+      if (isThenable(result)) return this.#turnedLater(name, result);
+      return this.#turned(name, this.#ended(name, result));
     } catch (error) {
-      this.#failure ??= { error };
-      this.#interrupt.abort(error);
-      return "stopped";
-    } finally {
-      this.#running.delete(name);
-      this.#parts.tell()?.({ type: "role.idle", role: name });
+      return this.#turned(name, this.#broke(error));
     }
+  }
+
+  async #turnedLater(name: string, taken: Promise<TurnResult>): Promise<TurnEnd> {
+    try {
+      return this.#turned(name, this.#ended(name, await taken));
+    } catch (error) {
+      return this.#turned(name, this.#broke(error));
+    }
+  }
+
+  #turned(name: string, end: TurnEnd): TurnEnd {
+    this.#running.delete(name);
+    this.#parts.tell()?.({ type: "role.idle", role: name });
+    return end;
+  }
+
+  /** The journal takes nothing any more. */
+  #broke(error: unknown): TurnEnd {
+    this.#failure ??= { error };
+    this.#interrupt.abort(error);
+    return "stopped";
   }
 
   notify(notice: () => RunNotice): void {
@@ -261,7 +280,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     }
   }
 
-  resumed(): Promise<void> {
+  resumed(): Promise<void> | undefined {
     return this.#parts.resumed();
   }
 

@@ -94,7 +94,7 @@ export class Environment {
       mode: backing.mode ?? "live",
       tell,
       checkpoint: backing.checkpoint ?? ((): boolean => false),
-      resumed: backing.resumed ?? ((): Promise<void> => Promise.resolve()),
+      resumed: backing.resumed ?? ((): undefined => undefined),
     });
   }
 

@@ -1,3 +1,4 @@
+import { isThenable } from "../kernel/thenable.ts";
 import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
 
 /**
@@ -20,7 +21,8 @@ export const rounds: Scheduler = {
 type Breathe = ReturnType<typeof breather>;
 
 async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<SchedulerEnd | "done"> {
-  await host.resumed();
+  const paused = host.resumed();
+  if (paused !== undefined) await paused;
   if (host.signal.aborted) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.rounds > 0 && !host.midRound && host.checkpoint()) return "checkpoint";
@@ -39,12 +41,15 @@ async function runAll(host: SchedulerHost, roles: readonly string[], breathe: Br
   let next = 0;
   async function worker(): Promise<void> {
     for (;;) {
-      await host.resumed();
+      const paused = host.resumed();
+      if (paused !== undefined) await paused;
       const role = roles[next];
       if (role === undefined || host.signal.aborted) return;
       next += 1;
-      ends.push(await host.turn(role));
-      await breathe();
+      const turn = host.turn(role);
+      ends.push(isThenable(turn) ? await turn : turn);
+      const breath = breathe();
+      if (breath !== undefined) await breath;
     }
   }
   await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));

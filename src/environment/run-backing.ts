@@ -12,7 +12,7 @@ export interface RunBacking {
   readonly owned?: OwnedRun;
   readonly requirePrice?: boolean;
   readonly checkpoint?: () => boolean;
-  readonly resumed?: () => Promise<void>;
+  readonly resumed?: () => Promise<void> | undefined;
   readonly signal?: AbortSignal;
   /** What else answers steps. Default: nothing. */
   readonly past?: Past;

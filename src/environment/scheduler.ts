@@ -11,8 +11,8 @@ export interface SchedulerHost {
   ready(): Iterable<string>;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
-  /** Runs one activation, with its retries, to its end. Never rejects. */
-  turn(role: string): Promise<TurnEnd>;
+  /** Runs one activation, with its retries, to its end: at once, where it waits for nothing. Never throws or rejects. */
+  turn(role: string): TurnEnd | Promise<TurnEnd>;
   /** Whether a round is under way: some role has ended an activation in it. */
   readonly midRound: boolean;
   /** Delivers what was said in the round. */
@@ -23,8 +23,8 @@ export interface SchedulerHost {
   readonly roundLimit: number;
   /** Asked after every round or, in regimes without rounds, every activation, and when a run goes on. True: stop here. Never throws. */
   checkpoint(): boolean;
-  /** Resolves when activations may start (again): at once unless the run is paused. */
-  resumed(): Promise<void>;
+  /** Resolves when activations may start again; undefined unless the run is paused. */
+  resumed(): Promise<void> | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -3,16 +3,17 @@ import { ControlError, TimeoutError } from "../kernel/errors.ts";
 import type { Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor } from "../kernel/step.ts";
+import { isThenable } from "../kernel/thenable.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { BudgetGate } from "../run/budget-gate.ts";
-import type { ActEnded } from "../run/event.ts";
+import type { ActEnded, LastLife } from "../run/event.ts";
 import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { actName, isSuspicious, type RoleState } from "../run/run-state.ts";
 import { ActivationSteps, isUncertain } from "../run/steps.ts";
-import { Activation, type ActivationHost } from "./activation.ts";
+import { Activation, type ActivationHost, type ActivationParts } from "./activation.ts";
 import type { Answerer } from "./answerer.ts";
 import { failureRecord } from "./run-failure.ts";
 import { notAsked } from "./replay.ts";
@@ -46,13 +47,23 @@ type Outcome =
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "control"; readonly control: ControlError };
 
-/** One role's turn: an activation, and its retries as the failure policy says; a replay takes them one by one. Rejects only when the journal is broken. */
-export async function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Promise<TurnResult> {
+/**
+ * One role's turn: an activation, and its retries as the failure policy says; a replay takes them one by one. It is over at once where
+ * nothing in it waits. Throws or rejects only when the journal is broken.
+ */
+export function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | Promise<TurnResult> {
   for (;;) {
-    const result = await new Attempt(tools, spec, role).run();
+    const result = new Attempt(tools, spec, role).run();
+    if (isThenable(result)) return goOn(tools, spec, role, result);
     if (result !== "retry") return result;
     if (tools.mode === "replay") return { kind: "retried" };
   }
+}
+
+async function goOn(tools: TurnTools, spec: RoleSpec, role: RoleState, first: Promise<TurnResult | "retry">): Promise<TurnResult> {
+  let result = await first;
+  while (result === "retry" && tools.mode !== "replay") result = await new Attempt(tools, spec, role).run();
+  return result === "retry" ? { kind: "retried" } : result;
 }
 
 /**
@@ -60,112 +71,184 @@ export async function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState
  * recorded, and the run's after.
  *
  * TU1 what takes effect is what the body had done when it ended; what it started and did not await is only waited for, and the limit
- * holds for that too. TU2 an attempt has the messages of the failed one before it.
+ * holds for that too. TU2 an attempt has the messages of the failed one before it. TU3 what the body does not use is not made: no door
+ * without a step, and where nothing waits no promise, no span and no timer.
  */
-class Attempt {
+class Attempt implements ActivationParts {
+  readonly spec: RoleSpec;
+  readonly state: RoleState;
+  readonly act: string;
+  readonly take: number;
+  readonly host: ActivationHost;
+  readonly answerer: Answerer;
   readonly #tools: TurnTools;
-  readonly #spec: RoleSpec;
-  readonly #role: RoleState;
-  readonly #act: string;
   readonly #attempt: number;
-  readonly #take: number;
+  readonly #beganAt: number;
   readonly #startedAt: number;
-  readonly #lifetime: Lifetime;
-  readonly #limit: TimeLimit;
-  readonly #steps: ActivationSteps;
   readonly #activation: Activation;
+  #lifetime: Lifetime | undefined;
+  #limit: TimeLimit | undefined;
+  #steps: ActivationSteps | undefined;
 
   constructor(tools: TurnTools, spec: RoleSpec, role: RoleState) {
     this.#tools = tools;
-    this.#spec = spec;
-    this.#role = role;
+    this.spec = spec;
+    this.state = role;
+    this.host = tools.host;
+    this.answerer = tools.answerer;
+    const { open } = role;
     this.#attempt = role.failures + 1;
-    this.#act = role.open?.act ?? actName(role.name, role.n, this.#attempt);
-    this.#take = role.open?.take ?? role.retake ?? role.mailbox.size;
-    const { log, clock, gate, mask, past, mode } = tools;
-    this.#startedAt = role.open?.at ?? past.startOf(this.#act) ?? clock.now();
-    this.#lifetime = tools.lifetimes.begin();
-    const lifetime = this.#lifetime;
-    const what = `the activation ${this.#act} (steps inside a step go through the door that its effect is given)`;
-    this.#limit = new TimeLimit(clock, spec.role.timeout, () =>
-      lifetime.end(this.#steps.control ?? new TimeoutError(what, spec.role.timeout)),
-    );
-    this.#steps = new ActivationSteps({
-      act: this.#act,
-      log,
-      gate,
-      mask,
-      now: () => clock.now(),
-      lifetime,
-      begin: () => this.#begin(this.#startedAt),
-      waitsForPerson: (isAsked) => this.#limit.hold(isAsked),
-      recorded: role.open?.steps,
-      carried: role.carry,
-      past,
-      mode,
-      runId: log.state.runId,
-      role: role.name,
-      startedAt: this.#startedAt,
-    });
-    const { act, steps, answerer } = { act: this.#act, steps: this.#steps, answerer: tools.answerer };
-    this.#activation = new Activation({ act, spec, state: role, take: this.#take, host: tools.host, steps, answerer, lifetime });
+    this.act = open?.act ?? actName(role.name, role.n, this.#attempt);
+    this.take = open?.take ?? role.retake ?? role.mailbox.size;
+    this.#beganAt = tools.clock.now();
+    this.#startedAt = open?.at ?? tools.past.startOf(this.act) ?? this.#beganAt;
+    this.#activation = new Activation(this);
   }
 
-  async run(): Promise<TurnResult | "retry"> {
+  /** Made when somebody waits in it, or asks for its signal. */
+  get lifetime(): Lifetime {
+    return (this.#lifetime ??= this.#tools.lifetimes.begin());
+  }
+
+  get steps(): ActivationSteps {
+    return (this.#steps ??= this.#makeSteps());
+  }
+
+  get now(): number {
+    return this.#steps === undefined ? this.#startedAt : this.#steps.now;
+  }
+
+  run(): TurnResult | "retry" | Promise<TurnResult | "retry"> {
+    if (this.#tools.leavesTraces || isSuspicious(this.#tools.log.state)) return this.#afterTrace();
+    const living = this.#live();
+    return isThenable(living) ? this.#endLater(living) : this.#end(living);
+  }
+
+  async #afterTrace(): Promise<TurnResult | "retry"> {
+    await this.#leaveTrace(this.#startedAt);
+    return this.#endLater(this.#live());
+  }
+
+  async #endLater(living: Outcome | Promise<Outcome>): Promise<TurnResult | "retry"> {
     try {
-      return await this.#run();
+      return this.#end(await living);
     } finally {
-      // A journal may break before the body has begun.
-      this.#limit.stop();
-      this.#lifetime.close();
+      this.#limit?.stop();
+      this.#lifetime?.close();
     }
   }
 
-  async #run(): Promise<TurnResult | "retry"> {
-    if (this.#tools.leavesTraces || isSuspicious(this.#tools.log.state)) await this.#leaveTrace(this.#startedAt);
-    const outcome = await this.#live();
+  #end(outcome: Outcome): TurnResult | "retry" {
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
-    const event = this.#tools.log.record({ ...outcome.event, ...this.#beginning(), ...this.#steps.life });
+    const event = this.#tools.log.record({ ...outcome.event, ...this.#beginning(), ...this.#life() });
     this.#activation.settle();
     return { kind: "ended", event: event as ActEnded };
   }
 
+  #makeSteps(): ActivationSteps {
+    const { log, clock, gate, mask, past, mode } = this.#tools;
+    return new ActivationSteps({
+      act: this.act,
+      log,
+      gate,
+      mask,
+      now: () => clock.now(),
+      lifetime: this.lifetime,
+      begin: () => this.#begin(this.#startedAt),
+      waitsForPerson: (isAsked) => this.#timeLimit().hold(isAsked),
+      recorded: this.state.open?.steps,
+      carried: this.state.carry,
+      past,
+      mode,
+      runId: log.state.runId,
+      role: this.state.name,
+      startedAt: this.#startedAt,
+    });
+  }
+
+  /** Runs from the beginning of the attempt, whenever it is made. */
+  #timeLimit(): TimeLimit {
+    if (this.#limit !== undefined) return this.#limit;
+    const { clock } = this.#tools;
+    const { timeout } = this.spec.role;
+    const what = `the activation ${this.act} (steps inside a step go through the door that its effect is given)`;
+    const fire = (): void => this.lifetime.end(this.#steps?.control ?? new TimeoutError(what, timeout));
+    this.#limit = new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.#beganAt)), fire);
+    return this.#limit;
+  }
+
+  /** What the record of its steps does not tell of this life; without a record and without a step that is nothing. */
+  #life(): LastLife {
+    return this.#hasSteps ? this.steps.life : nothingToTell;
+  }
+
+  get #hasSteps(): boolean {
+    return this.#steps !== undefined || this.state.open !== undefined;
+  }
+
   /** When it began, unless that stands in the record already. */
   #beginning(): { readonly at?: number } {
-    return this.#role.open === undefined ? { at: this.#startedAt } : {};
+    return this.state.open === undefined ? { at: this.#startedAt } : {};
   }
 
   #begin(at: number): void {
-    if (this.#role.open !== undefined) return;
-    const { name, n } = this.#role;
-    this.#tools.log.record({ type: "act.started", act: this.#act, role: name, n, attempt: this.#attempt, take: this.#take, at });
+    if (this.state.open !== undefined) return;
+    const { name, n } = this.state;
+    this.#tools.log.record({ type: "act.started", act: this.act, role: name, n, attempt: this.#attempt, take: this.take, at });
   }
 
   /** Should the process die of what follows, the record says so. */
   async #leaveTrace(at: number): Promise<void> {
     const { log } = this.#tools;
-    if (this.#role.open === undefined) this.#begin(at);
-    else log.record({ type: "act.resumed", act: this.#act });
+    if (this.state.open === undefined) this.#begin(at);
+    else log.record({ type: "act.resumed", act: this.act });
     await log.durable();
   }
 
   /** Lives the activation, closes its context, and waits for what it started. */
-  async #live(): Promise<Outcome> {
-    const lived = await this.#lifetime.until(this.#activation.live()).then(
-      (): Outcome => this.#done(),
-      (error: unknown): Outcome => (error instanceof ControlError ? { kind: "control", control: error } : { kind: "failed", error }),
-    );
+  #live(): Outcome | Promise<Outcome> {
+    let lived: Outcome;
+    try {
+      const living = this.#activation.live();
+      if (isThenable(living)) return this.#liveOn(living);
+      lived = this.#interrupted() ?? this.#done();
+    } catch (error) {
+      lived = this.#interrupted() ?? failedWith(error);
+    }
     this.#activation.close();
-    await this.#steps.close();
-    this.#limit.stop();
-    const late = this.#lifetime.ended?.reason;
+    if (this.#steps !== undefined) return this.#closeSteps(this.#steps, lived);
+    return this.#judged(lived);
+  }
+
+  async #liveOn(living: Promise<void>): Promise<Outcome> {
+    this.#timeLimit();
+    const lived = await this.lifetime.until(living).then(() => this.#done(), failedWith);
+    this.#activation.close();
+    return this.#steps === undefined ? this.#judged(lived) : this.#closeSteps(this.#steps, lived);
+  }
+
+  async #closeSteps(steps: ActivationSteps, lived: Outcome): Promise<Outcome> {
+    this.#timeLimit();
+    await steps.close();
+    return this.#judged(lived);
+  }
+
+  /** What came from outside while the body ran at one go. */
+  #interrupted(): Outcome | undefined {
+    const ended = this.#tools.lifetimes.ended ?? this.#lifetime?.ended;
+    return ended && failedWith(ended.reason);
+  }
+
+  #judged(lived: Outcome): Outcome {
+    this.#limit?.stop();
+    const late = this.#lifetime?.ended?.reason;
     const isReplayed = this.#tools.mode === "replay" && lived.kind !== "control";
-    const unasked = isReplayed ? this.#steps.unasked.find(({ started }) => this.#tools.past.mustAsk(started)) : undefined;
+    const unasked = isReplayed && this.#hasSteps ? this.steps.unasked.find(({ started }) => this.#tools.past.mustAsk(started)) : undefined;
     if (unasked !== undefined)
-      return { kind: "control", control: notAsked(this.#act, unasked, lived.kind === "failed" ? lived.error : undefined) };
+      return { kind: "control", control: notAsked(this.act, unasked, lived.kind === "failed" ? lived.error : undefined) };
     if (late instanceof TimeoutError) return { kind: "failed", error: late };
-    return this.#steps.control === undefined ? lived : { kind: "control", control: this.#steps.control };
+    return this.#steps?.control === undefined ? lived : { kind: "control", control: this.#steps.control };
   }
 
   /** The body has ended. State that left its schema, or is no JSON, fails it even now. */
@@ -180,24 +263,30 @@ class Attempt {
 
   #fail(error: unknown): TurnResult | "retry" {
     const { log, mask } = this.#tools;
-    const policy = afterFailure(this.#spec.role.onFailure ?? this.#tools.onFailure, this.#role.strikes + 1);
-    const next = policy === "dead" && this.#take > 1 ? "isolate" : policy;
+    const policy = afterFailure(this.spec.role.onFailure ?? this.#tools.onFailure, this.state.strikes + 1);
+    const next = policy === "dead" && this.take > 1 ? "isolate" : policy;
     // Before it is tried again somebody has to look, and resume the run.
     const then = next !== "dead" && isUncertain(error) ? "stop" : next;
     const { round } = log.state;
     log.record({
       type: "act.failed",
-      act: this.#act,
-      role: this.#role.name,
+      act: this.act,
+      role: this.state.name,
       round,
-      take: this.#take,
+      take: this.take,
       ...this.#beginning(),
-      ...this.#steps.life,
+      ...this.#life(),
       error: failureRecord(error, mask),
-      stepFailed: this.#steps.failed,
+      stepFailed: this.#steps?.failed ?? false,
       then,
     });
     if (then === "retry" || then === "isolate") return "retry";
     return { kind: then === "dead" ? "skipped" : "stopped", error };
   }
+}
+
+const nothingToTell: LastLife = {};
+
+function failedWith(error: unknown): Outcome {
+  return error instanceof ControlError ? { kind: "control", control: error } : { kind: "failed", error };
 }

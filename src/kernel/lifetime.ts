@@ -1,4 +1,5 @@
 import { abortReason } from "./abort.ts";
+import type { ControlError } from "./errors.ts";
 
 /**
  * The spans of work under way below one signal. It owns which are open; one listener on the signal serves them all, because a
@@ -7,13 +8,21 @@ import { abortReason } from "./abort.ts";
 export class Lifetimes {
   readonly #signal: AbortSignal;
   readonly #open = new Set<Lifetime>();
+  #ended: { readonly reason: ControlError } | undefined;
   readonly #endAll = (): void => {
-    for (const lifetime of this.#open) lifetime.end(abortReason(this.#signal));
+    this.#ended = { reason: abortReason(this.#signal) };
+    for (const lifetime of this.#open) lifetime.end(this.#ended.reason);
   };
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
-    signal.addEventListener("abort", this.#endAll, { once: true });
+    if (signal.aborted) this.#endAll();
+    else signal.addEventListener("abort", this.#endAll, { once: true });
+  }
+
+  /** Why the signal ended them all, if it did. What is over in the turn in which it began asks this, and needs no span. */
+  get ended(): { readonly reason: ControlError } | undefined {
+    return this.#ended;
   }
 
   /** Lets go of the signal, which would keep all of this alive as long as it lives. Spans begun later end by themselves alone. */

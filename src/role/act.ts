@@ -2,6 +2,7 @@ import { type Action, assertIsAction } from "../action/action.ts";
 import type { ActionContext, RoleContext } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
+import { isThenable } from "../kernel/thenable.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Address } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../message/message.ts";
@@ -9,7 +10,7 @@ import { ActionView, isSameJson, type Work } from "./action-view.ts";
 import type { Said } from "./role.ts";
 
 /** Runs one action on the whole news. What it says is remembered. */
-export function act<S>(rc: RoleContext<S>, action: Action): Promise<Said> {
+export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said> {
   return actWith(rc, action, {});
 }
 
@@ -18,11 +19,17 @@ export function act<S>(rc: RoleContext<S>, action: Action): Promise<Said> {
  *
  * @throws UsageError `ACTION_INVALID` when it is no action; `ACTION_RESULT` when it gives back something that is no message, text or typed output.
  */
-export async function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Promise<Said> {
+export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
   assertIsAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
-  const result: unknown = await action.run(view as unknown as ActionContext<never>);
+  const result: unknown = action.run(view as unknown as ActionContext<never>);
+  return isThenable(result)
+    ? Promise.resolve(result).then((came) => remembered(rc, action, view, came))
+    : remembered(rc, action, view, result);
+}
+
+function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   const said = toMessages(action, view, result);
   for (const message of said) rc.memory.add(message);
   return said.length === 1 ? said[0] : said.length === 0 ? undefined : said;

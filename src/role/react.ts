@@ -1,13 +1,14 @@
 import { type Action, assertSameAction, isAction } from "../action/action.ts";
 import type { RoleContext } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { isThenable } from "../kernel/thenable.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
 import { reactAsAgent } from "./agent-mode.ts";
 import { planAndAct } from "./planner.ts";
 import { reactLoop } from "./react-loop.ts";
-import { joinedInputs, triggersOf } from "./reaction.ts";
+import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 import { messagesOf } from "./said.ts";
@@ -19,7 +20,7 @@ export interface Overrides {
 }
 
 /** The whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act` and `agent`. */
-export async function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Promise<Said> {
+export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Said | Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
   if (spec.mode === "agent") return reactAsAgent(role, spec, rc);
   if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
@@ -27,11 +28,40 @@ export async function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Ove
   return thinkAndAct(role, spec, rc);
 }
 
-async function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
+/** As far as nothing waits; what has to be waited for is gone on with by {@link thinkAndActOn}. */
+function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said | Promise<Said> {
   const loop = reactLoop(rc);
   let last: Said;
   while (loop.turn < spec.maxReactLoop) {
-    const action = ownAction(spec, rc.name, await role.think(rc));
+    const thought = role.think(rc);
+    if (isThenable(thought)) return thinkAndActOn(role, spec, rc, { thought, last });
+    const action = ownAction(spec, rc.name, thought);
+    if (action === undefined) break;
+    const acted = role.act(rc, action);
+    if (isThenable(acted)) return thinkAndActOn(role, spec, rc, { acted, last });
+    last = acted ?? last;
+    loop.turn += 1;
+  }
+  return last;
+}
+
+/** What is waited for, and what was said before. */
+type Half<S> = { readonly last: Said } & (
+  | { readonly thought: ReturnType<Role<S>["think"]> }
+  | { readonly acted: ReturnType<Role<S>["act"]> }
+);
+
+async function thinkAndActOn<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, half: Half<S>): Promise<Said> {
+  const loop = reactLoop(rc);
+  let { last } = half;
+  if ("acted" in half) {
+    last = (await half.acted) ?? last;
+    loop.turn += 1;
+  }
+  let thought = "thought" in half ? half.thought : undefined;
+  while (loop.turn < spec.maxReactLoop) {
+    const action = ownAction(spec, rc.name, await (thought ?? role.think(rc)));
+    thought = undefined;
     if (action === undefined) break;
     last = (await role.act(rc, action)) ?? last;
     loop.turn += 1;
@@ -59,16 +89,32 @@ function ownAction(spec: RoleSpec, name: string, chosen: unknown): Action | unde
   );
 }
 
-async function reactByCause<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, overrides: Overrides): Promise<Said> {
-  const said: Message[] = [];
-  for (const [index, reaction] of spec.reactions.entries()) {
+/** @param from the place of the first reaction that is looked at, and what those before it said */
+function reactByCause<S>(
+  role: Role<S>,
+  spec: RoleSpec,
+  rc: RoleContext<S>,
+  overrides: Overrides,
+  from: { readonly index: number; readonly said: readonly Message[] } = START,
+): Said | Promise<Said> {
+  const said = [...from.said];
+  for (let index = from.index; index < spec.reactions.length; index += 1) {
+    const reaction = spec.reactions[index] as ReactionSpec;
     const triggers = triggersOf(reaction, rc.news);
     if (triggers.length === 0) continue;
     const inputs = joinedInputs(reaction, rc.memory, rc.joins.consumed(index));
     if (inputs === undefined) continue;
     if (reaction.needs.length > 0) rc.joins.consume(index, inputs);
     const work = overrides.act ? role.act(rc, reaction.action) : actWith(rc, reaction.action, { news: triggers });
-    said.push(...messagesOf(await work, rc.name));
+    if (isThenable(work)) {
+      const next = index + 1;
+      return Promise.resolve(work).then((came) =>
+        reactByCause(role, spec, rc, overrides, { index: next, said: [...said, ...messagesOf(came, rc.name)] }),
+      );
+    }
+    said.push(...messagesOf(work, rc.name));
   }
   return said;
 }
+
+const START = { index: 0, said: [] } as const;

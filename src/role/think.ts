@@ -1,7 +1,7 @@
 import type { Action } from "../action/action.ts";
 import type { RoleContext } from "../action/context.ts";
 import { renderForPrompt } from "../model/chat-message.ts";
-import { reactLoop } from "./react-loop.ts";
+import { type ReactLoop, reactLoop } from "./react-loop.ts";
 import type { Role } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 
@@ -9,12 +9,16 @@ import { roleSpec, type RoleSpec } from "./role-spec.ts";
 const HISTORY_IN_PROMPT = 50;
 
 /** The next action of an activation by the role's mode; nothing when it is done. */
-export async function think<S>(role: Role<S>, rc: RoleContext<S>): Promise<Action | undefined> {
+export function think<S>(role: Role<S>, rc: RoleContext<S>): Action | undefined | Promise<Action | undefined> {
   const spec = roleSpec(role as unknown as Role);
   const loop = reactLoop(rc);
   if (spec.actions.length === 0) return undefined;
   if (spec.actions.length === 1) return loop.turn === 0 ? spec.actions[0] : undefined;
   if (spec.mode === "by_order") return spec.actions[loop.turn];
+  return chosenByModel(spec, rc, loop);
+}
+
+async function chosenByModel<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop): Promise<Action | undefined> {
   const index = await chooseIndex(spec, rc, loop.index);
   if (index === undefined) return undefined;
   loop.index = index;

@@ -15,7 +15,7 @@ export interface RunControls {
   /** To be called when the journal has the run. */
   readonly started: () => void;
   /** Resolves when activations may start. */
-  readonly resumed: () => Promise<void>;
+  readonly resumed: () => Promise<void> | undefined;
 }
 
 /**
@@ -109,7 +109,11 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#grew();
   }
 
-  async #resumed(): Promise<void> {
+  #resumed(): Promise<void> | undefined {
+    return this.#pause === undefined ? undefined : this.#pauseOver();
+  }
+
+  async #pauseOver(): Promise<void> {
     while (this.#pause !== undefined) await this.#pause.over;
   }
 
