@@ -149,6 +149,8 @@ export interface RoleContext<S = CustomState> {
   readonly introduction: string;
   /** For limits of time alone: nothing that a run is may depend on it. @internal */
   readonly clock: Clock;
+  /** Where the activation stands in its loop of thinking and acting. @internal */
+  loop?: { turn: number; index: number } | undefined;
   /** Told which action begins. @internal */
   began?(action: string): void;
 }

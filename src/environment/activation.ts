@@ -18,9 +18,11 @@ import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import type { Said } from "../role/role.ts";
+import type { ReactLoop } from "../role/react-loop.ts";
 import { messagesOf } from "../role/said.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { ActEnded, RecordedMemoryOp, RunNotice } from "../run/event.ts";
+import { type KnownMessages, knownBy } from "../run/known-messages.ts";
 import type { RoleState } from "../run/run-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Answerer } from "./answerer.ts";
@@ -69,18 +71,19 @@ export interface ActivationParts {
  * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw.
  */
 export class Activation implements RoleContext {
-  readonly role: RoleCard;
   readonly name: string;
-  readonly runId: string;
   readonly inbox: readonly Message[];
-  readonly human: Human;
-  readonly joins: JoinMarks;
-  news: readonly Message[] = [];
+  news: readonly Message[] = nothing;
+  /** Local to the activation. @internal */
+  loop: ReactLoop | undefined;
   readonly #parts: ActivationParts;
   readonly #memory: MemoryDraft;
-  readonly #custom: StateDraft;
-  readonly #nesting: Nesting;
   readonly #outbox: Outbox;
+  #role: RoleCard | undefined;
+  #human: Human | undefined;
+  #joins: JoinMarks | undefined;
+  #custom: StateDraft | undefined;
+  #nesting: Nesting | undefined;
   #working: MemoryDraft | undefined;
   #plan: Plan | undefined;
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
@@ -93,19 +96,31 @@ export class Activation implements RoleContext {
 
   constructor(parts: ActivationParts) {
     this.#parts = parts;
-    this.role = parts.spec.card.name === parts.state.name ? parts.spec.card : { ...parts.spec.card, name: parts.state.name };
     this.name = parts.state.name;
-    this.runId = parts.host.runId;
     this.inbox = parts.state.mailbox.peek(parts.take);
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
-    this.#custom = new StateDraft(parts.state.custom, parts.act);
-    this.#nesting = new Nesting(parts.act);
     this.#outbox = new Outbox(parts, this);
-    this.human = { ...parts.answerer.human(parts.steps, this.role), ask: (question) => this.#askHuman(question) };
-    this.joins = {
-      consumed: (reaction) => this.#joined?.[reaction] ?? parts.state.joins[reaction],
+  }
+
+  get role(): RoleCard {
+    const { card } = this.#parts.spec;
+    return (this.#role ??= card.name === this.name ? card : { ...card, name: this.name });
+  }
+
+  get runId(): string {
+    return this.#parts.host.runId;
+  }
+
+  get human(): Human {
+    const { answerer, steps } = this.#parts;
+    return (this.#human ??= { ...answerer.human(steps, this.role), ask: (question) => this.#askHuman(question) });
+  }
+
+  get joins(): JoinMarks {
+    return (this.#joins ??= {
+      consumed: (reaction) => this.#joined?.[reaction] ?? this.#parts.state.joins[reaction],
       consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
-    };
+    });
   }
 
   /** The life of an activation: observe, remember the news, react, publish what came. */
@@ -137,7 +152,7 @@ export class Activation implements RoleContext {
     this.#outbox.close();
     this.#memory.close();
     this.#working?.close();
-    this.#custom.close();
+    this.#custom?.close();
   }
 
   /** What it changed is the run's now: who still reads here sees that. */
@@ -146,27 +161,28 @@ export class Activation implements RoleContext {
     this.#working?.settle();
   }
 
-  /** Everything this activation changed. */
-  ended(round: number): ActEnded {
+  /**
+   * Everything this activation changed.
+   *
+   * @param at when it began, where no record tells
+   */
+  ended(round: number, at: number): ActEnded {
     const { act, take, spec } = this.#parts;
-    const known = new Map(this.inbox.map((message) => [message.id, message]));
     const said = this.#outbox.sent;
-    for (const { message } of said) known.set(message.id, message);
-    const custom = this.#custom.changes(this.name, spec.role.state);
+    const known = knownBy(this.inbox, said);
+    const custom = this.#custom?.changes(this.name, spec.role.state);
     const plan = this.#changedPlan();
+    const memory = this.#memory.ops.map((op) => recorded(op, known));
+    const working = this.#working?.ops.map((op) => recorded(op, known)) ?? noOps;
+    const summary = this.#recollection?.newSummary;
+    const ended = { type: "act.ended" as const, act, role: this.name, round, take, at, said, memory, working };
+    if (custom === undefined && plan === undefined && this.#joined === undefined && summary === undefined) return ended;
     return {
-      type: "act.ended",
-      act,
-      role: this.name,
-      round,
-      take,
-      said,
-      memory: this.#memory.ops.map((op) => recorded(op, known)),
-      working: this.#working?.ops.map((op) => recorded(op, known)) ?? [],
+      ...ended,
       ...(custom === undefined ? {} : { state: custom }),
       ...(plan === undefined ? {} : { plan }),
       ...(this.#joined === undefined ? {} : { joins: this.#joined }),
-      ...(this.#recollection?.newSummary === undefined ? {} : { summary: this.#recollection.newSummary }),
+      ...(summary === undefined ? {} : { summary }),
     };
   }
 
@@ -224,11 +240,19 @@ export class Activation implements RoleContext {
   }
 
   get state(): CustomState {
-    return this.#custom.view;
+    return this.#customState.view;
   }
 
   set state(state: CustomState) {
-    this.#custom.replace(state);
+    this.#customState.replace(state);
+  }
+
+  get #customState(): StateDraft {
+    if (this.#custom === undefined) {
+      this.#custom = new StateDraft(this.#parts.state.custom, this.#parts.act);
+      if (this.#closed) this.#custom.close();
+    }
+    return this.#custom;
   }
 
   get plan(): Plan {
@@ -250,7 +274,7 @@ export class Activation implements RoleContext {
   ask(prompt: string, o?: AskOptions): Promise<string>;
   ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
   ask(prompt: string, o: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> {
-    this.#nesting.assertOutside("ask");
+    this.#nesting?.assertOutside("ask");
     const { answerer, steps, spec } = this.#parts;
     const question = { steps, spec, card: this.role, signal: this.signal, prompt, options: o };
     const { recall } = o;
@@ -295,7 +319,7 @@ export class Activation implements RoleContext {
   }
 
   async recall(about?: string): Promise<readonly ChatMessage[]> {
-    this.#nesting.assertOutside("recall");
+    this.#nesting?.assertOutside("recall");
     return (await this.#remembering()?.recall(about)) ?? [];
   }
 
@@ -318,12 +342,16 @@ export class Activation implements RoleContext {
   }
 
   #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
-    this.#nesting.assertOutside("step");
-    return this.#parts.steps.step(spec, (door) => this.#nesting.begin(() => effect(door)));
+    this.#nesting?.assertOutside("step");
+    return this.#parts.steps.step(spec, (door) => this.#effects.begin(() => effect(door)));
+  }
+
+  get #effects(): Nesting {
+    return (this.#nesting ??= new Nesting(this.#parts.act));
   }
 
   #askHuman(question: string): Promise<string> {
-    this.#nesting.assertOutside("human.ask");
+    this.#nesting?.assertOutside("human.ask");
     const { answerer, steps } = this.#parts;
     return answerer.askHuman(steps, this.role, question);
   }
@@ -351,8 +379,11 @@ export class Activation implements RoleContext {
 }
 
 /** @throws UsageError `MESSAGE_INVALID` when what was remembered is no message. */
-function recorded(op: MemoryDraft["ops"][number], known: ReadonlyMap<string, Message>): RecordedMemoryOp {
-  if (op[0] === "+" && !isMessage(op[1]))
-    throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof op[1]}.`);
-  return op[0] === "+" && known.get(op[1].id) === op[1] ? ["+", op[1].id] : op;
+function recorded(op: MemoryDraft["ops"][number], known: KnownMessages): RecordedMemoryOp {
+  if (op[0] !== "+") return op;
+  if (!isMessage(op[1])) throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof op[1]}.`);
+  return known(op[1].id) === op[1] ? ["+", op[1].id] : op;
 }
+
+const nothing: readonly Message[] = Object.freeze([]);
+const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

@@ -1,6 +1,7 @@
 import { EventEmitter } from "eventemitter3";
 import type { Emit, Logger } from "../kernel/emit.ts";
 import { deepFreeze } from "../kernel/json.ts";
+import { isThenable } from "../kernel/thenable.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Observed, ObservedOf, RunNotice } from "../run/event.ts";
 import { maskedError } from "../run/masking.ts";
@@ -44,7 +45,8 @@ export class Listeners {
     deepFreeze(observed);
     for (const listener of this.#emitter.listeners(observed.type)) {
       try {
-        void Promise.resolve(listener(observed) as unknown).catch((error: unknown) => this.#failed(observed, error));
+        const heard: unknown = listener(observed);
+        if (isThenable(heard)) void Promise.resolve(heard).catch((error: unknown) => this.#failed(observed, error));
       } catch (error) {
         this.#failed(observed, error);
       }

@@ -1,6 +1,7 @@
 import { ContextClosedError, UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, type MessageFields } from "../message/message.ts";
+import { UserRequirement } from "../message/address.ts";
+import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nameOr } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Sent } from "../run/event.ts";
 import type { ActivationParts } from "./activation.ts";
@@ -11,6 +12,17 @@ interface Author {
   now(): number;
 }
 
+type OutboxParts = Pick<ActivationParts, "act" | "spec" | "state" | "host">;
+
+/** A message of the activation, and how it was sent once it was. */
+interface Issued {
+  readonly message: Message;
+  sent: Sent | undefined;
+}
+
+/** Most messages that are looked through one by one. */
+const FEW_ISSUED = 8;
+
 /**
  * What an activation says. It owns the messages it made and sent, and counts them for their ids; nothing leaves it before the activation
  * has ended.
@@ -19,24 +31,27 @@ interface Author {
  * and parents. A5 once closed, nothing is made or sent.
  */
 export class Outbox {
-  readonly #parts: Pick<ActivationParts, "act" | "spec" | "state" | "host">;
+  readonly #parts: OutboxParts;
   readonly #author: Author;
   readonly #name: string;
-  /** What was issued, by what it was made from: itself, or a message made elsewhere. */
-  #issued: Map<Message, Message> | undefined;
-  #sent: Map<string, Sent> | undefined;
+  /** What was issued, and at the same place in `#origins` what it was made from: itself, or a message made elsewhere. */
+  readonly #issued: Issued[] = [];
+  readonly #origins: Message[] = [];
+  /** The same by origin; made when there are too many to look through one by one. */
+  #byOrigin: Map<Message, Issued> | undefined;
+  readonly #sent: Sent[] = [];
   #messages = 0;
   #closed = false;
 
-  constructor(parts: Pick<ActivationParts, "act" | "spec" | "state" | "host">, author: Author) {
+  constructor(parts: OutboxParts, author: Author) {
     this.#parts = parts;
     this.#author = author;
     this.#name = parts.state.name;
   }
 
-  /** Everything that was sent, in order. */
+  /** Everything that was sent, in order: no more will be, once it is closed. */
   get sent(): readonly Sent[] {
-    return [...(this.#sent?.values() ?? [])];
+    return this.#closed ? this.#sent : [...this.#sent];
   }
 
   close(): void {
@@ -44,24 +59,32 @@ export class Outbox {
   }
 
   message<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
-    this.#assertOpen("a message");
-    this.#assertSize(content);
-    const message = createMessage(content, {
-      ...fields,
-      id: `${this.#name}#${this.#parts.state.n}.${this.#messages}`,
-      role: fields.role ?? "assistant",
-      causeBy: fields.causeBy ?? this.#parts.spec.card.name,
-      sentFrom: fields.sentFrom ?? this.#name,
-      parents: fields.parents ?? this.#author.news.map((news) => news.id),
-      timestamp: this.#author.now(),
-    });
-    this.#messages += 1;
-    (this.#issued ??= new Map()).set(message, message);
-    return message;
+    const { causeBy, sentFrom, parents } = fields;
+    return this.#make(content, fields, {
+      causeBy: causeBy === undefined ? this.#parts.spec.card.name : nameOr(causeBy, UserRequirement.name),
+      sentFrom: sentFrom === undefined ? this.#name : nameOr(sentFrom, ""),
+      parents: parents ?? this.#heard,
+    }).message as Message<P>;
   }
 
   issue(message: Message, cause: string = this.#parts.spec.card.name): Message {
-    const known = this.#issued?.get(message);
+    return this.#issue(message, cause).message;
+  }
+
+  publish(given: Message, cause: string = this.#parts.spec.card.name): Receipt {
+    this.#assertOpen("publish");
+    const issued = this.#issue(given, cause);
+    const { message } = issued;
+    if (issued.sent === undefined) {
+      const { to, dead } = this.#parts.host.route(message, this.#name);
+      issued.sent = dead.length === 0 ? { message, to } : { message, to, dead };
+      this.#sent.push(issued.sent);
+    }
+    return { message, recipients: issued.sent.to };
+  }
+
+  #issue(message: Message, cause: string): Issued {
+    const known = this.#issuedFrom(message);
     if (known !== undefined) return known;
     if (!isMessage(message)) {
       throw new UsageError(
@@ -69,26 +92,46 @@ export class Outbox {
         `Expected a message from role ${this.#name}, got ${valueText(message)}. Make one: rc.message(text).`,
       );
     }
-    const { id: _id, timestamp: _timestamp, content, ...fields } = message;
-    const issued = this.message(content, {
-      ...fields,
-      causeBy: isCauseLeftOpen(message) ? cause : message.causeBy,
+    const issued = this.#make(message.content, message, {
+      causeBy: isCauseLeftOpen(message) ? nameOr(cause, UserRequirement.name) : message.causeBy,
       sentFrom: message.sentFrom === "" ? this.#name : message.sentFrom,
-      parents: message.parents.length === 0 ? this.#author.news.map((news) => news.id) : message.parents,
+      parents: message.parents.length === 0 ? this.#heard : message.parents,
     });
-    this.#issued?.set(message, issued);
+    this.#keep(message, issued);
     return issued;
   }
 
-  publish(given: Message, cause?: string): Receipt {
-    this.#assertOpen("publish");
-    const message = this.issue(given, cause);
-    const sent = (this.#sent ??= new Map<string, Sent>());
-    const known = sent.get(message.id);
-    if (known !== undefined) return { message, recipients: known.to };
-    const { to, dead } = this.#parts.host.route(message, this.#name);
-    sent.set(message.id, dead.length === 0 ? { message, to } : { message, to, dead });
-    return { message, recipients: to };
+  #make<P>(content: string, fields: MessageFields<P>, from: Pick<Message, "causeBy" | "sentFrom" | "parents">): Issued {
+    this.#assertOpen("a message");
+    this.#assertSize(content);
+    const message = made(content, fields, {
+      id: `${this.#name}#${this.#parts.state.n}.${this.#messages}`,
+      role: fields.role ?? "assistant",
+      causeBy: from.causeBy,
+      sentFrom: from.sentFrom,
+      parents: from.parents,
+      timestamp: this.#author.now(),
+    });
+    this.#messages += 1;
+    const issued: Issued = { message, sent: undefined };
+    this.#keep(message, issued);
+    return issued;
+  }
+
+  #keep(origin: Message, issued: Issued): void {
+    this.#origins.push(origin);
+    this.#issued.push(issued);
+    this.#byOrigin?.set(origin, issued);
+  }
+
+  #issuedFrom(origin: Message): Issued | undefined {
+    if (this.#origins.length <= FEW_ISSUED) return this.#issued[this.#origins.indexOf(origin)];
+    this.#byOrigin ??= new Map(this.#origins.map((known, place) => [known, this.#issued[place] as Issued]));
+    return this.#byOrigin.get(origin);
+  }
+
+  get #heard(): readonly string[] {
+    return this.#author.news.map(({ id }) => id);
   }
 
   #assertOpen(what: string): void {

@@ -89,6 +89,7 @@ class Attempt implements ActivationParts {
   #lifetime: Lifetime | undefined;
   #limit: TimeLimit | undefined;
   #steps: ActivationSteps | undefined;
+  #isOver = false;
 
   constructor(tools: TurnTools, spec: RoleSpec, role: RoleState) {
     this.#tools = tools;
@@ -107,7 +108,11 @@ class Attempt implements ActivationParts {
 
   /** Made when somebody waits in it, or asks for its signal. */
   get lifetime(): Lifetime {
-    return (this.#lifetime ??= this.#tools.lifetimes.begin());
+    if (this.#lifetime === undefined) {
+      this.#lifetime = this.#tools.lifetimes.begin();
+      if (this.#isOver) this.#lifetime.close();
+    }
+    return this.#lifetime;
   }
 
   get steps(): ActivationSteps {
@@ -130,20 +135,20 @@ class Attempt implements ActivationParts {
   }
 
   async #endLater(living: Outcome | Promise<Outcome>): Promise<TurnResult | "retry"> {
-    try {
-      return this.#end(await living);
-    } finally {
-      this.#limit?.stop();
-      this.#lifetime?.close();
-    }
+    return this.#end(await living);
   }
 
   #end(outcome: Outcome): TurnResult | "retry" {
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
-    const event = this.#tools.log.record({ ...outcome.event, ...this.#beginning(), ...this.#life() });
+    const event = this.#tools.log.record(this.#hasSteps ? this.#withLife(outcome.event) : outcome.event);
     this.#activation.settle();
-    return { kind: "ended", event: event as ActEnded };
+    return { kind: "ended", event };
+  }
+
+  /** When it began stands in the record already, where it began to be recorded with its first step. */
+  #withLife({ at, ...event }: ActEnded): ActEnded {
+    return { ...event, ...(this.state.open === undefined && at !== undefined ? { at } : {}), ...this.steps.life };
   }
 
   #makeSteps(): ActivationSteps {
@@ -164,6 +169,7 @@ class Attempt implements ActivationParts {
       runId: log.state.runId,
       role: this.state.name,
       startedAt: this.#startedAt,
+      isOver: this.#isOver,
     });
   }
 
@@ -241,7 +247,9 @@ class Attempt implements ActivationParts {
   }
 
   #judged(lived: Outcome): Outcome {
+    this.#isOver = true;
     this.#limit?.stop();
+    this.#lifetime?.close();
     const late = this.#lifetime?.ended?.reason;
     const isReplayed = this.#tools.mode === "replay" && lived.kind !== "control";
     const unasked = isReplayed && this.#hasSteps ? this.steps.unasked.find(({ started }) => this.#tools.past.mustAsk(started)) : undefined;
@@ -255,7 +263,7 @@ class Attempt implements ActivationParts {
   #done(): Outcome {
     this.#activation.close();
     try {
-      return { kind: "done", event: this.#activation.ended(this.#tools.log.state.round) };
+      return { kind: "done", event: this.#activation.ended(this.#tools.log.state.round, this.#startedAt) };
     } catch (error) {
       return { kind: "failed", error };
     }

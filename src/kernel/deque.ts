@@ -41,6 +41,14 @@ export class Deque<T> implements Iterable<T> {
     return place >= 0 && place < this.#size ? this.#slots[this.#slotOf(place)] : undefined;
   }
 
+  /** The first `n` items, or all there are. */
+  first(n: number): T[] {
+    const items: T[] = [];
+    const end = Math.min(n, this.#size);
+    for (let place = 0; place < end; place++) items.push(this.#slots[this.#slotOf(place)] as T);
+    return items;
+  }
+
   /** The items in the order they would leave. Items that come during the walk are seen too. */
   *[Symbol.iterator](): Generator<T, void> {
     for (let place = 0; place < this.#size; place++) yield this.#slots[this.#slotOf(place)] as T;

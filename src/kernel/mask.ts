@@ -4,6 +4,11 @@ export type Mask = (text: string) => string;
 /** What common providers' keys look like; generous on purpose. */
 const KEY_SHAPES = /\b(?:(?:sk|pk|rk|gsk|xai|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,})/g;
 
+/** No shorter text holds what has one of these shapes. */
+const SHORTEST_KEY = 19;
+
+const MASKED = "[secret]";
+
 /** Secrets shorter than this are not masked: they would tear holes into ordinary text. */
 const SHORTEST_SECRET = 6;
 
@@ -13,5 +18,10 @@ export function maskSecrets(secrets: readonly string[]): Mask {
   const forms = new Set(known.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
   // The longest first: of a secret that holds another nothing may be left.
   const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
-  return (text) => longestFirst.reduce((masked, secret) => masked.replaceAll(secret, "[secret]"), text).replace(KEY_SHAPES, "[secret]");
+  return (text) =>
+    withoutKeys(longestFirst.length === 0 ? text : longestFirst.reduce((clean, secret) => clean.replaceAll(secret, MASKED), text));
+}
+
+function withoutKeys(text: string): string {
+  return text.length < SHORTEST_KEY ? text : text.replace(KEY_SHAPES, MASKED);
 }

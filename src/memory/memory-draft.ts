@@ -13,11 +13,14 @@ export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readon
 
 /** Writes what a draft wrote into its base. */
 export function applyMemoryOps(memory: MessageMemory, ops: readonly MemoryOp[]): void {
-  for (const op of ops) {
-    if (op[0] === "+") memory.add(op[1]);
-    else if (op[0] === "0") memory.clear();
-    else memory.delete(memory.ignoreId ? createMessage(op[1], { id: "forgotten", timestamp: 0 }) : op[1]);
-  }
+  for (const op of ops) applyMemoryOp(memory, op);
+}
+
+/** Writes one of them. */
+export function applyMemoryOp(memory: MessageMemory, op: MemoryOp): void {
+  if (op[0] === "+") memory.add(op[1]);
+  else if (op[0] === "0") memory.clear();
+  else memory.delete(memory.ignoreId ? createMessage(op[1], { id: "forgotten", timestamp: 0 }) : op[1]);
 }
 
 /** What a draft stands on. */
@@ -41,6 +44,8 @@ export interface MemoryDraftOptions {
 export class MemoryDraft implements MessageMemory {
   readonly #base: ReadableMemory;
   readonly #act: string;
+  /** All that was written, as long as that is a few messages remembered. Most activations write no more. */
+  #few: Message[] | undefined;
   #changes: Changes | undefined;
   #isClosed = false;
 
@@ -59,6 +64,7 @@ export class MemoryDraft implements MessageMemory {
 
   /** What was written so far, in order: the caller's own array. */
   get ops(): readonly MemoryOp[] {
+    if (this.#few !== undefined) return this.#few.map((message) => ["+", message]);
     return this.#changes === undefined ? noOps : [...this.#changes.ops];
   }
 
@@ -70,15 +76,23 @@ export class MemoryDraft implements MessageMemory {
   /** Ends the draft once its ops are applied or dropped: it shows the base from now on, and no write twice. */
   settle(): void {
     this.#isClosed = true;
+    this.#few = undefined;
     this.#changes = undefined;
   }
 
   get size(): number {
     const changes = this.#changes;
+    if (this.#few !== undefined) return this.#base.size + this.#few.length;
     return changes === undefined ? this.#base.size : this.#baseSize(changes) + changes.added.size;
   }
 
   add(message: Message): boolean {
+    this.#assertOpen("add");
+    if (this.#changes === undefined && this.#hasRoom) {
+      if (this.has(message)) return false;
+      (this.#few ??= []).push(message);
+      return true;
+    }
     const changes = this.#write("add");
     if (this.has(message)) return false;
     changes.added.add(message);
@@ -88,28 +102,32 @@ export class MemoryDraft implements MessageMemory {
   }
 
   addBatch(messages: Iterable<Message>): number {
-    this.#write("addBatch");
+    this.#assertOpen("addBatch");
     let added = 0;
     for (const message of messages) if (this.add(message)) added++;
     return added;
   }
 
   has(target: Message | string): boolean {
-    const changes = this.#changes;
+    if (this.#few !== undefined && (typeof target !== "string" || !this.ignoreId)) {
+      const identity = typeof target === "string" ? target : identityIn(this, target);
+      return this.#few.some((message) => identityIn(this, message) === identity) || this.#base.has(target);
+    }
+    const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
     const meant = meantIn(this, target);
     return meant !== undefined && (changes.added.has(meant) || this.#baseShows(changes, meant));
   }
 
   get(k = 0): Message[] {
-    const changes = this.#changes;
+    const changes = this.#all;
     if (changes === undefined) return this.#base.get(k);
     if (checkedCount(k) > 0) return newestOf(this, k);
     return this.#both((memory) => memory.get());
   }
 
   getByPosition(place: number): Message | undefined {
-    const changes = this.#changes;
+    const changes = this.#all;
     if (changes === undefined) return this.#base.getByPosition(place);
     const fromStart = place < 0 ? this.size + place : place;
     if (!Number.isInteger(place) || fromStart < 0) return undefined;
@@ -144,7 +162,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   newestBy<P>(address: Address<P>): Message<P> | undefined {
-    const changes = this.#changes;
+    const changes = this.#all;
     if (changes === undefined) return this.#base.newestBy(address);
     const added = changes.added.newestBy(address);
     if (added !== undefined || changes.isCleared) return added;
@@ -183,7 +201,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
-    const changes = this.#changes;
+    const changes = this.#all;
     if (changes?.isCleared !== true) {
       for (const message of this.#base) if (this.#isSeen(changes, message)) yield message;
     }
@@ -191,7 +209,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   *newestFirst(): Generator<Message, void> {
-    const changes = this.#changes;
+    const changes = this.#all;
     if (changes !== undefined) yield* changes.added.newestFirst();
     if (changes?.isCleared === true) return;
     for (const message of this.#base.newestFirst()) if (this.#isSeen(changes, message)) yield message;
@@ -202,8 +220,30 @@ export class MemoryDraft implements MessageMemory {
   }
 
   #write(what: string): Changes {
+    this.#assertOpen(what);
+    return this.#all ?? (this.#changes = changesOver(this.#base, false));
+  }
+
+  #assertOpen(what: string): void {
     if (this.#isClosed) throw new ContextClosedError(this.#act, `memory.${what}`);
-    return (this.#changes ??= changesOver(this.#base, false));
+  }
+
+  /** Whether one more message leaves it at a few that make no room. */
+  get #hasRoom(): boolean {
+    return (this.#few?.length ?? 0) < FEW_MESSAGES && (this.limit === undefined || this.size < this.limit);
+  }
+
+  /** What was written, to be asked for more than a few messages can tell. */
+  get #all(): Changes | undefined {
+    if (this.#few === undefined) return this.#changes;
+    const changes = changesOver(this.#base, false);
+    for (const message of this.#few) {
+      changes.added.add(message);
+      changes.ops.push(["+", message]);
+    }
+    this.#few = undefined;
+    this.#changes = changes;
+    return changes;
   }
 
   #forget(changes: Changes, meant: Message | string): boolean {
@@ -233,7 +273,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   #both<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
-    const changes = this.#changes;
+    const changes = this.#all;
     if (changes === undefined) return query(this.#base);
     const added = query(changes.added);
     if (changes.isCleared) return added;
@@ -272,5 +312,8 @@ interface Changes {
 function changesOver(base: ReadableMemory, isCleared: boolean): Changes {
   return { ops: isCleared ? [["0"]] : [], isCleared, hidden: new Set(), added: new Memory({ ignoreId: base.ignoreId }) };
 }
+
+/** Most messages that are looked through one by one. */
+const FEW_MESSAGES = 8;
 
 const noOps: readonly MemoryOp[] = Object.freeze([]);

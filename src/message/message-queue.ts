@@ -55,8 +55,8 @@ export class MessageQueue {
    * @throws QueueFullError when the limit is reached.
    * @throws UsageError `PRIORITY_INVALID` when `priority` (default 0; smaller is sooner) is not a finite number.
    */
-  push(message: Message, options: { readonly priority?: number | undefined } = {}): boolean {
-    const { priority = 0 } = options;
+  push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
+    const { priority = 0 } = options ?? noOptions;
     if (!Number.isFinite(priority)) {
       throw new UsageError(
         "PRIORITY_INVALID",
@@ -97,12 +97,7 @@ export class MessageQueue {
    */
   peek(n = 1): Message[] {
     if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected to peek at a whole number of messages, 0 or more, got ${n}.`);
-    const messages: Message[] = [];
-    if (this.#waiting === undefined || n === 0) return messages;
-    for (const { item } of this.#waiting.lanes.inOrder()) {
-      if (messages.push(item) === n) break;
-    }
-    return messages;
+    return this.#waiting?.lanes.first(n) ?? [];
   }
 
   /** The queue as plain JSON; it changes nothing. */
@@ -131,6 +126,8 @@ export class MessageQueue {
     return queue;
   }
 }
+
+const noOptions: { readonly priority?: number | undefined } = {};
 
 /** Exists from the first push until all is taken, so that a hundred thousand idle inboxes weigh nothing. */
 interface Waiting {

@@ -55,31 +55,56 @@ export interface MessageFields<P = unknown> {
  * @throws UsageError `MESSAGE_INVALID` when content is not a string.
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+  const { id, causeBy, sentFrom } = fields;
+  const message = made(content, fields, {
+    id: id === undefined || id === "" ? freshMessageId() : id,
+    role: fields.role ?? "user",
+    causeBy: nameOr(causeBy, UserRequirement.name),
+    sentFrom: nameOr(sentFrom, ""),
+    parents: fields.parents ?? nobody,
+    timestamp: fields.timestamp ?? systemClock.now(),
+  });
+  if (causeBy === undefined) causeLeftOpen.add(message);
+  return message;
+}
+
+/** Where a message says nothing else: most say nothing else, and share these. */
+const nobody: readonly string[] = Object.freeze([]);
+const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
+const noMetadata: Message["metadata"] = Object.freeze({});
+
+/** What a message has of who says it, where and when. */
+export type Issue = Pick<Message, "id" | "role" | "causeBy" | "sentFrom" | "parents" | "timestamp">;
+
+/**
+ * A message as an activation says it: what `issue` tells is told, and the rest is of `fields`.
+ *
+ * @throws as {@link createMessage}
+ */
+export function made<P>(content: string, fields: MessageFields<P>, issue: Issue): Message<P> {
   if (typeof content !== "string") {
     throw new UsageError(
       "MESSAGE_INVALID",
       `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`,
     );
   }
-  const timestamp = fields.timestamp ?? systemClock.now();
+  const { timestamp } = issue;
   if (!Number.isFinite(timestamp))
     throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
-  const base = {
-    id: fields.id === undefined || fields.id === "" ? freshMessageId() : fields.id,
+  const { metadata = noMetadata, instructContent } = fields;
+  const base: Message<P> = {
+    id: issue.id,
     content,
-    role: fields.role ?? "user",
-    causeBy: nameOr(fields.causeBy, UserRequirement.name),
-    sentFrom: nameOr(fields.sentFrom, ""),
+    role: issue.role,
+    causeBy: issue.causeBy,
+    sentFrom: issue.sentFrom,
     sendTo: sendToNames(fields.sendTo),
-    parents: [...(fields.parents ?? [])],
+    parents: issue.parents.length === 0 ? nobody : Object.freeze([...issue.parents]),
     timestamp,
-    metadata: jsonRoundTrip(fields.metadata ?? {}),
+    metadata: metadata === noMetadata ? noMetadata : deepFreeze(jsonRoundTrip(metadata ?? noMetadata)),
   };
-  const message: Message<P> =
-    fields.instructContent === undefined ? base : { ...base, instructContent: jsonRoundTrip(fields.instructContent) };
-  deepFreeze(message);
-  if (fields.causeBy === undefined) causeLeftOpen.add(message);
-  return message;
+  if (instructContent === undefined) return Object.freeze(base);
+  return Object.freeze({ ...base, instructContent: deepFreeze(jsonRoundTrip(instructContent)) });
 }
 
 /** Messages whose maker named no cause: inside an activation its action becomes the cause. */
@@ -135,15 +160,30 @@ export function serializeMessage(message: Message): Message & { readonly v: numb
   return { v: MESSAGE_VERSION, ...message };
 }
 
-function nameOr(address: Address | undefined, fallback: string): string {
+/** The name behind an address, or `fallback` where there is none. */
+export function nameOr(address: Address | undefined, fallback: string): string {
   const name = address === undefined ? "" : addressOf(address);
   return name === "" ? fallback : name;
 }
 
 function sendToNames(sendTo: MessageFields["sendTo"]): readonly string[] {
-  const given = sendTo === undefined ? [] : isIterable(sendTo) ? [...sendTo] : [sendTo];
-  const names = new Set(given.map(addressOf).filter((name) => name !== ""));
-  return names.size === 0 ? [ROUTE_TO_ALL] : [...names];
+  if (sendTo === undefined || sendTo === "") return everybody;
+  if (typeof sendTo === "string") return lineFor(sendTo);
+  const names = new Set((isIterable(sendTo) ? [...sendTo] : [sendTo]).map(addressOf).filter((name) => name !== ""));
+  if (names.size === 0) return everybody;
+  return Object.freeze([...names]);
+}
+
+/** So many single addresses have a list that all messages to them share; texts of strangers must not fill the memory. */
+const MOST_LINES = 1_000;
+const lines = new Map<string, readonly string[]>();
+
+function lineFor(address: string): readonly string[] {
+  const known = lines.get(address);
+  if (known !== undefined) return known;
+  const line = Object.freeze([address]);
+  if (lines.size < MOST_LINES && address.length < MOST_LINES) lines.set(address, line);
+  return line;
 }
 
 function isIterable(value: Address | Iterable<Address>): value is Iterable<Address> & object {

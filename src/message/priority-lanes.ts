@@ -10,16 +10,31 @@ interface Lane<T> {
  * heap of those.
  *
  * L1 smaller numbers first, equal numbers first come, first served. L2 with p priorities in use `push` and `shift` are O(log p)
- * at worst, O(1) as long as no priority comes into use or out of it. L3 a priority nobody waits under costs nothing.
+ * at worst, O(1) as long as no priority comes into use or out of it. L3 a priority nobody waits under costs nothing, but for the one that
+ * went out of use last: it is likely to be the next one.
  */
 export class PriorityLanes<T> {
   /** A heap: the lane at n is at least as urgent as those at 2n + 1 and 2n + 2. No lane in it is empty. */
   readonly #heap: Lane<T>[] = [];
+  /** Of all in the heap when there are several; one alone is found without it. */
   readonly #byPriority = new Map<number, Lane<T>>();
+  /** Empty, and not in the heap. */
+  #spare: Lane<T> | undefined;
 
   push(item: T, priority: number): void {
-    const lane = this.#byPriority.get(priority) ?? this.#open(priority);
+    const first = this.#heap[0];
+    const lane = first?.priority === priority ? first : (this.#byPriority.get(priority) ?? this.#open(priority));
     lane.line.push(item);
+  }
+
+  /** The first `n` items in the order they would leave. */
+  first(n: number): T[] {
+    const [only] = this.#heap;
+    if (this.#heap.length === 1 && only !== undefined) return only.line.first(n);
+    const items: T[] = [];
+    if (n === 0) return items;
+    for (const { item } of this.inOrder()) if (items.push(item) === n) break;
+    return items;
   }
 
   shift(): T | undefined {
@@ -39,8 +54,10 @@ export class PriorityLanes<T> {
   }
 
   #open(priority: number): Lane<T> {
-    const lane = { priority, line: new Deque<T>() };
-    this.#byPriority.set(priority, lane);
+    const lane = this.#spare?.priority === priority ? this.#spare : { priority, line: new Deque<T>() };
+    this.#spare = undefined;
+    const [other] = this.#heap;
+    if (other !== undefined) this.#byPriority.set(other.priority, other).set(priority, lane);
     let place = this.#heap.push(lane) - 1;
     while (place > 0) {
       const above = (place - 1) >> 1;
@@ -52,7 +69,9 @@ export class PriorityLanes<T> {
   }
 
   #closeFirst(lane: Lane<T>): void {
-    this.#byPriority.delete(lane.priority);
+    this.#spare = lane;
+    if (this.#byPriority.size > 0) this.#byPriority.delete(lane.priority);
+    if (this.#heap.length === 1) return void this.#heap.pop();
     this.#swap(0, this.#heap.length - 1);
     this.#heap.pop();
     let place = 0;

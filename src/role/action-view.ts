@@ -1,15 +1,5 @@
 import type { Action, InputsOf } from "../action/action.ts";
-import type {
-  ActionContext,
-  AskOptions,
-  CustomState,
-  EffectDoor,
-  Human,
-  JoinMarks,
-  RoleCard,
-  RoleContext,
-  StepOptions,
-} from "../action/context.ts";
+import type { ActionContext, AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext } from "../action/context.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -20,8 +10,6 @@ import type { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import type { Message, MessageFields } from "../message/message.ts";
-import type { ChatMessage } from "../model/chat-message.ts";
-import type { Receipt } from "../message/receipt.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import type { z } from "zod";
 
@@ -34,7 +22,7 @@ export interface Work {
 
 /**
  * A role's context as one action sees it. Everything but `action`, `news`, `inputs`, `text` and `task` is the role's own.
- * Its functions are bound, so that an action can take it apart: `run: ({ ask, text }) => ask(text)`.
+ * Its functions are bound when they are asked for, so that an action can take it apart: `run: ({ ask, text }) => ask(text)`.
  */
 export class ActionView<N extends readonly Address[], S = CustomState> implements ActionContext<InputsOf<N>, S> {
   readonly action: string;
@@ -53,7 +41,8 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     this.#output = action.output;
     this.action = action.name;
     this.news = work.news ?? rc.news;
-    this.text = work.text ?? this.news.map((message) => message.content).join("\n\n");
+    this.text =
+      work.text ?? (this.news.length === 1 ? (this.news[0]?.content ?? "") : this.news.map(({ content }) => content).join("\n\n"));
     if (work.task !== undefined) this.task = work.task;
   }
 
@@ -121,24 +110,36 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return this.#rc.clock;
   }
 
-  readonly ask: RoleContext<S>["ask"] = ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
-    const answer: Promise<unknown> = this.#rc.ask(prompt, o);
-    return o?.schema === undefined || o.schema !== this.#output ? answer : answer.then((value) => this.#remembered(value));
-  }) as RoleContext<S>["ask"];
-
-  readonly step = <T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T> =>
-    this.#rc.step(name, request, effect, o);
-
-  readonly recall = (about?: string): Promise<readonly ChatMessage[]> => this.#rc.recall(about);
-
-  readonly message = <P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> =>
-    this.#rc.message(content, { ...fields, causeBy: fields.causeBy ?? this.action, parents: fields.parents ?? this.news.map(idOf) });
-
-  readonly issue = (message: Message, cause: string = this.action): Message => this.#rc.issue(message, cause);
-  readonly publish = (message: Message, cause: string = this.action): Receipt => this.#rc.publish(message, cause);
-  readonly random = (): number => this.#rc.random();
-  readonly now = (): number => this.#rc.now();
-  readonly id = (): string => this.#rc.id();
+  get ask(): RoleContext<S>["ask"] {
+    return ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
+      const answer: Promise<unknown> = this.#rc.ask(prompt, o);
+      return o?.schema === undefined || o.schema !== this.#output ? answer : answer.then((value) => this.#remembered(value));
+    }) as RoleContext<S>["ask"];
+  }
+  get step(): RoleContext<S>["step"] {
+    return (name, request, effect, o) => this.#rc.step(name, request, effect, o);
+  }
+  get recall(): RoleContext<S>["recall"] {
+    return (about) => this.#rc.recall(about);
+  }
+  get message(): RoleContext<S>["message"] {
+    return (content, fields) => this.#said(content, fields);
+  }
+  get issue(): RoleContext<S>["issue"] {
+    return (message, cause = this.action) => this.#rc.issue(message, cause);
+  }
+  get publish(): RoleContext<S>["publish"] {
+    return (message, cause = this.action) => this.#rc.publish(message, cause);
+  }
+  get random(): RoleContext<S>["random"] {
+    return () => this.#rc.random();
+  }
+  get now(): RoleContext<S>["now"] {
+    return () => this.#rc.now();
+  }
+  get id(): RoleContext<S>["id"] {
+    return () => this.#rc.id();
+  }
 
   /** Whether `ask` gave back this very value for the action's own output schema: then it is checked. */
   isAnswer(value: unknown): boolean {
@@ -148,6 +149,13 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   /** Whether a message's payload says the same as a value that {@link isAnswer}: a message holds a copy. */
   isAnswered(payload: unknown): boolean {
     return this.#answers !== undefined && [...this.#answers].some((answer) => isSameJson(answer, payload));
+  }
+
+  #said<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+    const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action, parents = this.news.map(idOf) } = fields;
+    // Written out: every message of an action comes by here, and a spread costs more. What is undefined is left out.
+    const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata };
+    return this.#rc.message(content, all as MessageFields<P>);
   }
 
   #remembered(answer: unknown): unknown {

@@ -6,7 +6,9 @@ import type { Message } from "../message/message.ts";
  * all the same.
  */
 export function observe<S>(rc: RoleContext<S>): readonly Message[] {
-  const unknown = new Set(rc.memory.findNews(rc.inbox));
+  const news = rc.memory.findNews(rc.inbox);
+  if (news.length === rc.inbox.length) return rc.inbox;
+  const unknown = new Set(news);
   return rc.inbox.filter((message) => unknown.has(message) || isOwn(rc, message));
 }
 

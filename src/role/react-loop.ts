@@ -11,14 +11,7 @@ export interface ReactLoop {
   index: number;
 }
 
-const loops = new WeakMap<object, ReactLoop>();
-
 /** The loop of an activation, made on first use. */
 export function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
-  let loop = loops.get(rc);
-  if (loop === undefined) {
-    loop = { turn: 0, index: -1 };
-    loops.set(rc, loop);
-  }
-  return loop;
+  return (rc.loop ??= { turn: 0, index: -1 });
 }

@@ -1,10 +1,11 @@
 import type { Json } from "../kernel/json.ts";
-import { applyMemoryOps, type MemoryOp } from "../memory/memory-draft.ts";
+import { applyMemoryOp, type MemoryOp } from "../memory/memory-draft.ts";
 import { Plan } from "../memory/plan.ts";
 import type { Message } from "../message/message.ts";
 import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
-import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
+import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp } from "./event.ts";
+import { type KnownMessages, knownBy } from "./known-messages.ts";
 import { actName, nothingCarried, progress, type OpenActivation, type RoleState, type RunState, type StepOutcome } from "./run-state.ts";
 
 /** An activation began. */
@@ -31,8 +32,8 @@ export function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
   const taken = consume(state, role, event.take);
   const known = knownBy(taken, event.said);
-  applyMemoryOps(role.memory, resolved(event.memory, known));
-  applyMemoryOps(role.workingMemory, resolved(event.working, known));
+  remember(role.memory, event.memory, known);
+  remember(role.workingMemory, event.working, known);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
@@ -113,29 +114,16 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   return taken;
 }
 
-/** Finds a message of an activation by its id: one that it said, else one that it took. */
-type KnownMessages = (id: string) => Message | undefined;
-
-/** Most messages of an activation that are looked through one by one. */
-const FEW_MESSAGES = 8;
-
-function knownBy(taken: readonly Message[], said: readonly Sent[]): KnownMessages {
-  if (taken.length + said.length <= FEW_MESSAGES) {
-    return (id) => said.findLast(({ message }) => message.id === id)?.message ?? taken.findLast((message) => message.id === id);
-  }
-  const known = new Map(taken.map((message) => [message.id, message]));
-  for (const { message } of said) known.set(message.id, message);
-  return (id) => known.get(id);
-}
-
-function resolved(ops: readonly RecordedMemoryOp[], known: KnownMessages): readonly MemoryOp[] {
-  if (ops.length === 0) return [];
-  return ops.map((op) => {
-    if (op[0] !== "+" || typeof op[1] !== "string") return op as MemoryOp;
+function remember(memory: RoleState["memory"], ops: readonly RecordedMemoryOp[], known: KnownMessages): void {
+  for (const op of ops) {
+    if (op[0] !== "+" || typeof op[1] !== "string") {
+      applyMemoryOp(memory, op as MemoryOp);
+      continue;
+    }
     const message = known(op[1]);
     if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
-    return ["+", message];
-  });
+    memory.add(message);
+  }
 }
 
 function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {

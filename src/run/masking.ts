@@ -51,11 +51,16 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 }
 
 function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
+  const said = cleanList(event.said, (sent) => maskedSent(mask, sent));
+  const memory = cleanList(event.memory, (op) => maskedOp(mask, op));
+  const working = cleanList(event.working, (op) => maskedOp(mask, op));
+  const isAsItWas = said === event.said && memory === event.memory && working === event.working;
+  if (isAsItWas && event.state === undefined && event.plan === undefined && event.summary === undefined) return event;
   return {
     ...event,
-    said: event.said.map((sent) => maskedSent(mask, sent)),
-    memory: event.memory.map((op) => maskedOp(mask, op)),
-    working: event.working.map((op) => maskedOp(mask, op)),
+    said,
+    memory,
+    working,
     ...(event.state === undefined ? {} : { state: masked(mask, event.state) }),
     ...(event.plan === undefined ? {} : { plan: masked(mask, event.plan) }),
     ...(event.summary === undefined ? {} : { summary: masked(mask, event.summary) }),
@@ -78,20 +83,30 @@ function walk(mask: Mask, value: unknown): unknown {
 }
 
 function walkList(mask: Mask, list: readonly unknown[]): readonly unknown[] {
-  let copy: unknown[] | undefined;
-  for (const [place, item] of list.entries()) {
-    const clean = walk(mask, item);
-    if (clean !== item) (copy ??= [...list])[place] = clean;
+  return cleanList(list, (item) => walk(mask, item));
+}
+
+/** The same list when nothing in it changes. */
+function cleanList<T>(list: readonly T[], clean: (item: T) => T): readonly T[] {
+  let copy: T[] | undefined;
+  for (let place = 0; place < list.length; place += 1) {
+    const item = list[place] as T;
+    const cleaned = clean(item);
+    if (cleaned !== item) (copy ??= [...list])[place] = cleaned;
   }
   return copy ?? list;
 }
 
 function walkRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  let changed = false;
-  const entries = Object.entries(record).map(([key, member]): [string, unknown] => {
-    const clean: [string, unknown] = [mask(key), walk(mask, member)];
-    changed ||= clean[0] !== key || clean[1] !== member;
-    return clean;
-  });
-  return changed ? Object.fromEntries(entries) : record;
+  const keys = Object.keys(record);
+  let entries: [string, unknown][] | undefined;
+  for (let place = 0; place < keys.length; place += 1) {
+    const key = keys[place] as string;
+    const cleanKey = mask(key);
+    const clean = walk(mask, record[key]);
+    if (entries === undefined && cleanKey === key && clean === record[key]) continue;
+    entries ??= keys.slice(0, place).map((before): [string, unknown] => [before, record[before]]);
+    entries.push([cleanKey, clean]);
+  }
+  return entries === undefined ? record : Object.fromEntries(entries);
 }

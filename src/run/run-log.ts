@@ -1,7 +1,7 @@
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { apply } from "./apply.ts";
-import { EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
+import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { maskedBody } from "./masking.ts";
 import type { RunState } from "./run-state.ts";
@@ -64,13 +64,9 @@ export class RunLog {
   /** Records what happened, without secrets, and gives back what was recorded. @throws whatever broke the journal before */
   record<B extends RunEventBody>(body: B): RunEvent & { readonly type: B["type"] } {
     if (this.#broken !== undefined) throw this.#broken.error;
-    const event = {
-      v: EVENT_VERSION,
-      runId: this.state.runId,
-      seq: this.state.seq,
-      time: this.#clock.now(),
-      ...maskedBody(this.#mask, body),
-    } as RunEvent & { readonly type: B["type"] };
+    const { runId, seq } = this.state;
+    const envelope = { v: EVENT_VERSION, runId, seq, time: this.#clock.now() } as const;
+    const event = inEnvelope(envelope, maskedBody(this.#mask, body)) as RunEvent & { readonly type: B["type"] };
     apply(this.state, event);
     this.#latest = event;
     if (this.#owned === undefined) this.#observe?.(event);
@@ -136,4 +132,16 @@ export class RunLog {
       else this.#waiting.push(waiter);
     }
   }
+}
+
+/** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
+function inEnvelope({ v, runId, seq, time }: Envelope, body: RunEventBody): RunEvent {
+  if (body.type !== "act.ended" || body.at === undefined || !isPlain(body)) return { v, runId, seq, time, ...body };
+  const { type, act, role, round, take, at, said, memory, working } = body;
+  return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working };
+}
+
+/** Whether an activation took no step and changed nothing but memories. */
+function isPlain({ asked, unrepeated, state, plan, joins, summary }: ActEnded): boolean {
+  return (asked ?? unrepeated ?? state ?? plan ?? joins ?? summary) === undefined;
 }

@@ -40,6 +40,8 @@ export interface StepsParts {
   readonly mode: StepDoor["mode"];
   /** `now()` until the first answer. */
   readonly startedAt: number;
+  /** The activation was over before it asked for its door. */
+  readonly isOver: boolean;
 }
 
 /**
@@ -71,6 +73,7 @@ export class ActivationSteps implements StepPort {
   constructor(parts: StepsParts) {
     this.#parts = parts;
     this.#release = new Release(parts.startedAt);
+    if (parts.isOver) this.#phase = "closed";
   }
 
   /** Milliseconds: the time of the last released answer. */
