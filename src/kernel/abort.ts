@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "./clock.ts";
 import { AbortedError, ControlError, TimeoutError } from "./errors.ts";
 
@@ -54,4 +55,12 @@ export async function withTimeout<T>(
   } finally {
     cancel();
   }
+}
+
+/**
+ * To be said of a signal on which many waits may listen at once, each until it is over. Node warns of more than ten; a signal of one's own for
+ * every wait would do too, but costs more than many of them.
+ */
+export function mayHaveManyListeners(signal: AbortSignal): void {
+  setMaxListeners(0, signal);
 }

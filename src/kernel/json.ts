@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { NotJsonError } from "./errors.ts";
 
 /** Any value JSON can carry. */
@@ -22,7 +22,26 @@ export function canonicalJson(value: unknown): string {
 
 /** sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
 export function contentHash(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+  return textHash(canonicalJson(value));
+}
+
+/** sha256 of a text that is canonical JSON already: the {@link contentHash} of what it says. */
+export function textHash(text: string): string {
+  return hash("sha256", text, "hex");
+}
+
+/** Bytes of a text as UTF-8. */
+export function utf8Length(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+/** A copy that nobody else holds. What cannot be changed is its own copy. */
+export function jsonCopy(value: Json): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(jsonCopy);
+  const copy: Record<string, Json> = {};
+  for (const [key, member] of Object.entries(value)) copy[key] = jsonCopy(member);
+  return copy;
 }
 
 /**

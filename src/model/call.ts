@@ -1,4 +1,4 @@
-import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, mayHaveManyListeners, throwIfAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
@@ -52,7 +52,10 @@ export interface CallDeps extends CallPolicy {
 
 /** The request as it may be sent: where a price is known, its reply has a bound, or no hold would be one. */
 export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: PriceTable): ChatRequest {
-  const price = priceOf(model, prices);
+  return bounded(model, request, priceOf(model, prices));
+}
+
+function bounded(model: ChatModel, request: ChatRequest, price: ModelPrice | undefined): ChatRequest {
   if (request.maxTokens !== undefined || price === undefined) return request;
   const most = model.maxOutputTokens ?? price.maxOutput ?? DEFAULT_MAX_TOKENS;
   return { ...request, maxTokens: Math.min(DEFAULT_MAX_TOKENS, most) };
@@ -71,10 +74,10 @@ export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: 
 export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
   const price = priceOf(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
-  const sent = boundedRequest(model, request, deps.prices);
-  // A signal of its own: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
-  const own = { ...deps, signal: AbortSignal.any([deps.signal]) };
-  const call: Call = { model, request: sent, deps: own, price, hold: price === undefined ? 0 : holdFor(sent, price) };
+  const sent = bounded(model, request, price);
+  // A role may make many calls at once.
+  mayHaveManyListeners(deps.signal);
+  const call: Call = { model, request: sent, deps, price, hold: price === undefined ? 0 : holdFor(sent, price) };
   const policy = { ...defaultRetry, ...deps.retry };
   let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
   for (let n = 1; ; n++) {
@@ -85,7 +88,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
     deps.logger?.warn(`${model.id}: try ${n} of ${policy.tries} failed, next in ${delay} ms. ${tried.error.message}`);
     timeLeft -= delay;
-    if (delay > 0) await pause(deps.clock, delay, own.signal);
+    if (delay > 0) await pause(deps.clock, delay, deps.signal);
   }
 }
 

@@ -1,4 +1,5 @@
 import { UsageError } from "../kernel/errors.ts";
+import { utf8Length } from "../kernel/json.ts";
 import type { ChatModel, ChatRequest, Usage } from "./chat-model.ts";
 import type { MicroUsd } from "./money.ts";
 import { LIST_PRICES } from "./price-table.ts";
@@ -63,7 +64,7 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
   if (isFree(price) && (price.longPrompt === undefined || isFree(price.longPrompt))) return 0 as MicroUsd;
   const pictures = request.messages.reduce((count, message) => count + (message.images?.length ?? 0), 0);
-  const input = new TextEncoder().encode(JSON.stringify(request)).length + pictures * IMAGE_TOKENS;
+  const input = utf8Length(JSON.stringify(request)) + pictures * IMAGE_TOKENS;
   const output = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   const tiers = price.longPrompt !== undefined && input > price.longPrompt.over ? [price, price.longPrompt] : [price];
   const holds = tiers.map((tier) => input * units(Math.max(tier.input, tier.cachedInput ?? 0)) + output * units(tier.output));

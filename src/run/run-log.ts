@@ -79,6 +79,11 @@ export class RunLog {
     return this.#latest;
   }
 
+  /** Whether nothing is recorded that {@link durable} would wait for. */
+  get isDurable(): boolean {
+    return this.#broken === undefined && (this.#owned === undefined || this.#durableTo >= this.state.seq);
+  }
+
   /** @throws JournalError when the store refused */
   async durable(): Promise<void> {
     const to = this.state.seq;

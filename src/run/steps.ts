@@ -1,6 +1,6 @@
 import { abortReason, throwIfAborted } from "../kernel/abort.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, StepError, stepErrorFrom } from "../kernel/errors.ts";
-import { canonicalJson, contentHash, type Json } from "../kernel/json.ts";
+import { canonicalJson, contentHash, jsonCopy, type Json, textHash } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
@@ -141,17 +141,18 @@ export class ActivationSteps implements StepPort {
   }
 
   #handOut<T>(outcome: StepOutcome): T {
-    if (outcome.ok) return structuredClone(outcome.value) as T;
+    if (outcome.ok) return jsonCopy(outcome.value) as T;
     throw stepErrorFrom(outcome.error ?? errorRecord(undefined));
   }
 
   async #answer<T>(spec: StepSpec, effect: Effect<T>, at: Place): Promise<StepOutcome> {
-    const request = this.#asRecorded(spec.request);
-    const key = this.#keyOf(spec, request, at.path);
+    const asked = canonicalJson(spec.request ?? null);
+    const request = this.#withoutSecrets(asked);
+    const key = this.#keyOf(spec, request.isAsItWas ? asked : canonicalJson(request.value), at.path);
     const recorded = this.#parts.recorded?.get(key);
     if (at.parent === undefined) this.#takePlace(key, at.asked, recorded);
     const known = recorded?.outcome ?? this.#reused.get(key) ?? this.#parts.carried.get(key);
-    if (known === undefined) return this.#unrecorded(spec, request, key, at, effect);
+    if (known === undefined) return this.#unrecorded(spec, request.value, key, at, effect);
     return this.#given(known, spec, key, at, effect);
   }
 
@@ -217,11 +218,19 @@ export class ActivationSteps implements StepPort {
 
   /** The JSON round trip without secrets: what is recorded, and what is handed out. */
   #asRecorded(value: unknown): Json {
-    return masked(this.#parts.mask, JSON.parse(canonicalJson(value ?? null)) as Json);
+    return this.#withoutSecrets(canonicalJson(value ?? null)).value;
   }
 
-  #keyOf(spec: StepSpec, request: Json, path: string): string {
-    const address = contentHash([spec.kind, spec.name, request, path]).slice(0, ADDRESS_DIGITS);
+  #withoutSecrets(text: string): { readonly value: Json; readonly isAsItWas: boolean } {
+    const given = JSON.parse(text) as Json;
+    const value = masked(this.#parts.mask, given);
+    return { value, isAsItWas: value === given };
+  }
+
+  /** @param request its canonical JSON, which is written and hashed once */
+  #keyOf(spec: StepSpec, request: string, path: string): string {
+    const asked = `[${JSON.stringify(spec.kind)},${JSON.stringify(spec.name)},${request},${JSON.stringify(path)}]`;
+    const address = textHash(asked).slice(0, ADDRESS_DIGITS);
     const occurrence = this.#occurrences.get(address) ?? 0;
     this.#occurrences.set(address, occurrence + 1);
     return `${address}.${occurrence}`;
@@ -229,7 +238,7 @@ export class ActivationSteps implements StepPort {
 
   async #live<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
     const outcome = await this.#happen(spec, request, key, at, effect);
-    await this.#parts.log.durable();
+    if (!this.#parts.log.isDurable) await this.#parts.log.durable();
     return outcome;
   }
 
@@ -245,7 +254,8 @@ export class ActivationSteps implements StepPort {
       if (before !== undefined && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
       throwIfAborted(signal);
-      const name = isQuestion ? stepId(this.#parts.runId, this.#parts.act, key) : effectId(this.#parts.runId, this.#parts.act, key);
+      const { runId, act } = this.#parts;
+      const name = (): string => (isQuestion ? stepId(runId, act, key) : effectId(runId, act, key));
       const value = await lifetime.until(effect(this.#door(name, key, at, tries)));
       return tries.succeed(this.#asRecorded(value));
     } catch (error) {
@@ -283,7 +293,7 @@ export class ActivationSteps implements StepPort {
     const { lifetime } = this.#parts;
     try {
       throwIfAborted(lifetime.signal);
-      const name = effectId(this.#parts.runId, this.#parts.act, key);
+      const name = (): string => effectId(this.#parts.runId, this.#parts.act, key);
       await lifetime.until(effect(this.#door(name, key, at, attempts)));
     } catch (error) {
       const control = this.#controlIn(error);
@@ -300,11 +310,15 @@ export class ActivationSteps implements StepPort {
     return stepErrorFrom(error);
   }
 
-  #door(name: string, key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {
+  /** @param name made when somebody asks for it: models do not */
+  #door(name: () => string, key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {
     let asked = 0;
     const path = at.path === "" ? key : `${at.path}/${key}`;
+    let named: string | undefined;
     return {
-      key: name,
+      get key() {
+        return (named ??= name());
+      },
       mode: this.#parts.mode,
       signal: this.#parts.lifetime.signal,
       attempts,

@@ -52,7 +52,7 @@ export class Tries implements Attempts {
     if (this.#state.kind === "open") this.settle({ cost: this.#state.hold, basis: "hold" });
     if (this.#state.kind === "settled") this.#end(this.#state.outcome, { ok: false, retry: true });
     await this.#parts.gate.enter(hold, () => this.#start(hold), this.#parts.lifetime);
-    await this.#parts.log.durable();
+    if (!this.#parts.log.isDurable) await this.#parts.log.durable();
   }
 
   settle(outcome: AttemptOutcome): void {
