@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { Clock } from "./clock.ts";
 import { AbortedError, ControlError, TimeoutError } from "./errors.ts";
 
@@ -57,10 +56,35 @@ export async function withTimeout<T>(
   }
 }
 
+/** Those who wait for one signal together. */
+interface Waiting {
+  readonly all: Set<() => void>;
+  readonly tell: () => void;
+}
+
+/** Of signals that somebody waits for by {@link onAbort}. */
+const waiting = new WeakMap<AbortSignal, Waiting>();
+
 /**
- * To be said of a signal on which many waits may listen at once, each until it is over. Node warns of more than ten; a signal of one's own for
- * every wait would do too, but costs more than many of them.
+ * Calls `heard` when the signal aborts; the returned function stops that. However many wait, the signal has one listener of them all, and
+ * none when nobody does: Node warns of more than ten, and a signal of its own for each would cost more than most waits do.
  */
-export function mayHaveManyListeners(signal: AbortSignal): void {
-  setMaxListeners(0, signal);
+export function onAbort(signal: AbortSignal, heard: () => void): () => void {
+  const { all, tell } = waiting.get(signal) ?? beginWaiting(signal);
+  all.add(heard);
+  return () => {
+    if (!all.delete(heard) || all.size > 0) return;
+    signal.removeEventListener("abort", tell);
+    waiting.delete(signal);
+  };
+}
+
+function beginWaiting(signal: AbortSignal): Waiting {
+  const all = new Set<() => void>();
+  const tell = (): void => {
+    for (const heard of all) heard();
+  };
+  waiting.set(signal, { all, tell });
+  signal.addEventListener("abort", tell, { once: true });
+  return { all, tell };
 }

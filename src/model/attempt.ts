@@ -1,4 +1,4 @@
-import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "./chat-model.ts";
 import { failureOf, modelError } from "./failure.ts";
@@ -83,7 +83,7 @@ class Watch {
   readonly #stop: AbortController;
   readonly #stopped: Promise<never>;
   readonly #cancelWhole: () => void;
-  readonly #onAbort: () => void;
+  readonly #unheard: () => void;
   #cancelIdle: () => void = () => {};
   #ended = false;
 
@@ -96,8 +96,7 @@ class Watch {
       stop.signal.addEventListener("abort", () => reject(stop.signal.reason as Error), { once: true });
     });
     this.#stopped.catch(() => {});
-    this.#onAbort = () => stop.abort(abortReason(bounds.signal));
-    bounds.signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#unheard = onAbort(bounds.signal, () => stop.abort(abortReason(bounds.signal)));
     this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => stop.abort(this.#late()));
   }
 
@@ -118,7 +117,7 @@ class Watch {
     this.#ended = true;
     this.#cancelIdle();
     this.#cancelWhole();
-    this.#bounds.signal.removeEventListener("abort", this.#onAbort);
+    this.#unheard();
   }
 
   #silent(): Error {

@@ -1,4 +1,4 @@
-import { abortReason, mayHaveManyListeners, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, throwIfAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
@@ -75,9 +75,9 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   const price = priceOf(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
   const sent = bounded(model, request, price);
-  // A role may make many calls at once.
-  mayHaveManyListeners(deps.signal);
-  const call: Call = { model, request: sent, deps, price, hold: price === undefined ? 0 : holdFor(sent, price) };
+  // Limits listen each for themselves: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
+  const own = deps.limits === undefined ? deps : { ...deps, signal: AbortSignal.any([deps.signal]) };
+  const call: Call = { model, request: sent, deps: own, price, hold: price === undefined ? 0 : holdFor(sent, price) };
   const policy = { ...defaultRetry, ...deps.retry };
   let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
   for (let n = 1; ; n++) {
@@ -88,7 +88,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
     deps.logger?.warn(`${model.id}: try ${n} of ${policy.tries} failed, next in ${delay} ms. ${tried.error.message}`);
     timeLeft -= delay;
-    if (delay > 0) await pause(deps.clock, delay, deps.signal);
+    if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([own.signal]));
   }
 }
 
