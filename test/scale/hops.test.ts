@@ -4,9 +4,11 @@ import { allocatedBy, resourcesOf, workOf } from "./work.ts";
 import { played, players } from "./players.ts";
 
 /** Made for one hop at most. A hop that gets by with less lowers these; one that needs more says why. */
-const MOST_PROMISES = 43;
-const MOST_TIMERS = 1;
-const MOST_BYTES = 45_000;
+const MOST_PROMISES = 0;
+const MOST_TIMERS = 0;
+const MOST_BYTES = 20_000;
+/** Others in the process make one now and then. */
+const STRAY = 0.5;
 
 /** The difference of a long game and a short one: what a game costs to set up is in neither. */
 async function perHop(few: number, many: number, cost: (hops: number) => Promise<number>): Promise<number> {
@@ -33,8 +35,8 @@ describe("a hop", () => {
 
   it("makes no more promises and timers than are known of", async () => {
     const made = (type: string) => perHop(100, 300, async (n) => (await resourcesOf(() => game(n))).get(type) ?? 0);
-    expect(await made("PROMISE")).toBeLessThanOrEqual(MOST_PROMISES + 1);
-    expect(await made("Timeout")).toBeLessThanOrEqual(MOST_TIMERS);
+    expect(await made("PROMISE")).toBeLessThan(MOST_PROMISES + STRAY);
+    expect(await made("Timeout")).toBeLessThan(MOST_TIMERS + STRAY);
     expect((await made("Immediate")) * 100).toBeLessThanOrEqual(1);
   });
 
