@@ -1,18 +1,15 @@
 import type { z } from "zod";
 import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { ContextClosedError, PlanError, UsageError } from "../kernel/errors.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { contentHash, type Json } from "../kernel/json.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
 import { isThenable } from "../kernel/thenable.ts";
-import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
-import { valueText } from "../kernel/value-text.ts";
+import type { StepPort } from "../kernel/step.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
-import { Plan } from "../memory/plan.ts";
-import { Recollection } from "../memory/recollection.ts";
+import type { Plan } from "../memory/plan.ts";
 import { isMessage, type Message, type MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
@@ -26,8 +23,9 @@ import { type KnownMessages, knownBy } from "../run/known-messages.ts";
 import type { RoleState } from "../run/run-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Answerer } from "./answerer.ts";
-import { Nesting } from "./nesting.ts";
+import { Asking } from "./asking.ts";
 import { Outbox } from "./outbox.ts";
+import { PlanDraft } from "./plan-draft.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import { StateDraft } from "./state-draft.ts";
 
@@ -65,7 +63,8 @@ export interface ActivationParts {
 
 /**
  * One activation of one role: it observes, reacts, and what it did takes effect by one event, or not at all. It owns everything
- * the activation changed and has not committed, but what it says, which is its outbox's; the base state belongs to the run.
+ * the activation changed and has not committed. What it says is its outbox's, what it asks its {@link Asking}'s; the base state belongs to
+ * the run.
  *
  * T1 nothing of an activation is visible to anyone before its `act.ended`. A1 ids, random numbers and `now()` are functions of
  * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw.
@@ -80,18 +79,14 @@ export class Activation implements RoleContext {
   readonly #memory: MemoryDraft;
   readonly #outbox: Outbox;
   #role: RoleCard | undefined;
-  #human: Human | undefined;
   #joins: JoinMarks | undefined;
   #custom: StateDraft | undefined;
-  #nesting: Nesting | undefined;
+  #asking: Asking | undefined;
   #working: MemoryDraft | undefined;
-  #plan: Plan | undefined;
+  #plan: PlanDraft | undefined;
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
   #ids = 0;
   #random: Random | undefined;
-  #recollection: Recollection | undefined;
-  #model: SteppedModel | undefined;
-  #door: StepPort | undefined;
   #closed = false;
 
   constructor(parts: ActivationParts) {
@@ -112,8 +107,7 @@ export class Activation implements RoleContext {
   }
 
   get human(): Human {
-    const { answerer, steps } = this.#parts;
-    return (this.#human ??= { ...answerer.human(steps, this.role), ask: (question) => this.#askHuman(question) });
+    return this.#questions.human;
   }
 
   get joins(): JoinMarks {
@@ -153,6 +147,7 @@ export class Activation implements RoleContext {
     this.#memory.close();
     this.#working?.close();
     this.#custom?.close();
+    this.#plan?.close();
   }
 
   /** What it changed is the run's now: who still reads here sees that. */
@@ -171,10 +166,10 @@ export class Activation implements RoleContext {
     const said = this.#outbox.sent;
     const known = knownBy(this.inbox, said);
     const custom = this.#custom?.changes(this.name, spec.role.state);
-    const plan = this.#changedPlan();
+    const plan = this.#plan?.changes();
     const memory = this.#memory.ops.map((op) => recorded(op, known));
     const working = this.#working?.ops.map((op) => recorded(op, known)) ?? noOps;
-    const summary = this.#recollection?.newSummary;
+    const summary = this.#asking?.newSummary;
     const ended = { type: "act.ended" as const, act, role: this.name, round, take, at, said, memory, working };
     if (custom === undefined && plan === undefined && this.#joined === undefined && summary === undefined) return ended;
     return {
@@ -207,12 +202,11 @@ export class Activation implements RoleContext {
   }
 
   get model(): SteppedModel {
-    const { answerer, spec } = this.#parts;
-    return (this.#model ??= answerer.model(this.steps, spec, this.role));
+    return this.#questions.model;
   }
 
   get steps(): StepPort {
-    return (this.#door ??= { step: (asked, effect) => this.#step(asked, effect) });
+    return this.#questions.steps;
   }
 
   get introduction(): string {
@@ -256,40 +250,33 @@ export class Activation implements RoleContext {
   }
 
   get plan(): Plan {
-    this.#plan ??= Plan.fromJSON(this.#parts.state.plan.toJSON());
-    return this.#plan;
+    return this.#planned.plan;
   }
 
   set plan(plan: Plan) {
-    this.#assertOpen("a plan");
-    if (!(plan instanceof Plan)) {
-      throw new PlanError(
-        "PLAN_INVALID",
-        `Expected the plan of role ${this.name} to be a Plan, got ${valueText(plan)}. Write new Plan({ goal, tasks }).`,
-      );
+    this.#planned.replace(plan);
+  }
+
+  get #planned(): PlanDraft {
+    if (this.#plan === undefined) {
+      this.#plan = new PlanDraft(this.#parts.state.plan, this.#parts.act, this.name);
+      if (this.#closed) this.#plan.close();
     }
-    this.#plan = plan;
+    return this.#plan;
   }
 
   ask(prompt: string, o?: AskOptions): Promise<string>;
   ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
   ask(prompt: string, o: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> {
-    this.#nesting?.assertOutside("ask");
-    const { answerer, steps, spec } = this.#parts;
-    const question = { steps, spec, card: this.role, signal: this.signal, prompt, options: o };
-    const { recall } = o;
-    const recollection = spec.role.human ? undefined : this.#remembering();
-    if (recall === false || recollection === undefined) return answerer.ask(question);
-    const answer = recollection.recall(recall).then((remembered) => answerer.ask({ ...question, remembered }));
-    // What nobody awaits is refused when the activation has ended, and must not end the process.
-    answer.catch(() => {});
-    return answer;
+    return this.#questions.ask(prompt, o);
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
-    return this.#step({ kind: "step", name, request, ...o }, (door) =>
-      effect(this.#parts.answerer.effectDoor(door, this.#parts.spec, this.role)),
-    );
+    return this.#questions.step(name, request, effect, o);
+  }
+
+  recall(about?: string): Promise<readonly ChatMessage[]> {
+    return this.#questions.recall(about);
   }
 
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
@@ -318,63 +305,8 @@ export class Activation implements RoleContext {
     return `${this.name}#${this.#parts.state.n}:${this.#ids}`;
   }
 
-  async recall(about?: string): Promise<readonly ChatMessage[]> {
-    this.#nesting?.assertOutside("recall");
-    return (await this.#remembering()?.recall(about)) ?? [];
-  }
-
-  #remembering(): Recollection | undefined {
-    const { answerer, host, spec, state } = this.#parts;
-    const remembered = host.memoryOf(this.name);
-    if (remembered === undefined) return undefined;
-    return (this.#recollection ??= new Recollection({
-      ...remembered,
-      role: this.name,
-      memory: this.#memory,
-      news: () => this.news,
-      summary: state.summary,
-      steps: this.#parts.steps,
-      model: (given) => answerer.quietModel(this.#parts.steps, spec, this.role, given),
-      policy: answerer.policy,
-      logger: this.logger,
-      signal: this.signal,
-    }));
-  }
-
-  #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
-    this.#nesting?.assertOutside("step");
-    return this.#parts.steps.step(spec, (door) => this.#effects.begin(() => effect(door)));
-  }
-
-  get #effects(): Nesting {
-    return (this.#nesting ??= new Nesting(this.#parts.act));
-  }
-
-  #askHuman(question: string): Promise<string> {
-    this.#nesting?.assertOutside("human.ask");
-    const { answerer, steps } = this.#parts;
-    return answerer.askHuman(steps, this.role, question);
-  }
-
-  /** The plan as it is now, if it is another; one that a record could not give back fails the activation. */
-  #changedPlan(): Json | undefined {
-    if (this.#plan === undefined) return undefined;
-    const plan = this.#plan.toJSON() as unknown as Json;
-    if (contentHash(plan) === contentHash(this.#parts.state.plan.toJSON())) return undefined;
-    try {
-      Plan.fromJSON(plan);
-      return plan;
-    } catch (error) {
-      if (!(error instanceof PlanError)) throw error;
-      throw new PlanError(error.code, `Expected the plan of role ${this.name} to be one at its end. ${error.message}`, {
-        cause: error,
-        data: error.data,
-      });
-    }
-  }
-
-  #assertOpen(what: string): void {
-    if (this.#closed) throw new ContextClosedError(this.#parts.act, what);
+  get #questions(): Asking {
+    return (this.#asking ??= new Asking(this.#parts, this));
   }
 }
 
