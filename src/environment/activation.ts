@@ -3,7 +3,6 @@ import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, R
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
-import type { Lifetime } from "../kernel/lifetime.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import type { StepPort } from "../kernel/step.ts";
@@ -17,49 +16,13 @@ import type { SteppedModel } from "../model/stepped-model.ts";
 import type { Said } from "../role/role.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
 import { messagesOf } from "../role/said.ts";
-import type { RoleSpec } from "../role/role-spec.ts";
-import type { ActEnded, RecordedMemoryOp, RunNotice } from "../run/event.ts";
+import type { ActEnded, RecordedMemoryOp } from "../run/event.ts";
 import { type KnownMessages, knownBy } from "../run/known-messages.ts";
-import type { RoleState } from "../run/run-state.ts";
-import type { ActivationSteps } from "../run/steps.ts";
-import type { Answerer } from "./answerer.ts";
+import type { ActivationParts } from "./activation-parts.ts";
 import { Asking } from "./asking.ts";
 import { Outbox } from "./outbox.ts";
 import { PlanDraft } from "./plan-draft.ts";
-import type { RoleMemory } from "./role-memories.ts";
 import { StateDraft } from "./state-draft.ts";
-
-/** What an activation needs of the environment it happens in. */
-export interface ActivationHost {
-  readonly runId: string;
-  readonly seed: string;
-  readonly logger: Logger;
-  /** Most characters of one message. */
-  readonly messageLimit: number;
-  /** Tells listeners, if there are any. */
-  notify(notice: () => RunNotice): void;
-  /** Logs a warning of a role and tells it to listeners. */
-  warn(role: string, text: string): void;
-  /** @param publisher the role that says it */
-  /** How a role remembers beyond the messages of its run, if it does. */
-  memoryOf(role: string): RoleMemory | undefined;
-  route(message: Message, publisher: string): { readonly to: readonly string[]; readonly dead: readonly string[] };
-}
-
-/** What one activation is made of. */
-export interface ActivationParts {
-  readonly act: string;
-  readonly spec: RoleSpec;
-  readonly state: RoleState;
-  readonly take: number;
-  readonly host: ActivationHost;
-  readonly steps: ActivationSteps;
-  readonly answerer: Answerer;
-  /** Made when it is asked for, as `steps` is. */
-  readonly lifetime: Lifetime;
-  /** Milliseconds: what the activation takes for the time, that of its last released answer. */
-  readonly now: number;
-}
 
 /**
  * One activation of one role: it observes, reacts, and what it did takes effect by one event, or not at all. It owns everything

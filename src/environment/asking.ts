@@ -5,7 +5,7 @@ import { Recollection } from "../memory/recollection.ts";
 import type { RoleSummary } from "../memory/summary-levels.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
-import type { ActivationParts } from "./activation.ts";
+import type { ActivationParts } from "./activation-parts.ts";
 import { Nesting } from "./nesting.ts";
 
 /** Whose questions they are. */

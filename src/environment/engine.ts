@@ -19,7 +19,7 @@ import { maskedError, maskedMessage } from "../run/masking.ts";
 import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import { isGrave, isSuspicious, type RoleState, type RunState } from "../run/run-state.ts";
-import type { ActivationHost } from "./activation.ts";
+import type { ActivationHost } from "./activation-parts.ts";
 import type { Answerer } from "./answerer.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";

@@ -4,7 +4,7 @@ import { UserRequirement } from "../message/address.ts";
 import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nameOr } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { Sent } from "../run/event.ts";
-import type { ActivationParts } from "./activation.ts";
+import type { ActivationParts } from "./activation-parts.ts";
 
 /** Whose words they are. */
 interface Author {

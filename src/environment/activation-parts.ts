@@ -1,0 +1,41 @@
+import type { Logger } from "../kernel/emit.ts";
+import type { Lifetime } from "../kernel/lifetime.ts";
+import type { Message } from "../message/message.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
+import type { RunNotice } from "../run/event.ts";
+import type { RoleState } from "../run/run-state.ts";
+import type { ActivationSteps } from "../run/steps.ts";
+import type { Answerer } from "./answerer.ts";
+import type { RoleMemory } from "./role-memories.ts";
+
+/** What an activation needs of the environment it happens in. */
+export interface ActivationHost {
+  readonly runId: string;
+  readonly seed: string;
+  readonly logger: Logger;
+  /** Most characters of one message. */
+  readonly messageLimit: number;
+  /** Tells listeners, if there are any. */
+  notify(notice: () => RunNotice): void;
+  /** Logs a warning of a role and tells it to listeners. */
+  warn(role: string, text: string): void;
+  /** How a role remembers beyond the messages of its run, if it does. */
+  memoryOf(role: string): RoleMemory | undefined;
+  /** @param publisher the role that says it */
+  route(message: Message, publisher: string): { readonly to: readonly string[]; readonly dead: readonly string[] };
+}
+
+/** What one activation is made of. */
+export interface ActivationParts {
+  readonly act: string;
+  readonly spec: RoleSpec;
+  readonly state: RoleState;
+  readonly take: number;
+  readonly host: ActivationHost;
+  readonly steps: ActivationSteps;
+  readonly answerer: Answerer;
+  /** Made when it is asked for, as `steps` is. */
+  readonly lifetime: Lifetime;
+  /** Milliseconds: what the activation takes for the time, that of its last released answer. */
+  readonly now: number;
+}
