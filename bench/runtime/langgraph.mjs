@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
@@ -78,7 +80,7 @@ export const cases = {
   async durable(n) {
     const { SqliteSaver } = await import("@langchain/langgraph-checkpoint-sqlite");
     const { mkdtempSync, rmSync, statSync } = await import("node:fs");
-    const folder = mkdtempSync("/tmp/bench-langgraph-");
+    const folder = mkdtempSync(join(tmpdir(), "bench-langgraph-"));
     const saver = SqliteSaver.fromConnString(`${folder}/runs.db`);
     const from = performance.now();
     const { count } = await pingPong(n, saver).invoke({ count: 0 }, { recursionLimit: n + 10, configurable: { thread_id: "1" } });
@@ -116,7 +118,7 @@ export const cases = {
   async resume(n) {
     const { SqliteSaver } = await import("@langchain/langgraph-checkpoint-sqlite");
     const { mkdtempSync, rmSync } = await import("node:fs");
-    const folder = mkdtempSync("/tmp/bench-langgraph-");
+    const folder = mkdtempSync(join(tmpdir(), "bench-langgraph-"));
     const config = { recursionLimit: n + 10, configurable: { thread_id: "1" } };
     const graph = (saver) =>
       new StateGraph(Count)
