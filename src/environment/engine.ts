@@ -1,58 +1,32 @@
-import { type Action, assertSameAction } from "../action/action.ts";
 import { abortReason } from "../kernel/abort.ts";
-import type { Clock } from "../kernel/clock.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
-import type { Emit, Logger } from "../kernel/emit.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { Lifetimes } from "../kernel/lifetime.ts";
-import type { Mask } from "../kernel/mask.ts";
 import { isThenable } from "../kernel/thenable.ts";
-import type { StepDoor } from "../kernel/step.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Role } from "../role/role.ts";
-import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
-import { isOutput } from "../run/deliver.ts";
 import type { RunNotice, Sent } from "../run/event.ts";
-import { maskedError, maskedMessage } from "../run/masking.ts";
-import type { Past } from "../run/past.ts";
-import type { RunLog } from "../run/run-log.ts";
+import { maskedMessage } from "../run/masking.ts";
 import { isGrave, isSuspicious, type RoleState, type RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
-import type { Answerer } from "./answerer.ts";
+import { Announcer } from "./announcer.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { HiredRoles } from "./hired-roles.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";
-import type { RoleMemories, RoleMemory } from "./role-memories.ts";
-import { Directory, type Route } from "./router.ts";
-import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
-import { takeTurn, type TurnResult, type TurnTools } from "./turn.ts";
-
-/** What an engine is made of. */
-export interface EngineParts {
-  readonly log: RunLog;
-  readonly clock: Clock;
-  readonly scheduler: Scheduler;
-  readonly concurrency: number;
-  readonly onFailure: FailurePolicy;
-  readonly answerer: Answerer;
-  readonly memories: RoleMemories;
-  readonly logger: Logger;
-  readonly mask: Mask;
-  readonly messageLimit: number;
-  readonly signal: AbortSignal;
-  /** What else answers steps. */
-  readonly past: Past;
-  readonly mode: StepDoor["mode"];
-  /** Undefined when nobody listens. */
-  readonly tell: () => Emit<RunNotice> | undefined;
-  readonly checkpoint: () => boolean;
-  readonly resumed: () => Promise<void> | undefined;
-}
+import type { RoleMemory } from "./role-memories.ts";
+import type { Route } from "./router.ts";
+import type { SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
+import { takeTurn } from "./turn.ts";
+import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
 /**
- * Runs roles on a run's state. It owns the directory, the gate before the budget, and which roles are running; the state is
- * written through the log alone, and when which role runs is the scheduler's.
+ * Runs roles on a run's state. It owns the gate before the budget and which roles are running. Who is hired is the hired roles', what is told the
+ * announcer's; the state is written through the log alone, and when which role runs is the scheduler's.
  *
  * E3 idle is counted: no mail, nobody running. E5 a failing role never orphans its siblings, and the failure is kept for the
  * result. E6 nothing is made to be told when nobody listens.
@@ -60,9 +34,8 @@ export interface EngineParts {
 export class Engine implements SchedulerHost, ActivationHost {
   readonly signal: AbortSignal;
   readonly #parts: EngineParts;
-  readonly #directory = new Directory();
-  readonly #specs = new Map<string, RoleSpec>();
-  readonly #actions = new Map<string, Action>();
+  readonly #hired: HiredRoles;
+  readonly #announcer: Announcer;
   readonly #running = new Set<string>();
   readonly #interrupt = new AbortController();
   #tools: TurnTools;
@@ -75,6 +48,8 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.#hired = new HiredRoles(parts.memories);
+    this.#announcer = new Announcer(parts);
     this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
     const { log, clock, mask, answerer, onFailure } = parts;
     this.#tools = {
@@ -137,30 +112,21 @@ export class Engine implements SchedulerHost, ActivationHost {
     return this.#control;
   }
 
-  /**
-   * Makes a role known under a name. When it is refused, nothing has changed.
-   *
-   * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
-   */
+  /** @throws UsageError see {@link HiredRoles.add}; nothing has changed then */
   enlist(role: Role, name: string): void {
-    const spec = roleSpec(role);
-    for (const action of spec.actions) assertSameAction(this.#actions.get(action.name), action);
-    for (const action of spec.actions) this.#actions.set(action.name, action);
-    this.#parts.memories.enlist(role, name);
-    this.#specs.set(name, spec);
-    this.#directory.add({ name, addresses: [name, spec.card.profile, ...spec.addresses], watch: spec.watch, observeAll: spec.observeAll });
+    this.#hired.add(role, name);
   }
 
   specOf(name: string): RoleSpec | undefined {
-    return this.#specs.get(name);
+    return this.#hired.specOf(name);
   }
 
   memoryOf(name: string): RoleMemory | undefined {
-    return this.#parts.memories.of(name);
+    return this.#hired.memoryOf(name);
   }
 
   route(message: Message, publisher?: string): Route {
-    return this.#directory.route(message, publisher);
+    return this.#hired.route(message, publisher);
   }
 
   /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
@@ -169,11 +135,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     const sent = sentAs(message, this.route(message));
     const waits = this.state.scheduler === "rounds" && (this.#running.size > 0 || this.midRound);
     this.#parts.log.record({ type: "message", ...sent, ...(waits ? { atBarrier: true as const } : {}) });
-    this.#tellDead(sent);
-    if (isOutput(sent)) {
-      this.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
-      this.#parts.tell()?.({ type: "message.unheard", message });
-    }
+    this.#announcer.saidOutside(sent);
     this.#wake();
     return { message, recipients: sent.to };
   }
@@ -207,7 +169,7 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   /** Those of the roles that are hired: where the team was forced to differ, mail may lie for one that is gone. */
   #present(names: ReadonlySet<string>): Iterable<string> {
-    return this.#specs.size >= this.state.roles.size ? names : [...names].filter((name) => this.#specs.has(name));
+    return this.#hired.size >= this.state.roles.size ? names : [...names].filter((name) => this.#hired.has(name));
   }
 
   onMail(wake: () => void): void {
@@ -218,14 +180,14 @@ export class Engine implements SchedulerHost, ActivationHost {
   failPoisoned(limit: number): RunFailure | undefined {
     const { log, onFailure } = this.#parts;
     this.#hasDied = isSuspicious(this.state);
-    const policyOf = (name: string): FailurePolicy => this.#specs.get(name)?.role.onFailure ?? onFailure;
-    return failPoisoned(log, { limit, policyOf, gaveUp: (name, error) => this.#gaveUp(name, error) });
+    const policyOf = (name: string): FailurePolicy => this.#hired.specOf(name)?.role.onFailure ?? onFailure;
+    return failPoisoned(log, { limit, policyOf, gaveUp: (name, error) => this.#announcer.gaveUp(name, error) });
   }
 
   turn(name: string): TurnEnd | Promise<TurnEnd> {
     this.#running.add(name);
     try {
-      const spec = this.#specs.get(name);
+      const spec = this.#hired.specOf(name);
       const role = this.state.roles.get(name);
       if (spec === undefined || role === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
       this.#parts.tell()?.({ type: "role.active", role: name, news: role.mailbox.size });
@@ -259,12 +221,11 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   notify(notice: () => RunNotice): void {
-    this.#parts.tell()?.(notice());
+    this.#announcer.notify(notice);
   }
 
   warn(role: string | undefined, text: string): void {
-    this.logger.warn(text);
-    this.#parts.tell()?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
+    this.#announcer.warn(role, text);
   }
 
   endRound(): void {
@@ -287,12 +248,12 @@ export class Engine implements SchedulerHost, ActivationHost {
   #ended(name: string, result: TurnResult): TurnEnd {
     switch (result.kind) {
       case "ended":
-        for (const sent of result.event.said) this.#tellSaid(sent);
+        for (const sent of result.event.said) this.#announcer.said(sent);
         return "done";
       case "retried":
         return "done";
       case "skipped":
-        this.#gaveUp(name, result.error);
+        this.#announcer.gaveUp(name, result.error);
         return "done";
       case "stopped":
         // In a replay that is part of the record, which may go on after it.
@@ -302,23 +263,6 @@ export class Engine implements SchedulerHost, ActivationHost {
         this.#control ??= result.control;
         if (result.control instanceof BudgetError) this.#interrupt.abort(result.control);
         return "suspended";
-    }
-  }
-
-  #gaveUp(name: string, error: unknown): void {
-    this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
-  }
-
-  #tellSaid(sent: Sent): void {
-    this.#tellDead(sent);
-    const tell = this.#parts.tell();
-    if (tell !== undefined && isOutput(sent)) tell({ type: "message.output", message: sent.message });
-  }
-
-  #tellDead(sent: Sent): void {
-    for (const address of sent.dead ?? []) {
-      this.warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
-      this.#parts.tell()?.({ type: "message.dead", message: sent.message, address });
     }
   }
 }

@@ -1,47 +1,19 @@
-import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError } from "../kernel/errors.ts";
-import type { Lifetime, Lifetimes } from "../kernel/lifetime.ts";
-import type { Mask } from "../kernel/mask.ts";
-import type { StepDoor } from "../kernel/step.ts";
+import type { Lifetime } from "../kernel/lifetime.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
-import { afterFailure, type FailurePolicy } from "../role/failure-policy.ts";
+import { afterFailure } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
-import type { BudgetGate } from "../run/budget-gate.ts";
 import type { ActEnded, LastLife } from "../run/event.ts";
-import type { Past } from "../run/past.ts";
-import type { RunLog } from "../run/run-log.ts";
 import { actName, isSuspicious, type RoleState } from "../run/run-state.ts";
-import { ActivationSteps, isUncertain } from "../run/steps.ts";
+import { ActivationSteps } from "../run/steps.ts";
+import { isUncertain } from "../run/uncertain-step.ts";
 import { Activation } from "./activation.ts";
 import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
 import type { Answerer } from "./answerer.ts";
 import { failureRecord } from "./run-failure.ts";
 import { notAsked } from "./replay.ts";
-
-/** What every turn of an environment is made with. */
-export interface TurnTools {
-  readonly log: RunLog;
-  readonly clock: Clock;
-  readonly gate: BudgetGate;
-  readonly past: Past;
-  readonly mode: StepDoor["mode"];
-  readonly mask: Mask;
-  readonly answerer: Answerer;
-  readonly onFailure: FailurePolicy;
-  readonly host: ActivationHost;
-  readonly lifetimes: Lifetimes;
-  /** Every activation is durable before its body runs: the process had died, and may die of the next one. */
-  readonly leavesTraces: boolean;
-}
-
-/** How a turn ended. */
-export type TurnResult =
-  | { readonly kind: "ended"; readonly event: ActEnded }
-  | { readonly kind: "retried" }
-  | { readonly kind: "skipped"; readonly error: unknown }
-  | { readonly kind: "stopped"; readonly error: unknown }
-  | { readonly kind: "suspended"; readonly control: ControlError };
+import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
 type Outcome =
   | { readonly kind: "done"; readonly event: ActEnded }

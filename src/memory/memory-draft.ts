@@ -1,27 +1,10 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
-import { createMessage, type Message } from "../message/message.ts";
-import { Memory } from "./memory.ts";
+import type { Message } from "../message/message.ts";
+import { type Changes, changesOver } from "./memory-changes.ts";
+import type { MemoryOp } from "./memory-op.ts";
 import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
 import { checkedCount, containing, identityIn, meantIn, memoryJson, newestOf, newsIn, olderThan } from "./recall.ts";
-
-/**
- * One write to a memory: a message remembered, a message forgotten (by its identity: the id, or with `ignoreId` the content), or all
- * forgotten.
- */
-export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readonly ["0"];
-
-/** Writes what a draft wrote into its base. */
-export function applyMemoryOps(memory: MessageMemory, ops: readonly MemoryOp[]): void {
-  for (const op of ops) applyMemoryOp(memory, op);
-}
-
-/** Writes one of them. */
-export function applyMemoryOp(memory: MessageMemory, op: MemoryOp): void {
-  if (op[0] === "+") memory.add(op[1]);
-  else if (op[0] === "0") memory.clear();
-  else memory.delete(memory.ignoreId ? createMessage(op[1], { id: "forgotten", timestamp: 0 }) : op[1]);
-}
 
 /** What a draft stands on. */
 export interface MemoryDraftOptions {
@@ -293,24 +276,6 @@ export class MemoryDraft implements MessageMemory {
   #isSeen(changes: Changes | undefined, message: Message): boolean {
     return changes === undefined || !changes.hidden.has(identityIn(this, message));
   }
-}
-
-/** What one activation did to its base. */
-interface Changes {
-  readonly ops: MemoryOp[];
-  /** The base is forgotten altogether. */
-  readonly isCleared: boolean;
-  /** Identities of messages of the base that are forgotten one by one or made room. */
-  readonly hidden: Set<string>;
-  /** What was added and is still remembered. */
-  readonly added: Memory;
-  /** Walks over the base from both ends; what they passed is hidden. */
-  oldest?: Iterator<Message>;
-  newest?: Iterator<Message>;
-}
-
-function changesOver(base: ReadableMemory, isCleared: boolean): Changes {
-  return { ops: isCleared ? [["0"]] : [], isCleared, hidden: new Set(), added: new Memory({ ignoreId: base.ignoreId }) };
 }
 
 /** Most messages that are looked through one by one. */

@@ -1,5 +1,5 @@
 import type { Json } from "../kernel/json.ts";
-import { applyMemoryOp, type MemoryOp } from "../memory/memory-draft.ts";
+import { applyMemoryOp, type MemoryOp } from "../memory/memory-op.ts";
 import { Plan } from "../memory/plan.ts";
 import type { Message } from "../message/message.ts";
 import { damaged, roleOf } from "./damage.ts";

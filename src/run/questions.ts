@@ -1,6 +1,6 @@
 import type { RunEvent } from "./event.ts";
 import type { RunState } from "./run-state.ts";
-import { stepId } from "./steps.ts";
+import { stepId } from "./step-address.ts";
 
 /** A question to a person that waits for its answer. */
 export interface PendingQuestion {

@@ -1,55 +1,22 @@
 import { abortReason, throwIfAborted } from "../kernel/abort.ts";
-import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, StepError, stepErrorFrom } from "../kernel/errors.ts";
-import { canonicalJson, contentHash, jsonCopy, type Json, textHash } from "../kernel/json.ts";
-import type { Lifetime } from "../kernel/lifetime.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../kernel/errors.ts";
+import { canonicalJson, jsonCopy, type Json } from "../kernel/json.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
-import type { BudgetGate } from "./budget-gate.ts";
-import { masked, maskedError } from "./masking.ts";
 import type { LastLife, UnrepeatedStep } from "./event.ts";
-import type { OpenQuestion, Past, PastStep } from "./past.ts";
+import { masked, maskedError } from "./masking.ts";
+import type { OpenQuestion, PastStep } from "./past.ts";
 import { Release } from "./release.ts";
-import type { RunLog } from "./run-log.ts";
 import type { StepOutcome, StepRecord } from "./run-state.ts";
+import { effectId, StepAddresses, stepId, type StepPlace } from "./step-address.ts";
+import type { StepsParts } from "./steps-parts.ts";
 import { Tries } from "./tries.ts";
-
-/** How many hexadecimal digits of the sha256 an address keeps: 128 bits. */
-const ADDRESS_DIGITS = 32;
-
-/** What the steps of one activation are made with. */
-export interface StepsParts {
-  readonly act: string;
-  readonly log: RunLog;
-  readonly gate: BudgetGate;
-  readonly mask: Mask;
-  readonly now: () => number;
-  readonly lifetime: Lifetime;
-  /** Records the start of the activation; called before its first step is recorded. */
-  readonly begin: () => void;
-  /** Told when a person begins to be asked, and when nobody is any more. */
-  readonly waitsForPerson: (isAsked: boolean) => void;
-  /** What the journal has of this activation. */
-  readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
-  /** Good answers of the failed attempt before. */
-  readonly carried: ReadonlyMap<string, StepOutcome>;
-  /** What else may answer. */
-  readonly past: Past;
-  readonly runId: string;
-  readonly role: string;
-  /** Where writes that are done again go: into the real world, or into a replay's scratch. */
-  readonly mode: StepDoor["mode"];
-  /** `now()` until the first answer. */
-  readonly startedAt: number;
-  /** The activation was over before it asked for its door. */
-  readonly isOver: boolean;
-}
+import { uncertain } from "./uncertain-step.ts";
 
 /**
  * The recorded door of one activation. It owns the order of asking, the order of release, and what is in flight.
  *
- * D1 an address is sha256 of kind, name, masked request and the path of enclosing steps; its occurrence is counted at the call,
- * before anything is awaited. D2 answers are released in the order asked, a macrotask apart, live and from the record alike; what
- * is asked inside a step is released by that step. D3 `step.started` is durable before the effect starts. D4 control errors are
+ * D1 the occurrence of an address (see {@link StepAddresses}) is counted at the call, before anything is awaited. D2 answers are released
+ * in the order asked, a macrotask apart, live and from the record alike; what is asked inside a step is released by that step. D3 `step.started` is durable before the effect starts. D4 control errors are
  * sticky and never recorded. D5 after `close` the activation asks nothing any more; what was in flight has been awaited to its end, with
  * what it asks itself. D6 what is handed out is the caller's own: nobody can change the record. D7 the answer of an effect
  * is durable before it is handed out: who dies of what he does with it does not pay for it again.
@@ -58,7 +25,7 @@ export class ActivationSteps implements StepPort {
   readonly #parts: StepsParts;
   readonly #release: Release;
   readonly #inFlight = new Set<Promise<unknown>>();
-  readonly #occurrences = new Map<string, number>();
+  readonly #addresses = new StepAddresses();
   /** Of the activation's own steps, in the order asked. */
   readonly #places = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
@@ -145,10 +112,10 @@ export class ActivationSteps implements StepPort {
     throw stepErrorFrom(outcome.error ?? errorRecord(undefined));
   }
 
-  async #answer<T>(spec: StepSpec, effect: Effect<T>, at: Place): Promise<StepOutcome> {
+  async #answer<T>(spec: StepSpec, effect: Effect<T>, at: StepPlace): Promise<StepOutcome> {
     const asked = canonicalJson(spec.request ?? null);
     const request = this.#withoutSecrets(asked);
-    const key = this.#keyOf(spec, request.isAsItWas ? asked : canonicalJson(request.value), at.path);
+    const key = this.#addresses.keyOf(spec, request.isAsItWas ? asked : canonicalJson(request.value), at.path);
     const recorded = this.#parts.recorded?.get(key);
     if (at.parent === undefined) this.#takePlace(key, at.asked, recorded);
     const known = recorded?.outcome ?? this.#reused.get(key) ?? this.#parts.carried.get(key);
@@ -163,13 +130,13 @@ export class ActivationSteps implements StepPort {
   }
 
   /** What happens on the machine happens again, whoever gave the answer. */
-  async #given<T>(known: StepOutcome, spec: StepSpec, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
+  async #given<T>(known: StepOutcome, spec: StepSpec, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
     if (!known.ok) this.#fails(at);
     else if (spec.again === true) await this.#runAgain(key, at, effect);
     return known;
   }
 
-  async #unrecorded<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
+  async #unrecorded<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
     const { act, role } = this.#parts;
     const question: OpenQuestion = {
       role,
@@ -210,7 +177,7 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  #tries(spec: StepSpec, request: Json, key: string, at: Place): Tries {
+  #tries(spec: StepSpec, request: Json, key: string, at: StepPlace): Tries {
     const { act, log, gate, lifetime, now, mask, recorded } = this.#parts;
     const tried = recorded?.get(key)?.started.try ?? 0;
     return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, tried, log, gate, lifetime, now, mask });
@@ -227,22 +194,13 @@ export class ActivationSteps implements StepPort {
     return { value, isAsItWas: value === given };
   }
 
-  /** @param request its canonical JSON, which is written and hashed once */
-  #keyOf(spec: StepSpec, request: string, path: string): string {
-    const asked = `[${JSON.stringify(spec.kind)},${JSON.stringify(spec.name)},${request},${JSON.stringify(path)}]`;
-    const address = textHash(asked).slice(0, ADDRESS_DIGITS);
-    const occurrence = this.#occurrences.get(address) ?? 0;
-    this.#occurrences.set(address, occurrence + 1);
-    return `${address}.${occurrence}`;
-  }
-
-  async #live<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
+  async #live<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
     const outcome = await this.#happen(spec, request, key, at, effect);
     if (!this.#parts.log.isDurable) await this.#parts.log.durable();
     return outcome;
   }
 
-  async #happen<T>(spec: StepSpec, request: Json, key: string, at: Place, effect: Effect<T>): Promise<StepOutcome> {
+  async #happen<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
     const { lifetime, begin, mask } = this.#parts;
     const { signal } = lifetime;
     begin();
@@ -270,7 +228,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** A step inside another is not asked again when that one is answered from the record, so it must not count there either. */
-  #fails(at: Place): void {
+  #fails(at: StepPlace): void {
     if (at.parent === undefined) this.#failed = true;
   }
 
@@ -286,7 +244,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
-  async #runAgain<T>(key: string, at: Place, effect: Effect<T>): Promise<void> {
+  async #runAgain<T>(key: string, at: StepPlace, effect: Effect<T>): Promise<void> {
     const failedThen = this.#parts.past.unrepeated(this.#parts.act, key);
     if (failedThen !== undefined) throw this.#notAgain(key, at, failedThen);
     const attempts = { open: () => Promise.resolve(), settle: () => {} };
@@ -304,14 +262,14 @@ export class ActivationSteps implements StepPort {
   }
 
   /** A replay must fail where this did, so it is told with the end of the activation. */
-  #notAgain(key: string, at: Place, error: ErrorRecord): Error {
+  #notAgain(key: string, at: StepPlace, error: ErrorRecord): Error {
     this.#fails(at);
     this.#unrepeated.push({ key, error });
     return stepErrorFrom(error);
   }
 
   /** @param name made when somebody asks for it: models do not */
-  #door(name: () => string, key: string, at: Place, attempts: StepDoor["attempts"]): StepDoor {
+  #door(name: () => string, key: string, at: StepPlace, attempts: StepDoor["attempts"]): StepDoor {
     let asked = 0;
     const path = at.path === "" ? key : `${at.path}/${key}`;
     let named: string | undefined;
@@ -325,37 +283,12 @@ export class ActivationSteps implements StepPort {
       step: (inner, innerEffect) => {
         const refusal = this.#phase === "closed" ? this.#late(inner) : this.#interruption();
         if (refusal !== undefined) return neverUnhandled(Promise.reject(refusal));
-        const place: Place = { path, parent: key, asked };
+        const place: StepPlace = { path, parent: key, asked };
         asked += 1;
         return neverUnhandled(this.#track(this.#answer(inner, innerEffect, place)).then((outcome) => this.#handOut(outcome)));
       },
     };
   }
-}
-
-/** Names an effect among all runs, the same in each attempt of an activation: whom it reached already knows it again. */
-function effectId(runId: string, act: string, key: string): string {
-  return stepId(runId, act.replace(/~\d+$/, ""), key);
-}
-
-/** Names a step among all runs: by it a question is answered later. */
-export function stepId(runId: string, act: string, key: string): string {
-  return contentHash([runId, act, key]).slice(0, ADDRESS_DIGITS);
-}
-
-const UNCERTAIN = "STEP_UNCERTAIN";
-
-/** Whether an activation failed because nobody knows whether one of its effects has happened. */
-export function isUncertain(error: unknown): boolean {
-  return error instanceof StepError && error.code === UNCERTAIN;
-}
-
-/** The effect may have happened before a crash, and must not happen twice: somebody has to look. */
-function uncertain(name: string): StepError {
-  return new StepError(
-    UNCERTAIN,
-    `Expected to know whether "${name}" had happened when the run stopped, but nobody does, and it must not happen twice. Look, then resume the run: it is tried again.`,
-  );
 }
 
 /** Whoever awaits it gets its error; when nobody does, that must not end the process. */
@@ -365,10 +298,3 @@ function neverUnhandled<T>(work: Promise<T>): Promise<T> {
 }
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
-
-/** Where a step stands: the path of enclosing steps, the nearest of them, and its place among its siblings. */
-interface Place {
-  readonly path: string;
-  readonly parent: string | undefined;
-  readonly asked: number;
-}

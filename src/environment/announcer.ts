@@ -1,0 +1,57 @@
+import type { Emit, Logger } from "../kernel/emit.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { isOutput } from "../run/deliver.ts";
+import type { RunNotice, Sent } from "../run/event.ts";
+import { maskedError } from "../run/masking.ts";
+
+/** Whom to tell. */
+export interface AnnouncerParts {
+  readonly logger: Logger;
+  readonly mask: Mask;
+  /** Undefined when nobody listens. */
+  readonly tell: () => Emit<RunNotice> | undefined;
+}
+
+/** Tells loggers and listeners what becomes of messages and of roles. It holds nothing, and makes nothing for nobody (E6). */
+export class Announcer {
+  readonly #parts: AnnouncerParts;
+
+  constructor(parts: AnnouncerParts) {
+    this.#parts = parts;
+  }
+
+  notify(notice: () => RunNotice): void {
+    this.#parts.tell()?.(notice());
+  }
+
+  warn(role: string | undefined, text: string): void {
+    this.#parts.logger.warn(text);
+    this.#parts.tell()?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
+  }
+
+  /** What a role said. */
+  said(sent: Sent): void {
+    this.#dead(sent);
+    if (isOutput(sent)) this.notify(() => ({ type: "message.output", message: sent.message }));
+  }
+
+  /** What somebody said from outside: there everybody should be heard. */
+  saidOutside(sent: Sent): void {
+    this.#dead(sent);
+    if (!isOutput(sent)) return;
+    const { message } = sent;
+    this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
+    this.notify(() => ({ type: "message.unheard", message }));
+  }
+
+  gaveUp(name: string, error: unknown): void {
+    this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
+  }
+
+  #dead(sent: Sent): void {
+    for (const address of sent.dead ?? []) {
+      this.warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
+      this.notify(() => ({ type: "message.dead", message: sent.message, address }));
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { Emit, Logger } from "../kernel/emit.ts";
+import type { Mask } from "../kernel/mask.ts";
+import type { StepDoor } from "../kernel/step.ts";
+import type { FailurePolicy } from "../role/failure-policy.ts";
+import type { RunNotice } from "../run/event.ts";
+import type { Past } from "../run/past.ts";
+import type { RunLog } from "../run/run-log.ts";
+import type { Answerer } from "./answerer.ts";
+import type { RoleMemories } from "./role-memories.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** What an engine is made of. */
+export interface EngineParts {
+  readonly log: RunLog;
+  readonly clock: Clock;
+  readonly scheduler: Scheduler;
+  readonly concurrency: number;
+  readonly onFailure: FailurePolicy;
+  readonly answerer: Answerer;
+  readonly memories: RoleMemories;
+  readonly logger: Logger;
+  readonly mask: Mask;
+  readonly messageLimit: number;
+  readonly signal: AbortSignal;
+  /** What else answers steps. */
+  readonly past: Past;
+  readonly mode: StepDoor["mode"];
+  /** Undefined when nobody listens. */
+  readonly tell: () => Emit<RunNotice> | undefined;
+  readonly checkpoint: () => boolean;
+  readonly resumed: () => Promise<void> | undefined;
+}
