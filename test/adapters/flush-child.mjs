@@ -7,7 +7,11 @@ import { flushOnSignals, sqliteStore } from "../../dist/src/adapters/sqlite.js";
 
 const [path, signal, mode] = process.argv.slice(2);
 const memory = new LongTermMemory({ storage: new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) }) });
-const busy = () => new Promise((resolve) => setTimeout(resolve, 100));
+/** Goes on for longer than it takes to store everything: until that is done, and many turns of the event loop more. */
+const busy = async () => {
+  await memory.persist();
+  for (let turn = 0; turn < 1_000; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
 const end = () => void memory.persist().then(() => process.exit(7));
 const slowEnd = () => void busy().then(end);
 if (mode === "own") process.on(signal, end);
