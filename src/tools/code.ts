@@ -5,15 +5,13 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandResult } from "./command-result.ts";
 import { keepChanges } from "./kept-changes.ts";
-import type { MachineOptions } from "./machine.ts";
+import { commandTraits, type MachineOptions } from "./machine.ts";
 import { runStep } from "./shell.ts";
 import { ToolFiles } from "./tool-files.ts";
 
 /** Seconds. */
 const TIMEOUT = 5;
 const LONGEST_TIMEOUT = 300;
-/** Milliseconds to copy the project, and to bring back what changed. */
-const COPY_TIME = 180_000;
 
 const parameters = z.object({
   language: z.enum(["javascript", "python"]),
@@ -32,11 +30,7 @@ export function codeTool({ workspace, sandbox }: MachineOptions): Tool {
       "Runs a program in JavaScript (Node.js, `import` and `require` both work) or Python 3 in the project's folder, inside a sandbox (usually without network), " +
       "and tells its exit code, stdout and stderr. Nothing lasts from one call to the next but the text files it writes in the project.",
     parameters,
-    effect: "write",
-    idempotent: false,
-    again: true,
-    parallel: false,
-    timeout: LONGEST_TIMEOUT * 1000 + COPY_TIME,
+    ...commandTraits(LONGEST_TIMEOUT),
     execute: (args, ctx) => runCode(sandbox, files, args, ctx),
   });
 }

@@ -8,7 +8,7 @@ import { Turns } from "../workspace/turns.ts";
 import { commandResult } from "./command-result.ts";
 import { keepChanges } from "./kept-changes.ts";
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
-import type { MachineOptions } from "./machine.ts";
+import { commandTraits, type MachineOptions } from "./machine.ts";
 import { ToolFiles } from "./tool-files.ts";
 import { ToolStates } from "./tool-states.ts";
 
@@ -24,8 +24,6 @@ export interface RanCommand {
 /** Seconds. */
 const TIMEOUT = 60;
 const LONGEST_TIMEOUT = 600;
-/** Milliseconds to copy the project, and to bring back what changed. */
-const COPY_TIME = 180_000;
 const START: ShellPlace = { cwd: "", env: {} };
 
 const DESCRIPTION =
@@ -50,11 +48,7 @@ export function shellTool({ workspace, sandbox }: MachineOptions): Tool {
     name: "shell",
     description: DESCRIPTION,
     parameters,
-    effect: "write",
-    idempotent: false,
-    again: true,
-    parallel: false,
-    timeout: LONGEST_TIMEOUT * 1000 + COPY_TIME,
+    ...commandTraits(LONGEST_TIMEOUT),
     execute: (args, ctx) => sessions.of(ctx).run(args, ctx),
   });
 }

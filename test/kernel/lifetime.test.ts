@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError, TimeoutError } from "../../src/kernel/errors.ts";
 import { Lifetimes } from "../../src/kernel/lifetime.ts";
+import { countedSignal } from "./counted-signal.ts";
 
 const endless = (): Promise<never> => new Promise(() => {});
 
@@ -42,16 +43,10 @@ describe("a span of work", () => {
   });
 
   it("listens to the signal above once, however many spans there are", () => {
-    const above = new AbortController();
-    let listeners = 0;
-    const add = above.signal.addEventListener.bind(above.signal);
-    above.signal.addEventListener = (...given: Parameters<typeof add>): void => {
-      listeners += 1;
-      add(...given);
-    };
+    const { controller: above, listeners } = countedSignal();
     const spans = new Lifetimes(above.signal);
     for (let i = 0; i < 100; i += 1) spans.begin();
-    expect(listeners).toBe(1);
+    expect(listeners()).toBe(1);
   });
 });
 
