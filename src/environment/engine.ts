@@ -168,7 +168,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   /** Those of the roles that are hired: where the team was forced to differ, mail may lie for one that is gone. */
-  #present(names: ReadonlySet<string>): Iterable<string> {
+  #present(names: Iterable<string>): Iterable<string> {
     return this.#hired.size >= this.state.roles.size ? names : [...names].filter((name) => this.#hired.has(name));
   }
 

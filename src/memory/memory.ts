@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
+import { PlacedList } from "../kernel/placed-list.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { type Message, MessageSchema } from "../message/message.ts";
 import { MessageIndex } from "./message-index.ts";
-import { MessageLog } from "./message-log.ts";
 import type { MemoryJson, MessageMemory } from "./message-memory.ts";
 import { checkedCount, containing, identityIn, meantIn, memoryJson, namesOf, newsIn, olderThan } from "./recall.ts";
 
@@ -11,7 +11,7 @@ const causeOf = (message: Message): string => message.causeBy;
 const roleOf = (message: Message): string => message.role;
 
 /** The log and the index of every empty memory. Nothing is ever put into them. */
-const nothing = new MessageLog();
+const nothing = new PlacedList<Message>();
 const nothingIndexed = new MessageIndex(nothing, causeOf);
 
 /** How a memory tells messages apart, and how many it keeps. */
@@ -39,7 +39,7 @@ export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
-  #log: MessageLog = nothing;
+  #log: PlacedList<Message> = nothing;
   /** Identity to position, of exactly the messages held. Made with the first message. */
   #places: Map<string, number> | undefined;
   /** An index is made when it is first asked and kept true from then on. */
@@ -197,7 +197,7 @@ export class Memory implements MessageMemory {
   #append(identity: string, message: Message): void {
     if (this.#places === undefined) {
       this.#places = new Map();
-      this.#log = new MessageLog();
+      this.#log = new PlacedList<Message>();
     }
     const position = this.#log.push(message);
     this.#places.set(identity, position);
@@ -230,7 +230,7 @@ export class Memory implements MessageMemory {
   }
 
   /** A walk goes on over the log it began with; a rewritten one tells by its places what is gone. */
-  *#walk(start: (log: MessageLog) => Iterable<Message>): Generator<Message, void> {
+  *#walk(start: (log: PlacedList<Message>) => Iterable<Message>): Generator<Message, void> {
     const log = this.#log;
     for (const message of start(log)) {
       if (log === this.#log || this.has(message)) yield message;

@@ -1,5 +1,5 @@
+import type { PlacedList } from "../kernel/placed-list.ts";
 import type { Message } from "../message/message.ts";
-import type { MessageLog } from "./message-log.ts";
 
 /** Below this many dead entries a list is not worth rewriting. */
 const FEW_DEAD = 8;
@@ -20,12 +20,12 @@ interface Posting {
  * the key along. I3 `add`, `remove` and `newest` are O(1) amortised, `positionsOf` O(answer): dead entries never outnumber the living by much.
  */
 export class MessageIndex {
-  readonly #log: MessageLog;
+  readonly #log: PlacedList<Message>;
   readonly #keyOf: (message: Message) => string;
   readonly #postings = new Map<string, Posting>();
 
   /** Indexes what the log holds. O(log). */
-  constructor(log: MessageLog, keyOf: (message: Message) => string) {
+  constructor(log: PlacedList<Message>, keyOf: (message: Message) => string) {
     this.#log = log;
     this.#keyOf = keyOf;
     log.forEach((message, position) => this.add(message, position));

@@ -109,8 +109,8 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
     if (message === undefined) throw damaged(`${role.name} consumed ${take} messages but had ${i}`);
     taken.push(message);
   }
-  state.ready.delete(role.name);
-  if (!role.mailbox.isEmpty) state.ready.add(role.name);
+  state.ready.delete(role);
+  if (!role.mailbox.isEmpty) state.ready.add(role);
   return taken;
 }
 

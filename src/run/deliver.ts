@@ -8,7 +8,8 @@ export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): 
   if (sent.dropped === true) return;
   state.history.add(sent.message);
   for (const name of sent.to) {
-    if (roleOf(state, name).mailbox.push(sent.message)) state.ready.add(name);
+    const role = roleOf(state, name);
+    if (role.mailbox.push(sent.message)) state.ready.add(role);
   }
   for (const address of sent.dead ?? []) state.dead.push({ message: sent.message, reason: { kind: "no such address", address } });
   if (from === "role" && isOutput(sent)) state.outputs.push(sent.message);

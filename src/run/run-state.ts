@@ -7,6 +7,7 @@ import { MessageQueue } from "../message/message-queue.ts";
 import type { Message } from "../message/message.ts";
 import { Ledger } from "../model/ledger.ts";
 import type { Joins } from "../role/reaction.ts";
+import { NOT_READY, ReadyRoles } from "./ready-roles.ts";
 import type { ForkPoint, HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
 
 /*
@@ -80,6 +81,8 @@ export interface RoleState {
   carry: ReadonlyMap<string, StepOutcome>;
   /** How many messages the failed attempt had: the next one has the same. */
   retake: number | undefined;
+  /** Its place among those with mail, while it has some; `NOT_READY` otherwise. */
+  readyAt: number;
 }
 
 /** A message that reached nobody, or whose role failed on it. */
@@ -111,7 +114,7 @@ export interface RunState {
   team: readonly HiredRole[];
   readonly roles: Map<string, RoleState>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
-  readonly ready: Set<string>;
+  readonly ready: ReadyRoles;
   /** Roles that have ended an activation in the present round. */
   readonly ran: Set<string>;
   readonly open: Set<string>;
@@ -157,7 +160,7 @@ export function emptyRunState(runId: string): RunState {
     phase: { phase: "running" },
     team: [],
     roles: new Map(),
-    ready: new Set(),
+    ready: new ReadyRoles(),
     ran: new Set(),
     open: new Set(),
     round: 0,
@@ -201,6 +204,7 @@ export function addRoleState(state: RunState, hired: HiredRole): RoleState {
     open: undefined,
     carry: noCarry,
     retake: undefined,
+    readyAt: NOT_READY,
   };
   state.roles.set(hired.name, role);
   return role;

@@ -1,16 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { PlacedList } from "../../src/kernel/placed-list.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
-import { MessageIndex } from "../../src/memory/message-index.ts";
-import { MessageLog } from "../../src/memory/message-log.ts";
 
 function said(n: number): Message {
   return createMessage(`say ${n}`, { id: `m${n}`, causeBy: `Action${n % 3}`, timestamp: 0 });
 }
 
-describe("MessageLog", () => {
+describe("PlacedList", () => {
   test("G1 positions grow in order of arrival and find their message", () => {
-    const log = new MessageLog();
+    const log = new PlacedList<Message>();
     const messages = [said(0), said(1), said(2)];
     const positions = messages.map((message) => log.push(message));
     expect(positions).toEqual(positions.toSorted((a, b) => a - b));
@@ -19,7 +18,7 @@ describe("MessageLog", () => {
   });
 
   test("G1 a position stays its message's own while others come and go", () => {
-    const log = new MessageLog();
+    const log = new PlacedList<Message>();
     const kept = said(500);
     for (let n = 0; n < 500; n++) log.push(said(n));
     const position = log.push(kept);
@@ -31,7 +30,7 @@ describe("MessageLog", () => {
   });
 
   test("G2 holes at the ends are no holes; holes between are counted until somebody rewrites", () => {
-    const log = new MessageLog();
+    const log = new PlacedList<Message>();
     for (let n = 0; n < 1000; n++) log.push(said(n));
     for (let n = 0; n < 400; n++) log.drop(n);
     for (let n = 999; n >= 600; n--) log.drop(n);
@@ -46,7 +45,7 @@ describe("MessageLog", () => {
     const step = fc.oneof({ weight: 3, arbitrary: fc.constant("push" as const) }, { weight: 2, arbitrary: fc.nat(1000) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 250 }), (steps) => {
-        const log = new MessageLog();
+        const log = new PlacedList<Message>();
         const held: { position: number; message: Message }[] = [];
         for (const [n, each] of steps.entries()) {
           if (each === "push") {
@@ -74,47 +73,5 @@ describe("MessageLog", () => {
         expect(visited).toEqual(messages);
       }),
     );
-  });
-});
-
-describe("MessageIndex", () => {
-  test("I1, G3 property: it tells what the log holds, whether it was there from the start or is made now", () => {
-    const step = fc.oneof({ weight: 3, arbitrary: fc.constant("push" as const) }, { weight: 2, arbitrary: fc.nat(1000) });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const log = new MessageLog();
-        const causeOf = (message: Message): string => message.causeBy;
-        const early = new MessageIndex(log, causeOf);
-        const held: { position: number; message: Message }[] = [];
-        for (const [n, each] of steps.entries()) {
-          if (each === "push") {
-            const message = said(n);
-            const position = log.push(message);
-            early.add(message, position);
-            held.push({ position, message });
-          } else if (held.length > 0) {
-            const [gone] = held.splice(each % held.length, 1);
-            log.drop(gone!.position);
-            early.remove(gone!.message);
-          }
-        }
-        const late = new MessageIndex(log, causeOf);
-        for (const key of ["Action0", "Action1", "Action2", "Nobody"]) {
-          const expected = held.filter(({ message }) => message.causeBy === key);
-          for (const index of [early, late]) {
-            expect(index.positionsOf(key)).toEqual(expected.map(({ position }) => position));
-            expect(index.newest(key)).toBe(expected.at(-1)?.message);
-          }
-        }
-      }),
-    );
-  });
-
-  test("what it gives is the caller's own", () => {
-    const log = new MessageLog();
-    const index = new MessageIndex(log, (message) => message.causeBy);
-    index.add(said(0), log.push(said(0)));
-    index.positionsOf("Action0").pop();
-    expect(index.positionsOf("Action0")).toHaveLength(1);
   });
 });

@@ -1,0 +1,69 @@
+import { PlacedList } from "../kernel/placed-list.ts";
+import type { RoleState } from "./run-state.ts";
+
+/** Where a role stands that is not ready. */
+export const NOT_READY = -1;
+
+/**
+ * Roles with mail, in the order in which they came to have it.
+ *
+ * Owns the order. Each role carries its own place in the line (`readyAt`), because one that acts leaves the line and perhaps joins it again,
+ * and a set would pay for that with a table each time.
+ *
+ * RR1 a role stands in line once at most. RR2 joining and leaving are O(1) amortised. RR3 a walk sees who joins behind it, unless the line was
+ * closed up meanwhile: then it ends early, and another walk sees them.
+ */
+export class ReadyRoles implements Iterable<string> {
+  #line = new PlacedList<RoleState>();
+
+  get size(): number {
+    return this.#line.size;
+  }
+
+  add(role: RoleState): void {
+    if (role.readyAt === NOT_READY) role.readyAt = this.#line.push(role);
+  }
+
+  delete(role: RoleState): void {
+    if (role.readyAt === NOT_READY) return;
+    this.#line.drop(role.readyAt);
+    role.readyAt = NOT_READY;
+    if (this.#line.isMostlyHoles) this.#closeUp();
+  }
+
+  /** Their names, who came first standing first. */
+  [Symbol.iterator](): Iterator<string> {
+    return new Walk((place) => this.#next(place));
+  }
+
+  #next(place: number): RoleState | undefined {
+    const held = this.#line.heldFrom(place);
+    return held === undefined ? undefined : this.#line.at(held);
+  }
+
+  #closeUp(): void {
+    const roles = this.#line.newest(Infinity);
+    this.#line = new PlacedList();
+    for (const role of roles) role.readyAt = this.#line.push(role);
+  }
+}
+
+/** Goes on behind the role it told last, or, where that one has left the line, from the place that it left. */
+class Walk implements Iterator<string> {
+  readonly #next: (place: number) => RoleState | undefined;
+  #last: RoleState | undefined;
+  #at = 0;
+
+  constructor(next: (place: number) => RoleState | undefined) {
+    this.#next = next;
+  }
+
+  next(): IteratorResult<string> {
+    const stays = this.#last !== undefined && this.#last.readyAt === this.#at;
+    const role = this.#next(stays ? this.#at + 1 : this.#at);
+    if (role === undefined) return { done: true, value: undefined };
+    this.#last = role;
+    this.#at = role.readyAt;
+    return { done: false, value: role.name };
+  }
+}
