@@ -49,6 +49,12 @@ export class Deque<T> implements Iterable<T> {
     return items;
   }
 
+  /** Whether one of the items is what is looked for. */
+  some(isMeant: (item: T) => boolean): boolean {
+    for (let place = 0; place < this.#size; place++) if (isMeant(this.#slots[this.#slotOf(place)] as T)) return true;
+    return false;
+  }
+
   /** The items in the order they would leave. Items that come during the walk are seen too. */
   *[Symbol.iterator](): Generator<T, void> {
     for (let place = 0; place < this.#size; place++) yield this.#slots[this.#slotOf(place)] as T;

@@ -26,6 +26,9 @@ export interface MessageQueueJson {
  */
 export class MessageQueue {
   readonly limit: number | undefined;
+  /** The one that waits, where it waits alone and under no priority of its own: most mail is read before more comes. */
+  #only: Message | undefined;
+  /** Everything that waits, where that is more. */
   #waiting: Waiting | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
@@ -42,11 +45,11 @@ export class MessageQueue {
 
   /** How many messages wait. */
   get size(): number {
-    return this.#waiting?.ids.size ?? 0;
+    return this.#waiting === undefined ? (this.#only === undefined ? 0 : 1) : this.#waiting.lanes.size;
   }
 
   get isEmpty(): boolean {
-    return this.size === 0;
+    return this.#only === undefined && this.#waiting === undefined;
   }
 
   /**
@@ -56,7 +59,7 @@ export class MessageQueue {
    * @throws UsageError `PRIORITY_INVALID` when `priority` (default 0; smaller is sooner) is not a finite number.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
-    const { priority = 0 } = options ?? noOptions;
+    const priority = options?.priority ?? 0;
     if (!Number.isFinite(priority)) {
       throw new UsageError(
         "PRIORITY_INVALID",
@@ -65,29 +68,38 @@ export class MessageQueue {
     }
     if (this.has(message.id)) return false;
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
-    const waiting = (this.#waiting ??= { lanes: new PriorityLanes(), ids: new Set() });
-    waiting.lanes.push(message, priority);
-    waiting.ids.add(message.id);
+    if (priority === 0 && this.isEmpty) this.#only = message;
+    else this.#join(message, priority);
     return true;
   }
 
   /** Takes the first message, or `undefined` from an empty queue. */
   pop(): Message | undefined {
-    const message = this.#waiting?.lanes.shift();
-    if (message !== undefined) this.#waiting?.ids.delete(message.id);
+    const waiting = this.#waiting;
+    if (waiting === undefined) {
+      const only = this.#only;
+      this.#only = undefined;
+      return only;
+    }
+    const message = waiting.lanes.shift();
+    if (message !== undefined) waiting.ids?.delete(message.id);
+    if (waiting.lanes.size === 0) this.#waiting = undefined;
     return message;
   }
 
   /** Takes all messages, first to leave first. */
   popAll(): Message[] {
     const messages = this.peek(this.size);
+    this.#only = undefined;
     this.#waiting = undefined;
     return messages;
   }
 
   /** Whether a message of this id waits. */
   has(id: string): boolean {
-    return this.#waiting?.ids.has(id) ?? false;
+    if (this.#waiting === undefined) return this.#only?.id === id;
+    const { ids, lanes } = this.#waiting;
+    return ids === undefined ? lanes.some((message) => message.id === id) : ids.has(id);
   }
 
   /**
@@ -97,12 +109,14 @@ export class MessageQueue {
    */
   peek(n = 1): Message[] {
     if (!Number.isInteger(n) || n < 0) throw new RangeError(`Expected to peek at a whole number of messages, 0 or more, got ${n}.`);
-    return this.#waiting?.lanes.first(n) ?? [];
+    if (this.#waiting !== undefined) return this.#waiting.lanes.first(n);
+    return this.#only === undefined || n === 0 ? [] : [this.#only];
   }
 
   /** The queue as plain JSON; it changes nothing. */
   toJSON(): MessageQueueJson {
     const entries: MessageQueueJson["entries"][number][] = [];
+    if (this.#only !== undefined) entries.push({ message: serializeMessage(this.#only) });
     for (const { item, priority } of this.#waiting?.lanes.inOrder() ?? []) {
       const message = serializeMessage(item);
       entries.push(priority === 0 ? { message } : { message, priority });
@@ -125,14 +139,32 @@ export class MessageQueue {
     for (const { message, priority } of parsed.data.entries) queue.push(message, { priority });
     return queue;
   }
+
+  /** Behind those who wait. Who waited alone is the first of them. */
+  #join(message: Message, priority: number): void {
+    const waiting = (this.#waiting ??= { lanes: new PriorityLanes(), ids: undefined });
+    if (this.#only !== undefined) waiting.lanes.push(this.#only, 0);
+    this.#only = undefined;
+    waiting.lanes.push(message, priority);
+    if (waiting.ids !== undefined) waiting.ids.add(message.id);
+    else if (waiting.lanes.size > FEW_WAITING) waiting.ids = idsOf(waiting.lanes);
+  }
 }
 
-const noOptions: { readonly priority?: number | undefined } = {};
+/** So many are looked through one by one. */
+const FEW_WAITING = 8;
 
-/** Exists from the first push until all is taken, so that a hundred thousand idle inboxes weigh nothing. */
+/** Exists while more than one waits, so that a hundred thousand idle inboxes weigh nothing. */
 interface Waiting {
   readonly lanes: PriorityLanes<Message>;
-  readonly ids: Set<string>;
+  /** Of all that wait, once there are too many to look through. */
+  ids: Set<string> | undefined;
+}
+
+function idsOf(lanes: PriorityLanes<Message>): Set<string> {
+  const ids = new Set<string>();
+  for (const { item } of lanes.inOrder()) ids.add(item.id);
+  return ids;
 }
 
 const QueueSchema = z.object({

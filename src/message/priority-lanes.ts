@@ -17,14 +17,25 @@ export class PriorityLanes<T> {
   /** A heap: the lane at n is at least as urgent as those at 2n + 1 and 2n + 2. No lane in it is empty. */
   readonly #heap: Lane<T>[] = [];
   /** Of all in the heap when there are several; one alone is found without it. */
-  readonly #byPriority = new Map<number, Lane<T>>();
+  #byPriority: Map<number, Lane<T>> | undefined;
   /** Empty, and not in the heap. */
   #spare: Lane<T> | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether one of the items is what is looked for. O(items). */
+  some(isMeant: (item: T) => boolean): boolean {
+    return this.#heap.some(({ line }) => line.some(isMeant));
+  }
 
   push(item: T, priority: number): void {
     const first = this.#heap[0];
-    const lane = first?.priority === priority ? first : (this.#byPriority.get(priority) ?? this.#open(priority));
+    const lane = first?.priority === priority ? first : (this.#byPriority?.get(priority) ?? this.#open(priority));
     lane.line.push(item);
+    this.#size += 1;
   }
 
   /** The first `n` items in the order they would leave. */
@@ -41,6 +52,7 @@ export class PriorityLanes<T> {
     const lane = this.#heap[0];
     if (lane === undefined) return undefined;
     const item = lane.line.shift();
+    this.#size -= 1;
     if (lane.line.size === 0) this.#closeFirst(lane);
     return item;
   }
@@ -57,7 +69,7 @@ export class PriorityLanes<T> {
     const lane = this.#spare?.priority === priority ? this.#spare : { priority, line: new Deque<T>() };
     this.#spare = undefined;
     const [other] = this.#heap;
-    if (other !== undefined) this.#byPriority.set(other.priority, other).set(priority, lane);
+    if (other !== undefined) (this.#byPriority ??= new Map()).set(other.priority, other).set(priority, lane);
     let place = this.#heap.push(lane) - 1;
     while (place > 0) {
       const above = (place - 1) >> 1;
@@ -70,7 +82,7 @@ export class PriorityLanes<T> {
 
   #closeFirst(lane: Lane<T>): void {
     this.#spare = lane;
-    if (this.#byPriority.size > 0) this.#byPriority.delete(lane.priority);
+    this.#byPriority?.delete(lane.priority);
     if (this.#heap.length === 1) return void this.#heap.pop();
     this.#swap(0, this.#heap.length - 1);
     this.#heap.pop();
