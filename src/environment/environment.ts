@@ -68,7 +68,9 @@ export class Environment {
     const runId = backing.owned === undefined ? freshRunId(clock.now()) : state.runId;
     const warn = (role: string, text: string): void => this.#engine.warn(role, mask(text));
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn });
-    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe });
+    const isObserved = (type: RunEvent["type"]): boolean =>
+      backing.grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type);
+    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
     const tell = (): Listeners["notices"] => this.#listeners.notices;
     this.#engine = new Engine({
       log: this.#log,

@@ -40,8 +40,13 @@ export class Listeners {
     return this.#emitter.eventNames().length === 0 ? undefined : this.tell;
   }
 
+  /** Whether somebody wants to hear of this type. */
+  listensTo(type: Observed["type"]): boolean {
+    return this.#emitter.listenerCount(type) > 0;
+  }
+
   readonly tell = (observed: Observed): void => {
-    if (this.#emitter.listenerCount(observed.type) === 0) return;
+    if (!this.listensTo(observed.type)) return;
     deepFreeze(observed);
     for (const listener of this.#emitter.listeners(observed.type)) {
       try {

@@ -3,7 +3,7 @@ import { DifferenceError, type ErrorRecord, errorRecord } from "../kernel/errors
 import { deepFreeze, type Json } from "../kernel/json.ts";
 import { roleNameIn } from "../run/activations.ts";
 import { canonicalEnd } from "../run/canonical.ts";
-import type { ActEnded, ActFailed, Envelope, HiredRole, RunEvent, RunEventBody, StepStarted } from "../run/event.ts";
+import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, StepStarted } from "../run/event.ts";
 import type { AskedAgain, OpenQuestion, Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { RunState, StepRecord } from "../run/run-state.ts";
@@ -168,7 +168,7 @@ function differenceOf(text: string, data: ReplayDifference, cause?: unknown): Di
   return new DifferenceError("DIFFERENCE", `Expected the run to repeat its record, but ${text}. ${advice}`, { data, cause });
 }
 
-function isEnd(event: RunEvent): event is Envelope & (ActEnded | ActFailed) {
+function isEnd<E extends RunEventBody>(event: E): event is E & (ActEnded | ActFailed) {
   return event.type === "act.ended" || event.type === "act.failed";
 }
 

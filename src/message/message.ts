@@ -71,7 +71,8 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
 /** Where a message says nothing else: most say nothing else, and share these. */
 const nobody: readonly string[] = Object.freeze([]);
 const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
-const noMetadata: Message["metadata"] = Object.freeze({});
+/** What a message has whose maker said nothing about it: shared. @internal */
+export const NO_METADATA: Message["metadata"] = Object.freeze({});
 
 /** What a message has of who says it, where and when. */
 export type Issue = Pick<Message, "id" | "role" | "causeBy" | "sentFrom" | "parents" | "timestamp">;
@@ -91,7 +92,7 @@ export function made<P>(content: string, fields: MessageFields<P>, issue: Issue)
   const { timestamp } = issue;
   if (!Number.isFinite(timestamp))
     throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
-  const { metadata = noMetadata, instructContent } = fields;
+  const { metadata = NO_METADATA, instructContent } = fields;
   const base: Message<P> = {
     id: issue.id,
     content,
@@ -101,7 +102,7 @@ export function made<P>(content: string, fields: MessageFields<P>, issue: Issue)
     sendTo: sendToNames(fields.sendTo),
     parents: issue.parents.length === 0 ? nobody : Object.freeze([...issue.parents]),
     timestamp,
-    metadata: metadata === noMetadata ? noMetadata : deepFreeze(jsonRoundTrip(metadata ?? noMetadata)),
+    metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA)),
   };
   if (instructContent === undefined) return Object.freeze(base);
   return Object.freeze({ ...base, instructContent: deepFreeze(jsonRoundTrip(instructContent)) });

@@ -8,6 +8,7 @@ import {
   type MessagePublished,
   type RoundEnded,
   type RunEvent,
+  type RunEventBody,
   type RunResumed,
   type RunStarted,
 } from "./event.ts";
@@ -35,11 +36,16 @@ export function apply(state: RunState, event: RunEvent): void {
     );
   }
   if (state.runId !== "" && event.runId !== state.runId) throw damaged(`run ${state.runId} has an event of run ${event.runId}`);
+  applyNext(state, event, event.runId);
+}
+
+/** The same for what its own pen says next, which needs no envelope to know its place. */
+export function applyNext(state: RunState, body: RunEventBody, runId: string): void {
   try {
-    change(state, event);
+    change(state, body, runId);
   } catch (error) {
     // Arithmetic and plans refuse in their own words; from a record it is all the same.
-    throw error instanceof JournalError ? error : damaged(`event ${event.seq}, ${event.type}, does not fit`, error);
+    throw error instanceof JournalError ? error : damaged(`event ${state.seq}, ${body.type}, does not fit`, error);
   }
   state.seq += 1;
 }
@@ -53,10 +59,10 @@ function otherVersion({ v, seq }: { readonly v: unknown; readonly seq: number })
   );
 }
 
-function change(state: RunState, event: RunEvent): void {
+function change(state: RunState, event: RunEventBody, runId: string): void {
   switch (event.type) {
     case "run.started":
-      return start(state, event, event.runId);
+      return start(state, event, runId);
     case "message":
       return publish(state, event);
     case "act.started":

@@ -1,7 +1,7 @@
 import { type ErrorRecord, errorRecord } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
-import type { Message } from "../message/message.ts";
+import { type Message, NO_METADATA } from "../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
 
 /** A JSON value with every text in it masked, keys too. What holds no secret is given back as it is, not copied. */
@@ -18,7 +18,7 @@ export function maskedError(mask: Mask, error: unknown): ErrorRecord {
 export function maskedMessage(mask: Mask, message: Message): Message {
   const content = mask(message.content);
   const instructContent = masked(mask, message.instructContent);
-  const metadata = masked(mask, message.metadata);
+  const metadata = message.metadata === NO_METADATA ? NO_METADATA : masked(mask, message.metadata);
   if (content === message.content && instructContent === message.instructContent && metadata === message.metadata) return message;
   return deepFreeze({ ...message, content, metadata, ...(instructContent === undefined ? {} : { instructContent }) });
 }
@@ -27,10 +27,14 @@ export function maskedMessage(mask: Mask, message: Message): Message {
  * An event as it may be written down. Steps and errors are masked where they are made, because what is handed out must be what is
  * recorded; here it is the words and the state of roles, and what a team says of itself. Names of roles stay: they are addresses.
  */
-export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
+export function maskedBody<B extends RunEventBody>(mask: Mask, body: B): B {
+  return clean(mask, body) as B;
+}
+
+function clean(mask: Mask, body: RunEventBody): RunEventBody {
   switch (body.type) {
     case "message":
-      return { ...body, ...maskedSent(mask, body) };
+      return maskedSent(mask, body);
     case "act.ended":
       return maskedActivation(mask, body);
     case "run.started": {
@@ -51,9 +55,9 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 }
 
 function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
-  const said = cleanList(event.said, (sent) => maskedSent(mask, sent));
-  const memory = cleanList(event.memory, (op) => maskedOp(mask, op));
-  const working = cleanList(event.working, (op) => maskedOp(mask, op));
+  const said = cleanList(mask, event.said, maskedSent);
+  const memory = cleanList(mask, event.memory, maskedOp);
+  const working = cleanList(mask, event.working, maskedOp);
   const isAsItWas = said === event.said && memory === event.memory && working === event.working;
   if (isAsItWas && event.state === undefined && event.plan === undefined && event.summary === undefined) return event;
   return {
@@ -83,15 +87,15 @@ function walk(mask: Mask, value: unknown): unknown {
 }
 
 function walkList(mask: Mask, list: readonly unknown[]): readonly unknown[] {
-  return cleanList(list, (item) => walk(mask, item));
+  return cleanList(mask, list, walk);
 }
 
 /** The same list when nothing in it changes. */
-function cleanList<T>(list: readonly T[], clean: (item: T) => T): readonly T[] {
+function cleanList<T>(mask: Mask, list: readonly T[], clean: (mask: Mask, item: T) => T): readonly T[] {
   let copy: T[] | undefined;
   for (let place = 0; place < list.length; place += 1) {
     const item = list[place] as T;
-    const cleaned = clean(item);
+    const cleaned = clean(mask, item);
     if (cleaned !== item) (copy ??= [...list])[place] = cleaned;
   }
   return copy ?? list;

@@ -1,6 +1,6 @@
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { apply } from "./apply.ts";
+import { applyNext } from "./apply.ts";
 import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { maskedBody } from "./masking.ts";
@@ -21,6 +21,8 @@ export interface RunLogParts {
   readonly owned?: OwnedRun | undefined;
   /** Told of every event once it is durable. */
   readonly observe?: ((event: RunEvent) => void) | undefined;
+  /** Whether an observer would look at such an event now. Without a journal, one that nobody looks at is not made. Default: always. */
+  readonly isObserved?: ((type: RunEvent["type"]) => boolean) | undefined;
 }
 
 /** Macrotasks that an event stays in memory for others to come along. An answer takes one to be handed out, what follows from it another. */
@@ -42,6 +44,7 @@ export class RunLog {
   readonly #mask: Mask;
   readonly #owned: OwnedRun | undefined;
   readonly #observe: ((event: RunEvent) => void) | undefined;
+  readonly #isObserved: (type: RunEvent["type"]) => boolean;
   #tail: RunEvent[] = [];
   #isWriting = false;
   /** The store has every event before this one. */
@@ -50,7 +53,7 @@ export class RunLog {
   /** Of the turn in which the first of them came, unless all that they wait for is being written. */
   #turnEnds: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
-  #latest: RunEvent | undefined;
+  #latest: RunEventBody | undefined;
 
   constructor(parts: RunLogParts) {
     this.state = parts.state;
@@ -58,24 +61,27 @@ export class RunLog {
     this.#mask = parts.mask;
     this.#owned = parts.owned;
     this.#observe = parts.observe;
+    this.#isObserved = parts.observe === undefined ? nobody : (parts.isObserved ?? everybody);
     this.#durableTo = parts.state.seq;
   }
 
   /** Records what happened, without secrets, and gives back what was recorded. @throws whatever broke the journal before */
-  record<B extends RunEventBody>(body: B): RunEvent & { readonly type: B["type"] } {
+  record<B extends RunEventBody>(body: B): B {
     if (this.#broken !== undefined) throw this.#broken.error;
     const { runId, seq } = this.state;
-    const envelope = { v: EVENT_VERSION, runId, seq, time: this.#clock.now() } as const;
-    const event = inEnvelope(envelope, maskedBody(this.#mask, body)) as RunEvent & { readonly type: B["type"] };
-    apply(this.state, event);
-    this.#latest = event;
+    const clean = maskedBody(this.#mask, body);
+    const isMade = this.#owned !== undefined || this.#isObserved(body.type);
+    const event = isMade ? inEnvelope({ v: EVENT_VERSION, runId, seq, time: this.#clock.now() }, clean) : undefined;
+    applyNext(this.state, event ?? clean, runId);
+    this.#latest = clean;
+    if (event === undefined) return clean;
     if (this.#owned === undefined) this.#observe?.(event);
     else this.#append(this.#owned, event);
-    return event;
+    return clean;
   }
 
   /** What was recorded last. */
-  get latest(): RunEvent | undefined {
+  get latest(): RunEventBody | undefined {
     return this.#latest;
   }
 
@@ -138,6 +144,9 @@ export class RunLog {
     }
   }
 }
+
+const nobody = (): boolean => false;
+const everybody = (): boolean => true;
 
 /** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
 function inEnvelope({ v, runId, seq, time }: Envelope, body: RunEventBody): RunEvent {

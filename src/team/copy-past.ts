@@ -69,7 +69,7 @@ export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonl
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = event.type === "run.started" ? hiredInOrder(event.roles, crew) : [];
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, about, changes });
-    const copy = deepFreeze({ ...forked, ...maskedBody(mask, forked) } as RunEvent);
+    const copy = deepFreeze(maskedBody(mask, forked));
     apply(state, copy);
     batch.push(copy);
     if (batch.length >= BATCH) await flush();
