@@ -130,7 +130,7 @@ export interface RoleContext<S = CustomState> {
    */
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T>;
   /** A message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
-  message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
+  message<P = unknown>(content: string, fields?: MessageFields<P>, cause?: string): Message<P>;
   /**
    * A message made elsewhere, as this activation says it: id, time and parents are the activation's, its explicit cause and
    * sender are kept. A message of this activation is given back as it is.

@@ -17,7 +17,7 @@ import type { Said } from "../role/role.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
 import { messagesOf } from "../role/said.ts";
 import type { ActEnded, RecordedMemoryOp } from "../run/event.ts";
-import { type KnownMessages, knownBy } from "../run/known-messages.ts";
+import { KnownMessages } from "../run/known-messages.ts";
 import type { ActivationParts } from "./activation-parts.ts";
 import { Asking } from "./asking.ts";
 import { Outbox } from "./outbox.ts";
@@ -55,7 +55,7 @@ export class Activation implements RoleContext {
   constructor(parts: ActivationParts) {
     this.#parts = parts;
     this.name = parts.state.name;
-    this.inbox = parts.state.mailbox.peek(parts.take);
+    this.inbox = Object.freeze(parts.state.mailbox.peek(parts.take));
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
     this.#outbox = new Outbox(parts, this);
   }
@@ -92,7 +92,7 @@ export class Activation implements RoleContext {
   }
 
   #react(observed: readonly Message[]): void | Promise<void> {
-    this.news = Object.freeze([...messagesOf(observed, this.name)]);
+    this.news = observed === this.inbox ? this.inbox : Object.freeze([...messagesOf(observed, this.name)]);
     this.#memory.addBatch(this.news);
     if (this.news.length === 0) return;
     const said = this.#parts.spec.role.react(this);
@@ -127,11 +127,11 @@ export class Activation implements RoleContext {
   ended(round: number, at: number): ActEnded {
     const { act, take, spec } = this.#parts;
     const said = this.#outbox.sent;
-    const known = knownBy(this.inbox, said);
+    const known = new KnownMessages(this.inbox, said);
     const custom = this.#custom?.changes(this.name, spec.role.state);
     const plan = this.#plan?.changes();
-    const memory = this.#memory.ops.map((op) => recorded(op, known));
-    const working = this.#working?.ops.map((op) => recorded(op, known)) ?? noOps;
+    const memory = recordedIn(this.#memory, known);
+    const working = this.#working === undefined ? noOps : recordedIn(this.#working, known);
     const summary = this.#asking?.newSummary;
     const ended = { type: "act.ended" as const, act, role: this.name, round, take, at, said, memory, working };
     if (custom === undefined && plan === undefined && this.#joined === undefined && summary === undefined) return ended;
@@ -242,8 +242,8 @@ export class Activation implements RoleContext {
     return this.#questions.recall(about);
   }
 
-  message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
-    return this.#outbox.message(content, fields);
+  message<P = unknown>(content: string, fields: MessageFields<P> = noFields, cause?: string): Message<P> {
+    return this.#outbox.message(content, fields, cause);
   }
 
   issue(message: Message, cause?: string): Message {
@@ -274,11 +274,19 @@ export class Activation implements RoleContext {
 }
 
 /** @throws UsageError `MESSAGE_INVALID` when what was remembered is no message. */
-function recorded(op: MemoryDraft["ops"][number], known: KnownMessages): RecordedMemoryOp {
-  if (op[0] !== "+") return op;
-  if (!isMessage(op[1])) throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof op[1]}.`);
-  return known(op[1].id) === op[1] ? ["+", op[1].id] : op;
+function recordedIn(draft: MemoryDraft, known: KnownMessages): readonly RecordedMemoryOp[] {
+  const { remembered } = draft;
+  if (remembered === undefined) return draft.ops.map((op) => (op[0] === "+" ? recorded(op[1], known) : op));
+  const ops: RecordedMemoryOp[] = [];
+  for (const message of remembered) ops.push(recorded(message, known));
+  return ops;
 }
 
+function recorded(message: Message, known: KnownMessages): RecordedMemoryOp {
+  if (!isMessage(message)) throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof message}.`);
+  return known.find(message.id) === message ? ["+", message.id] : ["+", message];
+}
+
+const noFields = Object.freeze({});
 const nothing: readonly Message[] = Object.freeze([]);
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

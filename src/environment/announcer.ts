@@ -32,7 +32,7 @@ export class Announcer {
   /** What a role said. */
   said(sent: Sent): void {
     this.#dead(sent);
-    if (isOutput(sent)) this.notify(() => ({ type: "message.output", message: sent.message }));
+    if (isOutput(sent)) this.#parts.tell()?.({ type: "message.output", message: sent.message });
   }
 
   /** What somebody said from outside: there everybody should be heard. */
@@ -49,7 +49,8 @@ export class Announcer {
   }
 
   #dead(sent: Sent): void {
-    for (const address of sent.dead ?? []) {
+    if (sent.dead === undefined) return;
+    for (const address of sent.dead) {
       this.warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
       this.notify(() => ({ type: "message.dead", message: sent.message, address }));
     }

@@ -36,7 +36,8 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly #parts: EngineParts;
   readonly #hired: HiredRoles;
   readonly #announcer: Announcer;
-  readonly #running = new Set<string>();
+  /** Turns under way. */
+  #running = 0;
   readonly #interrupt = new AbortController();
   #tools: TurnTools;
   #roundLimit = 0;
@@ -99,7 +100,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   get isIdle(): boolean {
-    return this.state.ready.size === 0 && this.#running.size === 0 && !this.midRound;
+    return this.state.ready.size === 0 && this.#running === 0 && !this.midRound;
   }
 
   /** What stopped the run, if a role's failure or a broken journal did. */
@@ -133,7 +134,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   publish(given: Message): Receipt {
     const message = maskedMessage(this.#parts.mask, fromOutside(given));
     const sent = sentAs(message, this.route(message));
-    const waits = this.state.scheduler === "rounds" && (this.#running.size > 0 || this.midRound);
+    const waits = this.state.scheduler === "rounds" && (this.#running > 0 || this.midRound);
     this.#parts.log.record({ type: "message", ...sent, ...(waits ? { atBarrier: true as const } : {}) });
     this.#announcer.saidOutside(sent);
     this.#wake();
@@ -185,7 +186,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   turn(name: string): TurnEnd | Promise<TurnEnd> {
-    this.#running.add(name);
+    this.#running += 1;
     try {
       const spec = this.#hired.specOf(name);
       const role = this.state.roles.get(name);
@@ -208,7 +209,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   #turned(name: string, end: TurnEnd): TurnEnd {
-    this.#running.delete(name);
+    this.#running -= 1;
     this.#parts.tell()?.({ type: "role.idle", role: name });
     return end;
   }

@@ -14,14 +14,8 @@ interface Author {
 
 type OutboxParts = Pick<ActivationParts, "act" | "spec" | "state" | "host">;
 
-/** A message of the activation, and how it was sent once it was. */
-interface Issued {
-  readonly message: Message;
-  sent: Sent | undefined;
-}
-
-/** Most messages that are looked through one by one. */
-const FEW_ISSUED = 8;
+/** So many are looked through one by one. */
+const FEW = 8;
 
 /**
  * What an activation says. It owns the messages it made and sent, and counts them for their ids; nothing leaves it before the activation
@@ -34,13 +28,13 @@ export class Outbox {
   readonly #parts: OutboxParts;
   readonly #author: Author;
   readonly #name: string;
-  /** What was issued, and at the same place in `#origins` what it was made from: itself, or a message made elsewhere. */
-  readonly #issued: Issued[] = [];
-  readonly #origins: Message[] = [];
-  /** The same by origin; made when there are too many to look through one by one. */
-  #byOrigin: Map<Message, Issued> | undefined;
+  readonly #made: Message[] = [];
   readonly #sent: Sent[] = [];
-  #messages = 0;
+  /** What was made, and how it was sent once it was; made when there is too much to look through one by one. */
+  #byMessage: Map<Message, Sent | undefined> | undefined;
+  /** What became of messages that were made elsewhere. */
+  #issuedFrom: Map<Message, Message> | undefined;
+  #parents: readonly string[] | undefined;
   #closed = false;
 
   constructor(parts: OutboxParts, author: Author) {
@@ -58,33 +52,20 @@ export class Outbox {
     this.#closed = true;
   }
 
-  message<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+  message<P = unknown>(content: string, fields: MessageFields<P>, cause: string = this.#parts.spec.card.name): Message<P> {
     const { causeBy, sentFrom, parents } = fields;
-    return this.#make(content, fields, {
-      causeBy: causeBy === undefined ? this.#parts.spec.card.name : nameOr(causeBy, UserRequirement.name),
-      sentFrom: sentFrom === undefined ? this.#name : nameOr(sentFrom, ""),
-      parents: parents ?? this.#heard,
-    }).message as Message<P>;
+    return this.#make(
+      content,
+      fields,
+      causeBy === undefined ? cause : nameOr(causeBy, UserRequirement.name),
+      sentFrom === undefined ? this.#name : nameOr(sentFrom, ""),
+      parents === undefined ? this.#heard : Object.freeze([...parents]),
+    );
   }
 
   issue(message: Message, cause: string = this.#parts.spec.card.name): Message {
-    return this.#issue(message, cause).message;
-  }
-
-  publish(given: Message, cause: string = this.#parts.spec.card.name): Receipt {
-    this.#assertOpen("publish");
-    const issued = this.#issue(given, cause);
-    const { message } = issued;
-    if (issued.sent === undefined) {
-      const { to, dead } = this.#parts.host.route(message, this.#name);
-      issued.sent = dead.length === 0 ? { message, to } : { message, to, dead };
-      this.#sent.push(issued.sent);
-    }
-    return { message, recipients: issued.sent.to };
-  }
-
-  #issue(message: Message, cause: string): Issued {
-    const known = this.#issuedFrom(message);
+    if (this.#isOwn(message)) return message;
+    const known = this.#issuedFrom?.get(message);
     if (known !== undefined) return known;
     if (!isMessage(message)) {
       throw new UsageError(
@@ -92,46 +73,62 @@ export class Outbox {
         `Expected a message from role ${this.#name}, got ${valueText(message)}. Make one: rc.message(text).`,
       );
     }
-    const issued = this.#make(message.content, message, {
-      causeBy: isCauseLeftOpen(message) ? nameOr(cause, UserRequirement.name) : message.causeBy,
-      sentFrom: message.sentFrom === "" ? this.#name : message.sentFrom,
-      parents: message.parents.length === 0 ? this.#heard : message.parents,
-    });
-    this.#keep(message, issued);
+    const issued = this.#make(
+      message.content,
+      message,
+      isCauseLeftOpen(message) ? nameOr(cause, UserRequirement.name) : message.causeBy,
+      message.sentFrom === "" ? this.#name : message.sentFrom,
+      message.parents.length === 0 ? this.#heard : message.parents,
+    );
+    (this.#issuedFrom ??= new Map()).set(message, issued);
     return issued;
   }
 
-  #make<P>(content: string, fields: MessageFields<P>, from: Pick<Message, "causeBy" | "sentFrom" | "parents">): Issued {
+  publish(given: Message, cause?: string): Receipt {
+    this.#assertOpen("publish");
+    const message = this.issue(given, cause);
+    const { to } = this.#sentOf(message) ?? this.#send(message);
+    return { message, recipients: to };
+  }
+
+  #send(message: Message): Sent {
+    const { to, dead } = this.#parts.host.route(message, this.#name);
+    const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
+    this.#sent.push(sent);
+    this.#byMessage?.set(message, sent);
+    return sent;
+  }
+
+  #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {
     this.#assertOpen("a message");
     this.#assertSize(content);
-    const message = made(content, fields, {
-      id: `${this.#name}#${this.#parts.state.n}.${this.#messages}`,
-      role: fields.role ?? "assistant",
-      causeBy: from.causeBy,
-      sentFrom: from.sentFrom,
-      parents: from.parents,
-      timestamp: this.#author.now(),
-    });
-    this.#messages += 1;
-    const issued: Issued = { message, sent: undefined };
-    this.#keep(message, issued);
-    return issued;
+    const id = `${this.#name}#${this.#parts.state.n}.${this.#made.length}`;
+    const role = fields.role ?? "assistant";
+    const message = made(content, fields, { id, role, causeBy, sentFrom, parents, timestamp: this.#author.now() });
+    this.#made.push(message);
+    if (this.#byMessage !== undefined) this.#byMessage.set(message, undefined);
+    else if (this.#made.length > FEW) this.#index();
+    return message;
   }
 
-  #keep(origin: Message, issued: Issued): void {
-    this.#origins.push(origin);
-    this.#issued.push(issued);
-    this.#byOrigin?.set(origin, issued);
+  #index(): void {
+    this.#byMessage = new Map(this.#made.map((message) => [message, undefined]));
+    for (const sent of this.#sent) this.#byMessage.set(sent.message, sent);
   }
 
-  #issuedFrom(origin: Message): Issued | undefined {
-    if (this.#origins.length <= FEW_ISSUED) return this.#issued[this.#origins.indexOf(origin)];
-    this.#byOrigin ??= new Map(this.#origins.map((known, place) => [known, this.#issued[place] as Issued]));
-    return this.#byOrigin.get(origin);
+  #isOwn(message: Message): boolean {
+    return this.#byMessage === undefined ? this.#made.includes(message) : this.#byMessage.has(message);
   }
 
+  #sentOf(message: Message): Sent | undefined {
+    if (this.#byMessage !== undefined) return this.#byMessage.get(message);
+    for (const sent of this.#sent) if (sent.message === message) return sent;
+    return undefined;
+  }
+
+  /** Shared by all that is said: the news stands when the first of it is. */
   get #heard(): readonly string[] {
-    return this.#author.news.map(({ id }) => id);
+    return (this.#parents ??= Object.freeze(this.#author.news.map(({ id }) => id)));
   }
 
   #assertOpen(what: string): void {

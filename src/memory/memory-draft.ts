@@ -45,6 +45,11 @@ export class MemoryDraft implements MessageMemory {
     return this.#base.limit;
   }
 
+  /** What was remembered, in order, where nothing else was written and it was not much. */
+  get remembered(): readonly Message[] | undefined {
+    return this.#few;
+  }
+
   /** What was written so far, in order: the caller's own array. */
   get ops(): readonly MemoryOp[] {
     if (this.#few !== undefined) return this.#few.map((message) => ["+", message]);

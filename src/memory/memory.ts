@@ -42,6 +42,9 @@ export class Memory implements MessageMemory {
   #log: PlacedList<Message> = nothing;
   /** Identity to position, of exactly the messages held. Made with the first message. */
   #places: Map<string, number> | undefined;
+  /** Two identities last asked for in vain, and not added since: what is to be added has mostly just been asked for. */
+  #missing: string | undefined;
+  #missingBefore: string | undefined;
   /** An index is made when it is first asked and kept true from then on. */
   #byCause: MessageIndex | undefined;
   #byRole: MessageIndex | undefined;
@@ -66,7 +69,7 @@ export class Memory implements MessageMemory {
 
   add(message: Message): boolean {
     const identity = identityIn(this, message);
-    if (this.#places?.has(identity) === true) return false;
+    if (this.#holds(identity)) return false;
     this.#append(identity, message);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
     return true;
@@ -79,7 +82,9 @@ export class Memory implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    return this.#find(target) !== undefined;
+    if (this.#places === undefined) return false;
+    const meant = meantIn(this, target);
+    return meant !== undefined && this.#holds(typeof meant === "string" ? meant : identityIn(this, meant));
   }
 
   /** The message of an id, or the newest of them where ids are ignored. O(1) where the id identifies. */
@@ -194,7 +199,18 @@ export class Memory implements MessageMemory {
     return position === undefined ? undefined : this.#log.at(position);
   }
 
+  #holds(identity: string): boolean {
+    if (this.#places === undefined || identity === this.#missing || identity === this.#missingBefore) return false;
+    if (this.#places.has(identity)) return true;
+    this.#missingBefore = this.#missing;
+    this.#missing = identity;
+    return false;
+  }
+
   #append(identity: string, message: Message): void {
+    if (identity === this.#missing) this.#missing = undefined;
+    else if (identity === this.#missingBefore) this.#missingBefore = undefined;
+
     if (this.#places === undefined) {
       this.#places = new Map();
       this.#log = new PlacedList<Message>();

@@ -61,7 +61,7 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     role: fields.role ?? "user",
     causeBy: nameOr(causeBy, UserRequirement.name),
     sentFrom: nameOr(sentFrom, ""),
-    parents: fields.parents ?? nobody,
+    parents: fields.parents === undefined || fields.parents.length === 0 ? nobody : Object.freeze([...fields.parents]),
     timestamp: fields.timestamp ?? systemClock.now(),
   });
   if (causeBy === undefined) causeLeftOpen.add(message);
@@ -74,7 +74,7 @@ const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
 /** What a message has whose maker said nothing about it: shared. @internal */
 export const NO_METADATA: Message["metadata"] = Object.freeze({});
 
-/** What a message has of who says it, where and when. */
+/** What a message has of who says it, where and when. Its parents are frozen. */
 export type Issue = Pick<Message, "id" | "role" | "causeBy" | "sentFrom" | "parents" | "timestamp">;
 
 /**
@@ -100,7 +100,7 @@ export function made<P>(content: string, fields: MessageFields<P>, issue: Issue)
     causeBy: issue.causeBy,
     sentFrom: issue.sentFrom,
     sendTo: sendToNames(fields.sendTo),
-    parents: issue.parents.length === 0 ? nobody : Object.freeze([...issue.parents]),
+    parents: issue.parents.length === 0 ? nobody : issue.parents,
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA)),
   };

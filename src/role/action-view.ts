@@ -151,7 +151,8 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return this.#answers !== undefined && [...this.#answers].some((answer) => isSameJson(answer, payload));
   }
 
-  #said<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+  #said<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
+    if (this.news === this.#rc.news) return this.#rc.message(content, fields, this.action);
     const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action, parents = this.news.map(idOf) } = fields;
     // Written out: every message of an action comes by here, and a spread costs more. What is undefined is left out.
     const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata };
@@ -172,6 +173,8 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     );
   }
 }
+
+const noFields = Object.freeze({});
 
 function idOf(message: Message): string {
   return message.id;

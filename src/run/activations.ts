@@ -5,7 +5,7 @@ import type { Message } from "../message/message.ts";
 import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp } from "./event.ts";
-import { type KnownMessages, knownBy } from "./known-messages.ts";
+import { KnownMessages } from "./known-messages.ts";
 import { actName, nothingCarried, progress, type OpenActivation, type RoleState, type RunState, type StepOutcome } from "./run-state.ts";
 
 /** An activation began. */
@@ -31,7 +31,7 @@ export function openActivation(state: RunState, event: ActStarted): void {
 export function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
   const taken = consume(state, role, event.take);
-  const known = knownBy(taken, event.said);
+  const known = new KnownMessages(taken, event.said);
   remember(role.memory, event.memory, known);
   remember(role.workingMemory, event.working, known);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
@@ -120,7 +120,7 @@ function remember(memory: RoleState["memory"], ops: readonly RecordedMemoryOp[],
       applyMemoryOp(memory, op as MemoryOp);
       continue;
     }
-    const message = known(op[1]);
+    const message = known.find(op[1]);
     if (message === undefined) throw damaged(`a memory names message ${op[1]}, which the run does not have`);
     memory.add(message);
   }
