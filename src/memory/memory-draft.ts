@@ -77,7 +77,7 @@ export class MemoryDraft implements MessageMemory {
   add(message: Message): boolean {
     this.#assertOpen("add");
     if (this.#changes === undefined && this.#hasRoom) {
-      if (this.has(message)) return false;
+      if (this.#isAmongFew(identityIn(this, message)) || this.#base.has(message)) return false;
       (this.#few ??= []).push(message);
       return true;
     }
@@ -99,7 +99,7 @@ export class MemoryDraft implements MessageMemory {
   has(target: Message | string): boolean {
     if (this.#few !== undefined && (typeof target !== "string" || !this.ignoreId)) {
       const identity = typeof target === "string" ? target : identityIn(this, target);
-      return this.#few.some((message) => identityIn(this, message) === identity) || this.#base.has(target);
+      return this.#isAmongFew(identity) || this.#base.has(target);
     }
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
@@ -219,6 +219,13 @@ export class MemoryDraft implements MessageMemory {
   /** Whether one more message leaves it at a few that make no room. */
   get #hasRoom(): boolean {
     return (this.#few?.length ?? 0) < FEW_MESSAGES && (this.limit === undefined || this.size < this.limit);
+  }
+
+  #isAmongFew(identity: string): boolean {
+    const few = this.#few;
+    if (few === undefined) return false;
+    for (const message of few) if (identityIn(this, message) === identity) return true;
+    return false;
   }
 
   /** What was written, to be asked for more than a few messages can tell. */

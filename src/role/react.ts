@@ -7,7 +7,7 @@ import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
 import { reactAsAgent } from "./agent-mode.ts";
 import { planAndAct } from "./planner.ts";
-import { reactLoop } from "./react-loop.ts";
+import { type ReactLoop, reactLoop } from "./react-loop.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
@@ -25,7 +25,22 @@ export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides
   if (spec.mode === "agent") return reactAsAgent(role, spec, rc);
   if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
   if (spec.reactions.length > 0 && spec.mode === "by_cause" && !overrides.think) return reactByCause(role, spec, rc, overrides);
-  return thinkAndAct(role, spec, rc);
+  const only = spec.actions.length === 1 && !overrides.think ? spec.actions[0] : undefined;
+  return only === undefined ? thinkAndAct(role, spec, rc) : actOnce(role, spec, rc, only);
+}
+
+/** Where there is one action and nobody else thinks, it is run, once, and there is nothing to think about. */
+function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Action): Said | Promise<Said> {
+  const loop = reactLoop(rc);
+  if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
+  const acted = role.act(rc, only);
+  if (isThenable(acted)) return Promise.resolve(acted).then((said) => oneTurn(loop, said));
+  return oneTurn(loop, acted);
+}
+
+function oneTurn(loop: ReactLoop, said: Said): Said {
+  loop.turn += 1;
+  return said ?? undefined;
 }
 
 /** As far as nothing waits; what has to be waited for is gone on with by {@link thinkAndActOn}. */
