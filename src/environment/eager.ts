@@ -48,7 +48,7 @@ class EagerRun {
    */
   #startReady(): Promise<void> | "perhaps" | "nothing" {
     let left: "perhaps" | "nothing" = "nothing";
-    for (const role of this.#host.ready()) {
+    for (const { name: role } of this.#host.ready()) {
       if (this.#running.size >= this.#host.concurrency) return left;
       if (this.#running.has(role) || this.#blocked.has(role)) continue;
       if (this.#host.signal.aborted) this.#end ??= "interrupted";

@@ -92,7 +92,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     return this.#roundLimit;
   }
   get midRound(): boolean {
-    return this.state.ran.size > 0 || this.state.pending.length > 0;
+    return this.state.hasActed || this.state.pending.length > 0;
   }
 
   get rounds(): number {
@@ -160,17 +160,14 @@ export class Engine implements SchedulerHost, ActivationHost {
     }
   }
 
-  ready(): Iterable<string> {
-    const { ran, roles, scheduler } = this.state;
-    const ready = this.#present(this.state.ready);
-    if (scheduler !== "rounds") return ready;
-    const names = ran.size > 0 ? [...ready].filter((name) => !ran.has(name)) : [...ready];
-    return names.length < 2 ? names : names.sort((a, b) => placeOf(roles, a) - placeOf(roles, b));
-  }
-
-  /** Those of the roles that are hired: where the team was forced to differ, mail may lie for one that is gone. */
-  #present(names: Iterable<string>): Iterable<string> {
-    return this.#hired.size >= this.state.roles.size ? names : [...names].filter((name) => this.#hired.has(name));
+  ready(): Iterable<RoleState> {
+    const { ready, round, scheduler } = this.state;
+    const isAllHired = this.#hired.size >= this.state.roles.size;
+    if (scheduler !== "rounds" && isAllHired) return ready;
+    const roles: RoleState[] = [];
+    // Where the team was forced to differ, mail may lie for one that is gone.
+    for (const role of ready) if (role.ranIn !== round && (isAllHired || this.#hired.has(role.name))) roles.push(role);
+    return scheduler === "rounds" ? roles.sort((a, b) => a.index - b.index) : roles;
   }
 
   onMail(wake: () => void): void {
@@ -286,8 +283,4 @@ export function roundsOf(state: RunState): number {
 
 function sentAs(message: Message, route: Route): Sent {
   return route.dead.length === 0 ? { message, to: route.to } : { message, to: route.to, dead: route.dead };
-}
-
-function placeOf(roles: ReadonlyMap<string, RoleState>, name: string): number {
-  return roles.get(name)?.index ?? 0;
 }

@@ -26,7 +26,7 @@ async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<Schedul
   if (host.signal.aborted) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.rounds > 0 && !host.midRound && host.checkpoint()) return "checkpoint";
-  const ready = [...host.ready()];
+  const ready = Array.from(host.ready(), ({ name }) => name);
   if (ready.length === 0 && !host.midRound) return "idle";
   if (host.rounds >= host.roundLimit) return "rounds";
   const ends = await runAll(host, ready, breathe);

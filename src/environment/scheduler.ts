@@ -8,7 +8,7 @@ export interface SchedulerHost {
   /** Most activations at once. */
   readonly concurrency: number;
   /** Roles with mail that may run now: in hire order where there are rounds, else in the order in which they came to have it. */
-  ready(): Iterable<string>;
+  ready(): Iterable<{ readonly name: string }>;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
   /** Runs one activation, with its retries, to its end: at once, where it waits for nothing. Never throws or rejects. */

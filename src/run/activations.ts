@@ -59,7 +59,10 @@ function passOn(state: RunState, role: RoleState): void {
   role.carry = nothingCarried();
   role.isolated = Math.max(0, role.isolated - 1);
   role.retake = role.isolated > 0 ? 1 : undefined;
-  if (state.scheduler === "rounds") state.ran.add(role.name);
+  if (state.scheduler === "rounds") {
+    role.ranIn = state.round;
+    state.hasActed = true;
+  }
   state.busiest = Math.max(state.busiest, role.n);
 }
 

@@ -112,7 +112,7 @@ function endRound(state: RunState, event: RoundEnded): void {
   const pending = state.pending.toSorted((a, b) => a.order - b.order);
   state.pending = [];
   for (const { order, sent } of pending) deliver(state, sent, order === Number.MAX_SAFE_INTEGER ? "outside" : "role");
-  state.ran.clear();
+  state.hasActed = false;
   state.round += 1;
   state.deadBefore = state.dead.length;
 }

@@ -13,7 +13,7 @@ export const NOT_READY = -1;
  * RR1 a role stands in line once at most. RR2 joining and leaving are O(1) amortised. RR3 a walk sees who joins behind it, unless the line was
  * closed up meanwhile: then it ends early, and another walk sees them.
  */
-export class ReadyRoles implements Iterable<string> {
+export class ReadyRoles implements Iterable<RoleState> {
   #line = new PlacedList<RoleState>();
 
   get size(): number {
@@ -31,8 +31,8 @@ export class ReadyRoles implements Iterable<string> {
     if (this.#line.isMostlyHoles) this.#closeUp();
   }
 
-  /** Their names, who came first standing first. */
-  [Symbol.iterator](): Iterator<string> {
+  /** Who came first stands first. */
+  [Symbol.iterator](): Iterator<RoleState> {
     return new Walk((place) => this.#next(place));
   }
 
@@ -49,7 +49,7 @@ export class ReadyRoles implements Iterable<string> {
 }
 
 /** Goes on behind the role it told last, or, where that one has left the line, from the place that it left. */
-class Walk implements Iterator<string> {
+class Walk implements Iterator<RoleState> {
   readonly #next: (place: number) => RoleState | undefined;
   #last: RoleState | undefined;
   #at = 0;
@@ -58,12 +58,12 @@ class Walk implements Iterator<string> {
     this.#next = next;
   }
 
-  next(): IteratorResult<string> {
+  next(): IteratorResult<RoleState> {
     const stays = this.#last !== undefined && this.#last.readyAt === this.#at;
     const role = this.#next(stays ? this.#at + 1 : this.#at);
     if (role === undefined) return { done: true, value: undefined };
     this.#last = role;
     this.#at = role.readyAt;
-    return { done: false, value: role.name };
+    return { done: false, value: role };
   }
 }

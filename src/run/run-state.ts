@@ -81,6 +81,8 @@ export interface RoleState {
   carry: ReadonlyMap<string, StepOutcome>;
   /** How many messages the failed attempt had: the next one has the same. */
   retake: number | undefined;
+  /** The last round in which it ended an activation, where there are rounds. */
+  ranIn: number;
   /** Its place among those with mail, while it has some; `NOT_READY` otherwise. */
   readyAt: number;
 }
@@ -115,8 +117,8 @@ export interface RunState {
   readonly roles: Map<string, RoleState>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: ReadyRoles;
-  /** Roles that have ended an activation in the present round. */
-  readonly ran: Set<string>;
+  /** Whether a role has ended an activation in the present round. */
+  hasActed: boolean;
   readonly open: Set<string>;
   round: number;
   /** Most activations that one role has ended. */
@@ -161,7 +163,7 @@ export function emptyRunState(runId: string): RunState {
     team: [],
     roles: new Map(),
     ready: new ReadyRoles(),
-    ran: new Set(),
+    hasActed: false,
     open: new Set(),
     round: 0,
     busiest: 0,
@@ -204,6 +206,7 @@ export function addRoleState(state: RunState, hired: HiredRole): RoleState {
     open: undefined,
     carry: noCarry,
     retake: undefined,
+    ranIn: -1,
     readyAt: NOT_READY,
   };
   state.roles.set(hired.name, role);

@@ -2,12 +2,11 @@ import type { RunState } from "../../src/run/run-state.ts";
 
 /** A run's state as plain JSON, all of it, to be compared. */
 export function projection(state: RunState): unknown {
-  const { roles, ready, ran, open, history, ledger, ...rest } = state;
+  const { roles, ready, open, history, ledger, ...rest } = state;
   return JSON.parse(
     JSON.stringify({
       ...rest,
-      ready: [...ready],
-      ran: [...ran],
+      ready: Array.from(ready, ({ name }) => name),
       open: [...open],
       history,
       ledger,

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { NOT_READY, ReadyRoles } from "../../src/run/ready-roles.ts";
+import { addRoleState, emptyRunState, type RoleState } from "../../src/run/run-state.ts";
+
+function rolesNamed(names: readonly string[]): readonly RoleState[] {
+  const state = emptyRunState("run");
+  return names.map((name) => addRoleState(state, { name, fingerprint: "", traits: {}, state: {} }));
+}
+
+function namesIn(ready: Iterable<RoleState>): readonly string[] {
+  return Array.from(ready, ({ name }) => name);
+}
+
+describe("ReadyRoles", () => {
+  it("RR1 property: is a line that each role stands in once, in the order in which it last joined", () => {
+    const names = ["a", "b", "c", "d", "e"];
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(names.length - 1)), { maxLength: 300 }), (steps) => {
+        const roles = rolesNamed(names);
+        const ready = new ReadyRoles();
+        const expected = new Set<string>();
+        for (const [joins, which] of steps) {
+          const role = roles[which] as RoleState;
+          if (joins) ready.add(role);
+          else ready.delete(role);
+          if (joins) expected.add(role.name);
+          else expected.delete(role.name);
+          expect(namesIn(ready)).toEqual([...expected]);
+          expect(ready.size).toBe(expected.size);
+          expect(roles.filter(({ readyAt }) => readyAt !== NOT_READY).length).toBe(expected.size);
+        }
+      }),
+    );
+  });
+
+  it("RR2 keeps no more places than it needs while one waits and others come and go", () => {
+    const [waits, goes, comes] = rolesNamed(["waits", "goes", "comes"]) as [RoleState, RoleState, RoleState];
+    const ready = new ReadyRoles();
+    ready.add(waits);
+    ready.add(goes);
+    for (let k = 0; k < 1_000; k += 1) {
+      ready.add(k % 2 === 0 ? comes : goes);
+      ready.delete(k % 2 === 0 ? goes : comes);
+    }
+    expect(namesIn(ready)).toEqual(["waits", "goes"]);
+    expect(Math.max(waits.readyAt, goes.readyAt)).toBeLessThan(100);
+  });
+
+  it("RR3 a walk goes on behind who stays, and sees who joins behind it", () => {
+    const [stays, leaves, joins] = rolesNamed(["stays", "leaves", "joins"]) as [RoleState, RoleState, RoleState];
+    const ready = new ReadyRoles();
+    ready.add(stays);
+    ready.add(leaves);
+    const seen: string[] = [];
+    for (const role of ready) {
+      seen.push(role.name);
+      if (role === leaves) {
+        ready.delete(leaves);
+        ready.add(joins);
+      }
+    }
+    expect(seen).toEqual(["stays", "leaves", "joins"]);
+  });
+});
