@@ -93,7 +93,7 @@ export class Activation implements RoleContext {
 
   #react(observed: readonly Message[]): void | Promise<void> {
     this.news = observed === this.inbox ? this.inbox : Object.freeze([...messagesOf(observed, this.name)]);
-    this.#memory.addBatch(this.news);
+    for (let place = 0; place < this.news.length; place += 1) this.#memory.add(this.news[place] as Message);
     if (this.news.length === 0) return;
     const said = this.#parts.spec.role.react(this);
     return isThenable(said) ? Promise.resolve(said).then((came) => this.#publishAll(came)) : this.#publishAll(said);

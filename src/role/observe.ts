@@ -6,7 +6,7 @@ import type { Message } from "../message/message.ts";
  * all the same.
  */
 export function observe<S>(rc: RoleContext<S>): readonly Message[] {
-  const [first] = rc.inbox;
+  const first = rc.inbox[0];
   if (first !== undefined && rc.inbox.length === 1) return !rc.memory.has(first) || isOwn(rc, first) ? rc.inbox : nothing;
   const news = rc.memory.findNews(rc.inbox);
   if (news.length === rc.inbox.length) return rc.inbox;

@@ -117,8 +117,10 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   return taken;
 }
 
+/** By places, here and in what else every hop comes by: lists that are frozen and lists that are not make an iterator each time. */
 function remember(memory: RoleState["memory"], ops: readonly RecordedMemoryOp[], known: KnownMessages): void {
-  for (const op of ops) {
+  for (let place = 0; place < ops.length; place += 1) {
+    const op = ops[place] as RecordedMemoryOp;
     if (op[0] !== "+" || typeof op[1] !== "string") {
       applyMemoryOp(memory, op as MemoryOp);
       continue;

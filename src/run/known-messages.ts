@@ -16,7 +16,8 @@ export class KnownMessages {
   }
 
   find(id: string): Message | undefined {
-    const [taken, said] = [this.#taken, this.#said];
+    const taken = this.#taken;
+    const said = this.#said;
     if (taken.length + said.length > FEW_MESSAGES) return (this.#byId ??= indexed(taken, said)).get(id);
     for (let place = said.length - 1; place >= 0; place -= 1) if (said[place]?.message.id === id) return said[place]?.message;
     for (let place = taken.length - 1; place >= 0; place -= 1) if (taken[place]?.id === id) return taken[place];
