@@ -151,7 +151,12 @@ function describe(node: Node): { readonly description?: string } {
  * stays where the schema takes one. Unions are read with all their fitting branches at once.
  */
 export function withoutFillers(value: Json, root: JsonObject): Json {
-  return strip(value, [root], root);
+  return holdsNull(value) ? strip(value, [root], root) : value;
+}
+
+function holdsNull(value: Json): boolean {
+  if (typeof value !== "object" || value === null) return value === null;
+  return Array.isArray(value) ? value.some(holdsNull) : Object.values(value).some(holdsNull);
 }
 
 function strip(value: Json, nodes: readonly Node[], root: Node): Json {
