@@ -68,7 +68,7 @@ export class Memory implements MessageMemory {
   }
 
   add(message: Message): boolean {
-    const identity = identityIn(this, message);
+    const identity = this.ignoreId ? message.content : message.id;
     if (this.#holds(identity)) return false;
     this.#append(identity, message);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
@@ -82,9 +82,8 @@ export class Memory implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    if (this.#places === undefined) return false;
-    const meant = meantIn(this, target);
-    return meant !== undefined && this.#holds(typeof meant === "string" ? meant : identityIn(this, meant));
+    if (typeof target === "string") return this.#find(target) !== undefined;
+    return this.#holds(this.ignoreId ? target.content : target.id);
   }
 
   /** The message of an id, or the newest of them where ids are ignored. O(1) where the id identifies. */
