@@ -3,7 +3,8 @@ import type { UsageSum } from "../model/ledger.ts";
 import type { RunEvent, RunStatus, Sent } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
 import { pendingQuestions, type PendingQuestion } from "../run/questions.ts";
-import type { DeadLetter, RoleState } from "../run/run-state.ts";
+import type { RoleState } from "../run/role-state.ts";
+import type { DeadLetter } from "../run/run-state.ts";
 import { readAbout, type RunAbout } from "./about.ts";
 import { type LoadedRun, loadRun } from "./loaded-run.ts";
 import { roleOfAct } from "./screen/progress.ts";
@@ -116,7 +117,7 @@ class Calls {
   }
 }
 
-function roleDetail({ name, traits, n, open, mailbox }: RoleState, { answered, failed }: Calls): RoleDetail {
+function roleDetail({ name, traits, n, open, waiting }: RoleState, { answered, failed }: Calls): RoleDetail {
   const { profile } = (traits["card"] ?? {}) as { readonly profile?: unknown };
   return {
     name,
@@ -125,7 +126,7 @@ function roleDetail({ name, traits, n, open, mailbox }: RoleState, { answered, f
     isOpen: open !== undefined,
     calls: answered.get(name) ?? 0,
     failedTries: failed.get(name) ?? 0,
-    waiting: mailbox.size,
+    waiting,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Message } from "../message/message.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RunNotice } from "../run/event.ts";
-import type { RoleState } from "../run/run-state.ts";
+import type { RoleState } from "../run/role-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Answerer } from "./answerer.ts";
 import type { RoleMemory } from "./role-memories.ts";

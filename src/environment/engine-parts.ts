@@ -7,7 +7,7 @@ import type { RunNotice } from "../run/event.ts";
 import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { Answerer } from "./answerer.ts";
-import type { RoleMemories } from "./role-memories.ts";
+import type { HiredRoles } from "./hired-roles.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** What an engine is made of. */
@@ -18,7 +18,7 @@ export interface EngineParts {
   readonly concurrency: number;
   readonly onFailure: FailurePolicy;
   readonly answerer: Answerer;
-  readonly memories: RoleMemories;
+  readonly hired: HiredRoles;
   readonly logger: Logger;
   readonly mask: Mask;
   readonly messageLimit: number;

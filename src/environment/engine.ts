@@ -6,16 +6,16 @@ import { isThenable } from "../kernel/thenable.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
-import type { Role } from "../role/role.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
 import type { RunNotice, Sent } from "../run/event.ts";
 import { maskedMessage } from "../run/masking.ts";
-import { isGrave, isSuspicious, type RoleState, type RunState } from "../run/run-state.ts";
+import type { RoleState } from "../run/role-state.ts";
+import { isGrave, isSuspicious, type RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
 import { Announcer } from "./announcer.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { HiredRoles } from "./hired-roles.ts";
+import type { HiredRoles } from "./hired-roles.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";
 import type { RoleMemory } from "./role-memories.ts";
@@ -49,7 +49,7 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.#hired = new HiredRoles(parts.memories);
+    this.#hired = parts.hired;
     this.#announcer = new Announcer(parts);
     this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
     const { log, clock, mask, answerer, onFailure } = parts;
@@ -111,11 +111,6 @@ export class Engine implements SchedulerHost, ActivationHost {
   /** What interrupted the run, if something did. */
   get control(): ControlError | undefined {
     return this.#control;
-  }
-
-  /** @throws UsageError see {@link HiredRoles.add}; nothing has changed then */
-  enlist(role: Role, name: string): void {
-    this.#hired.add(role, name);
   }
 
   specOf(name: string): RoleSpec | undefined {

@@ -15,12 +15,12 @@ import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
 import { noPast } from "../run/past.ts";
 import { RunLog } from "../run/run-log.ts";
-import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
+import { emptyRunState, type RunState } from "../run/run-state.ts";
 import { Answerer } from "./answerer.ts";
 import { checkOptions, checkWhole } from "./check-options.ts";
 import { Engine } from "./engine.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS, type EnvironmentOptions } from "./environment-options.ts";
-import { hiredRole } from "./hired-role.ts";
+import { HiredRoles } from "./hired-roles.ts";
 import { Listeners } from "./listeners.ts";
 import { schedulerNamed } from "./regimes.ts";
 import { RoleMemories } from "./role-memories.ts";
@@ -32,8 +32,8 @@ import type { SchedulerEnd } from "./scheduler.ts";
 
 /**
  * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
- * journal. It owns who is hired and under which name; the run's state is written by its log alone, who runs when is its engine's, and
- * who is told of it its listeners'.
+ * journal. Who is hired is its hired roles', the run's state is written by its log alone, who runs when is its
+ * engine's, and who is told of it its listeners'.
  */
 export class Environment {
   readonly description: string;
@@ -41,7 +41,7 @@ export class Environment {
   readonly #log: RunLog;
   readonly #mask: Mask;
   readonly #engine: Engine;
-  readonly #roles = new Map<string, Role>();
+  readonly #hired: HiredRoles;
   readonly #listeners: Listeners;
   /** What its roles remember for longer than this run. @internal */
   readonly memories: RoleMemories;
@@ -58,19 +58,21 @@ export class Environment {
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
     this.#listeners = new Listeners({ emitter: backing.emitter, logger, mask });
-    const observe = (event: RunEvent): void => {
-      this.memories.learn(event);
-      this.#listeners.tell(event);
-      backing.grew?.();
-    };
     const isLive = backing.mode !== "replay";
     // Without a journal its name is every environment's: in a store it would be taken for all of them.
     const runId = backing.owned === undefined ? freshRunId(clock.now()) : state.runId;
     const warn = (role: string, text: string): void => this.#engine.warn(role, mask(text));
-    this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn });
-    const isObserved = (type: RunEvent["type"]): boolean =>
-      backing.grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type);
-    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
+    const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
+    this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
+    this.#hired = new HiredRoles(state, this.memories);
+    this.#log = new RunLog({
+      state,
+      clock,
+      mask,
+      owned: backing.owned,
+      observe: (event) => this.#observe(event, backing),
+      isObserved: (type) => backing.grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type),
+    });
     const tell = (): Listeners["notices"] => this.#listeners.notices;
     this.#engine = new Engine({
       log: this.#log,
@@ -84,10 +86,10 @@ export class Environment {
         logger,
         seed: state.seed,
         requirePrice: backing.requirePrice ?? false,
-        company: { description: this.description, colleagues: () => [...this.#roles.keys()] },
+        company: { description: this.description, colleagues: () => this.#hired.names },
         tell,
       }),
-      memories: this.memories,
+      hired: this.#hired,
       logger,
       mask,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
@@ -110,15 +112,7 @@ export class Environment {
     assertAlias(o);
     const name = o.name ?? role.name;
     assertRoleName(name);
-    if (this.#roles.has(name)) {
-      throw new UsageError(
-        "ROLE_DUPLICATE",
-        `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`,
-      );
-    }
-    this.#engine.enlist(role, name);
-    if (!this.state.roles.has(name)) addRoleState(this.state, hiredRole(role, name));
-    this.#roles.set(name, role);
+    this.#hired.add(role, name);
     return this;
   }
 
@@ -207,14 +201,14 @@ export class Environment {
   }
 
   get roleNames(): readonly string[] {
-    return [...this.#roles.keys()];
+    return this.#hired.names;
   }
 
   /** What a role holds now; undefined when nobody has that name. */
   getRole(name: string): RoleView | undefined {
-    const role = this.#roles.get(name);
+    const spec = this.#hired.specOf(name);
     const state = this.state.roles.get(name);
-    return role === undefined || state === undefined ? undefined : roleView(role, state);
+    return spec === undefined || state === undefined ? undefined : roleView(spec.role, state);
   }
 
   /** Calls `listener` for every event or notice of a type; the returned function stops that. */
@@ -240,6 +234,12 @@ export class Environment {
         plan: role.plan.toJSON(),
       })) as unknown as Json,
     };
+  }
+
+  #observe(event: RunEvent, { grew }: RunBacking): void {
+    this.memories.learn(event);
+    this.#listeners.tell(event);
+    grew?.();
   }
 
   #userMessage(content: string): Message {

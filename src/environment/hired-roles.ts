@@ -1,49 +1,75 @@
 import { type Action, assertSameAction } from "../action/action.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
+import type { HiredAs, RoleState } from "../run/role-state.ts";
+import { addRoleState, type RunState } from "../run/run-state.ts";
+import { hiredAs } from "./hired-role.ts";
 import type { RoleMemories, RoleMemory } from "./role-memories.ts";
-import { Directory, type Route } from "./router.ts";
+import { Directory, type Listening, type Route } from "./router.ts";
+
+/** A definition, as all who are hired by it share it. */
+interface Definition {
+  readonly spec: RoleSpec;
+  readonly as: HiredAs;
+  readonly listening: Listening;
+}
 
 /**
- * Who is hired, by name. It owns the directory by which messages find them, and that two different actions never share a name.
+ * Who of a run's roles is hired, and by which definition. It owns the directory by which messages find them, and that two different actions
+ * never share a name.
  *
- * H1 a role that is refused leaves no trace.
+ * H1 a role that is refused leaves no trace. H2 what a definition says is looked at once, however many are hired by it; for each of them there
+ * is one place in a list, at its place in the run.
  */
 export class HiredRoles {
-  readonly #directory = new Directory();
-  readonly #specs = new Map<string, RoleSpec>();
-  readonly #actions = new Map<string, Action>();
+  readonly #state: RunState;
   readonly #memories: RoleMemories;
+  readonly #directory: Directory<RoleState>;
+  readonly #definitions = new Map<RoleSpec, Definition>();
+  /** By the place of the role in the run, which may have had others who are not hired now. */
+  readonly #hired: (Definition | undefined)[] = [];
+  readonly #actions = new Map<string, Action>();
+  #size = 0;
 
-  constructor(memories: RoleMemories) {
+  constructor(state: RunState, memories: RoleMemories) {
+    this.#state = state;
     this.#memories = memories;
+    this.#directory = new Directory({ find: (name) => this.#find(name), audiences: state.audiences });
   }
 
   get size(): number {
-    return this.#specs.size;
+    return this.#size;
+  }
+
+  /** In hire order. */
+  get names(): readonly string[] {
+    return [...this.#state.roles.values()].filter(({ index }) => this.#hired[index] !== undefined).map(({ name }) => name);
   }
 
   /**
-   * Makes a role known under a name.
+   * Makes a role known under a name that nobody has yet, and to the run if that does not know it.
    *
-   * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
+   * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`, `OPTION_INVALID`
    */
   add(role: Role, name: string): void {
-    const spec = roleSpec(role);
-    for (const action of spec.actions) assertSameAction(this.#actions.get(action.name), action);
-    this.#memories.enlist(role, name);
-    for (const action of spec.actions) this.#actions.set(action.name, action);
-    this.#specs.set(name, spec);
-    this.#directory.add({ name, addresses: [name, spec.card.profile, ...spec.addresses], watch: spec.watch, observeAll: spec.observeAll });
+    const known = this.#state.roles.get(name);
+    if (known !== undefined && this.#hired[known.index] !== undefined) throw duplicate(name);
+    const definition = this.#definitionOf(role);
+    const state = known ?? addRoleState(this.#state, name, definition.as);
+    this.#hired[state.index] = definition;
+    this.#size += 1;
+    this.#directory.add(state, definition.listening);
   }
 
   has(name: string): boolean {
-    return this.#specs.has(name);
+    return this.#find(name) !== undefined;
   }
 
   specOf(name: string): RoleSpec | undefined {
-    return this.#specs.get(name);
+    const state = this.#state.roles.get(name);
+    return state === undefined ? undefined : this.#hired[state.index]?.spec;
   }
 
   memoryOf(name: string): RoleMemory | undefined {
@@ -54,4 +80,31 @@ export class HiredRoles {
   route(message: Message, publisher?: string): Route {
     return this.#directory.route(message, publisher);
   }
+
+  #find(name: string): RoleState | undefined {
+    const state = this.#state.roles.get(name);
+    return state === undefined || this.#hired[state.index] === undefined ? undefined : state;
+  }
+
+  #definitionOf(role: Role): Definition {
+    const spec = roleSpec(role);
+    return this.#definitions.get(spec) ?? this.#newDefinition(spec);
+  }
+
+  #newDefinition(spec: RoleSpec): Definition {
+    const { role, card, addresses, watch, observeAll, actions } = spec;
+    for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
+    const definition = { spec, as: hiredAs(role), listening: { addresses: [card.profile, ...addresses], watch, observeAll } };
+    this.#memories.enlist(role);
+    for (const action of actions) this.#actions.set(action.name, action);
+    this.#definitions.set(spec, definition);
+    return definition;
+  }
+}
+
+function duplicate(name: string): UsageError {
+  return new UsageError(
+    "ROLE_DUPLICATE",
+    `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`,
+  );
 }

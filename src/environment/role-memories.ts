@@ -28,16 +28,20 @@ export interface RoleMemoriesParts {
   readonly isLive: boolean;
   readonly mask: Mask;
   readonly warn: (role: string, text: string) => void;
+  /** Who is hired under a name. */
+  readonly roleNamed: (name: string) => Role | undefined;
 }
 
 /**
- * What the roles of one run remember for longer than the run. It owns which roles do; what is kept is each role's kept memory's.
+ * What the roles of one run remember for longer than the run. It owns which definitions do; what is kept is each role's kept memory's, made
+ * when the role first acts.
  *
  * R1 what an activation remembered is stored once its end is durable, never before. R2 what is durable in the record and not in the store,
  * because the process died between, is stored when the run goes on. R3 a store that fails is told and does not fail the run.
  */
 export class RoleMemories {
   readonly #parts: RoleMemoriesParts;
+  readonly #options = new Map<Role, RoleMemoryParts>();
   readonly #memories = new Map<string, RoleMemory>();
   #ancestors: readonly ForkPoint[] = [];
 
@@ -47,22 +51,30 @@ export class RoleMemories {
 
   /** Whether any role remembers for longer than its run. */
   get isUsed(): boolean {
-    return this.#memories.size > 0;
+    return this.#options.size > 0;
   }
 
   of(name: string): RoleMemory | undefined {
-    return this.#memories.get(name);
+    return this.isUsed ? (this.#memories.get(name) ?? this.#make(name)) : undefined;
   }
 
-  /** @throws UsageError `OPTION_INVALID` */
-  enlist(role: Role, name: string): void {
-    const { shared, runId, clock, mask, warn } = this.#parts;
-    const options = roleMemoryParts(role.memory, shared);
-    if (options === undefined) return;
+  /** Takes in a definition that somebody is hired by. @throws UsageError `OPTION_INVALID` */
+  enlist(role: Role): void {
+    const options = roleMemoryParts(role.memory, this.#parts.shared);
+    if (options !== undefined) this.#options.set(role, options);
+  }
+
+  #make(name: string): RoleMemory | undefined {
+    const { runId, clock, mask, warn, roleNamed } = this.#parts;
+    const role = roleNamed(name);
+    const options = role === undefined ? undefined : this.#options.get(role);
+    if (options === undefined) return undefined;
     const onError = (error: unknown): void => warn(name, `What ${name} remembers could not be stored: ${errorRecord(error).message}`);
     const isAncestor = (id: string): boolean => this.#ancestors.some((point) => point.runId === id);
     const kept = new KeptMemory({ parts: options, role: name, runId, isAncestor, clock, onError });
-    this.#memories.set(name, { options, kept, mask });
+    const memory = { options, kept, mask };
+    this.#memories.set(name, memory);
+    return memory;
   }
 
   /** The runs this one was forked from, from the nearest on. */

@@ -3,7 +3,7 @@ import type { ReadableMemory } from "../memory/message-memory.ts";
 import { Plan } from "../memory/plan.ts";
 import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
-import type { RoleState } from "../run/run-state.ts";
+import type { RoleState } from "../run/role-state.ts";
 
 /** A read-only face of what a role holds. */
 export interface RoleView {
@@ -20,15 +20,19 @@ export interface RoleView {
 
 /** What a role holds now. */
 export function roleView(role: Role, held: RoleState): RoleView {
-  const { name, mailbox, memory, workingMemory, custom, plan, open } = held;
+  const { name, custom, plan, open, waiting } = held;
   return {
     role,
     name,
-    inbox: mailbox.peek(mailbox.size),
-    memory,
-    workingMemory,
+    inbox: waiting === 0 ? [] : held.mailbox.peek(waiting),
     state: custom,
-    isIdle: mailbox.isEmpty && open === undefined,
+    isIdle: waiting === 0 && open === undefined,
+    get memory() {
+      return held.memory;
+    },
+    get workingMemory() {
+      return held.workingMemory;
+    },
     get plan() {
       return Plan.fromJSON(plan.toJSON());
     },

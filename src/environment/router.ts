@@ -1,9 +1,9 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
+import { Audience, type Hearer, isAmong, Kin, type Listing, merged } from "./audience.ts";
 
-/** How a role can be reached. */
-export interface Listener {
-  readonly name: string;
+/** How those who are hired by one definition can be reached, besides by their names. */
+export interface Listening {
   readonly addresses: readonly string[];
   readonly watch: readonly string[];
   readonly observeAll: boolean;
@@ -11,29 +11,44 @@ export interface Listener {
 
 /** Who hears a message, in hire order, and which of its addresses nobody has. */
 export interface Route {
+  /** Frozen: others may have the same. */
   readonly to: readonly string[];
   readonly dead: readonly string[];
 }
 
+/** What a directory is made of. */
+export interface DirectoryParts<R extends Hearer> {
+  /** Who is hired under a name. */
+  readonly find: (name: string) => R | undefined;
+  /** Gets the roles of a list of names that is so long that looking them up again would take time. */
+  readonly audiences: WeakMap<readonly string[], readonly R[]>;
+}
+
+/** So many are looked up by name as fast as by their list. */
+const FEW = 16;
+
 /**
  * Who listens to what. It owns the indexes from addresses and causes to roles; routing is a pure function of it and the message.
  *
- * E4 finding the recipients costs O(recipients), not O(roles).
+ * E4 finding the recipients costs O(recipients), not O(roles); O(1) where a message is heard by exactly those who heard the last one of its
+ * cause or address. E7 the indexes hold definitions: a role that is hired is one more in one list, however many addresses and causes it has.
  */
-export class Directory {
-  readonly #names: string[] = [];
-  readonly #places = new Map<string, number>();
-  readonly #byAddress = new Map<string, number[]>();
-  readonly #byCause = new Map<string, number[]>();
-  readonly #observers: number[] = [];
+export class Directory<R extends Hearer> {
+  readonly #parts: DirectoryParts<R>;
+  readonly #kin = new Map<Listening, Kin<R>>();
+  readonly #byAddress = new Map<string, Audience<R>>();
+  /** Those who observe everything are in each of them. */
+  readonly #byCause = new Map<string, Audience<R>>();
+  readonly #observers = new Audience<R>();
 
-  add(listener: Listener): void {
-    const place = this.#names.length;
-    this.#names.push(listener.name);
-    this.#places.set(listener.name, place);
-    for (const address of new Set(listener.addresses)) if (address !== "") append(this.#byAddress, address, place);
-    if (listener.observeAll) this.#observers.push(place);
-    else for (const cause of listener.watch) append(this.#byCause, cause, place);
+  constructor(parts: DirectoryParts<R>) {
+    this.#parts = parts;
+  }
+
+  /** @param listening one object for all who are hired by one definition */
+  add(role: R, listening: Listening): void {
+    const kin = this.#kin.get(listening) ?? this.#newKin(listening);
+    kin.add(role);
   }
 
   /**
@@ -43,43 +58,78 @@ export class Directory {
    * @param publisher the role that publishes it; nobody's name when it comes from outside
    */
   route(message: Message, publisher: string = message.sentFrom): Route {
-    const places: (readonly number[])[] = [];
+    const lists: Listing<R>[] = [];
     const dead: string[] = [];
     for (const address of message.sendTo) {
       if (address === ROUTE_TO_NONE) continue;
       const found = address === ROUTE_TO_ALL ? this.#watchers(message, publisher) : this.#addressed(address, message);
-      if (found.length > 0) places.push(found);
+      if (found.members.length > 0) lists.push(found);
       else if (address !== ROUTE_TO_ALL) dead.push(address);
     }
-    return { to: this.#namesOf(places), dead };
+    return { to: this.#namesOf(together(lists)), dead };
   }
 
-  #addressed(address: string, message: Message): readonly number[] {
-    if (address !== ROUTE_TO_SELF) return this.#byAddress.get(address) ?? [];
-    const self = this.#places.get(message.sentFrom);
-    return self === undefined ? [] : [self];
+  #newKin(listening: Listening): Kin<R> {
+    const { addresses, watch, observeAll } = listening;
+    const kin = new Kin<R>();
+    for (const address of new Set(addresses)) if (address !== "") audienceAt(this.#byAddress, address).add(kin);
+    const audiences = observeAll ? [this.#observers, ...this.#byCause.values()] : [...new Set(watch)].map((cause) => this.#watching(cause));
+    for (const audience of audiences) audience.add(kin);
+    this.#kin.set(listening, kin);
+    return kin;
   }
 
-  #watchers(message: Message, publisher: string): readonly number[] {
-    const watching = this.#byCause.get(message.causeBy) ?? [];
-    const sender = this.#places.get(message.sentFrom);
-    const passer = this.#places.get(publisher);
-    const all = this.#observers.length === 0 ? watching : inOrder([watching, this.#observers]);
-    return sender === undefined && passer === undefined ? all : all.filter((place) => place !== sender && place !== passer);
+  #watching(cause: string): Audience<R> {
+    const isNew = !this.#byCause.has(cause);
+    const audience = audienceAt(this.#byCause, cause);
+    if (isNew) for (const observers of this.#observers.kin) audience.add(observers);
+    return audience;
   }
 
-  #namesOf(lists: readonly (readonly number[])[]): readonly string[] {
-    const places = lists.length === 1 ? (lists[0] ?? []) : inOrder(lists);
-    return places.map((place) => this.#names[place] as string);
+  #addressed(address: string, message: Message): Listing<R> {
+    if (address === ROUTE_TO_SELF) return alone(this.#parts.find(message.sentFrom));
+    const named = alone(this.#parts.find(address));
+    const audience = this.#byAddress.get(address)?.listing;
+    if (audience === undefined) return named;
+    return named.members.length === 0 ? audience : together([named, audience]);
+  }
+
+  #watchers(message: Message, publisher: string): Listing<R> {
+    const { listing } = this.#byCause.get(message.causeBy) ?? this.#observers;
+    const { members } = listing;
+    const sender = this.#parts.find(message.sentFrom);
+    const passer = publisher === message.sentFrom ? sender : this.#parts.find(publisher);
+    const isHeardByAll = (sender === undefined || !isAmong(members, sender)) && (passer === undefined || !isAmong(members, passer));
+    return isHeardByAll ? listing : listed(members.filter((role) => role !== sender && role !== passer));
+  }
+
+  #namesOf(listing: Listing<R>): readonly string[] {
+    const { members } = listing;
+    if (listing.names !== undefined) return listing.names;
+    const names = Object.freeze(members.map(({ name }) => name));
+    if (members.length > FEW) this.#parts.audiences.set(names, members);
+    listing.names = names;
+    return names;
   }
 }
 
-function append(index: Map<string, number[]>, key: string, place: number): void {
-  const places = index.get(key);
-  if (places === undefined) index.set(key, [place]);
-  else places.push(place);
+function audienceAt<R extends Hearer>(index: Map<string, Audience<R>>, key: string): Audience<R> {
+  const known = index.get(key);
+  if (known !== undefined) return known;
+  const audience = new Audience<R>();
+  index.set(key, audience);
+  return audience;
 }
 
-function inOrder(lists: readonly (readonly number[])[]): readonly number[] {
-  return [...new Set(lists.flat())].toSorted((a, b) => a - b);
+function listed<R extends Hearer>(members: readonly R[]): Listing<R> {
+  return { members, names: undefined };
+}
+
+function alone<R extends Hearer>(role: R | undefined): Listing<R> {
+  return listed(role === undefined ? [] : [role]);
+}
+
+function together<R extends Hearer>(lists: readonly Listing<R>[]): Listing<R> {
+  const [only] = lists;
+  return lists.length === 1 && only !== undefined ? only : listed(merged(lists.map(({ members }) => members)));
 }

@@ -53,7 +53,7 @@ export function assertRoleParts(role: Role): void {
 
 /** The methods tell a role; whether they are functions is for its parts to say. */
 function isRole(given: unknown): given is Role {
-  return typeof given === "object" && given !== null && ["observe", "think", "act", "react"].every((method) => method in given);
+  return typeof given === "object" && given !== null && "observe" in given && "think" in given && "act" in given && "react" in given;
 }
 
 function isClass(given: unknown): given is { readonly name: string } {

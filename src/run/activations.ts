@@ -6,7 +6,8 @@ import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp } from "./event.ts";
 import { KnownMessages } from "./known-messages.ts";
-import { actName, nothingCarried, progress, type OpenActivation, type RoleState, type RunState, type StepOutcome } from "./run-state.ts";
+import { nothingCarried, type RoleState } from "./role-state.ts";
+import { actName, progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
 
 /** An activation began. */
 export function openActivation(state: RunState, event: ActStarted): void {
@@ -32,8 +33,8 @@ export function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
   const taken = consume(state, role, event.take);
   const known = new KnownMessages(taken, event.said);
-  remember(role.memory, event.memory, known);
-  remember(role.workingMemory, event.working, known);
+  if (event.memory.length > 0) remember(role.memory, event.memory, known);
+  if (event.working.length > 0) remember(role.workingMemory, event.working, known);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
@@ -53,12 +54,7 @@ export function resumeActivation(state: RunState, event: ActResumed): void {
 
 /** The activation is over for good, and the next one is another. */
 function passOn(state: RunState, role: RoleState): void {
-  role.n += 1;
-  role.failures = 0;
-  role.strikes = 0;
-  role.carry = nothingCarried();
-  role.isolated = Math.max(0, role.isolated - 1);
-  role.retake = role.isolated > 0 ? 1 : undefined;
+  role.passOn();
   if (state.scheduler === "rounds") {
     role.ranIn = state.round;
     state.hasActed = true;

@@ -96,7 +96,7 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   state.about = event.about ?? null;
   state.parent = event.parent;
   state.team = event.roles;
-  for (const role of event.roles) addRoleState(state, role);
+  for (const role of event.roles) addRoleState(state, role.name, role);
 }
 
 function publish(state: RunState, event: MessagePublished): void {
@@ -166,7 +166,7 @@ function changeTeam(state: RunState, roles: readonly HiredRole[]): void {
   state.team = roles;
   for (const role of roles) {
     const known = state.roles.get(role.name);
-    if (known === undefined) addRoleState(state, role);
-    else Object.assign(known, { fingerprint: role.fingerprint, traits: role.traits });
+    if (known === undefined) addRoleState(state, role.name, role);
+    else known.hireAgain(role);
   }
 }

@@ -1,5 +1,6 @@
 import { JournalError } from "../kernel/errors.ts";
-import type { RoleState, RunState } from "./run-state.ts";
+import type { RoleState } from "./role-state.ts";
+import type { RunState } from "./run-state.ts";
 
 /** What is thrown when events contradict each other. */
 export function damaged(what: string, cause?: unknown): JournalError {

@@ -1,18 +1,23 @@
 import { ROUTE_TO_ALL } from "../message/address.ts";
+import type { Message } from "../message/message.ts";
 import { roleOf } from "./damage.ts";
 import type { Sent } from "./event.ts";
+import type { RoleState } from "./role-state.ts";
 import type { RunState } from "./run-state.ts";
 
 /** Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. */
 export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
   if (sent.dropped === true) return;
   state.history.add(sent.message);
-  for (const name of sent.to) {
-    const role = roleOf(state, name);
-    if (role.mailbox.push(sent.message)) state.ready.add(role);
-  }
+  const known = state.audiences.get(sent.to);
+  if (known === undefined) for (const name of sent.to) hear(state, roleOf(state, name), sent.message);
+  else for (const role of known) hear(state, role, sent.message);
   for (const address of sent.dead ?? []) state.dead.push({ message: sent.message, reason: { kind: "no such address", address } });
   if (from === "role" && isOutput(sent)) state.outputs.push(sent.message);
+}
+
+function hear(state: RunState, role: RoleState, message: Message): void {
+  if (role.mailbox.push(message)) state.ready.add(role);
 }
 
 /** A broadcast of a role that nobody watches is what the run has to say to the outside. */

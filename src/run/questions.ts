@@ -1,3 +1,4 @@
+import { roleOf } from "./damage.ts";
 import type { RunEvent } from "./event.ts";
 import type { RunState } from "./run-state.ts";
 import { stepId } from "./step-address.ts";
@@ -20,7 +21,8 @@ export interface RecordedQuestion extends PendingQuestion {
 
 /** The questions that wait for an answer, in the order of hiring of those who ask. */
 export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
-  return [...state.roles.values()].flatMap((role) =>
+  const asking = [...state.open].map((name) => roleOf(state, name)).sort((a, b) => a.index - b.index);
+  return asking.flatMap((role) =>
     [...(role.open?.steps.values() ?? [])]
       .filter(({ started, outcome }) => started.kind === "human" && outcome === undefined)
       .map(({ started }) => questionOf(state.runId, started)),

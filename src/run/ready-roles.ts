@@ -1,5 +1,5 @@
 import { PlacedList } from "../kernel/placed-list.ts";
-import type { RoleState } from "./run-state.ts";
+import type { RoleState } from "./role-state.ts";
 
 /** Where a role stands that is not ready. */
 export const NOT_READY = -1;

@@ -1,17 +1,14 @@
 import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { Memory } from "../memory/memory.ts";
-import { Plan } from "../memory/plan.ts";
-import { NOTHING_SUMMED_UP, type RoleSummary } from "../memory/summary-levels.ts";
-import { MessageQueue } from "../message/message-queue.ts";
 import type { Message } from "../message/message.ts";
 import { Ledger } from "../model/ledger.ts";
-import type { Joins } from "../role/reaction.ts";
-import { NOT_READY, ReadyRoles } from "./ready-roles.ts";
+import { ReadyRoles } from "./ready-roles.ts";
 import type { ForkPoint, HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
+import { type HiredAs, RoleState } from "./role-state.ts";
 
 /*
- * The state of a run: what folding its events gives. It owns mailboxes, memories, plans, custom state, spend and where every
+ * The state of a run: what folding its events gives. It owns what its roles hold, what waits to be delivered, spend and where every
  * activation stands. It owns no definitions: those are the team's. `apply` is its only writer, live too.
  *
  * S1 `ready` holds exactly the roles with mail. S2 a role has at most one open activation. S3 pending mail is in `pending`, delivered
@@ -54,39 +51,6 @@ export interface OpenActivation {
   isUnderWay: boolean;
 }
 
-/** What one role holds in one run. */
-export interface RoleState {
-  readonly name: string;
-  /** Place in the order of hiring. */
-  readonly index: number;
-  readonly fingerprint: string;
-  readonly traits: HiredRole["traits"];
-  readonly mailbox: MessageQueue;
-  readonly memory: Memory;
-  readonly workingMemory: Memory;
-  custom: { readonly [key: string]: Json };
-  plan: Plan;
-  joins: Joins;
-  summary: RoleSummary;
-  /** Activations that have ended. */
-  n: number;
-  /** Attempts of the present activation that have failed. */
-  failures: number;
-  /** Those of them with the messages it has now: what a policy counts. */
-  strikes: number;
-  /** Messages that are still to be tried alone, because one of them is at fault. */
-  isolated: number;
-  open: OpenActivation | undefined;
-  /** Good answers of the failed attempt, for the next one. */
-  carry: ReadonlyMap<string, StepOutcome>;
-  /** How many messages the failed attempt had: the next one has the same. */
-  retake: number | undefined;
-  /** The last round in which it ended an activation, where there are rounds. */
-  ranIn: number;
-  /** Its place among those with mail, while it has some; `NOT_READY` otherwise. */
-  readyAt: number;
-}
-
 /** A message that reached nobody, or whose role failed on it. */
 export interface DeadLetter {
   readonly message: Message;
@@ -115,6 +79,8 @@ export interface RunState {
   /** With whom it began, or was forced to go on: `roles` has everyone there ever was. */
   team: readonly HiredRole[];
   readonly roles: Map<string, RoleState>;
+  /** Roles that hear what many hear, by the list of their names in the message's event: so that nobody looks them up one by one. */
+  readonly audiences: WeakMap<readonly string[], readonly RoleState[]>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: ReadyRoles;
   /** Whether a role has ended an activation in the present round. */
@@ -162,6 +128,7 @@ export function emptyRunState(runId: string): RunState {
     phase: { phase: "running" },
     team: [],
     roles: new Map(),
+    audiences: new WeakMap(),
     ready: new ReadyRoles(),
     hasActed: false,
     open: new Set(),
@@ -186,40 +153,10 @@ export function emptyRunState(runId: string): RunState {
 }
 
 /** Adds a role with nothing in its mailbox. */
-export function addRoleState(state: RunState, hired: HiredRole): RoleState {
-  const role: RoleState = {
-    name: hired.name,
-    index: state.roles.size,
-    fingerprint: hired.fingerprint,
-    traits: hired.traits,
-    mailbox: new MessageQueue(),
-    memory: new Memory(hired.memoryLimit === undefined ? {} : { limit: hired.memoryLimit }),
-    workingMemory: new Memory(),
-    custom: hired.state,
-    plan: emptyPlan,
-    joins: {},
-    summary: NOTHING_SUMMED_UP,
-    n: 0,
-    failures: 0,
-    strikes: 0,
-    isolated: 0,
-    open: undefined,
-    carry: noCarry,
-    retake: undefined,
-    ranIn: -1,
-    readyAt: NOT_READY,
-  };
-  state.roles.set(hired.name, role);
+export function addRoleState(state: RunState, name: string, hired: HiredAs): RoleState {
+  const role = new RoleState(name, state.roles.size, hired);
+  state.roles.set(name, role);
   return role;
-}
-
-/** The plan of a role that has none. Shared, because plans in a state are never changed but replaced. */
-const emptyPlan = new Plan({ goal: "" });
-const noCarry: ReadonlyMap<string, StepOutcome> = new Map();
-
-/** The carried answers of a role that has none. */
-export function nothingCarried(): ReadonlyMap<string, StepOutcome> {
-  return noCarry;
 }
 
 /** Something moved: whatever the process died of before was not in the way of everything. */

@@ -3,7 +3,8 @@ import type { MicroUsd } from "../model/money.ts";
 import { openNamed } from "./activations.ts";
 import { damaged, roleOf } from "./damage.ts";
 import type { StepEnded, StepStarted } from "./event.ts";
-import { progress, type RoleState, type RunState, type StepRecord } from "./run-state.ts";
+import type { RoleState } from "./role-state.ts";
+import { progress, type RunState, type StepRecord } from "./run-state.ts";
 
 /** A try of a step began, and holds what it may cost. */
 export function openStep(state: RunState, event: StepStarted): void {

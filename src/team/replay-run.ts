@@ -36,7 +36,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   const environment = await environmentOf(parts, state, opening.parent?.at);
   environment.log.record(opening);
   // Whoever was hired later has the place that was theirs then.
-  for (const role of stretches.flatMap(({ team }) => team)) if (!state.roles.has(role.name)) addRoleState(state, role);
+  for (const role of stretches.flatMap(({ team }) => team)) if (!state.roles.has(role.name)) addRoleState(state, role.name, role);
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
   if (others.length > 0) environment.warn(othersText(controls.id, others));

@@ -178,4 +178,15 @@ describe("a run that was forced on without one of its roles", () => {
     await new Team({ journal, roles: [ann, bob] }).resume("r").result;
     expect(await eventsOf(journal, "r")).toHaveLength(length);
   });
+
+  test("nobody says anything to that one meanwhile: its name is nobody's, and a broadcast passes it by", async () => {
+    const journal = memoryJournal();
+    const ann = answering("Ann", (rc) => [rc.message("for Bob", { sendTo: "Bob" }), rc.message("for all")]);
+    const bob = answering("Bob", (rc) => rc.message("heard"), { observeAll: true, addresses: ["Builder"] });
+    const eve = answering("Eve", (rc) => rc.message("seen"), { watch: [] });
+    await new Team({ seed: "s", journal, roles: [bob, ann, eve] }).run("go", { id: "r", rounds: 0 }).result;
+    const result = await new Team({ journal, roles: [eve, ann] }).resume("r", { force: true }).result;
+    expect(result.outputs.map(({ content }) => content)).toEqual(["for all"]);
+    expect(result.deadLetters.map(({ reason }) => reason)).toEqual([{ kind: "no such address", address: "Bob" }]);
+  });
 });

@@ -1,21 +1,65 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMessage, type Message } from "../../src/message/message.ts";
-import { Directory, type Listener } from "../../src/environment/router.ts";
+import type { Hearer } from "../../src/environment/audience.ts";
+import { Directory, type Listening } from "../../src/environment/router.ts";
 
-const name = fc.constantFrom("a", "b", "c", "d");
+/** A definition, and the names it is hired under. */
+interface Kind {
+  readonly names: readonly string[];
+  readonly listening: Listening;
+}
+
+type Person = Hearer & Listening;
+
+/** Roles of a run, in the order of their hiring there. Who of them the directory knows is told one by one. */
+class Town {
+  readonly roles: readonly Person[];
+  readonly audiences = new WeakMap<readonly string[], readonly Hearer[]>();
+  readonly directory: Directory<Hearer>;
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #known = new Map<string, Person>();
+
+  constructor(kinds: readonly Kind[]) {
+    const all = kinds.flatMap((kind) => kind.names.map((own) => [own, kind] as const));
+    this.#kinds = new Map(all);
+    this.roles = all.map(([own, kind], index) => ({ name: own, index, ...kind.listening }));
+    this.directory = new Directory({ find: (own) => this.#known.get(own), audiences: this.audiences });
+  }
+
+  get known(): readonly Person[] {
+    return [...this.#known.values()].toSorted((a, b) => a.index - b.index);
+  }
+
+  hire(roles: readonly Person[] = this.roles): this {
+    for (const role of roles) {
+      this.#known.set(role.name, role);
+      this.directory.add(role, this.#kinds.get(role.name)?.listening as Listening);
+    }
+    return this;
+  }
+}
+
+function each(names: readonly string[], listening: (name: string) => Partial<Listening>): readonly Kind[] {
+  return names.map((own) => ({ names: [own], listening: { addresses: [], watch: [], observeAll: false, ...listening(own) } }));
+}
+
+const name = fc.constantFrom("a", "b", "c", "d", "smith");
 const cause = fc.constantFrom("X", "Y", "UserRequirement");
 const address = fc.constantFrom("a", "b", "c", "d", "smith", "baker", "nobody", "<all>", "<self>", "<none>");
-const listener = fc.record({
+const listening = fc.record({
   addresses: fc.uniqueArray(fc.constantFrom("smith", "baker", ""), { maxLength: 2 }),
   watch: fc.uniqueArray(cause, { maxLength: 3 }),
   observeAll: fc.boolean(),
 });
+/** Names in any order, dealt out to one, two or three definitions. */
 const town = fc
-  .uniqueArray(name, { maxLength: 4 })
-  .chain((names) =>
-    fc.tuple(...names.map((own) => listener.map((rest): Listener => ({ name: own, ...rest, addresses: [own, ...rest.addresses] })))),
-  );
+  .tuple(
+    fc.uniqueArray(name, { maxLength: 5 }),
+    fc.array(fc.nat(2), { minLength: 5, maxLength: 5 }),
+    fc.tuple(listening, listening, listening),
+  )
+  .map(([names, dealt, kinds]) => kinds.map((kind, at): Kind => ({ names: names.filter((_, n) => dealt[n] === at), listening: kind })));
 const message = fc
   .record({
     causeBy: cause,
@@ -25,58 +69,96 @@ const message = fc
   .map((fields) => createMessage("x", { ...fields, id: "m" }));
 
 /** The rule as it is told, role by role and address by address. */
-function hears(role: Listener, { sendTo, sentFrom, causeBy }: Message): boolean {
+function hears(role: Hearer & Listening, { sendTo, sentFrom, causeBy }: Message): boolean {
   return sendTo.some((to) => {
     if (to === "<all>") return role.name !== sentFrom && (role.observeAll || role.watch.includes(causeBy));
     if (to === "<self>") return role.name === sentFrom;
-    return to !== "<none>" && role.addresses.includes(to);
+    return to !== "<none>" && [role.name, ...role.addresses].includes(to);
   });
 }
 
 describe("Directory", () => {
   test("property: it routes as the rule says, in hire order, and names exactly the addresses that nobody has", () => {
     fc.assert(
-      fc.property(town, message, (roles, sent) => {
-        const directory = new Directory();
-        for (const role of roles) directory.add(role);
-        const { to, dead } = directory.route(sent);
-        expect(to).toEqual(roles.filter((role) => hears(role, sent)).map((role) => role.name));
-        const known = new Set(roles.flatMap((role) => role.addresses));
-        const expected = sent.sendTo.filter((at) => {
-          if (at === "<all>" || at === "<none>") return false;
-          return at === "<self>" ? !roles.some((role) => role.name === sent.sentFrom) : !known.has(at);
-        });
-        expect(dead).toEqual(expected);
+      fc.property(town, message, fc.nat(5), fc.boolean(), (kinds, sent, early, isReversed) => {
+        const here = new Town(kinds);
+        const coming = isReversed ? here.roles.toReversed() : here.roles;
+        for (const some of [coming.slice(0, early), coming.slice(early)]) {
+          const { to, dead } = here.hire(some).directory.route(sent);
+          expect(to).toEqual(here.known.filter((role) => hears(role, sent)).map((role) => role.name));
+          const known = new Set(here.known.flatMap((role) => [role.name, ...role.addresses]));
+          const expected = sent.sendTo.filter((at) => {
+            if (at === "<all>" || at === "<none>") return false;
+            return at === "<self>" ? !here.known.some((role) => role.name === sent.sentFrom) : !known.has(at);
+          });
+          expect(dead).toEqual(expected);
+        }
       }),
       { numRuns: 500 },
     );
   });
 
   test("E4 finding one watcher among a hundred thousand roles looks at that one", () => {
-    const directory = new Directory();
-    let looked = 0;
-    for (let i = 0; i < 100_000; i += 1)
-      directory.add({ name: `p${i}`, addresses: [`p${i}`], watch: [i === 77_777 ? "News" : `n${i}`], observeAll: false });
-    const heard = directory.route(createMessage("x", { causeBy: "News" })).to;
-    for (const one of heard) looked += one === "p77777" ? 1 : 0;
-    expect({ heard, looked }).toEqual({ heard: ["p77777"], looked: 1 });
+    const names = Array.from({ length: 100_000 }, (_, i) => `p${i}`);
+    const { directory } = new Town(each(names, (own) => ({ watch: [own === "p77777" ? "News" : `n${own}`] }))).hire();
+    expect(directory.route(createMessage("x", { causeBy: "News" })).to).toEqual(["p77777"]);
     const started = performance.now();
     for (let i = 0; i < 20_000; i += 1) directory.route(createMessage("x", { causeBy: "News", id: "m", timestamp: 0 }));
     // A walk over all roles would take minutes here; the bound is generous because the machine is shared.
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
+  describe("E4 what many hear", () => {
+    const names = Array.from({ length: 100 }, (_, i) => `p${i}`);
+    const many = (): Town => new Town([{ names, listening: { addresses: ["all of us"], watch: ["X"], observeAll: false } }]);
+    const said = createMessage("x", { causeBy: "X" });
+
+    test("is one frozen list, of its cause as of an address, until somebody is hired", () => {
+      const town100 = many();
+      const { roles, directory } = town100.hire(town100.roles.slice(0, 99));
+      const { to } = directory.route(said);
+      expect(Object.isFrozen(to)).toBe(true);
+      expect(to).toEqual(names.slice(0, 99));
+      expect(directory.route(createMessage("y", { causeBy: "X", sentFrom: "stranger" })).to).toBe(to);
+      const toAll = createMessage("z", { sendTo: "all of us" });
+      expect(directory.route(toAll).to).toBe(directory.route(toAll).to);
+      town100.hire(roles.slice(99));
+      expect(directory.route(said).to).toEqual(names);
+      expect(directory.route(toAll).to).toEqual(names);
+      expect(to).toEqual(names.slice(0, 99));
+    });
+
+    test("is told together with who they are, also where the sender is left out, and whoever is hired after", () => {
+      const town100 = many();
+      const { roles, directory, audiences } = town100.hire(town100.roles.slice(0, 99));
+      const lists = [said, createMessage("y", { causeBy: "X", sentFrom: "p7" }), createMessage("z", { sendTo: ["all of us", "p3"] })];
+      const heard = lists.map((sent) => directory.route(sent).to);
+      town100.hire(roles.slice(99));
+      expect(heard.map(({ length }) => length)).toEqual([99, 98, 99]);
+      expect(heard.map((to) => audiences.get(to)?.map(({ name: own }) => own))).toEqual(heard);
+    });
+  });
+
+  test("who observes everything hears causes that are watched later, and those that nobody watches", () => {
+    const all: Listening = { addresses: [], watch: [], observeAll: true };
+    const kinds = [
+      { names: ["a"], listening: { ...all } },
+      { names: ["b"], listening: { addresses: [], watch: ["X"], observeAll: false } },
+      { names: ["c"], listening: { ...all } },
+    ];
+    const { directory } = new Town(kinds).hire();
+    expect(directory.route(createMessage("x", { causeBy: "X" })).to).toEqual(["a", "b", "c"]);
+    expect(directory.route(createMessage("x", { causeBy: "Y" })).to).toEqual(["a", "c"]);
+  });
+
   test("a role that passes a broadcast on in another's name does not hear it", () => {
-    const directory = new Directory();
-    for (const own of ["a", "b", "c"]) directory.add({ name: own, addresses: [own], watch: ["X"], observeAll: false });
+    const { directory } = new Town(each(["a", "b", "c"], () => ({ watch: ["X"] }))).hire();
     expect(directory.route(createMessage("x", { causeBy: "X", sentFrom: "a" }), "b").to).toEqual(["c"]);
     expect(directory.route(createMessage("x", { causeBy: "X", sentFrom: "a", sendTo: "b" }), "b").to).toEqual(["b"]);
   });
 
   test("names that JavaScript's objects have already are names like others", () => {
-    const directory = new Directory();
-    for (const own of ["constructor", "__proto__", "toString"])
-      directory.add({ name: own, addresses: [own], watch: [own], observeAll: false });
+    const { directory } = new Town(each(["constructor", "__proto__", "toString"], (own) => ({ watch: [own] }))).hire();
     expect(directory.route(createMessage("x", { sendTo: "__proto__" })).to).toEqual(["__proto__"]);
     expect(directory.route(createMessage("x", { causeBy: "constructor" })).to).toEqual(["constructor"]);
     expect(directory.route(createMessage("x", { sendTo: "hasOwnProperty" })).dead).toEqual(["hasOwnProperty"]);

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NOT_READY, ReadyRoles } from "../../src/run/ready-roles.ts";
-import { addRoleState, emptyRunState, type RoleState } from "../../src/run/run-state.ts";
+import type { RoleState } from "../../src/run/role-state.ts";
+import { addRoleState, emptyRunState } from "../../src/run/run-state.ts";
 
 function rolesNamed(names: readonly string[]): readonly RoleState[] {
   const state = emptyRunState("run");
-  return names.map((name) => addRoleState(state, { name, fingerprint: "", traits: {}, state: {} }));
+  return names.map((name) => addRoleState(state, name, { fingerprint: "", traits: {}, state: {} }));
 }
 
 function namesIn(ready: Iterable<RoleState>): readonly string[] {

@@ -1,3 +1,4 @@
+import type { RoleState } from "../../src/run/role-state.ts";
 import type { RunState } from "../../src/run/run-state.ts";
 
 /** A run's state as plain JSON, all of it, to be compared. */
@@ -10,11 +11,18 @@ export function projection(state: RunState): unknown {
       open: [...open],
       history,
       ledger,
-      roles: [...roles.values()].map(({ open: activation, carry, ...role }) => ({
-        ...role,
-        open: activation === undefined ? null : { ...activation, steps: [...activation.steps] },
-        carry: [...carry],
-      })),
+      roles: [...roles.values()].map(held),
     }),
   ) as unknown;
+}
+
+function held(role: RoleState): unknown {
+  const { name, index, fingerprint, traits, n, failures, strikes, isolated, retake, open, carry } = role;
+  const { mailbox, memory, workingMemory, custom, plan, joins, summary } = role;
+  return {
+    ...{ name, index, fingerprint, traits, n, failures, strikes, isolated, retake },
+    ...{ mailbox, memory, workingMemory, custom, plan, joins, summary },
+    open: open === undefined ? null : { ...open, steps: [...open.steps] },
+    carry: [...carry],
+  };
 }

@@ -1,13 +1,15 @@
 import { EventEmitter } from "eventemitter3";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { Environment } from "../../src/environment/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { defineRole } from "../../src/role/role.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
 import { audience, say } from "./players.ts";
 import { heapOfEach, workOf } from "./work.ts";
 
-/** Bytes of heap of one role that waits. */
-const MOST_BYTES_OF_A_ROLE = 1_700;
+/** Bytes of heap of one role that waits, whatever its definition says: about 170, and 30 of them for its name. */
+const MOST_BYTES_OF_A_ROLE = 256;
 
 async function publishing(environment: Environment, times: number): Promise<number> {
   for (let k = 0; k < 3; k += 1) environment.publishMessage(createMessage("go", { causeBy: say }));
@@ -73,11 +75,63 @@ describe("nobody listens", () => {
   });
 });
 
+/** So many hired by one definition. */
+function crowd(n: number, role: Role): Environment {
+  const environment = new Environment({ seed: "scale" });
+  for (let place = 0; place < n; place += 1) environment.addRole(role, { name: `R${place}` });
+  return environment;
+}
+
+/** A definition that says so much of everything a definition can say. */
+function rich(much: number): Role {
+  const names = Array.from({ length: much }, (_, place) => `name${place}`);
+  return defineRole({
+    name: "Rich",
+    profile: "Worker",
+    goal: "g".repeat(much),
+    addresses: names,
+    memoryLimit: 1_000,
+    memory: { recall: { k: 1 } },
+    state: z.object(Object.fromEntries(names.map((name) => [name, z.number().default(0)]))),
+    reactions: names.map((name) => ({ on: [name, `${name} too`], do: say })),
+  });
+}
+
 describe("a role that waits", () => {
-  it("holds a bounded number of bytes", () => {
-    const roles = 5_000;
-    const bytes = heapOfEach(roles, () => audience({ deaf: roles }));
+  const ROLES = 20_000;
+
+  it.each([
+    ["little", 1],
+    ["much", 50],
+  ])("holds no more than its name, its place and what it is hired as, if its definition says %s", (_, much) => {
+    const role = rich(much);
+    const bytes = heapOfEach(ROLES, () => crowd(ROLES, role));
     expect(bytes).toBeGreaterThan(50);
     expect(bytes).toBeLessThan(MOST_BYTES_OF_A_ROLE);
+  });
+
+  it("is hired at the same cost, however much its definition says: what that says is looked at once", async () => {
+    const hiring = async (much: number): Promise<number> => {
+      const role = rich(much);
+      crowd(1, role);
+      const [one, all] = [await workOf(() => crowd(1, role)), await workOf(() => crowd(ROLES, role))];
+      return (all - one) / (ROLES - 1);
+    };
+    const little = await hiring(1);
+    expect(little).toBeGreaterThan(5);
+    expect(await hiring(30)).toBeLessThan(little * 1.5);
+  });
+
+  it("holds no more when it is told that it has not failed", () => {
+    const hired: HiredAs = { fingerprint: "", traits: {}, state: {} };
+    const bytes = heapOfEach(ROLES, () =>
+      Array.from({ length: ROLES }, (_, place) =>
+        Object.assign(new RoleState("", place, hired), {
+          ...{ failures: 0, strikes: 0, isolated: 0, retake: undefined, open: undefined, carry: nothingCarried() },
+        }),
+      ),
+    );
+    expect(bytes).toBeGreaterThan(50);
+    expect(bytes).toBeLessThan(120);
   });
 });

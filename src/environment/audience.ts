@@ -1,0 +1,93 @@
+/** Who can hear. */
+export interface Hearer {
+  readonly name: string;
+  /** Place in the order of hiring. */
+  readonly index: number;
+}
+
+/** Those who hear something, each once and in hire order. It never changes. */
+export interface Listing<R extends Hearer> {
+  readonly members: readonly R[];
+  /** Frozen: messages share it. Made when it is first told. */
+  names: readonly string[] | undefined;
+}
+
+/**
+ * Those who are hired by one definition. It owns their order, and which lists they stand in.
+ *
+ * KI1 they stand in hire order, whenever they came. KI2 whoever comes costs the same, in however many audiences: these hear of the first one
+ * after they were looked at, and not of the next.
+ */
+export class Kin<R extends Hearer> {
+  readonly #members: R[] = [];
+  readonly #audiences: Audience<R>[] = [];
+  #isListed = false;
+
+  add(role: R): void {
+    const members = this.#members;
+    let place = members.length;
+    while (place > 0 && (members[place - 1] as R).index > role.index) place -= 1;
+    if (place === members.length) members.push(role);
+    else members.splice(place, 0, role);
+    if (!this.#isListed) return;
+    this.#isListed = false;
+    for (const audience of this.#audiences) audience.forget();
+  }
+
+  joins(audience: Audience<R>): void {
+    this.#audiences.push(audience);
+  }
+
+  /** Those who have come so far, for a list that is forgotten when one more comes. */
+  listed(): readonly R[] {
+    this.#isListed = true;
+    return this.#members;
+  }
+}
+
+/**
+ * Those whose definitions say that they have an address, or watch a cause. It owns which definitions those are, and the list of their roles.
+ *
+ * AU1 a list is made when it is asked for, and anew when one more was hired since.
+ */
+export class Audience<R extends Hearer> {
+  readonly #kin: Kin<R>[] = [];
+  #listing: Listing<R> | undefined;
+
+  add(kin: Kin<R>): void {
+    this.#kin.push(kin);
+    kin.joins(this);
+    this.forget();
+  }
+
+  forget(): void {
+    this.#listing = undefined;
+  }
+
+  get kin(): readonly Kin<R>[] {
+    return this.#kin;
+  }
+
+  get listing(): Listing<R> {
+    return (this.#listing ??= { members: merged(this.#kin.map((kin) => kin.listed())), names: undefined });
+  }
+}
+
+/** The roles of some lists, each once and in hire order: a list of its own. */
+export function merged<R extends Hearer>(lists: readonly (readonly R[])[]): readonly R[] {
+  const [first = [], ...others] = lists;
+  if (others.length === 0) return first.slice();
+  return [...new Set(lists.flat())].sort((a, b) => a.index - b.index);
+}
+
+/** Whether a role is among others that stand in hire order. O(log n). */
+export function isAmong<R extends Hearer>(members: readonly R[], role: R): boolean {
+  let from = 0;
+  let to = members.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((members[middle] as R).index < role.index) from = middle + 1;
+    else to = middle;
+  }
+  return members[from] === role;
+}

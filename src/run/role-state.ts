@@ -1,0 +1,210 @@
+import type { Json } from "../kernel/json.ts";
+import { Memory } from "../memory/memory.ts";
+import { Plan } from "../memory/plan.ts";
+import { NOTHING_SUMMED_UP, type RoleSummary } from "../memory/summary-levels.ts";
+import { MessageQueue } from "../message/message-queue.ts";
+import type { Joins } from "../role/reaction.ts";
+import type { HiredRole } from "./event.ts";
+import { NOT_READY } from "./ready-roles.ts";
+import type { OpenActivation, StepOutcome } from "./run-state.ts";
+
+/** What a role is hired as, whatever its name: all who are hired by one definition share it. */
+export type HiredAs = Omit<HiredRole, "name">;
+
+/** The plan of a role that has none. Shared, because plans in a state are never changed but replaced. */
+const emptyPlan = new Plan({ goal: "" });
+const noJoins: Joins = Object.freeze({});
+const noCarry: ReadonlyMap<string, StepOutcome> = new Map();
+
+/** The carried answers of a role that has none. */
+export function nothingCarried(): ReadonlyMap<string, StepOutcome> {
+  return noCarry;
+}
+
+/** What only a role that has acted holds. */
+class Life {
+  custom: { readonly [key: string]: Json };
+  plan: Plan = emptyPlan;
+  joins: Joins = noJoins;
+  summary: RoleSummary = NOTHING_SUMMED_UP;
+  workingMemory: Memory | undefined;
+  open: OpenActivation | undefined;
+  trouble: Trouble | undefined;
+  hiredAgain: HiredAs | undefined;
+
+  constructor({ state }: HiredAs) {
+    this.custom = state;
+  }
+}
+
+/** What only a role that has failed holds. */
+class Trouble {
+  failures = 0;
+  strikes = 0;
+  isolated = 0;
+  carry: ReadonlyMap<string, StepOutcome> = noCarry;
+  retake: number | undefined;
+}
+
+/**
+ * What one role holds in one run. It owns its mailbox, memories, plan, custom state and where its activation stands; what it is hired as
+ * it shares with all who are hired so. What belongs to it is written by `apply` alone.
+ *
+ * RS1 a part is made when it is first written, or looked at where it can be written in place: until then a role is its name, its place and
+ * what it is hired as. RS2 a part that is not made yet reads like one that is empty; writing that it is empty makes nothing. RS3 what it is
+ * hired as at first gives the state and the limit of memory it begins with, however it is hired again.
+ */
+export class RoleState {
+  readonly name: string;
+  /** Place in the order of hiring. */
+  readonly index: number;
+  /** Activations that have ended. */
+  n = 0;
+  /** The last round in which it ended an activation, where there are rounds. */
+  ranIn = -1;
+  /** Its place among those with mail, while it has some; `NOT_READY` otherwise. */
+  readyAt: number = NOT_READY;
+  readonly #hired: HiredAs;
+  #mailbox: MessageQueue | undefined;
+  #memory: Memory | undefined;
+  // No private accessor or method: each instance would carry their brand.
+  #life: Life | undefined;
+
+  constructor(name: string, index: number, hired: HiredAs) {
+    this.name = name;
+    this.index = index;
+    this.#hired = hired;
+  }
+
+  /** An activation is over for good: its attempts are forgotten, but not who is still to be tried alone. */
+  passOn(): void {
+    this.n += 1;
+    const trouble = this.#life?.trouble;
+    if (trouble === undefined) return;
+    const isolated = Math.max(0, trouble.isolated - 1);
+    (this.#life as Life).trouble = isolated === 0 ? undefined : Object.assign(new Trouble(), { isolated, retake: 1 });
+  }
+
+  get fingerprint(): string {
+    return (this.#life?.hiredAgain ?? this.#hired).fingerprint;
+  }
+
+  get traits(): HiredRole["traits"] {
+    return (this.#life?.hiredAgain ?? this.#hired).traits;
+  }
+
+  /** It goes on as another. What it holds stays. */
+  hireAgain(as: HiredAs): void {
+    (this.#life ??= new Life(this.#hired)).hiredAgain = as;
+  }
+
+  get mailbox(): MessageQueue {
+    return (this.#mailbox ??= new MessageQueue());
+  }
+
+  /** How many messages wait. */
+  get waiting(): number {
+    return this.#mailbox === undefined ? 0 : this.#mailbox.size;
+  }
+
+  get memory(): Memory {
+    return (this.#memory ??= memoryOf(this.#hired));
+  }
+
+  get workingMemory(): Memory {
+    return ((this.#life ??= new Life(this.#hired)).workingMemory ??= new Memory());
+  }
+
+  get custom(): { readonly [key: string]: Json } {
+    return this.#life === undefined ? this.#hired.state : this.#life.custom;
+  }
+
+  set custom(custom: { readonly [key: string]: Json }) {
+    (this.#life ??= new Life(this.#hired)).custom = custom;
+  }
+
+  get plan(): Plan {
+    return this.#life === undefined ? emptyPlan : this.#life.plan;
+  }
+
+  set plan(plan: Plan) {
+    (this.#life ??= new Life(this.#hired)).plan = plan;
+  }
+
+  get joins(): Joins {
+    return this.#life === undefined ? noJoins : this.#life.joins;
+  }
+
+  set joins(joins: Joins) {
+    (this.#life ??= new Life(this.#hired)).joins = joins;
+  }
+
+  get summary(): RoleSummary {
+    return this.#life === undefined ? NOTHING_SUMMED_UP : this.#life.summary;
+  }
+
+  set summary(summary: RoleSummary) {
+    (this.#life ??= new Life(this.#hired)).summary = summary;
+  }
+
+  get open(): OpenActivation | undefined {
+    return this.#life?.open;
+  }
+
+  set open(open: OpenActivation | undefined) {
+    if (this.#life !== undefined || open !== undefined) (this.#life ??= new Life(this.#hired)).open = open;
+  }
+
+  /** Attempts of the present activation that have failed. */
+  get failures(): number {
+    return this.#life?.trouble?.failures ?? 0;
+  }
+
+  set failures(failures: number) {
+    if (failures !== this.failures) troubleOf((this.#life ??= new Life(this.#hired))).failures = failures;
+  }
+
+  /** Those of them with the messages it has now: what a policy counts. */
+  get strikes(): number {
+    return this.#life?.trouble?.strikes ?? 0;
+  }
+
+  set strikes(strikes: number) {
+    if (strikes !== this.strikes) troubleOf((this.#life ??= new Life(this.#hired))).strikes = strikes;
+  }
+
+  /** Messages that are still to be tried alone, because one of them is at fault. */
+  get isolated(): number {
+    return this.#life?.trouble?.isolated ?? 0;
+  }
+
+  set isolated(isolated: number) {
+    if (isolated !== this.isolated) troubleOf((this.#life ??= new Life(this.#hired))).isolated = isolated;
+  }
+
+  /** Good answers of the failed attempt, for the next one. */
+  get carry(): ReadonlyMap<string, StepOutcome> {
+    return this.#life?.trouble?.carry ?? noCarry;
+  }
+
+  set carry(carry: ReadonlyMap<string, StepOutcome>) {
+    if (carry !== this.carry) troubleOf((this.#life ??= new Life(this.#hired))).carry = carry;
+  }
+
+  /** How many messages the failed attempt had: the next one has the same. */
+  get retake(): number | undefined {
+    return this.#life?.trouble?.retake;
+  }
+
+  set retake(retake: number | undefined) {
+    if (retake !== this.retake) troubleOf((this.#life ??= new Life(this.#hired))).retake = retake;
+  }
+}
+
+function troubleOf(life: Life): Trouble {
+  return (life.trouble ??= new Trouble());
+}
+
+function memoryOf({ memoryLimit }: HiredAs): Memory {
+  return memoryLimit === undefined ? new Memory() : new Memory({ limit: memoryLimit });
+}

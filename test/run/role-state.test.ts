@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { Plan } from "../../src/memory/plan.ts";
+import { createMessage } from "../../src/message/message.ts";
+import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
+
+const as: HiredAs = { fingerprint: "f", traits: { mode: "react" }, state: { seen: 0 }, memoryLimit: 2 };
+
+function parts(role: RoleState): unknown {
+  const { n, failures, strikes, isolated, retake, open, carry, custom, plan, joins, summary, waiting } = role;
+  return { n, failures, strikes, isolated, retake, open, carry: [...carry], custom, plan: plan.toJSON(), joins, waiting, summary };
+}
+
+function pictureOf(value: unknown): unknown {
+  if (value instanceof Plan) return value.toJSON();
+  return value instanceof Map ? [...(value as Map<string, unknown>)] : value;
+}
+
+describe("RS1 RS2 a role that was never used", () => {
+  test("reads like one whose parts are all empty, also when it is told that they are", () => {
+    const fresh = parts(new RoleState("Ann", 0, as));
+    const told = new RoleState("Ann", 0, as);
+    told.open = undefined;
+    told.failures = 0;
+    told.strikes = 0;
+    told.isolated = 0;
+    told.carry = nothingCarried();
+    told.retake = undefined;
+    expect(parts(told)).toEqual(fresh);
+    expect(fresh).toMatchObject({ n: 0, failures: 0, strikes: 0, isolated: 0, carry: [], custom: { seen: 0 }, joins: {}, waiting: 0 });
+    expect([told.mailbox.size, told.memory.size, told.workingMemory.size]).toEqual([0, 0, 0]);
+  });
+
+  test("keeps what is written, each part for itself, and gives it back when it is as at first", () => {
+    const role = new RoleState("Ann", 0, as);
+    const plan = new Plan({ goal: "g" });
+    const carry = new Map([["k", { ok: true, value: 1, error: undefined, at: 1 }]]);
+    const open = { act: "Ann#0~1", attempt: 1, take: 1, at: 0, steps: new Map(), crashes: 0, deaths: 0, isUnderWay: true };
+    const written = { failures: 1, strikes: 2, isolated: 3, retake: 4, custom: { seen: 5 }, plan, joins: { a: { b: "c" } }, carry, open };
+    for (const [name, value] of Object.entries(written)) {
+      Object.assign(role, { [name]: value });
+      const other = Object.assign(new RoleState("Bob", 1, as), { [name]: value });
+      const fresh = parts(new RoleState("Bob", 1, as)) as object;
+      expect(parts(other)).toEqual({ ...fresh, [name]: pictureOf(value) });
+    }
+    for (const [name, value] of Object.entries(written)) expect(Reflect.get(role, name)).toBe(value);
+    Object.assign(role, { failures: 0, strikes: 0, isolated: 0, retake: undefined, carry: nothingCarried(), open: undefined });
+    expect([role.failures, role.strikes, role.isolated, role.retake, role.carry.size, role.open]).toEqual([
+      0,
+      0,
+      0,
+      undefined,
+      0,
+      undefined,
+    ]);
+  });
+
+  test("has its own mailbox and memories, and they stay the same", () => {
+    const [ann, bob] = [new RoleState("Ann", 0, as), new RoleState("Bob", 1, as)];
+    const message = createMessage("x");
+    ann.mailbox.push(message);
+    ann.memory.add(message);
+    ann.workingMemory.add(message);
+    expect([ann.waiting, ann.mailbox.size, ann.memory.size, ann.workingMemory.size]).toEqual([1, 1, 1, 1]);
+    expect([bob.waiting, bob.mailbox.size, bob.memory.size, bob.workingMemory.size]).toEqual([0, 0, 0, 0]);
+  });
+});
+
+describe("RS3 a role that is hired again as another", () => {
+  test("is told by what it is now, and keeps the state and the limit of memory it began with", () => {
+    const role = new RoleState("Ann", 0, as);
+    role.hireAgain({ fingerprint: "g", traits: { mode: "agent" }, state: { seen: 9 } });
+    expect([role.fingerprint, role.traits]).toEqual(["g", { mode: "agent" }]);
+    expect([role.custom, role.memory.limit]).toEqual([{ seen: 0 }, 2]);
+  });
+});
