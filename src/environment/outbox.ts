@@ -5,6 +5,7 @@ import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nam
 import type { Receipt } from "../message/receipt.ts";
 import type { Sent } from "../run/event.ts";
 import type { ActivationParts } from "./activation-parts.ts";
+import { assertMessageSize } from "./message-size.ts";
 
 /** Whose words they are. */
 interface Author {
@@ -101,7 +102,7 @@ export class Outbox {
 
   #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {
     this.#assertOpen("a message");
-    this.#assertSize(content);
+    assertMessageSize(content, this.#parts.host.messageLimit, this.#name);
     const id = `${this.#name}#${this.#parts.state.n}.${this.#made.length}`;
     const role = fields.role ?? "assistant";
     const message = made(content, fields, { id, role, causeBy, sentFrom, parents, timestamp: this.#author.now() });
@@ -133,14 +134,5 @@ export class Outbox {
 
   #assertOpen(what: string): void {
     if (this.#closed) throw new ContextClosedError(this.#parts.act, what);
-  }
-
-  #assertSize(content: string): void {
-    const { messageLimit } = this.#parts.host;
-    if (typeof content !== "string" || content.length <= messageLimit) return;
-    throw new UsageError(
-      "MESSAGE_TOO_LONG",
-      `Expected a message of at most ${messageLimit} characters from ${this.#name}, got ${content.length}. Write large results to a file and say where it is.`,
-    );
   }
 }

@@ -58,8 +58,9 @@ export class RoleMemories {
     return this.isUsed ? (this.#memories.get(name) ?? this.#make(name)) : undefined;
   }
 
-  /** Takes in a definition that somebody is hired by. @throws UsageError `OPTION_INVALID` */
+  /** Takes in a definition that somebody is hired by. A step function keeps no memory. @throws UsageError `OPTION_INVALID` */
   enlist(role: Role): void {
+    if (role.step !== undefined) return;
     const options = roleMemoryParts(role.memory, this.#parts.shared);
     if (options !== undefined) this.#options.set(role, options);
   }

@@ -2,18 +2,18 @@ import { ControlError, TimeoutError } from "../kernel/errors.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
-import { afterFailure } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { ActEnded, LastLife } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { actName, isSuspicious } from "../run/run-state.ts";
 import { ActivationSteps } from "../run/steps.ts";
-import { isUncertain } from "../run/uncertain-step.ts";
 import { Activation } from "./activation.ts";
 import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
 import type { Answerer } from "./answerer.ts";
-import { failureRecord } from "./run-failure.ts";
+import { failedTurn } from "./failed-turn.ts";
 import { notAsked } from "./replay.ts";
+import { StepActivation } from "./step-activation.ts";
+import { isPlainStep, stepTurn } from "./step-turn.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
 type Outcome =
@@ -27,7 +27,7 @@ type Outcome =
  */
 export function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | Promise<TurnResult> {
   for (;;) {
-    const result = new Attempt(tools, spec, role).run();
+    const result = isPlainStep(tools, spec, role) ? stepTurn(tools, spec, role) : new Attempt(tools, spec, role).run();
     if (isThenable(result)) return goOn(tools, spec, role, result);
     if (result !== "retry") return result;
     if (tools.mode === "replay") return { kind: "retried" };
@@ -59,7 +59,7 @@ class Attempt implements ActivationParts {
   readonly #attempt: number;
   readonly #beganAt: number;
   readonly #startedAt: number;
-  readonly #activation: Activation;
+  readonly #activation: Activation | StepActivation;
   #lifetime: Lifetime | undefined;
   #limit: TimeLimit | undefined;
   #steps: ActivationSteps | undefined;
@@ -77,7 +77,7 @@ class Attempt implements ActivationParts {
     this.take = open?.take ?? role.retake ?? role.mailbox.size;
     this.#beganAt = tools.clock.now();
     this.#startedAt = open?.at ?? tools.past.startOf(this.act) ?? this.#beganAt;
-    this.#activation = new Activation(this);
+    this.#activation = spec.mode === "step" ? new StepActivation(this) : new Activation(this);
   }
 
   /** Made when somebody waits in it, or asks for its signal. */
@@ -244,26 +244,9 @@ class Attempt implements ActivationParts {
   }
 
   #fail(error: unknown): TurnResult | "retry" {
-    const { log, mask } = this.#tools;
-    const policy = afterFailure(this.spec.role.onFailure ?? this.#tools.onFailure, this.state.strikes + 1);
-    const next = policy === "dead" && this.take > 1 ? "isolate" : policy;
-    // Before it is tried again somebody has to look, and resume the run.
-    const then = next !== "dead" && isUncertain(error) ? "stop" : next;
-    const { round } = log.state;
-    log.record({
-      type: "act.failed",
-      act: this.act,
-      role: this.state.name,
-      round,
-      take: this.take,
-      ...this.#beginning(),
-      ...this.#life(),
-      error: failureRecord(error, mask),
-      stepFailed: this.#steps?.failed ?? false,
-      then,
-    });
-    if (then === "retry" || then === "isolate") return "retry";
-    return { kind: then === "dead" ? "skipped" : "stopped", error };
+    const { act, take, spec, state } = this;
+    const failed = { act, take, ...this.#beginning(), life: this.#life(), stepFailed: this.#steps?.failed ?? false };
+    return failedTurn(this.#tools, spec, state, failed, error);
   }
 }
 

@@ -80,6 +80,7 @@ const roleParts: readonly Part[] = [
   ...[
     listPart("watch", { ...address, todo: "Write watch: [WriteDraft]." }),
     part("planTasks", { ...callable, todo: "Write planTasks: (rc) => [{ id, instruction }]." }),
+    part("step", { ...callable, todo: "Write step: (state, message, out) => ({ ...state })." }),
     part("state", { ...schema, todo: "Write state: z.object({ ... }), with defaults." }),
     part("model", { fits: isModel, expected: "a model", todo: 'Make one by an adapter: openai({ model: "..." }).' }),
     part("reactMode", {

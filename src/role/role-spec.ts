@@ -10,6 +10,7 @@ import { ToolCollection } from "../tool/tool-collection.ts";
 import { AGENT_STEPS } from "./agent-mode.ts";
 import type { ReactMode, Role } from "./role.ts";
 import { assertIsRole, assertRoleParts } from "./role-parts.ts";
+import { assertStepAlone } from "./step-role.ts";
 
 /** A role with everything looked up once: what an environment needs to route to it and to run it. Shared by all who hire it. */
 export interface RoleSpec {
@@ -20,7 +21,8 @@ export interface RoleSpec {
   readonly watch: readonly string[];
   readonly addresses: readonly string[];
   readonly observeAll: boolean;
-  readonly mode: ReactMode;
+  /** `step`: the role is one function over its state, and has no other life. */
+  readonly mode: ReactMode | "step";
   readonly maxReactLoop: number;
   readonly initialState: CustomState;
 }
@@ -61,7 +63,8 @@ function buildSpec(role: Role): RoleSpec {
   checkRoleMemory(role.memory);
   const reactions = role.reactions.map(reactionSpec);
   const actions = actionsOf(role, reactions);
-  const mode = role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react");
+  if (role.step !== undefined) assertStepAlone(role);
+  const mode = role.step !== undefined ? "step" : (role.reactMode ?? (reactions.length > 0 ? "by_cause" : "react"));
   if (mode === "by_cause" && reactions.length === 0 && actions.length > 1) {
     throw new UsageError(
       "ROLE_INVALID",
@@ -89,13 +92,13 @@ function buildSpec(role: Role): RoleSpec {
   });
 }
 
-function defaultLoop(mode: ReactMode, actions: number): number {
+function defaultLoop(mode: RoleSpec["mode"], actions: number): number {
   if (mode === "agent") return AGENT_STEPS;
   return mode === "by_order" ? actions : 10;
 }
 
 /** Tools that nobody would ever use are a misunderstanding. */
-function assertToolsAreUsed({ name, tools = [], agent }: Role, mode: ReactMode): void {
+function assertToolsAreUsed({ name, tools = [], agent }: Role, mode: RoleSpec["mode"]): void {
   if (mode === "agent") return void new ToolCollection(tools);
   if (tools.length === 0 && agent === undefined) return;
   throw new UsageError(

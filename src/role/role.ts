@@ -15,6 +15,7 @@ import type { FailurePolicy } from "./failure-policy.ts";
 import { observe } from "./observe.ts";
 import { react } from "./react.ts";
 import type { Reaction } from "./reaction.ts";
+import type { Immutable, StepOut, StepRoleOptions } from "./step-role.ts";
 import { think } from "./think.ts";
 
 /** How a role chooses among its actions; see {@link RoleOptions.reactMode}. */
@@ -73,6 +74,8 @@ export interface RoleOptions<S = CustomState> {
   react?(rc: RoleContext<S>): Awaitable<Said>;
   /** Tasks of mode `plan_and_act`, instead of asking the model for them. */
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
+  /** A role that is one function over its state has nothing else to do: see {@link StepRoleOptions}. */
+  readonly step?: never;
 }
 
 /**
@@ -124,14 +127,18 @@ export class Role<S = CustomState> {
 
   /** Tasks of mode `plan_and_act`, instead of asking the model for them. */
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
+
+  /** All that the role does, instead of observing, thinking and acting; see {@link StepRoleOptions}. */
+  step?(state: Immutable<S>, message: Message, out: StepOut): Immutable<S> | void | undefined;
 }
 
 /**
- * Makes a role from its parts.
+ * Makes a role from its parts. One with a `step` is a plain function over typed state, for simulations and the like: it remembers nothing,
+ * asks nobody, and costs next to nothing; to teams and environments it is a role like any other.
  *
  * @throws UsageError `ROLE_INVALID` when the name is empty. What its parts are is looked at when it is hired.
  */
-export function defineRole<S = CustomState>(options: RoleOptions<S>): Role<S> {
+export function defineRole<S = CustomState>(options: RoleOptions<S> | StepRoleOptions<S>): Role<S> {
   if (typeof options !== "object" || options === null) {
     throw new UsageError("ROLE_INVALID", `Expected the parts of a role, got ${valueText(options)}. Write defineRole({ name, ... }).`);
   }
@@ -144,7 +151,7 @@ export function defineRole<S = CustomState>(options: RoleOptions<S>): Role<S> {
 
 class DefinedRole<S> extends Role<S> {}
 
-function definedMembers<S>(options: RoleOptions<S>): object {
+function definedMembers(options: object): object {
   return Object.fromEntries(
     Object.entries(options)
       .filter(([, value]) => value !== undefined)

@@ -127,7 +127,8 @@ function remember(memory: RoleState["memory"], ops: readonly RecordedMemoryOp[],
   }
 }
 
-function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
+/** A role's custom state after a change of it: what was there keeps its place. */
+export function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
   const after: Record<string, Json> = { ...before, ...set };
   for (const key of unset) delete after[key];
   return after;

@@ -58,16 +58,19 @@ function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
   const said = cleanList(mask, event.said, maskedSent);
   const memory = cleanList(mask, event.memory, maskedOp);
   const working = cleanList(mask, event.working, maskedOp);
+  const state = event.state === undefined ? undefined : masked(mask, event.state);
+  const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
+  const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
   const isAsItWas = said === event.said && memory === event.memory && working === event.working;
-  if (isAsItWas && event.state === undefined && event.plan === undefined && event.summary === undefined) return event;
+  if (isAsItWas && state === event.state && plan === event.plan && summary === event.summary) return event;
   return {
     ...event,
     said,
     memory,
     working,
-    ...(event.state === undefined ? {} : { state: masked(mask, event.state) }),
-    ...(event.plan === undefined ? {} : { plan: masked(mask, event.plan) }),
-    ...(event.summary === undefined ? {} : { summary: masked(mask, event.summary) }),
+    ...(state === undefined ? {} : { state }),
+    ...(plan === undefined ? {} : { plan }),
+    ...(summary === undefined ? {} : { summary }),
   };
 }
 

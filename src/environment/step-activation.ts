@@ -1,0 +1,123 @@
+import { ContextClosedError, UsageError } from "../kernel/errors.ts";
+import { lightStream, type Random } from "../kernel/random.ts";
+import { isThenable } from "../kernel/thenable.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { UserRequirement } from "../message/address.ts";
+import { made, type Message, type MessageFields, nameOr } from "../message/message.ts";
+import type { StepOut } from "../role/step-role.ts";
+import { changedState } from "../run/activations.ts";
+import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
+import type { ActivationParts } from "./activation-parts.ts";
+import { assertMessageSize } from "./message-size.ts";
+import { heldState, type StateChange, stateChange } from "./step-state.ts";
+
+type StepParts = Pick<ActivationParts, "act" | "spec" | "state" | "take" | "host" | "now">;
+
+/**
+ * One activation of a role that is a step function: the function is called for each message, at one go, and what it said and the state it came
+ * to take effect by one event, or not at all. It owns what was said and the state so far.
+ *
+ * A5 once closed, nothing is said. SA1 it remembers nothing, waits for nothing and asks nobody. SA2 what it does is a function of the seed, the
+ * role's name, how often the role has acted, its state, its messages and when it began.
+ */
+export class StepActivation implements StepOut {
+  readonly name: string;
+  readonly #parts: StepParts;
+  #message: Message | undefined;
+  #said: Sent[] | undefined;
+  #change: StateChange | undefined;
+  #random: Random | undefined;
+  #closed = false;
+
+  constructor(parts: StepParts) {
+    this.#parts = parts;
+    this.name = parts.state.name;
+  }
+
+  live(): void {
+    const { spec, state, take } = this.#parts;
+    const { role } = spec;
+    const first = heldState(state.custom);
+    let last = first;
+    for (const message of state.mailbox.peek(take)) {
+      if (this.#change !== undefined) last = heldState(changedState(last, this.#change));
+      this.#message = message;
+      const given: unknown = role.step?.(last, message, this);
+      this.#change = given === undefined || given === last ? undefined : stateChange(last, stateIn(given, this.name));
+    }
+    // Of several changes one is recorded.
+    if (last !== first) this.#change = stateChange(first, this.#change === undefined ? last : changedState(last, this.#change));
+  }
+
+  /** Nothing can be said any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Nobody reads here what is the run's now. */
+  settle(): void {}
+
+  /**
+   * Everything this activation changed.
+   *
+   * @param at when it began, where no record tells
+   */
+  ended(round: number, at: number): ActEnded {
+    const { act, take } = this.#parts;
+    const said = this.#said ?? silence;
+    const state = this.#change;
+    // Written out twice: a spread costs more than all of it.
+    if (state === undefined) return { type: "act.ended", act, role: this.name, round, take, at, said, memory: noOps, working: noOps };
+    return { type: "act.ended", act, role: this.name, round, take, at, said, memory: noOps, working: noOps, state };
+  }
+
+  say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
+    const { act, spec, state, host, now } = this.#parts;
+    if (this.#closed) throw new ContextClosedError(act, "a message");
+    assertMessageSize(content, host.messageLimit, this.name);
+    const { causeBy, sentFrom, parents } = fields;
+    const said = (this.#said ??= []);
+    const message = made(content, fields, {
+      id: `${this.name}#${state.n}.${said.length}`,
+      role: fields.role ?? "assistant",
+      causeBy: causeBy === undefined ? spec.card.name : nameOr(causeBy, UserRequirement.name),
+      sentFrom: sentFrom === undefined ? this.name : nameOr(sentFrom, ""),
+      parents: parents ?? (this.#message === undefined ? nobody : [this.#message.id]),
+      timestamp: now,
+    });
+    const { to, dead } = host.route(message, this.name);
+    said.push(dead.length === 0 ? { message, to } : { message, to, dead });
+    return message;
+  }
+
+  random(): number {
+    this.#random ??= lightStream(this.#parts.host.seed, this.name, this.#parts.state.n);
+    return this.#random();
+  }
+
+  now(): number {
+    return this.#parts.now;
+  }
+}
+
+/** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
+function stateIn(given: unknown, name: string): object {
+  if (isThenable(given)) {
+    // Nobody waits for it: that it fails must not end the process.
+    void Promise.resolve(given).catch(() => {});
+    throw new UsageError(
+      "STEP_RESULT",
+      `Expected the step function of ${name} to be done when it returns, got a promise. Do what waits in a role with react, which tells the result by a message.`,
+    );
+  }
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return given;
+  throw new UsageError(
+    "STEP_RESULT",
+    `Expected the step function of ${name} to return the next state or nothing, got ${valueText(given)}. Return an object: ({ ...state }).`,
+  );
+}
+
+const nobody: readonly string[] = Object.freeze([]);
+const silence: readonly Sent[] = Object.freeze([]);
+const noFields: MessageFields<never> = Object.freeze({});
+const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

@@ -1,0 +1,41 @@
+import { ControlError } from "../kernel/errors.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
+import { actName, isSuspicious, type RoleState } from "../run/run-state.ts";
+import { failedTurn } from "./failed-turn.ts";
+import { StepActivation } from "./step-activation.ts";
+import type { TurnResult, TurnTools } from "./turn-tools.ts";
+
+/**
+ * Whether a turn of a step function needs nothing of what other turns have: no trace before it, and no beginning in the record. All others, in
+ * replays too, go the way of every role.
+ */
+export function isPlainStep(tools: TurnTools, spec: RoleSpec, role: RoleState): boolean {
+  return spec.mode === "step" && role.open === undefined && !tools.leavesTraces && !isSuspicious(tools.log.state);
+}
+
+/** One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken. */
+export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | "retry" {
+  const act = actName(role.name, role.n, role.failures + 1);
+  const take = role.retake ?? role.mailbox.size;
+  const at = tools.past.startOf(act) ?? tools.clock.now();
+  const activation = new StepActivation({ act, spec, state: role, take, host: tools.host, now: at });
+  const thrown = lived(activation);
+  const ended = tools.lifetimes.ended;
+  const error = ended === undefined ? thrown?.error : ended.reason;
+  if (error instanceof ControlError) return { kind: "suspended", control: error };
+  if (thrown !== undefined) return failedTurn(tools, spec, role, { act, take, at, life: nothingToTell, stepFailed: false }, error);
+  return { kind: "ended", event: tools.log.record(activation.ended(tools.log.state.round, at)) };
+}
+
+function lived(activation: StepActivation): { readonly error: unknown } | undefined {
+  try {
+    activation.live();
+    return undefined;
+  } catch (error) {
+    return { error };
+  } finally {
+    activation.close();
+  }
+}
+
+const nothingToTell = {};
