@@ -64,6 +64,7 @@ export type { ActionContext, AskOptions, EffectDoor, Human, RoleCard, RoleContex
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
 export type { Reaction } from "./role/reaction.ts";
 export { defineRole, type ReactMode, Role, type RoleOptions, type Said } from "./role/role.ts";
+export type { Immutable, StepOut, StepRoleOptions } from "./role/step-role.ts";
 
 // It can be watched and repeated.
 export type { Observed, RunEvent, RunNotice, RunStatus } from "./run/event.ts";

@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fold } from "../../src/run/apply.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
+import { expectSameAgain } from "./replayed.ts";
+import { type NetSketch, netSketch, stepNet } from "./step-nets.ts";
+
+function companyOf(sketch: NetSketch, scheduler: "rounds" | "eager", concurrency: number): Company {
+  return { roles: () => stepNet(sketch), options: { scheduler, concurrency } };
+}
+
+/** All that a run comes to, and the order of everything in it. */
+function stateOf(events: readonly RunEvent[]): unknown {
+  const { roles, dead, outputs, history, ready, open, round, busiest } = fold(events);
+  const held = [...roles.values()].map(({ name, custom, mailbox, memory, workingMemory, n }) => ({
+    name,
+    state: JSON.stringify(custom),
+    waits: mailbox.size,
+    remembers: memory.size + workingMemory.size,
+    n,
+  }));
+  return { held, dead: dead.length, outputs: [...outputs], history: [...history], open: [...ready, ...open], round, busiest };
+}
+
+describe.each(["rounds", "eager"] as const)("J1 J2 nets of plain functions under %s", (scheduler) => {
+  test("come to the same end at concurrency 1 and 64, in a replay, and gone on with from everywhere", async () => {
+    await fc.assert(
+      fc.asyncProperty(netSketch, async (sketch) => {
+        const company = companyOf(sketch, scheduler, 1);
+        const uncut = await live(company);
+        const wide = await live(companyOf(sketch, scheduler, 64));
+        expect(wide.canonical).toBe(uncut.canonical);
+        expect(stateOf(wide.events)).toEqual(stateOf(uncut.events));
+        await expectSameAgain(company, uncut.events);
+        for (let cut = 0; cut <= uncut.events.length; cut += 1) {
+          const life = await expectSameEnd(company, uncut, uncut.events.slice(0, cut));
+          expect(stateOf(life.events)).toEqual(stateOf(uncut.events));
+        }
+      }),
+      { numRuns: 25 },
+    );
+  }, 120_000);
+
+  test("make no trace of a memory, and one event of an activation", async () => {
+    await fc.assert(
+      fc.asyncProperty(netSketch, async (sketch) => {
+        const { events } = await live(companyOf(sketch, scheduler, 8));
+        for (const event of events) {
+          expect(["run.started", "message", "act.ended", "act.failed", "round.ended", "run.ended"]).toContain(event.type);
+          if (event.type === "act.ended") expect([event.memory, event.working]).toEqual([[], []]);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("do among them all that such roles can do", async () => {
+    const seen = new Set<string>();
+    for (const sketch of fc.sample(netSketch, { seed: 1, numRuns: 40 }))
+      for (const kind of kindsOf(await live(companyOf(sketch, scheduler, 8)))) seen.add(kind);
+    expect(seen).toEqual(new Set(["isolate", "dead", "retry", "set", "no change", "took more than one"]));
+  });
+});
+
+/** What happened in a run, so that it is known what was tried. */
+function kindsOf({ events }: Lived): readonly string[] {
+  return events.flatMap((event): readonly string[] => {
+    if (event.type === "act.failed") return [event.then];
+    if (event.type !== "act.ended") return [];
+    return [event.state === undefined ? "no change" : "set", ...(event.take > 1 ? ["took more than one"] : [])];
+  });
+}

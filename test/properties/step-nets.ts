@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { z } from "zod";
+import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
+import { type FailurePolicy, retry } from "../../src/role/failure-policy.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+
+interface NodeSketch {
+  readonly hearsIdea: boolean;
+  readonly tells: readonly string[];
+  /** It fails on what makes its sum divisible by this. */
+  readonly failsAt: number;
+  readonly policy: FailurePolicy;
+  /** It lets go of what it has noted when it has so much of it. */
+  readonly notes: number;
+  /** Whether its words and its state depend on its chance. */
+  readonly gambles: boolean;
+}
+
+/** A net of roles that are plain functions, as fast-check makes it up. */
+export interface NetSketch {
+  readonly nodes: readonly NodeSketch[];
+  /** How many messages follow one another. */
+  readonly depth: number;
+}
+
+const address = fc.constantFrom("N0", "N1", "N2", "N3", "N4", "crowd", ROUTE_TO_ALL, ROUTE_TO_SELF, ROUTE_TO_NONE);
+
+export const netSketch: fc.Arbitrary<NetSketch> = fc.record({
+  nodes: fc.array(
+    fc.record({
+      hearsIdea: fc.boolean(),
+      tells: fc.array(address, { minLength: 1, maxLength: 2 }),
+      failsAt: fc.integer({ min: 3, max: 40 }),
+      policy: fc.constantFrom<FailurePolicy>("skip", retry(1, "skip"), retry(2, "skip")),
+      notes: fc.integer({ min: 1, max: 4 }),
+      gambles: fc.boolean(),
+    }),
+    { minLength: 2, maxLength: 4 },
+  ),
+  depth: fc.integer({ min: 1, max: 4 }),
+});
+
+const Node = z.object({ heard: z.number().default(0), sum: z.number().default(0), notes: z.record(z.string(), z.number()).default({}) });
+
+/** The roles of a sketch. */
+export function stepNet({ nodes, depth }: NetSketch): Role[] {
+  const names = nodes.map((_, place) => `N${place}`);
+  return nodes.map((node, place) =>
+    defineRole({
+      name: `N${place}`,
+      profile: "crowd",
+      watch: [...names, ...(node.hearsIdea || place === 0 ? [UserRequirement] : [])],
+      state: Node,
+      onFailure: node.policy,
+      step(state, message, out) {
+        const chance = node.gambles ? Math.floor(out.random() * 10) : 1;
+        const sum = state.sum + message.content.length + chance;
+        const left = Number(message.metadata["left"] ?? depth);
+        if (left > 0) for (const sendTo of node.tells) out.say(`${out.name} ${sum} ${out.now()}`, { sendTo, metadata: { left: left - 1 } });
+        if (sum % node.failsAt === 0) throw new Error(`${out.name} failed at ${sum}`);
+        if (chance === 3) return undefined;
+        const notes = { ...state.notes, [message.sentFrom]: sum };
+        return { heard: state.heard + 1, sum, notes: Object.keys(notes).length > node.notes ? {} : notes };
+      },
+    }),
+  );
+}

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import type { StepRoleOptions } from "../../src/role/step-role.ts";
+import { canonical } from "../../src/run/canonical.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import type { Journal } from "../../src/run/journal.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { createMessage } from "../../src/message/message.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import type { RunResult } from "../../src/environment/run-result.ts";
+import { afterRounds } from "../../src/team/stop-condition.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
+import { answering } from "../environment/town.ts";
+import { appendingBy, eventsOf, journalWith } from "./recorded.ts";
+
+const Count = z.object({ count: z.number().default(0) });
+
+/** Counts what it hears, and says the count to itself until it is `last`. */
+function counter(last: number, by = 1): Role {
+  return defineRole({
+    name: "Ann",
+    state: Count,
+    step(state, _message, out) {
+      const count = state.count + by;
+      out.say(`${count} with ${out.random()}`, { sendTo: count < last ? "<self>" : "<all>" });
+      return { count };
+    },
+  });
+}
+
+function teamOf(role: Role, journal: Journal, options: TeamOptions = {}): Team {
+  return new Team({ seed: "s", clock: simulatedClock(), journal, roles: [role], ...options });
+}
+
+async function lived(role: Role, options: TeamOptions = {}): Promise<{ journal: Journal; events: RunEvent[]; result: RunResult }> {
+  const journal = memoryJournal();
+  const result = await teamOf(role, journal, options).run("go", { id: "r" }).result;
+  return { journal, events: await eventsOf(journal, "r"), result };
+}
+
+describe("a run of plain functions", () => {
+  test("happens again from its record, and one that does something else is told", async () => {
+    const { journal, events } = await lived(counter(5));
+    const replay = teamOf(counter(5), journal).replay("r");
+    const again: RunEvent[] = [];
+    for await (const event of replay) again.push(event);
+    expect((await replay.result).error).toBeUndefined();
+    expect(canonical(again)).toBe(canonical(events));
+    const other = await teamOf(counter(5, 2), journal).replay("r").result;
+    expect(other.error).toMatchObject({ code: "DIFFERENCE", message: expect.stringContaining("Ann#0~1 does not end as it did") });
+  });
+
+  test("is told apart by what it says at which time, in a replay too", async () => {
+    let now = 100;
+    const clock = { now: () => (now += 1), timer: () => () => {} };
+    const timely = (): Role => defineRole({ name: "Ann", step: (_state, _message, out) => ({ at: out.now() }) });
+    const journal = memoryJournal();
+    await teamOf(timely(), journal, { clock }).run("go", { id: "r" }).result;
+    expect((await teamOf(timely(), journal, { clock }).replay("r").result).error).toBeUndefined();
+  });
+
+  test("is forked, with another function from there on", async () => {
+    const { journal, events } = await lived(counter(4));
+    const at = events.findIndex((event) => event.type === "round.ended" && event.round === 1);
+    const fork = await teamOf(counter(104, 100), journal, { seed: "s" }).fork("r", { at, force: true }).result;
+    expect(fork.status).toBe("finished");
+    expect(fork.messages.map(({ content }) => content.split(" ")[0])).toEqual(["go", "1", "2", "102", "202"]);
+  });
+
+  test("stops where it is told to and goes on", async () => {
+    const whole = await lived(counter(6));
+    const journal = memoryJournal();
+    const stopped = await teamOf(counter(6), journal).run("go", { id: "r", stopWhen: afterRounds(2) }).result;
+    expect(stopped.status).toBe("stopped");
+    const result = await teamOf(counter(6), journal).resume("r").result;
+    expect(result.messages).toEqual(whole.result.messages);
+  });
+
+  test.each(["rounds", "eager"] as const)(
+    "that is stopped from within a function under %s has not had that activation",
+    async (scheduler) => {
+      const journal = memoryJournal();
+      let stop: (() => void) | undefined;
+      const role = (): Role =>
+        defineRole({
+          name: "Ann",
+          state: Count,
+          step(state, _message, out) {
+            out.say(`heard ${state.count}`, { sendTo: state.count < 3 ? "<self>" : "<all>" });
+            if (state.count === 2) stop?.();
+            return { count: state.count + 1 };
+          },
+        });
+      const run = teamOf(role(), journal, { scheduler }).run("go", { id: "r" });
+      stop = () => void run.stop();
+      const stopped = await run.result;
+      expect([stopped.status, stopped.messages.map(({ content }) => content)]).toEqual(["stopped", ["go", "heard 0", "heard 1"]]);
+      stop = undefined;
+      const result = await teamOf(role(), journal, { scheduler }).resume("r").result;
+      expect([result.status, result.output?.content]).toEqual(["finished", "heard 3"]);
+    },
+  );
+
+  test("is not gone on with by a role that reacts, unless forced to", async () => {
+    const { journal } = await lived(counter(3));
+    const other = answering("Ann", () => undefined, { state: Count as never });
+    const refused = await teamOf(other, journal).resume("r").result;
+    expect(refused.error?.code).toBe("TEAM_CHANGED");
+  });
+
+  test("writes down no secret, and goes on with what was written", async () => {
+    const secret = "hunter2-hunter2";
+    const role = defineRole({
+      name: "Ann",
+      state: z.object({ words: z.array(z.string()).default([]) }),
+      step(state, message, out) {
+        out.say(`${message.content} ${secret}`, { sendTo: state.words.length < 1 ? "<self>" : "<all>" });
+        return { words: [...state.words, message.content, secret] };
+      },
+    });
+    const { events, result } = await lived(role, { secrets: [secret] });
+    expect(JSON.stringify(events)).not.toContain(secret);
+    expect(result.output?.content).toBe("go [secret] [secret]");
+    const journal = await journalWith("r", events);
+    expect((await teamOf(role, journal, { secrets: [secret] }).replay("r").result).error).toBeUndefined();
+  });
+});
+
+describe("a function that the process dies of", () => {
+  /** Each life ends when the function has met the bomb: nothing is written any more, and the next life has what was. */
+  async function lives(
+    onFailure: NonNullable<StepRoleOptions["onFailure"]>,
+  ): Promise<{ deaths: number; result: RunResult; events: RunEvent[] }> {
+    let events: RunEvent[] = [];
+    for (let deaths = 0; deaths < 20; deaths += 1) {
+      const inner = await journalWith("r", events);
+      let die = (): void => {};
+      const death = new Promise<"died">((resolve) => (die = () => resolve("died")));
+      let isDead = false;
+      const journal = appendingBy(inner, (...args) => (isDead ? new Promise(() => {}) : inner.append(...args)));
+      const role = defineRole({
+        name: "Bob",
+        watch: ["UserRequirement"],
+        onFailure,
+        step(state, message) {
+          if (message.content === "bomb") {
+            isDead = true;
+            die();
+          }
+          return { ...state, [message.content]: true };
+        },
+      });
+      const team = teamOf(role, journal);
+      const speaker = answering("Ann", (rc) => {
+        for (const word of ["a", "bomb", "b"]) rc.publish(rc.message(word, { causeBy: "UserRequirement", sendTo: "Bob" }));
+      });
+      team.hire(speaker);
+      const result = await Promise.race([death, team.run(createMessage("go", { id: "go", sendTo: "Ann" }), { id: "r" }).result]);
+      events = await eventsOf(inner, "r");
+      if (result !== "died") return { deaths, result, events };
+    }
+    return expect.unreachable("it died for ever");
+  }
+
+  test("is found by a trace before it, and loses the message at fault alone", async () => {
+    const { deaths, result, events } = await lives("skip");
+    expect(result.status).toBe("finished");
+    expect(deaths).toBeGreaterThanOrEqual(3);
+    expect(result.deadLetters).toMatchObject([{ message: { content: "bomb" }, reason: { kind: "failed", error: { code: "POISONED" } } }]);
+    const bob = events.flatMap((event) => ("role" in event && event.role === "Bob" ? [event] : []));
+    expect(new Set(bob.map(({ type }) => type))).toEqual(new Set(["act.started", "act.failed", "act.ended"]));
+    expect(
+      Object.assign({}, ...bob.flatMap((event) => (event.type === "act.ended" && event.state !== undefined ? [event.state.set] : []))),
+    ).toEqual({
+      a: true,
+      b: true,
+    });
+  });
+
+  test("stops its company by policy", async () => {
+    const { result } = await lives("stop");
+    expect([result.status, result.error?.code]).toEqual(["failed", "POISONED"]);
+  });
+});
