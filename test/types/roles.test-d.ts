@@ -6,6 +6,7 @@ import {
   defineAction,
   defineRole,
   Environment,
+  type Immutable,
   type Json,
   type Message,
   type MessageMemory,
@@ -16,6 +17,7 @@ import {
   Role,
   type RoleContext,
   type RoleView,
+  type StepOut,
   Team,
   UserRequirement,
 } from "../../src/index.ts";
@@ -86,6 +88,67 @@ describe("custom state", () => {
     expectTypeOf<RoleView["memory"]>().toEqualTypeOf<ReadableMemory>();
     expectTypeOf(new Environment().getRole("Ann")).toEqualTypeOf<RoleView | undefined>();
     expectTypeOf(new Environment().history).toEqualTypeOf<ReadableMemory>();
+  });
+});
+
+describe("a role that is one function", () => {
+  test("has the state of its schema, which nobody changes, a message, and what it says", () => {
+    const ann = defineRole({
+      name: "Ann",
+      state: Purse,
+      step(state, message, out) {
+        expectTypeOf(state).toEqualTypeOf<{ readonly coins: number; readonly notes: readonly string[] }>();
+        expectTypeOf(state).toEqualTypeOf<Immutable<Coins>>();
+        expectTypeOf(message).toEqualTypeOf<Message>();
+        expectTypeOf(out).toEqualTypeOf<StepOut>();
+        expectTypeOf(out.say("x", { instructContent: { a: 1 }, sendTo: Report })).toEqualTypeOf<Message<{ a: number }>>();
+        // @ts-expect-error the state is never changed but replaced
+        state.coins += 1;
+        // @ts-expect-error nor what is in it
+        state.notes.push("x");
+        return { ...state, notes: [...state.notes, message.content] };
+      },
+    });
+    expectTypeOf(ann).toEqualTypeOf<Role<Coins>>();
+    expectTypeOf(new Team({ roles: [ann] }).hire(ann, { name: "Eve" })).toEqualTypeOf<Team>();
+    expectTypeOf(new Environment().addRole(ann)).toEqualTypeOf<Environment>();
+  });
+
+  test("gives back a whole state or nothing, at once", () => {
+    defineRole({ name: "Ann", state: Purse, step: (state) => (state.coins > 1 ? state : undefined) });
+    defineRole({ name: "Ann", step: (state, { content }) => ({ ...state, [content]: true }) });
+    defineRole({ name: "Ann", step: (_state, _message, out) => void out.say("x") });
+    // @ts-expect-error a part of a state is none
+    defineRole({ name: "Ann", state: Purse, step: () => ({ coins: 1 }) });
+    // @ts-expect-error nor one of other types
+    defineRole({ name: "Ann", state: Purse, step: (state) => ({ ...state, coins: "1" }) });
+    // @ts-expect-error nobody waits for it
+    defineRole({ name: "Ann", state: Purse, step: async (state) => state });
+  });
+
+  test("has nothing else to do", () => {
+    // @ts-expect-error no actions
+    defineRole({ name: "Ann", actions: [Report], step: () => undefined });
+    // @ts-expect-error no reactions
+    defineRole({ name: "Ann", reactions: [{ on: "x", do: Report }], step: () => undefined });
+    // @ts-expect-error no other life
+    defineRole({ name: "Ann", react: () => undefined, step: () => undefined });
+    // @ts-expect-error no mode
+    defineRole({ name: "Ann", reactMode: "react", step: () => undefined });
+    // @ts-expect-error no memory
+    defineRole({ name: "Ann", memory: {}, step: () => undefined });
+    // @ts-expect-error no agent and its tools
+    defineRole({ name: "Ann", tools: [], step: () => undefined });
+  });
+
+  test("may be a class", () => {
+    class Ann extends Role<Coins> {
+      override readonly state = Purse;
+      override step(state: Immutable<Coins>, _message: Message, _out: StepOut): Immutable<Coins> {
+        return { ...state, coins: 1 };
+      }
+    }
+    expectTypeOf(new Team({ roles: [new Ann()] })).toEqualTypeOf<Team>();
   });
 });
 
