@@ -4,10 +4,12 @@ import { isThenable } from "../kernel/thenable.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { UserRequirement } from "../message/address.ts";
 import { made, type Message, type MessageFields, nameOr } from "../message/message.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
 import type { StepOut } from "../role/step-role.ts";
 import { changedState } from "../run/activations.ts";
 import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
-import type { ActivationParts } from "./activation-parts.ts";
+import type { RoleState } from "../run/run-state.ts";
+import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
 import { assertMessageSize } from "./message-size.ts";
 import { heldState, type StateChange, stateChange } from "./step-state.ts";
 
@@ -22,24 +24,34 @@ type StepParts = Pick<ActivationParts, "act" | "spec" | "state" | "take" | "host
  */
 export class StepActivation implements StepOut {
   readonly name: string;
-  readonly #parts: StepParts;
+  readonly #act: string;
+  readonly #spec: RoleSpec;
+  readonly #role: RoleState;
+  readonly #take: number;
+  readonly #host: ActivationHost;
+  readonly #at: number;
   #message: Message | undefined;
   #said: Sent[] | undefined;
   #change: StateChange | undefined;
   #random: Random | undefined;
   #closed = false;
 
-  constructor(parts: StepParts) {
-    this.#parts = parts;
-    this.name = parts.state.name;
+  // Taken apart, so that what is given needs not be made where it is made only for this.
+  constructor({ act, spec, state, take, host, now }: StepParts) {
+    this.name = state.name;
+    this.#act = act;
+    this.#spec = spec;
+    this.#role = state;
+    this.#take = take;
+    this.#host = host;
+    this.#at = now;
   }
 
   live(): void {
-    const { spec, state, take } = this.#parts;
-    const { role } = spec;
-    const first = heldState(state.custom);
+    const { role } = this.#spec;
+    const first = heldState(this.#role.custom);
     let last = first;
-    for (const message of state.mailbox.peek(take)) {
+    for (const message of this.#role.mailbox.peek(this.#take)) {
       if (this.#change !== undefined) last = heldState(changedState(last, this.#change));
       this.#message = message;
       const given: unknown = role.step?.(last, message, this);
@@ -63,7 +75,8 @@ export class StepActivation implements StepOut {
    * @param at when it began, where no record tells
    */
   ended(round: number, at: number): ActEnded {
-    const { act, take } = this.#parts;
+    const act = this.#act;
+    const take = this.#take;
     const said = this.#said ?? silence;
     const state = this.#change;
     // Written out twice: a spread costs more than all of it.
@@ -72,31 +85,32 @@ export class StepActivation implements StepOut {
   }
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    const { act, spec, state, host, now } = this.#parts;
-    if (this.#closed) throw new ContextClosedError(act, "a message");
-    assertMessageSize(content, host.messageLimit, this.name);
+    if (this.#closed) throw new ContextClosedError(this.#act, "a message");
+    assertMessageSize(content, this.#host.messageLimit, this.name);
     const { causeBy, sentFrom, parents } = fields;
-    const said = (this.#said ??= []);
     const message = made(content, fields, {
-      id: `${this.name}#${state.n}.${said.length}`,
+      id: `${this.name}#${this.#role.n}.${this.#said?.length ?? 0}`,
       role: fields.role ?? "assistant",
-      causeBy: causeBy === undefined ? spec.card.name : nameOr(causeBy, UserRequirement.name),
+      causeBy: causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom: sentFrom === undefined ? this.name : nameOr(sentFrom, ""),
       parents: parents ?? (this.#message === undefined ? nobody : [this.#message.id]),
-      timestamp: now,
+      timestamp: this.#at,
     });
-    const { to, dead } = host.route(message, this.name);
-    said.push(dead.length === 0 ? { message, to } : { message, to, dead });
+    const { to, dead } = this.#host.route(message, this.name);
+    const sent = dead.length === 0 ? { message, to } : { message, to, dead };
+    // A list that grows has room for many; most activations say one thing.
+    if (this.#said === undefined) this.#said = [sent];
+    else this.#said.push(sent);
     return message;
   }
 
   random(): number {
-    this.#random ??= lightStream(this.#parts.host.seed, this.name, this.#parts.state.n);
+    this.#random ??= lightStream(this.#host.seed, this.name, this.#role.n);
     return this.#random();
   }
 
   now(): number {
-    return this.#parts.now;
+    return this.#at;
   }
 }
 

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { type Action, defineAction } from "../../src/action/action.ts";
 import { Environment } from "../../src/environment/environment.ts";
 import type { EnvironmentOptions } from "../../src/environment/environment-options.ts";
@@ -7,11 +8,25 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 const PLENTY = 1_000_000_000;
 
 /** Two who pass a count on to each other until it is `n`. */
-export function players(n: number, options: EnvironmentOptions = {}): Environment {
-  return new Environment({ seed: "scale", scheduler: "eager", ...options }).addRoles([
-    player("One", "Other", n),
-    player("Other", "One", n),
-  ]);
+export function players(
+  n: number,
+  options: EnvironmentOptions = {},
+  kind: (name: string, other: string, n: number) => Role = player,
+): Environment {
+  return new Environment({ seed: "scale", scheduler: "eager", ...options }).addRoles([kind("One", "Other", n), kind("Other", "One", n)]);
+}
+
+/** The same, of a role that is a plain function. It counts its hits. */
+export function stepper(name: string, other: string, n: number): Role {
+  return defineRole({
+    name,
+    watch: [],
+    state: z.object({ hits: z.number().default(0) }),
+    step(state, { content }, out) {
+      if (Number(content) < n) out.say(String(Number(content) + 1), { sendTo: other });
+      return { hits: state.hits + 1 };
+    },
+  });
 }
 
 function player(name: string, other: string, n: number): Role {
