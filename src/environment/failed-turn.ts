@@ -1,7 +1,7 @@
 import { afterFailure } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { LastLife } from "../run/event.ts";
-import type { RoleState } from "../run/run-state.ts";
+import type { RoleState } from "../run/role-state.ts";
 import { isUncertain } from "../run/uncertain-step.ts";
 import { failureRecord } from "./run-failure.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";

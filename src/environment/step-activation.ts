@@ -8,7 +8,7 @@ import type { RoleSpec } from "../role/role-spec.ts";
 import type { StepOut } from "../role/step-role.ts";
 import { changedState } from "../run/activations.ts";
 import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
-import type { RoleState } from "../run/run-state.ts";
+import type { RoleState } from "../run/role-state.ts";
 import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
 import { assertMessageSize } from "./message-size.ts";
 import { heldState, type StateChange, stateChange } from "./step-state.ts";
@@ -93,7 +93,7 @@ export class StepActivation implements StepOut {
       role: fields.role ?? "assistant",
       causeBy: causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom: sentFrom === undefined ? this.name : nameOr(sentFrom, ""),
-      parents: parents ?? (this.#message === undefined ? nobody : [this.#message.id]),
+      parents: parents === undefined ? this.#answered : Object.freeze([...parents]),
       timestamp: this.#at,
     });
     const { to, dead } = this.#host.route(message, this.name);
@@ -102,6 +102,10 @@ export class StepActivation implements StepOut {
     if (this.#said === undefined) this.#said = [sent];
     else this.#said.push(sent);
     return message;
+  }
+
+  get #answered(): readonly string[] {
+    return this.#message === undefined ? nobody : Object.freeze([this.#message.id]);
   }
 
   random(): number {

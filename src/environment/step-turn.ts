@@ -1,6 +1,7 @@
 import { ControlError } from "../kernel/errors.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
-import { actName, isSuspicious, type RoleState } from "../run/run-state.ts";
+import type { RoleState } from "../run/role-state.ts";
+import { actName, isSuspicious } from "../run/run-state.ts";
 import { failedTurn } from "./failed-turn.ts";
 import { StepActivation } from "./step-activation.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
