@@ -13,7 +13,7 @@ export function remarksOn(row) {
   return [
     row.bytesEach === undefined ? "" : `${shown(row.bytesEach)} bytes on the disk`,
     row.heapEach === undefined ? "" : `${shown(row.heapEach)} bytes of heap each`,
-    row.case === "million" || row.case === "crowd" ? `${megabytes(row.peak)} in all at most` : "",
+    ["million", "crowd", "crowd-step"].includes(row.case) ? `${megabytes(row.peak)} in all at most` : "",
     row.sameState === undefined ? "" : row.sameState ? "the same state every time" : "NOT the same state every time",
   ].filter((remark) => remark !== "");
 }

@@ -31,6 +31,14 @@ export const TABLE = [
     measure: "each",
     sizes: { troupe: [20_000, 200_000], "troupe:hop": [20_000, 200_000] },
   },
+  {
+    name: "hop-step",
+    unit: "the same, of roles that are plain functions over a state",
+    measure: "each",
+    sizes: { troupe: [20_000, 200_000, M], "troupe:hop": [20_000, 200_000], "bare:hop": [20_000, M], "nact:hop": [20_000, 200_000, M] },
+    slow: { troupe: { [M]: 3 }, "nact:hop": { [M]: 3 } },
+    flags: BIG,
+  },
   { name: "listened", unit: "a hop with a listener to every act", measure: "each", sizes: { troupe: [200_000], "troupe:hop": [200_000] } },
   {
     name: "chain",
@@ -51,6 +59,14 @@ export const TABLE = [
       mastra: [10, 1_000],
     },
     slow: { troupe: { [M]: 3 }, nact: { [M]: 3 }, langgraph: { 10_000: 1 } },
+    flags: BIG,
+  },
+  {
+    name: "fanout-step",
+    unit: "the same, of roles that are plain functions over a state",
+    measure: "each",
+    sizes: { troupe: [1_000, 10_000, M], "troupe:fanout": [10_000], "bare:fanout": [10_000], "nact:fanout": [10_000, M] },
+    slow: { troupe: { [M]: 3 }, "nact:fanout": { [M]: 3 } },
     flags: BIG,
   },
   {
@@ -143,6 +159,14 @@ export const TABLE = [
     measure: "whole",
     sizes: { troupe: [10_000, M], nact: [10_000, M] },
     slow: { troupe: { [M]: 2 }, nact: { [M]: 2 } },
+    flags: BIG,
+  },
+  {
+    name: "crowd-step",
+    unit: "the same, of roles that are plain functions over a state",
+    measure: "whole",
+    sizes: { troupe: [10_000, M], "troupe:crowd": [10_000], "nact:crowd": [10_000, M] },
+    slow: { troupe: { [M]: 2 }, "nact:crowd": { [M]: 2 } },
     flags: BIG,
   },
 ];

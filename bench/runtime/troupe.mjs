@@ -6,6 +6,8 @@ import { z } from "zod";
 import { createMessage, defineAction, defineRole, Environment, Team } from "../../dist/src/index.js";
 import { Agent, defineTool } from "../../dist/src/agent/index.js";
 import { sqlite } from "../../dist/src/adapters/sqlite.js";
+import { settled } from "./settled.mjs";
+import { stepCases } from "./troupe-steps.mjs";
 
 const FOREVER = 1e9;
 const finishReason = "stop";
@@ -37,13 +39,6 @@ function player(name, other, n, more = {}) {
   return defineRole({ name, watch: [], actions: [hit], ...more });
 }
 
-async function settled(env, first) {
-  env.publishMessage(first);
-  const result = await env.run({ rounds: FOREVER });
-  if (result.status !== "finished") throw new Error(`The run ended with ${result.status}: ${result.error?.message}`);
-  return result;
-}
-
 async function pingPong(n, listen = () => {}, more = {}) {
   const env = new Environment({ seed: "bench", scheduler: "eager" }).addRoles([
     player("One", "Other", n, more),
@@ -72,6 +67,8 @@ function assertStatus({ status, error }, expected) {
 }
 
 export const cases = {
+  ...stepCases,
+
   hop: (n) => pingPong(n),
 
   "hop-no-memory": (n) => pingPong(n, undefined, { memory: false }),

@@ -1,0 +1,58 @@
+/* Troupe's cases of roles that are plain functions over typed state: the work of `hop`, `fanout` and `crowd`. */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { createMessage, defineRole, Environment } from "../../dist/src/index.js";
+import { settled } from "./settled.mjs";
+
+export const stepCases = {
+  async "hop-step"(n) {
+    const player = (name, other) =>
+      defineRole({
+        name,
+        watch: [],
+        step(_state, { content }, out) {
+          if (Number(content) < n) out.say(String(Number(content) + 1), { sendTo: other });
+        },
+      });
+    const env = new Environment({ seed: "bench", scheduler: "eager" }).addRoles([player("One", "Other"), player("Other", "One")]);
+    await settled(env, createMessage("0", { sendTo: "One" }));
+    const hops = env.history.size - 1;
+    if (hops !== n) throw new Error(`Expected ${n} hops, got ${hops}.`);
+    return { done: hops };
+  },
+
+  async "fanout-step"(n) {
+    let acted = 0;
+    const listener = defineRole({ name: "Listener", watch: ["Speaker"], step: () => void (acted += 1) });
+    const env = new Environment({ seed: "bench" }).addRole(
+      defineRole({ name: "Speaker", step: (_state, _message, out) => void out.say("go") }),
+    );
+    for (let place = 0; place < n; place += 1) env.addRole(listener, { name: `L${place}` });
+    const from = performance.now();
+    await settled(env, "go");
+    return { done: acted, ms: performance.now() - from };
+  },
+
+  /** As `crowd`: each counts what it heard and adds a number of its own chance; the digest is of all states in the order of hiring. */
+  async "crowd-step"(n) {
+    const one = defineRole({
+      name: "One",
+      watch: ["Tick"],
+      state: z.object({ seen: z.number().default(0), sum: z.number().default(0) }),
+      step: (state, _message, out) => ({ seen: state.seen + 1, sum: state.sum + Math.floor(out.random() * 1_000) }),
+    });
+    const env = new Environment({ seed: "bench" });
+    for (let place = 0; place < n; place += 1) env.addRole(one, { name: `C${place}` });
+    const from = performance.now();
+    for (let k = 0; k < 10; k += 1) await settled(env, createMessage("tick", { id: `tick${k}`, causeBy: "Tick", timestamp: k }));
+    const ms = performance.now() - from;
+    const hash = createHash("sha256");
+    let done = 0;
+    for (let place = 0; place < n; place += 1) {
+      const { seen, sum } = env.getRole(`C${place}`).state;
+      done += seen;
+      hash.update(JSON.stringify([seen, sum]));
+    }
+    return { done: done / 10, ms, digest: hash.digest("hex") };
+  },
+};
