@@ -62,6 +62,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     "finished - The page on bridges is written.",
   ],
   "15-mcp": ["The server says: The sum of 2 and 40 is 42."],
+  "16-rumour": [/^3\d{4} messages in \d\d rounds: 2[01]\.\d % never heard of it$/, "equal at concurrency 1 and 16: true"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

@@ -94,7 +94,7 @@ describe("a run of plain functions", () => {
           },
         });
       const run = teamOf(role(), journal, { scheduler }).run("go", { id: "r" });
-      stop = () => void run.stop();
+      stop = () => run.stop();
       const stopped = await run.result;
       expect([stopped.status, stopped.messages.map(({ content }) => content)]).toEqual(["stopped", ["go", "heard 0", "heard 1"]]);
       stop = undefined;

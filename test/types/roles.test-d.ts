@@ -115,7 +115,9 @@ describe("a role that is one function", () => {
   });
 
   test("gives back a whole state or nothing, at once", () => {
-    defineRole({ name: "Ann", state: Purse, step: (state) => (state.coins > 1 ? state : undefined) });
+    expectTypeOf(defineRole({ name: "Ann", state: Purse, step: (state) => (state.coins > 1 ? state : undefined) })).toEqualTypeOf<
+      Role<Coins>
+    >();
     defineRole({ name: "Ann", step: (state, { content }) => ({ ...state, [content]: true }) });
     defineRole({ name: "Ann", step: (_state, _message, out) => void out.say("x") });
     // @ts-expect-error a part of a state is none
@@ -127,6 +129,9 @@ describe("a role that is one function", () => {
   });
 
   test("has nothing else to do", () => {
+    expectTypeOf(
+      defineRole({ name: "Ann", profile: "Architect", addresses: ["corner"], onFailure: "skip", step: () => undefined }),
+    ).toExtend<Role>();
     // @ts-expect-error no actions
     defineRole({ name: "Ann", actions: [Report], step: () => undefined });
     // @ts-expect-error no reactions
