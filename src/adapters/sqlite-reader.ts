@@ -27,6 +27,11 @@ interface Checked extends CheckedBody {
   readonly checksum: string;
 }
 
+function fits(row: StoredEvent, before: string): row is StoredEvent & Checked {
+  const { body, chat, checksum } = row;
+  return body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum;
+}
+
 interface Page {
   readonly events: readonly RunEvent[];
   readonly next: Position | undefined;
@@ -164,10 +169,9 @@ class Cursor {
   }
 
   /** A row that is the next one, as it was written. */
-  #check({ place, body, checksum, chat, isSurelyPlain }: StoredEvent, { number }: Head, { seq, checksum: before }: Position): Checked {
-    if (place !== number * PLACES + seq) throw this.#damage(seq, `event ${seq} is missing`);
-    if (body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum)
-      return { body, chat, checksum, isSurelyPlain };
+  #check(row: StoredEvent, { number }: Head, { seq, checksum }: Position): Checked {
+    if (row.place !== number * PLACES + seq) throw this.#damage(seq, `event ${seq} is missing`);
+    if (fits(row, checksum)) return row;
     throw this.#damage(seq, `event ${seq} was changed since it was written`);
   }
 

@@ -1,13 +1,14 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../run/event.ts";
+import { packedEvent, unpackedEvent } from "../run/packed-event.ts";
 import { type Chat, chatOf } from "./sqlite-chats.ts";
 import { digestOf } from "./sqlite-digest.ts";
 import { assertPlain, parsePlain } from "./sqlite-text.ts";
 
 /*
- * An event as a row, and back. The body is its JSON text; the messages a model was shown are taken out of it, for they are the same over
- * and over. Every row carries a checksum over the one before, the messages and the body, from a start that only its run has: a row that
+ * An event as a row, and back. The body is the JSON text of its list, or of the event itself where it has none, as in all files of
+ * version 1; the messages a model was shown are taken out of it, for they are the same over and over. Every row carries a checksum over the one before, the messages and the body, from a start that only its run has: a row that
  * was changed, moved, left out or taken from another run does not fit.
  */
 
@@ -41,7 +42,8 @@ export function encodeEvent(event: RunEvent, runId: string, seq: number): Encode
     );
   }
   const messages = messagesIn(event);
-  const body = JSON.stringify(messages === undefined ? event : withMessages(event, []));
+  const kept = messages === undefined ? event : withMessages(event, []);
+  const body = JSON.stringify(packedEvent(kept) ?? kept);
   assertPlain(body, `event ${seq} of run ${runId}`);
   return { body, chat: messages === undefined ? undefined : chatOf(messages) };
 }
@@ -55,7 +57,8 @@ export interface CheckedBody {
 
 /** Reads a body whose checksum is right. @throws JournalError `EVENT_NEWER` */
 export function decodeEvent(checked: CheckedBody, messages: readonly Json[] | undefined, runId: string, seq: number): RunEvent | Flaw {
-  const value = parsePlain(checked.body, checked.isSurelyPlain)?.value;
+  const parsed = parsePlain(checked.body, checked.isSurelyPlain)?.value;
+  const value = Array.isArray(parsed) ? unpackedEvent(parsed, runId, seq) : parsed;
   if (isRecord(value) && typeof value["v"] === "number" && value["v"] > EVENT_VERSION) throw newer(runId, seq, value["v"]);
   if (!isEvent(value, runId, seq)) return { flaw: `event ${seq} has not the shape of one` };
   if (messages === undefined) return value;

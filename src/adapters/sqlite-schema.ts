@@ -23,6 +23,8 @@ export const SCHEMA_STEPS: readonly string[] = [
      number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB NOT NULL, message BLOB NOT NULL, PRIMARY KEY (number, chat)
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
+  // The tables are the same. From here on an event may stand as a short list, which no program of version 1 can read.
+  "",
 ];
 
 /**

@@ -190,9 +190,20 @@ describe("rows whose checksum is right, and which are no events all the same", (
     expect(await forged(JSON.stringify(next))).toEqual({ events: [started("a", 0), next], error: undefined });
   });
 
+  it("a list stands for an event", async () => {
+    const event = { v: 1, runId: "a", seq: 1, time: 5, type: "round.ended", round: 3 };
+    expect(await forged('["round",5,3]')).toEqual({ events: [started("a", 0), event], error: undefined });
+  });
+
   it.each([
     ["no JSON", "{"],
-    ["no object", "[]"],
+    ["a list of nothing", "[]"],
+    ["a list of an unknown kind", '["toString",5,3]'],
+    ["a list without a time", '["round","now",3]'],
+    ["a list that ends too early", '["end",5,0,"a",0,0,1]'],
+    ["a list that remembers what nobody said", '["end",5,0,"a",0,0,1,[],[0]]'],
+    ["a list that has a member twice", '["ask",5,"a#0~1","k","model","m",0,1,0,{},{"time":6}]'],
+    ["a list with a prototype", '["ask",5,"a#0~1","k","model","m",0,1,0,{},{"__proto__":6}]'],
     ["no type", JSON.stringify({ ...next, type: undefined })],
     ["an unknown type", JSON.stringify({ ...next, type: "run.exploded" })],
     ["a type that every object has", JSON.stringify({ ...next, type: "toString" })],

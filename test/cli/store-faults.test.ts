@@ -88,7 +88,7 @@ describe("a store that is damaged", () => {
     const cwd = freshFolder();
     expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "2"])).code).toBe(4);
     const [id, file] = [await newestIn(cwd), join(cwd, ".troupe/runs.db")];
-    sql(file, "UPDATE events SET body = replace(body, 'WriteDesign', 'WriteDesigm') WHERE body LIKE '%act.ended%WriteDesign%'");
+    sql(file, `UPDATE events SET body = replace(body, 'WriteDesign', 'WriteDesigm') WHERE body LIKE '["end",%WriteDesign%'`);
     return { cwd, id };
   }
 
