@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomStream } from "../../src/kernel/random.ts";
+import { stableHash } from "../../src/memory/stable-hash.ts";
 import { countDiffering, nearest, SignSketch } from "../../src/memory/sign-sketch.ts";
 
 /** How many bits two numbers differ in, told one by one. */
@@ -49,7 +50,32 @@ describe("nearest", () => {
   });
 });
 
+function isEven(bits: number): boolean {
+  let folded = bits ^ (bits >> 8);
+  for (const half of [4, 2, 1]) folded ^= folded >> half;
+  return (folded & 1) === 0;
+}
+
+/** The signs of a vector turned as its definition says: entry (n, m) of a Hadamard matrix is odd or even as the bits that n and m share. */
+function turnedSigns(vector: Float32Array, size: number): readonly boolean[] {
+  const flipped = vector.map((value, n) => ((stableHash(String(n)) & 1) === 0 ? value : -value));
+  return Array.from({ length: size }, (_, n) => flipped.reduce((sum, value, m) => sum + (isEven(n & m) ? value : -value), 0) > 0);
+}
+
 describe("SignSketch", () => {
+  it.each([1, 64, 100, 128, 256, 300])("has the signs of a turned vector of %i numbers", (dimensions) => {
+    const random = randomStream("sketch", "signs");
+    const sketch = new SignSketch(dimensions);
+    const bits = new Int32Array(sketch.words + 1);
+    for (let n = 0; n < 2; n++) {
+      // Whole numbers, so that no sum depends on its order; the second is sparse, as hashed texts are.
+      const vector = Float32Array.from({ length: dimensions + 2 }, () => (n === 1 && random() < 0.9 ? 0 : Math.floor(random() * 19) - 9));
+      sketch.write(vector, 2, bits, 1);
+      const told = Array.from({ length: sketch.bits }, (_, at) => (((bits[1 + (at >> 5)] as number) >>> (at & 31)) & 1) === 1);
+      expect(told).toEqual(turnedSigns(vector.subarray(2), sketch.bits));
+    }
+  });
+
   it("reaches what is as alike as was said, nearly always", () => {
     const random = randomStream("sketch", "pairs");
     const gauss = (): number => Math.sqrt(-2 * Math.log(random() + 1e-12)) * Math.cos(2 * Math.PI * random());
