@@ -14,6 +14,8 @@ export class PendingVectors {
   readonly #held: HeldMessages;
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
+  /** Those that came since vectors were looked for wait too, ascending: at the start there are very many, and nearly all have one. */
+  #fresh: number[] = [];
   #dimensions: number | undefined;
 
   constructor(parts: StorageParts, held: HeldMessages) {
@@ -24,7 +26,7 @@ export class PendingVectors {
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#fresh.length;
   }
 
   /** Numbers in a vector, once that is known. */
@@ -33,30 +35,46 @@ export class PendingVectors {
   }
 
   add(place: number): void {
-    this.#waiting.add(place);
+    if (place > (this.#fresh.at(-1) ?? 0)) this.#fresh.push(place);
+    else this.#waiting.add(place);
   }
 
   async forget(place: number): Promise<void> {
+    this.#age();
     this.#waiting.delete(place);
     await this.#parts.index.delete(place);
   }
 
   /** Takes over the stored vectors of messages that wait for one. What is not whole, or not of this embedder, is made again. */
   async load(): Promise<void> {
-    if (this.#waiting.size === 0) return;
+    if (this.size === 0) return;
     const { store, roleId } = this.#parts;
-    let first = Infinity;
+    const fresh = this.#fresh;
+    let first = fresh[0] ?? Infinity;
     for (const place of this.#waiting) first = Math.min(first, place);
-    for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
-      for (const { place, vector } of page) {
-        const taken = this.#waiting.has(place) ? this.#take(place, vector) : undefined;
-        if (taken !== undefined) await taken;
+    let next = 0;
+    try {
+      for await (const page of store.readVectors(roleId, this.#fingerprint, first - 1)) {
+        for (const { place, vector } of page) {
+          for (; (fresh[next] as number) < place; next++) this.#waiting.add(fresh[next] as number);
+          const isFresh = fresh[next] === place;
+          if (!isFresh && !this.#waiting.has(place)) continue;
+          const taking = this.#take(place, vector);
+          const isTaken = typeof taking === "boolean" ? taking : await taking;
+          if (isFresh) next++;
+          if (isTaken) this.#waiting.delete(place);
+          else this.#waiting.add(place);
+        }
       }
+    } finally {
+      this.#fresh = fresh.slice(next);
+      this.#age();
     }
   }
 
   /** Embeds what waits, and keeps what came of every batch before the next one is asked for. @throws MemoryError, ControlError */
   async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
+    this.#age();
     if (this.#waiting.size === 0) return;
     const { store, roleId, clock } = this.#parts;
     const { embedder, timeout } = voiceOf(this.#parts, given);
@@ -69,7 +87,7 @@ export class PendingVectors {
           vector: vector ?? new Float32Array(0),
         }));
         await store.writeVectors(roleId, this.#fingerprint, made);
-        for (const { place, vector } of made) await this.#take(place, vector);
+        for (const { place, vector } of made) if (await this.#take(place, vector)) this.#waiting.delete(place);
       }
     } catch (error) {
       throw error instanceof MemoryError ? this.#stillWaiting(error) : error;
@@ -82,22 +100,25 @@ export class PendingVectors {
     await store.clearVectors(roleId);
     await index.clear();
     this.#dimensions = embedder.dimensions;
+    this.#fresh = [];
     for (const place of this.#held.places()) this.#waiting.add(place);
   }
 
-  /** Not a promise unless the index asks for one: at the start there may be a hundred thousand. */
-  #take(place: number, vector: Float32Array): void | Promise<void> {
-    if (vector.length > 0) {
-      if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return undefined;
-      const kept = this.#parts.index.add(place, vector);
-      if (kept !== undefined) return kept.then(() => void this.#waiting.delete(place));
-    }
-    this.#waiting.delete(place);
-    return undefined;
+  #age(): void {
+    for (const place of this.#fresh) this.#waiting.add(place);
+    this.#fresh = [];
+  }
+
+  /** Whether it is of use. Not a promise unless the index asks for one: at the start there may be a hundred thousand. */
+  #take(place: number, vector: Float32Array): boolean | Promise<boolean> {
+    if (vector.length === 0) return true;
+    if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;
+    const kept = this.#parts.index.add(place, vector);
+    return kept === undefined ? true : kept.then(() => true);
   }
 
   #stillWaiting(error: MemoryError): MemoryError {
-    const waiting = this.#waiting.size;
+    const waiting = this.size;
     const known = typeof error.data === "object" && error.data !== null ? error.data : {};
     return new MemoryError(
       error.code,

@@ -3,8 +3,21 @@ import { AbortedError } from "../../src/kernel/errors.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { fingerprintOf } from "../../src/memory/embedder.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
+import type { MessageStore } from "../../src/memory/message-store.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
+
+type Vectors = ReturnType<MessageStore["readVectors"]>;
+
+/** A store that gives its vectors in another way. */
+function withVectors(store: MessageStore, change: (pages: Vectors) => Vectors): MessageStore {
+  return new Proxy(store, {
+    get: (inner, key: keyof MessageStore) =>
+      key === "readVectors"
+        ? (...asked: Parameters<MessageStore["readVectors"]>) => change(inner.readVectors(...asked))
+        : inner[key].bind(inner),
+  });
+}
 
 const ten = Array.from({ length: 10 }, (_, n) => say(`m${n}`, `letter ${String.fromCharCode(97 + n).repeat(8)}`));
 
@@ -122,6 +135,41 @@ describe("vectors that are lost", () => {
     expect(storage.pending).toBe(10);
     expect(idsOf(await storage.searchSimilar(ten[3] ?? "", { k: 1 }))).toEqual(["m3"]);
     expect(next.batches.flat().length).toBe(11);
+  });
+
+  it.each([0, 1, 3])("L4 are taken over in spite of a store that fails behind %i of them, once it is asked again", async (failAfter) => {
+    const store = inMemoryStore();
+    await storageOver(store, { embedder: watched() }).addBatch(["a", "b", "c", "d"].map((id) => say(id)));
+    let isFailing = true;
+    const failing = withVectors(store, async function* (pages) {
+      for await (const page of pages) {
+        yield isFailing ? page.slice(0, failAfter) : page;
+        if (isFailing) throw new Error("cannot be read");
+      }
+    });
+    const embedder = watched();
+    const storage = storageOver(failing, { embedder });
+    await expect(storage.recover()).rejects.toThrow("cannot be read");
+    expect([storage.size, storage.pending]).toEqual([4, 4 - failAfter]);
+    isFailing = false;
+    await storage.recover();
+    expect([storage.pending, embedder.batches]).toEqual([0, []]);
+  });
+
+  it("L4 are taken over in any order, and what is of no use is made again", async () => {
+    const store = inMemoryStore();
+    await storageOver(store, { embedder: watched() }).addBatch(["a", "b", "c", "d", "e"].map((id) => say(id)));
+    const shuffled = withVectors(store, async function* (pages) {
+      for await (const page of pages) {
+        yield page.map((one) => (one.place === 3 ? { ...one, vector: new Float32Array(one.vector.length) } : one)).toReversed();
+      }
+    });
+    const embedder = watched();
+    const storage = storageOver(shuffled, { embedder });
+    await storage.recover();
+    expect(storage.pending).toBe(1);
+    await storage.persist();
+    expect([storage.pending, embedder.batches]).toEqual([0, [["words of c"]]]);
   });
 
   it("L4 are made again when somebody has thrown them away", async () => {
