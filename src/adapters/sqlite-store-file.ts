@@ -8,13 +8,13 @@ import { Database, type Driver } from "./sqlite-database.ts";
 import { bornPrivate } from "./sqlite-file.ts";
 
 /** Tells these files from those of others: "TRPM". */
-const APPLICATION_ID = 0x5452504d;
+export const APPLICATION_ID = 0x5452504d;
 /** Milliseconds that SQLite itself waits, and the whole process with it, before this process waits in a better way. */
 const BUSY_TIMEOUT = 20;
 const KEPT_WAL = 16 * 1024 * 1024;
 
 /** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Steps that were published never change. */
-const SCHEMA_STEPS: readonly string[] = [
+export const SCHEMA_STEPS: readonly string[] = [
   // A role is known by the JSON text of its id, for SQLite cuts plain text at a NUL. A place is the role's number * 2^31 + n, so that what
   // a role holds lies together and in order.
   `CREATE TABLE roles (
@@ -28,6 +28,11 @@ const SCHEMA_STEPS: readonly string[] = [
      UNIQUE (number, identity)
    ) STRICT;
    CREATE TABLE vectors (place INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;`,
+  // A block is a range of places; see sqlite-block.ts. What there was before stays in its rows until it is read.
+  `CREATE TABLE message_blocks (block INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
+   CREATE TABLE vector_blocks (
+     block INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, known BLOB NOT NULL, vectors BLOB NOT NULL, checksum INTEGER NOT NULL
+   ) STRICT;`,
 ];
 
 /** Where a store is and how it is treated. */

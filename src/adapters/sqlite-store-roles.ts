@@ -6,6 +6,7 @@ import { type Database, loadDriver, type Row } from "./sqlite-database.ts";
 import { openStore, storeError } from "./sqlite-store-file.ts";
 import { decodeMessage, MESSAGE_LINE } from "./sqlite-store-rows.ts";
 import { SPAN } from "./sqlite-store.ts";
+import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
 
 /** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 2_000;
@@ -76,7 +77,7 @@ function roleIn(db: Database, [number, name]: Row): StoredRole | undefined {
   if (roleId === undefined) return undefined;
   const range = [Number(number) * SPAN, (Number(number) + 1) * SPAN];
   const [messages, characters] = db.first(COUNT_MESSAGES, range) ?? [];
-  const vectors = db.all(COUNT_VECTORS, range).map(([fingerprint, count]) => ({
+  const vectors = db.all(COUNT_VECTORS, [...range, ...range]).map(([fingerprint, count]) => ({
     fingerprint: Buffer.from(fingerprint as Uint8Array).toString(),
     count: Number(count),
   }));
@@ -96,8 +97,10 @@ function nameIn(name: unknown): string | undefined {
 }
 
 const COUNT_MESSAGES = "SELECT count(*), CAST(sum(length(body)) AS INTEGER) FROM messages WHERE place > ? AND place < ?";
-const COUNT_VECTORS =
-  "SELECT CAST(fingerprint AS BLOB), count(*) FROM vectors WHERE place > ? AND place < ? GROUP BY fingerprint ORDER BY count(*) DESC";
+const COUNT_VECTORS = `SELECT CAST(fingerprint AS BLOB), CAST(sum(vectors) AS INTEGER) FROM (
+    SELECT fingerprint, 1 AS vectors FROM vectors WHERE place > ? AND place < ?
+    UNION ALL SELECT fingerprint, ${VECTORS_OF_BLOCK} FROM vector_blocks WHERE block >= ? AND block < ?
+  ) GROUP BY fingerprint ORDER BY sum(vectors) DESC`;
 const LAST_MESSAGE = `SELECT CAST(${MESSAGE_LINE} AS BLOB) FROM messages WHERE place > ? AND place < ? ORDER BY place DESC LIMIT 1`;
 
 function sizeOf(file: string): number {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { MemoryError, NotJsonError } from "../kernel/errors.ts";
 import { identityOf, type MessageToStore, type StoredMessage, type StoredVector } from "../memory/message-store.ts";
-import { MESSAGE_VERSION } from "../message/message.ts";
+import { MESSAGE_VERSION, settled } from "../message/message.ts";
 import { plainFault } from "../run/plain-json.ts";
 
 /*
@@ -27,7 +27,12 @@ export function encodeMessage({ runId, addedAt, message }: MessageToStore): Enco
   const body = JSON.stringify({ v: MESSAGE_VERSION, runId, addedAt, message });
   const fault = SUSPICIOUS.test(body) ? plainFault(JSON.parse(body)) : undefined;
   if (fault !== undefined) throw new NotJsonError(`message ${message.id}`, fault);
-  return { identity: digestOf(identityOf(runId, message.id)), body };
+  return { identity: identityDigest(runId, message.id), body };
+}
+
+/** What (run, id) is looked up by. */
+export function identityDigest(runId: string, id: string): Buffer {
+  return digestOf(identityOf(runId, id));
 }
 
 /** The checksum of a message's row. */
@@ -48,20 +53,7 @@ export function decodeMessage(line: string, base: number): StoredMessage | undef
   const body = what.slice(what.indexOf(" ", rowEnd + 1) + 1);
   const { v, runId, addedAt, message } = JSON.parse(body) as MessageToStore & { readonly v: unknown };
   if (v !== MESSAGE_VERSION) throw newer(v);
-  return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: frozenTree(message) };
-}
-
-/** Frozen through and through. What was just read from text is a tree: nothing is met twice, so nothing needs to be noted. */
-function frozenTree<T extends object>(tree: T): T {
-  const found: object[] = [tree];
-  for (let next = found.pop(); next !== undefined; next = found.pop()) {
-    Object.freeze(next);
-    for (const key in next) {
-      const member: unknown = next[key as keyof typeof next];
-      if (typeof member === "object" && member !== null) found.push(member);
-    }
-  }
-  return tree;
+  return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: settled(message) };
 }
 
 /** A vector's numbers, little-endian wherever it was written. */
@@ -102,7 +94,8 @@ export function decodeVectors(known: string, all: Uint8Array, fingerprint: strin
   return vectors;
 }
 
-function numbersOf(all: Uint8Array, start: number, length: number): Float32Array {
+/** The numbers in some bytes. They are the very same memory where that is possible. */
+export function numbersOf(all: Uint8Array, start: number, length: number): Float32Array {
   const from = all.byteOffset + start;
   if (IS_LITTLE && from % 4 === 0) return new Float32Array(all.buffer, from, length / 4);
   // A copy begins at a place where numbers may stand.

@@ -2,26 +2,18 @@ import { resolve } from "node:path";
 import { nextMacrotask, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { MessagePage, MessageStore, MessageToStore, StoredAt, StoredVector, StoreState } from "../memory/message-store.ts";
+import { BLOCK, blockOf, type BlockTable, nextPage, type RowPage } from "./sqlite-block.ts";
 import { patiently } from "./sqlite-damage.ts";
 import { type Database, loadDriver } from "./sqlite-database.ts";
 import { openStore, type StoreFile, storeError } from "./sqlite-store-file.ts";
-import {
-  decodeMessage,
-  decodeVectors,
-  encodeMessage,
-  MESSAGE_LINE,
-  messageChecksum,
-  VECTOR_COLUMNS,
-  vectorBytes,
-  vectorChecksum,
-} from "./sqlite-store-rows.ts";
+import { messageInBlock, messageTable, removeFromMessageBlocks, writeMessageBlocks } from "./sqlite-message-blocks.ts";
+import { decodeMessage, encodeMessage, identityDigest, MESSAGE_LINE, messageChecksum } from "./sqlite-store-rows.ts";
+import { gatherVectors, removeFromVectorBlocks, vectorTable, writeVectors } from "./sqlite-vector-blocks.ts";
 
 /** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
 /** Places a role can have. */
 export const SPAN: number = 2 ** 31;
-/** Rows read at once: between two pages others get their turn. Larger ones leave the processor's cache. */
-const PAGE = 500;
 /** How many values one statement names at most. */
 const NAMED = 500;
 
@@ -35,9 +27,10 @@ export interface SqliteStoreOptions {
  * Long-term memories of any number of roles in a SQLite file, over `libsql`, which is loaded with the first question. Several processes
  * may use it at once.
  *
- * S1 what `add` has resolved is on the disk (write-ahead log, synchronous=FULL). S2 every row is checked when it is read: a damaged message
- * is counted and left out, a damaged vector is made again, and a message that is added again heals its row. S3 files are their owner's
- * alone from birth; a file of another program, or of a newer version, is not touched. S4 ids are data: none becomes a path.
+ * S1 what `add` has resolved is on the disk (write-ahead log, synchronous=FULL). S2 every row is checked when it is read: a message that is
+ * damaged wherever it stands is counted and left out, a damaged vector is made again, and a message that is added again heals its row.
+ * S3 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched. S4 ids are data: none
+ * becomes a path. S5 what stands in a block besides its rows (`sqlite-block.ts`) is written by the transaction that writes the rows.
  *
  * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
  *
@@ -51,7 +44,7 @@ export function sqliteStore({ path }: SqliteStoreOptions): MessageStore {
   return new SqliteStore({ file: resolve(path), clock: systemClock, patience: PATIENCE });
 }
 
-/** See {@link sqliteStore}. Owns the connection; rows are `sqlite-store-rows.ts`'s, the file is `sqlite-store-file.ts`'s. */
+/** See {@link sqliteStore}. Owns the connection; rows are `sqlite-store-rows.ts`'s, blocks `sqlite-block.ts`'s, the file is `sqlite-store-file.ts`'s. */
 export class SqliteStore implements MessageStore {
   readonly #where: StoreFile;
   /** What is being asked: storages share a store, and one must not close it under another that waits for its turn. */
@@ -70,30 +63,31 @@ export class SqliteStore implements MessageStore {
     const rows = messages.map(encodeMessage);
     return this.#change((db) => {
       const { number, last } = roleOf(db, roleId) ?? madeRole(db, roleId);
+      const base = number * SPAN;
+      const healed: number[] = [];
       let next = last;
       const stored = rows.map(({ identity, body }): StoredAt => {
-        const row = number * SPAN + next + 1;
+        const row = base + next + 1;
         const hex = identity.toString("hex");
         const checksum = messageChecksum(row, hex, body);
         const isNew = db.run(INSERT_MESSAGE, [row, number, identity, body, checksum]) === 1;
         if (isNew) return { place: ++next, isNew };
         const held = heldAt(db, number, identity);
-        if (held.isWhole) return { place: held.row - number * SPAN, isNew };
+        if (held.isWhole) return { place: held.row - base, isNew };
         db.run("UPDATE messages SET body = ?, checksum = ? WHERE place = ?", [body, messageChecksum(held.row, hex, body), held.row]);
-        return { place: held.row - number * SPAN, isNew: true };
+        healed.push(held.row);
+        return { place: held.row - base, isNew: true };
       });
       if (next > last) db.run("UPDATE roles SET last = ? WHERE number = ?", [next, number]);
+      writeMessageBlocks(db, base + last + 1, base + next);
+      for (const row of healed) if (row <= base + last) writeMessageBlocks(db, row, Math.min(base + next, blockOf(row) + BLOCK - 1));
       return stored;
     });
   }
 
   async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
-    for await (const { base, count, row } of this.#pages(roleId, after, READ_MESSAGES, [])) {
-      const lines = Buffer.from(row[0] as Uint8Array)
-        .toString()
-        .split("\n");
-      const messages = lines.flatMap((line) => decodeMessage(line, base) ?? []);
-      yield { messages, damaged: count - messages.length };
+    for await (const { items, count } of this.#pages(roleId, after, messageTable, writeMessageBlocks)) {
+      yield { messages: items, damaged: count - items.length };
     }
   }
 
@@ -114,6 +108,8 @@ export class SqliteStore implements MessageStore {
         const named = `(${rows.map(() => "?").join()})`;
         db.run(`DELETE FROM vectors WHERE place IN ${named}`, rows);
         removed += db.run(`DELETE FROM messages WHERE place IN ${named}`, rows);
+        removeFromVectorBlocks(db, rows);
+        removeFromMessageBlocks(db, rows);
       }
       db.run("UPDATE roles SET removals = removals + ? WHERE number = ?", [removed, base / SPAN]);
       return removed;
@@ -121,27 +117,24 @@ export class SqliteStore implements MessageStore {
   }
 
   async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
-    for await (const { base, row } of this.#pages(roleId, after, READ_VECTORS, [fingerprint])) {
-      const [known, all] = row;
-      yield decodeVectors(String(known), all as Uint8Array, fingerprint, base);
-    }
+    const table = (base: number): BlockTable<StoredVector> => vectorTable(base, fingerprint);
+    const gather = (db: Database, first: number, last: number): void => gatherVectors(db, fingerprint, first, last);
+    for await (const { items } of this.#pages(roleId, after, table, gather)) yield items;
   }
 
   writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void> {
     return this.#change((db) => {
-      const base = baseOf(db, roleId);
-      if (base === undefined) return;
-      for (const { place, vector } of vectors) {
-        const bytes = vectorBytes(vector);
-        db.run(WRITE_VECTOR, [fingerprint, bytes, vectorChecksum(base + place, fingerprint, bytes), base + place]);
-      }
+      const role = roleOf(db, roleId);
+      if (role !== undefined) writeVectors(db, fingerprint, vectors, role.number * SPAN, role.last);
     });
   }
 
   clearVectors(roleId: string): Promise<void> {
     return this.#change((db) => {
       const base = baseOf(db, roleId);
-      if (base !== undefined) db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
+      if (base === undefined) return;
+      db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
+      db.run("DELETE FROM vector_blocks WHERE block >= ? AND block < ?", [base, base + SPAN]);
     });
   }
 
@@ -154,16 +147,24 @@ export class SqliteStore implements MessageStore {
     db?.close();
   }
 
-  /** Pages of rows behind a place. What is asked for begins with how many rows there are, and the last of them. */
-  async *#pages(roleId: string, after: number, sql: string, values: readonly string[]): AsyncGenerator<Page> {
+  /** What stands behind a place. Where a whole block may stand in rows of their own it is gathered, and read faster the next time. */
+  async *#pages<T>(
+    roleId: string,
+    after: number,
+    table: (base: number) => BlockTable<T>,
+    gather: (db: Database, first: number, last: number) => void,
+  ): AsyncGenerator<RowPage<T>> {
     const base = await this.#ask((db) => baseOf(db, roleId));
     if (base === undefined) return;
+    const read = table(base);
     for (let from = base + after; ; await nextMacrotask()) {
       const start = from;
-      const [count = 0, last, ...row] = (await this.#ask((db) => db.first(sql, [start, base + SPAN, ...values, PAGE]))) ?? [];
-      if (count === 0) return;
-      yield { base, count: Number(count), row };
-      from = Number(last);
+      const page = await this.#ask((db) => nextPage(db, read, start, base + SPAN));
+      if (page === undefined) return;
+      yield page;
+      from = page.upTo;
+      // Nothing is lost when that fails, and whoever has something to write is told why.
+      if (page.isLoose && page.count >= BLOCK) await this.#change((db) => gather(db, start + 1, page.upTo)).catch(() => {});
     }
   }
 
@@ -197,19 +198,7 @@ export class SqliteStore implements MessageStore {
 }
 
 const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";
-// One flipped bit makes text of anything, and text that is no UTF-8 ends the process: everything is asked for as bytes.
-const READ_MESSAGES = `SELECT count(*), CAST(max(place) AS INTEGER), CAST(group_concat(${MESSAGE_LINE}, char(10)) AS BLOB)
-  FROM (SELECT * FROM messages WHERE place > ? AND place < ? ORDER BY place LIMIT ?)`;
 const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
-const READ_VECTORS = `SELECT count(*), CAST(max(place) AS INTEGER), ${VECTOR_COLUMNS}
-  FROM (SELECT * FROM vectors WHERE place > ? AND place < ? AND fingerprint = ? ORDER BY place LIMIT ?)`;
-const WRITE_VECTOR = "INSERT OR REPLACE INTO vectors SELECT place, ?, ?, ? FROM messages WHERE place = ?";
-
-interface Page {
-  readonly base: number;
-  readonly count: number;
-  readonly row: readonly unknown[];
-}
 
 interface Role extends StoreState {
   readonly number: number;
@@ -233,9 +222,13 @@ function madeRole(db: Database, roleId: string): Role {
   return roleOf(db, roleId) as Role;
 }
 
-/** The row of an identity, and whether it can be read. */
+/** The row of an identity, and whether it can be read there or in its block. */
 function heldAt(db: Database, number: number, identity: Buffer): { readonly row: number; readonly isWhole: boolean } {
-  const [row, line] =
+  const [place, line] =
     db.first(`SELECT place, CAST(${MESSAGE_LINE} AS BLOB) FROM messages WHERE number = ? AND identity = ?`, [number, identity]) ?? [];
-  return { row: Number(row), isWhole: line instanceof Uint8Array && decodeMessage(Buffer.from(line).toString(), 0) !== undefined };
+  const row = Number(place);
+  const isWhole = line instanceof Uint8Array && decodeMessage(Buffer.from(line).toString(), 0) !== undefined;
+  if (isWhole) return { row, isWhole };
+  const inBlock = messageInBlock(db, row);
+  return { row, isWhole: inBlock !== undefined && identityDigest(inBlock.runId, inBlock.message.id).equals(identity) };
 }

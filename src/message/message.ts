@@ -74,6 +74,36 @@ const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
 /** What a message has whose maker said nothing about it: shared. @internal */
 export const NO_METADATA: Message["metadata"] = Object.freeze({});
 
+/**
+ * What was just read from a message's text, frozen through and through: nobody else has any of it yet. What most messages say, it shares
+ * with them. @internal
+ */
+export function settled(read: Message): Message {
+  const message: { -readonly [Key in keyof Message]?: Message[Key] } = read;
+  const { parents, sendTo, metadata } = message;
+  if (Array.isArray(parents) && parents.length === 0) message.parents = nobody;
+  if (Array.isArray(sendTo) && sendTo.length === 1 && sendTo[0] === ROUTE_TO_ALL) message.sendTo = everybody;
+  if (isRecord(metadata) && Object.keys(metadata).length === 0) message.metadata = NO_METADATA;
+  return frozenTree(read);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What was just read from text is a tree: nothing is met twice, so nothing needs to be noted but what is shared. */
+function frozenTree<T extends object>(tree: T): T {
+  const found: object[] = [tree];
+  for (let next = found.pop(); next !== undefined; next = found.pop()) {
+    Object.freeze(next);
+    for (const key in next) {
+      const member: unknown = next[key as keyof typeof next];
+      if (typeof member === "object" && member !== null && !Object.isFrozen(member)) found.push(member);
+    }
+  }
+  return tree;
+}
+
 /** What a message has of who says it, where and when. Its parents are frozen. */
 export type Issue = Pick<Message, "id" | "role" | "causeBy" | "sentFrom" | "parents" | "timestamp">;
 

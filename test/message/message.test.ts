@@ -10,6 +10,7 @@ import {
   type MessageFields,
   parseMessage,
   serializeMessage,
+  settled,
 } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 
@@ -65,6 +66,27 @@ describe("createMessage", () => {
         expect(isFrozenThrough(createMessage(content, fields))).toBe(true);
       }),
     );
+  });
+
+  test("M1 property: one that was read from its text is frozen through and through, says the same, and shares what most say", () => {
+    fc.assert(
+      fc.property(fc.string(), anyFields, (content, fields) => {
+        const message = createMessage(content, fields);
+        const read = settled(JSON.parse(JSON.stringify(message)) as Message);
+        expect(isFrozenThrough(read)).toBe(true);
+        expect(JSON.stringify(read)).toBe(JSON.stringify(message));
+        const usual = createMessage("usual");
+        if (message.sendTo.join() === "<all>") expect(read.sendTo).toBe(usual.sendTo);
+        if (message.parents.length === 0) expect(read.parents).toBe(usual.parents);
+        if (Object.keys(message.metadata).length === 0) expect(read.metadata).toBe(usual.metadata);
+      }),
+    );
+  });
+
+  test("M1 one that was read and is no whole message is frozen as it is", () => {
+    const odd = settled(JSON.parse('{"content":"x","parents":"","sendTo":null,"metadata":[],"more":{"deep":[{}]}}') as Message);
+    expect(isFrozenThrough(odd)).toBe(true);
+    expect(odd).toEqual({ content: "x", parents: "", sendTo: null, metadata: [], more: { deep: [{}] } });
   });
 
   test("M1 it shares nothing with what it was made from", () => {

@@ -1,0 +1,150 @@
+import { crc32 } from "node:zlib";
+import type { StoredVector } from "../memory/message-store.ts";
+import { BLOCK, type BlockRow, type BlockTable, blockOf, byBlock } from "./sqlite-block.ts";
+import type { Database, Row } from "./sqlite-database.ts";
+import { decodeVectors, numbersOf, VECTOR_COLUMNS, vectorBytes, vectorChecksum } from "./sqlite-store-rows.ts";
+
+/*
+ * Vectors stand in rows of their own until all places of their block are given, and then in the block's row, those of one fingerprint.
+ * Each keeps its own checksum there, so that of a damaged block only those are made again that are damaged. Places are rows here.
+ */
+
+/** Rows read at once, as of messages. */
+const PAGE = 500;
+/** Most bytes of a vector that stands in a block: of longer ones it would save little, and every change to one writes all of them again. */
+const LONGEST = 16 * 1024;
+/** Of each vector of a block three whole numbers of 32 bits: which place, how many bytes, and its checksum. */
+const KNOWN = 12;
+/** The SQL of how many vectors a block's row has. */
+export const VECTORS_OF_BLOCK: string = `length(known) / ${KNOWN}`;
+
+/** A vector as it stands somewhere. */
+interface KeptVector {
+  readonly row: number;
+  readonly fingerprint: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Vectors of a fingerprint as they are read, with places behind `base`. */
+export function vectorTable(base: number, fingerprint: string): BlockTable<StoredVector> {
+  return {
+    blocks: (db, from, end, atMost) =>
+      db.all(READ_BLOCKS, [from, end, fingerprint, atMost]).map((row): BlockRow<StoredVector> => {
+        const block = Number(row[0]);
+        return { block, items: decodeBlock(block, fingerprint, row, base) };
+      }),
+    rows: (db, after, end) => {
+      const [count, last, known, all] = db.first(READ_ROWS, [after, end, fingerprint, PAGE]) ?? [];
+      const items = all instanceof Uint8Array ? decodeVectors(String(known), all, fingerprint, base) : [];
+      return { items, count: Number(count), upTo: Number(last) };
+    },
+    rowOf: ({ place }) => base + place,
+  };
+}
+
+/** Keeps vectors of places behind `base`, of which `last` was given last. Those of no message are dropped. */
+export function writeVectors(db: Database, fingerprint: string, vectors: readonly StoredVector[], base: number, last: number): void {
+  for (const [block, some] of byBlock(vectors, ({ place }) => base + place)) {
+    const given = some.map(({ place, vector }): KeptVector => ({ row: base + place, fingerprint, bytes: vectorBytes(vector) }));
+    if (block + BLOCK - 1 <= base + last) writeBlock(db, block, fingerprint, given);
+    else for (const one of given) writeRow(db, one);
+  }
+}
+
+/** Puts vectors that stand in rows of their own into the rows of their blocks, where all places from `first` to `last` were given. */
+export function gatherVectors(db: Database, fingerprint: string, first: number, last: number): void {
+  for (let block = blockOf(first); block + BLOCK - 1 <= last; block += BLOCK) {
+    const [count] = db.first(COUNT_SHORT, [block - 1, block + BLOCK, fingerprint]) ?? [];
+    if (Number(count) > 0) writeBlock(db, block, fingerprint, []);
+  }
+}
+
+/** Takes the vectors of removed messages out of their blocks. */
+export function removeFromVectorBlocks(db: Database, rows: readonly number[]): void {
+  for (const block of byBlock(rows, (row) => row).keys()) {
+    const [fingerprint] = db.first("SELECT CAST(fingerprint AS BLOB) FROM vector_blocks WHERE block = ?", [block]) ?? [];
+    if (fingerprint instanceof Uint8Array) writeBlock(db, block, Buffer.from(fingerprint).toString(), []);
+  }
+}
+
+/** Writes a block anew: what is given, what its row has, and what stands in rows of its own, if there is a message to it. */
+function writeBlock(db: Database, block: number, fingerprint: string, given: readonly KeptVector[]): void {
+  const range = [block - 1, block + BLOCK];
+  const kept = new Map<number, KeptVector>();
+  for (const one of [...inBlock(db, block), ...inRows(db, range), ...given]) kept.set(one.row, one);
+  const messages = db.all("SELECT CAST(place AS INTEGER) FROM messages WHERE place > ? AND place < ? ORDER BY place", range);
+  const wanted = messages.flatMap(([row]) => kept.get(Number(row)) ?? []);
+  db.run("DELETE FROM vectors WHERE place > ? AND place < ?", range);
+  db.run("DELETE FROM vector_blocks WHERE block = ?", [block]);
+  const isTogether = (one: KeptVector): boolean => one.fingerprint === fingerprint && one.bytes.length <= LONGEST;
+  for (const one of wanted) if (!isTogether(one)) writeRow(db, one);
+  const together = wanted.filter(isTogether);
+  if (together.length === 0) return;
+  const known = Buffer.alloc(together.length * KNOWN);
+  for (const [n, { row, bytes }] of together.entries()) {
+    known.writeUInt32LE(row - block, n * KNOWN);
+    known.writeUInt32LE(bytes.length, n * KNOWN + 4);
+    known.writeUInt32LE(vectorChecksum(row, fingerprint, bytes), n * KNOWN + 8);
+  }
+  const all = Buffer.concat(together.map(({ bytes }) => bytes));
+  db.run("INSERT INTO vector_blocks VALUES (?, ?, ?, ?, ?)", [
+    block,
+    fingerprint,
+    known,
+    all,
+    blockChecksum(block, fingerprint, known, all),
+  ]);
+}
+
+function writeRow(db: Database, { row, fingerprint, bytes }: KeptVector): void {
+  db.run(WRITE_ROW, [fingerprint, bytes, vectorChecksum(row, fingerprint, bytes), row]);
+}
+
+function inBlock(db: Database, block: number): KeptVector[] {
+  const found = db.first(`SELECT ${BLOCK_COLUMNS}, CAST(fingerprint AS BLOB) FROM vector_blocks WHERE block = ?`, [block]);
+  if (found === undefined) return [];
+  const fingerprint = Buffer.from(found[4] as Uint8Array).toString();
+  return decodeBlock(block, fingerprint, found, 0).map(({ place, vector }) => ({ row: place, fingerprint, bytes: vectorBytes(vector) }));
+}
+
+function inRows(db: Database, range: readonly number[]): KeptVector[] {
+  return db.all(READ_LOOSE, range).flatMap(([row, name, bytes, checksum]) => {
+    const one = { row: Number(row), fingerprint: Buffer.from(name as Uint8Array).toString(), bytes: bytes as Uint8Array };
+    return vectorChecksum(one.row, one.fingerprint, one.bytes) === Number(checksum) ? [one] : [];
+  });
+}
+
+/** What was written of a block. Damaged ones are left out. */
+function decodeBlock(block: number, fingerprint: string, [, first, second, checksum]: Row, base: number): StoredVector[] {
+  const [known, all] = [first as Uint8Array, second as Uint8Array];
+  const isWhole = blockChecksum(block, fingerprint, known, all) === Number(checksum);
+  const view = new DataView(known.buffer, known.byteOffset, known.byteLength);
+  const vectors: StoredVector[] = [];
+  let end = 0;
+  for (let at = 0; at + KNOWN <= known.length; at += KNOWN) {
+    const row = block + view.getUint32(at, true);
+    const start = end;
+    end += view.getUint32(at + 4, true);
+    if (end > all.length || (end - start) % 4 !== 0) break;
+    if (isWhole || vectorChecksum(row, fingerprint, all.subarray(start, end)) === view.getUint32(at + 8, true)) {
+      vectors.push({ place: row - base, vector: numbersOf(all, start, end - start) });
+    }
+  }
+  return vectors;
+}
+
+/** Against damage of what can be made again, so 32 bits will do. */
+function blockChecksum(block: number, fingerprint: string, known: Uint8Array, all: Uint8Array): number {
+  // What may be empty first: of nothing that came from the library, zlib forgets what was before.
+  return crc32(`${block} ${fingerprint}`, crc32(known, crc32(all)));
+}
+
+// One flipped bit makes text of anything, and text that is no UTF-8 ends the process: everything is asked for as bytes.
+const READ_ROWS = `SELECT count(*), CAST(max(place) AS INTEGER), ${VECTOR_COLUMNS}
+  FROM (SELECT * FROM vectors WHERE place > ? AND place < ? AND fingerprint = ? ORDER BY place LIMIT ?)`;
+const COUNT_SHORT = `SELECT count(*) FROM vectors WHERE place > ? AND place < ? AND fingerprint = ? AND octet_length(vector) <= ${LONGEST}`;
+const READ_LOOSE = `SELECT CAST(place AS INTEGER), CAST(fingerprint AS BLOB), CAST(vector AS BLOB), CAST(checksum AS INTEGER)
+  FROM vectors WHERE place > ? AND place < ?`;
+const BLOCK_COLUMNS = "CAST(block AS INTEGER), CAST(known AS BLOB), CAST(vectors AS BLOB), CAST(checksum AS INTEGER)";
+const READ_BLOCKS = `SELECT ${BLOCK_COLUMNS} FROM vector_blocks WHERE block >= ? AND block < ? AND fingerprint = ? ORDER BY block LIMIT ?`;
+const WRITE_ROW = "INSERT OR REPLACE INTO vectors SELECT place, ?, ?, ? FROM messages WHERE place = ?";

@@ -1,0 +1,80 @@
+import { hash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeColumns, encodeColumns } from "../../src/adapters/sqlite-message-columns.ts";
+import type { StoredMessage } from "../../src/memory/message-store.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
+
+const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as never);
+const name = fc.constantFrom("a", "b", "");
+const message: fc.Arbitrary<Message> = fc
+  .record(
+    {
+      id: fc.string(),
+      role: fc.constantFrom("user", "assistant", "tool"),
+      causeBy: name,
+      sentFrom: name,
+      sendTo: fc.oneof(name, fc.array(name, { maxLength: 3 })),
+      parents: fc.array(name, { maxLength: 2 }),
+      timestamp: fc.integer(),
+      metadata: fc.dictionary(fc.constantFrom("x", "y"), json, { maxKeys: 2 }),
+      instructContent: json,
+    },
+    { requiredKeys: ["id", "timestamp"] },
+  )
+  .chain((fields) => fc.string({ unit: "binary" }).map((content) => createMessage(content, fields as never)));
+// As another program, or an older one, may have made it.
+const odd = message.map(({ role, content, ...others }) => ({ role, extra: [role], ...others, content }) as never);
+
+function stored(messages: readonly Message[], block = 0): StoredMessage[] {
+  return messages.map((one, n) => ({ place: block + 2 * n, runId: n % 3 === 0 ? "" : "run", addedAt: n / 1024, message: one }));
+}
+
+/** What comes back when it is read by another process. */
+function reread(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+describe("messages as columns", () => {
+  it("come back as they went in, in order, their fields too, and frozen", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof({ arbitrary: message, weight: 4 }, odd), { maxLength: 9 }), (messages) => {
+        const written = stored(messages, 640);
+        const { content, checksum } = encodeColumns(640, written);
+        const read = decodeColumns(640, content, checksum, 600) ?? [];
+        expect(JSON.stringify(read)).toBe(JSON.stringify(written.map((one) => ({ ...one, place: one.place - 600 }))));
+        for (const { message: one } of read) {
+          expect(Object.isFrozen(one)).toBe(true);
+          for (const member of Object.values(one)) expect(Object.isFrozen(member)).toBe(true);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("share what all of them say", () => {
+    const written = stored(["a", "b"].map((id) => createMessage(id, { id, sendTo: ["x", "y"], metadata: { of: ["all"] } })));
+    const { content, checksum } = encodeColumns(0, written);
+    const [one, two] = decodeColumns(0, content, checksum, 0) ?? [];
+    expect(reread([one, two])).toEqual(reread(written));
+    expect([one?.message.sendTo === two?.message.sendTo, one?.message.metadata === two?.message.metadata]).toEqual([true, true]);
+    expect(content.length).toBeLessThan(JSON.stringify(written).length);
+  });
+
+  it("are no others': changed, cut, of another block or another version they are not read", () => {
+    const { content, checksum } = encodeColumns(64, stored([createMessage("words", { id: "a" })], 64));
+    expect(decodeColumns(64, content, checksum, 0)).toHaveLength(1);
+    expect(decodeColumns(128, content, checksum, 0)).toBeUndefined();
+    for (let at = 0; at < content.length; at += 7) {
+      const flipped = Buffer.from(content);
+      flipped[at] = (flipped[at] as number) ^ 1;
+      expect(decodeColumns(64, flipped, checksum, 0)).toBeUndefined();
+    }
+    expect(decodeColumns(64, content.subarray(1), checksum, 0)).toBeUndefined();
+    expect(decodeColumns(64, content, checksum.subarray(1), 0)).toBeUndefined();
+    expect(decodeColumns(64, content, new Uint8Array(0), 0)).toBeUndefined();
+    const newer = Buffer.from(content.toString().replace('"v":1', '"v":2'));
+    expect(newer.equals(content)).toBe(false);
+    expect(decodeColumns(64, newer, hash("sha256", newer, "buffer").subarray(0, 16), 0)).toBeUndefined();
+  });
+});
