@@ -1,4 +1,5 @@
 import type { Message } from "../message/message.ts";
+import { ArrivalList } from "./arrival-list.ts";
 import type { StoredMessage, StoreState } from "./message-store.ts";
 
 /**
@@ -6,7 +7,7 @@ import type { StoredMessage, StoreState } from "./message-store.ts";
  * asks nobody.
  */
 export class HeldMessages {
-  readonly #byPlace = new Map<number, StoredMessage>();
+  readonly #arrived = new ArrivalList();
   /** By run, then id. */
   readonly #places = new Map<string, Map<string, number>>();
   /** How far the store has been read. */
@@ -19,30 +20,29 @@ export class HeldMessages {
   #oldest = Infinity;
 
   get size(): number {
-    return this.#byPlace.size;
+    return this.#arrived.size;
   }
 
   at(place: number): StoredMessage | undefined {
-    return this.#byPlace.get(place);
+    return this.#arrived.at(place);
   }
 
   placeOf(runId: string, id: string): number | undefined {
     return this.#places.get(runId)?.get(id);
   }
 
-  places(): IterableIterator<number> {
-    return this.#byPlace.keys();
+  places(): number[] {
+    return this.all().map(({ place }) => place);
   }
 
   /** In order of arrival. */
   all(): StoredMessage[] {
-    return [...this.#byPlace.values()].sort((a, b) => a.place - b.place);
+    return this.#arrived.all();
   }
 
   /** False when it is known. */
   add(entry: StoredMessage): boolean {
-    if (this.#byPlace.has(entry.place)) return false;
-    this.#byPlace.set(entry.place, entry);
+    if (!this.#arrived.add(entry)) return false;
     let run = this.#places.get(entry.runId);
     if (run === undefined) this.#places.set(entry.runId, (run = new Map<string, number>()));
     run.set(entry.message.id, entry.place);
@@ -52,9 +52,8 @@ export class HeldMessages {
   }
 
   forget(place: number): boolean {
-    const entry = this.#byPlace.get(place);
+    const entry = this.#arrived.remove(place);
     if (entry === undefined) return false;
-    this.#byPlace.delete(place);
     const run = this.#places.get(entry.runId);
     if (run?.get(entry.message.id) === place) run.delete(entry.message.id);
     if (run?.size === 0) this.#places.delete(entry.runId);
@@ -66,7 +65,7 @@ export class HeldMessages {
     if (this.#oldest >= time) return [];
     const old: number[] = [];
     this.#oldest = Infinity;
-    for (const entry of this.#byPlace.values()) {
+    for (const entry of this.all()) {
       const at = timeOf(entry);
       if (at < time) old.push(entry.place);
       // What is not removed after all must be found again the next time.

@@ -188,7 +188,7 @@ export class MemoryStorage {
   clear(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
-      await this.#remove([...this.#held.places()]);
+      await this.#remove(this.#held.places());
     });
   }
 
@@ -231,7 +231,7 @@ export class MemoryStorage {
     const { last, removals } = await store.state(roleId);
     if (removals !== this.#held.state.removals) {
       const there = new Set(await store.places(roleId));
-      for (const place of [...this.#held.places()]) if (!there.has(place)) await this.#forget(place);
+      for (const place of this.#held.places()) if (!there.has(place)) await this.#forget(place);
     }
     let seen = this.#held.state.last;
     let lost = 0;

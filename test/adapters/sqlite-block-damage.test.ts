@@ -1,9 +1,10 @@
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { encodeMessage } from "../../src/adapters/sqlite-store-rows.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { MemoryError } from "../../src/kernel/errors.ts";
 import type { Message } from "../../src/message/message.ts";
-import { idsOf, watched, type WatchedEmbedder } from "../memory/storage-setup.ts";
+import { idsOf, say, watched, type WatchedEmbedder } from "../memory/storage-setup.ts";
 import { count, filledFile, messages, storageAt } from "./sqlite-block-setup.ts";
 import { meddle, newFile } from "./sqlite-setup.ts";
 
@@ -58,6 +59,19 @@ describe("a block that is damaged", () => {
     expect(healed.damaged).toBe(0);
     await healed.close();
     expect(await count(path, "message_blocks WHERE block % 2147483648 IN (0, 64, 128)")).toBe(3);
+  });
+
+  it("S2 says of no message that it is held because another one stands where it is looked for", async () => {
+    const path = await filledFile();
+    const { identity } = encodeMessage({ runId: "", addedAt: 1, message: say("new") });
+    await meddle(path, `UPDATE messages SET identity = x'${identity.toString("hex")}' WHERE place % 2147483648 = 10`);
+    const storage = storageAt(path);
+    expect(await storage.recover()).toEqual(messages);
+    expect(await storage.add(say("new"))).toBe(true);
+    await storage.close();
+    const again = storageAt(path);
+    expect((await again.recover()).map(({ id }) => id)).toContain("new");
+    await again.close();
   });
 
   it("S2 loses the vectors that are damaged, and only these are made again", async () => {

@@ -35,6 +35,11 @@ describe("a store whose messages and vectors stand in blocks", () => {
     expect([storage.pending, storage.damaged, embedder.batches.length]).toEqual([0, 0, 0]);
     await storage.close();
     const store = sqliteStore({ path });
+    await store.remove(
+      "r",
+      Array.from({ length: 64 }, (_, n) => 64 + n),
+    );
+    expect([await count(path, "message_blocks"), await count(path, "vector_blocks")]).toEqual([2, 2]);
     await store.clearVectors("r");
     await store.close();
     expect([await count(path, "vector_blocks"), await count(path, "vectors")]).toEqual([0, 0]);
