@@ -22,9 +22,17 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
       work.catch(() => {});
       return reject(abortReason(signal));
     }
-    const stop = (): void => reject(abortReason(signal));
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    const letGo = onAbort(signal, () => reject(abortReason(signal)));
+    work.then(
+      (value) => {
+        letGo();
+        resolve(value);
+      },
+      (error: Error) => {
+        letGo();
+        reject(error);
+      },
+    );
   });
 }
 

@@ -77,10 +77,18 @@ export class Lifetime {
   until<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting = (this.#waiting ??= new Set());
-      const settled = (): void => void waiting.delete(reject);
-      work.then(resolve, reject).finally(settled);
       if (this.#ended === undefined) waiting.add(reject);
       else reject(this.#ended.reason);
+      work.then(
+        (value) => {
+          waiting.delete(reject);
+          resolve(value);
+        },
+        (error: Error) => {
+          waiting.delete(reject);
+          reject(error);
+        },
+      );
     });
   }
 

@@ -65,9 +65,21 @@ export interface AttemptOutcome {
   readonly error?: unknown;
 }
 
-/** A door that keeps no record: for agents and models used outside a run. */
+/** A door that keeps no record: for agents and models used outside a run. A step gets its key when somebody asks for it. */
 export function directSteps(signal: AbortSignal): StepPort {
-  const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {} };
-  const step: StepPort["step"] = (_spec, effect) => effect({ key: freshStepKey(), mode: "live", signal, attempts, step });
+  const opened = Promise.resolve();
+  const attempts: Attempts = { open: () => opened, settle: () => {} };
+  const step: StepPort["step"] = (_spec, effect) => {
+    let key: string | undefined;
+    return effect({
+      get key(): string {
+        return (key ??= freshStepKey());
+      },
+      mode: "live",
+      signal,
+      attempts,
+      step,
+    });
+  };
   return { step };
 }
