@@ -3,6 +3,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { Deque } from "../kernel/deque.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { ChatMessage, joinMessages, parseChatMessage } from "../model/chat-message.ts";
+import { ChatList, type ChatMeasure, weightOf } from "./chat-list.ts";
 import { messageTokens } from "./chat-tokens.ts";
 import { ChatUnit, NO_ANSWER } from "./chat-unit.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
@@ -51,8 +52,8 @@ const JsonSchema = z.object({
  * H1 an assistant's calls and their answers are kept or dropped together, so no answer ever stands without its call. An answer stands with
  * its call, whenever it came. H2 calls that were not answered when the conversation went on are answered by words that say so; those at the
  * end wait. H3 pinned messages are never dropped, nor is the newest unit, however large: with these exceptions the limits hold after each
- * `add`, and after each `addAll` unless `trim` says "on_add". H4 `add` is O(1) amortised. H5 lists that are given out are the caller's own,
- * and messages are frozen.
+ * `add`, and after each `addAll` unless `trim` says "on_add". H4 `add` is O(1) amortised, and `messages` is one copy of a list that is kept up
+ * as messages come and go. H5 lists that are given out are the caller's own, and messages are frozen.
  */
 export class ChatMemory {
   readonly maxMessages: number;
@@ -65,6 +66,8 @@ export class ChatMemory {
   /** The newest unit that waits for an answer of an id. */
   readonly #open = new Map<string, ChatUnit>();
   #newest: ChatUnit | undefined;
+  /** The messages of all units before the newest one. */
+  readonly #settled = new ChatList(() => [...this.#kept()].flatMap((unit) => (unit === this.#newest ? [] : unit.messages(true))));
   #places = 0;
   #size = 0;
   #sum = 0;
@@ -89,7 +92,12 @@ export class ChatMemory {
 
   /** All that is kept. What a model can be sent: see H1 and H2. */
   get messages(): ChatMessage[] {
-    return [...this.#kept()].flatMap((unit) => unit.messages(unit !== this.#newest));
+    return this.#settled.with(this.#newest?.messages(false) ?? []);
+  }
+
+  /** The sum over {@link messages} of a measure, such as their tokens: kept up as messages come and go, for one measure at a time. */
+  weigh(measure: ChatMeasure): number {
+    return this.#settled.weigh(measure) + weightOf(this.#newest?.messages(false) ?? [], measure);
   }
 
   /** How many messages are kept, calls that wait counted as answered. */
@@ -145,6 +153,7 @@ export class ChatMemory {
     this.#pinned.length = 0;
     this.#open.clear();
     this.#newest = undefined;
+    this.#settled.clear();
     this.#size = 0;
     this.#sum = 0;
   }
@@ -198,6 +207,7 @@ export class ChatMemory {
     if (isPinned) this.#pinned.push(unit);
     else this.#units.push(unit);
     for (const id of unit.openIds) this.#open.set(id, unit);
+    if (this.#newest !== undefined) this.#settled.push(this.#newest.messages(true));
     this.#newest = unit;
     this.#size += unit.size;
     this.#sum += unit.tokens;
@@ -209,6 +219,7 @@ export class ChatMemory {
     const unit = this.#open.get(id);
     if (unit === undefined) return false;
     unit.answer(message);
+    if (unit !== this.#newest) this.#settled.change();
     if (!unit.waitsFor(id)) this.#open.delete(id);
     unit.tokens += tokens - this.#standIn;
     this.#sum += tokens - this.#standIn;
@@ -220,10 +231,15 @@ export class ChatMemory {
       const oldest = this.#units.at(0);
       if (oldest === undefined || oldest === this.#newest) return;
       this.#units.shift();
+      this.#settled.remove(oldest.size, () => this.#pinnedBefore(oldest));
       this.#size -= oldest.size;
       this.#sum -= oldest.tokens;
       for (const id of oldest.openIds) if (this.#open.get(id) === oldest) this.#open.delete(id);
     }
+  }
+
+  #pinnedBefore({ place }: ChatUnit): number {
+    return this.#pinned.reduce((sum, pinned) => (pinned.place < place ? sum + pinned.size : sum), 0);
   }
 
   /** Both lists are in order of arrival. */

@@ -1,4 +1,4 @@
-import { ChatMessage } from "../model/chat-message.ts";
+import { ChatMessage, type ToolCall } from "../model/chat-message.ts";
 
 /** What stands where a call was never answered: servers refuse a call without an answer. */
 export const NO_ANSWER = "(no result: the call was not answered)";
@@ -55,19 +55,24 @@ export class ChatUnit {
   /** Its messages; calls that wait are given an answer that says so when `isClosed`. */
   messages(isClosed: boolean): readonly ChatMessage[] {
     if (this.#waiting === undefined) return [this.head];
+    const all = [this.head];
     const calls = this.head.toolCalls ?? [];
-    const answers = calls.flatMap(({ id, function: { name } }, place): readonly ChatMessage[] => {
-      const answer = this.#answers[place];
-      if (answer !== undefined) return [answer];
-      return isClosed ? [ChatMessage.tool({ content: NO_ANSWER, name, toolCallId: id })] : [];
-    });
-    return [this.head, ...answers];
+    for (let place = 0; place < calls.length; place++) {
+      const answer = this.#answers[place] ?? (isClosed ? noAnswer(calls[place] as ToolCall) : undefined);
+      if (answer !== undefined) all.push(answer);
+    }
+    return all;
   }
+}
+
+function noAnswer({ id, function: { name } }: ToolCall): ChatMessage {
+  return ChatMessage.tool({ content: NO_ANSWER, name, toolCallId: id });
 }
 
 function placesOf(ids: readonly string[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
-  for (const [place, id] of [...ids.entries()].toReversed()) {
+  for (let place = ids.length - 1; place >= 0; place--) {
+    const id = ids[place] as string;
     const known = places.get(id);
     if (known === undefined) places.set(id, [place]);
     else known.push(place);

@@ -20,11 +20,15 @@ const CJK: readonly (readonly [number, number])[] = [
   [0xff00, 0xffef],
 ];
 
+/** What may be a word of its own; most texts hold none of it, and need not be read one by one. */
+const WIDE = /[\u1100-\uffff]/;
+
 /**
  * How many tokens a text is, near enough to decide whether it is long: a quarter of its characters, and one for each Chinese, Japanese or
  * Korean character, of which a quarter would tell less than half.
  */
 export function estimateTokens(text: string): number {
+  if (!WIDE.test(text)) return Math.ceil(text.length / CHARACTERS_PER_TOKEN);
   let cjk = 0;
   let others = 0;
   for (let place = 0; place < text.length; place++) {

@@ -129,6 +129,24 @@ describe("any conversation", () => {
     );
   });
 
+  it("CL2 weighs what its messages weigh, by one measure after another", () => {
+    const length = ({ content = "" }: ChatMessage): number => content.length;
+    const one = (): number => 1;
+    fc.assert(
+      fc.property(scene, fc.array(fc.boolean(), { minLength: 1 }), ({ events, options: o }, asked) => {
+        const memory = new ChatMemory(o);
+        for (const [n, happened] of events.entries()) {
+          memory.add(messageOf(happened, n), { pin: happened.type === "say" && happened.pin });
+          if (asked[n % asked.length] === true) expect(memory.weigh(length)).toBe(sumOf(memory.messages.map(length)));
+          if (n % 7 === 0) expect(memory.weigh(one)).toBe(memory.messages.length);
+          if (n === 50) memory.clear();
+        }
+        expect(memory.weigh(length)).toBe(sumOf(memory.messages.map(length)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("H1 is always one that servers take: every answer after its call, every call but those at the end answered once", () => {
     fc.assert(
       fc.property(scene, fc.nat({ max: 20 }), ({ events, options: o }, n) => {
@@ -166,6 +184,10 @@ it("H4 takes no longer for a message in a long conversation than in a short one"
   expect(counted).toBe(20_000);
   expect(memory.messages).toHaveLength(1_000);
 });
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
 
 function checkSendable(messages: readonly ChatMessage[]): void {
   let open: string[] = [];

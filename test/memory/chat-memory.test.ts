@@ -98,6 +98,18 @@ describe("the window", () => {
     expect(memory.tokens).toBe(4 + 1 + 1_024);
   });
 
+  it("H4 is in order in a window that is too long to be moved, read or not", () => {
+    for (const isRead of [true, false]) {
+      const memory = new ChatMemory({ maxMessages: 5_000, pinned: "goal" });
+      for (let n = 0; n < 5_100; n++) {
+        memory.add(ChatMessage.user(`${n}`), { pin: n === 4 });
+        if (isRead && n > 4_900) expect(memory.messages.at(-1)?.content).toBe(`${n}`);
+      }
+      const kept = memory.messages.map(({ content }) => content);
+      expect(kept).toEqual(["goal", "4", ...Array.from({ length: 4_998 }, (_, n) => `${n + 102}`)]);
+    }
+  });
+
   it("drops more when an answer turns out long", () => {
     const tokens = { name: "characters", count: (text: string) => text.length };
     const memory = filled(new ChatMemory({ maxTokens: 200, tokens }), user("goal"), calls("a"));
