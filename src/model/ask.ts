@@ -4,36 +4,32 @@ import type { Json } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { boundedRequest, callModel, type CallPolicy, type DeltaInfo } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
-import type { ChatModel, ChatRequest, ChatResponse, ToolSpec, Usage } from "./chat-model.ts";
+import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { addUsage } from "./usage.ts";
 import { askAgain, issueLine, type OutputIssue, promptFor, readReply, withLadder } from "./structured-output.ts";
 
-/** One question to a model, through the door every side effect passes. */
-export interface AskInput {
+/** What a question to a model passes on its way, whatever it asks. */
+export interface AskedThrough {
   readonly steps: StepPort;
   readonly model: ChatModel;
-  readonly messages: readonly ChatMessage[];
   /** How calls are made: clock, retries, limits, prices, timeouts. None of it is part of the step's address. */
   readonly policy: CallPolicy;
-  readonly temperature?: number | undefined;
-  /** Most tokens of the reply. Default: none, and 16,384 where a price is known. */
-  readonly maxTokens?: number | undefined;
-  readonly seed?: number | undefined;
-  readonly stop?: readonly string[] | undefined;
-  readonly extra?: Readonly<Record<string, Json>> | undefined;
   /** Stops this question alone; the step's own signal always counts. */
   readonly signal?: AbortSignal | undefined;
   /** Text as it comes; an answer from the record comes in one piece. */
   readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
 }
 
-/** A question whose answer may be calls of tools. */
-export interface ChatStepInput extends AskInput {
-  readonly tools?: readonly ToolSpec[] | undefined;
-  readonly toolChoice?: ChatRequest["toolChoice"] | undefined;
-  /** How the reply must look on the wire, where the caller reads it itself. */
-  readonly format?: ChatRequest["schema"] | undefined;
+/** One question to a model, through the door every side effect passes. */
+export interface AskInput extends AskedThrough {
+  readonly messages: readonly ChatMessage[];
+  readonly temperature?: number | undefined;
+  /** Most tokens of the reply. Default: none, and 16,384 where a price is known. */
+  readonly maxTokens?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly stop?: readonly string[] | undefined;
+  readonly extra?: Readonly<Record<string, Json>> | undefined;
 }
 
 /** What an {@link OutputError} of code `OUTPUT_INVALID` carries. */
@@ -57,8 +53,8 @@ const REASKS = 1;
  *
  * @throws ModelError, ControlError: see {@link callModel}
  */
-export function chatStep(input: ChatStepInput): Promise<ChatResponse> {
-  return recordedCall(input, undefined, false);
+export function chatStep(request: ChatRequest, way: AskedThrough): Promise<ChatResponse> {
+  return recordedCall(request, way, undefined, false);
 }
 
 /**
@@ -73,12 +69,12 @@ export function chatStep(input: ChatStepInput): Promise<ChatResponse> {
 export async function askModel<S extends z.ZodType>(input: AskInput & { readonly schema: S }): Promise<z.infer<S>>;
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
 export async function askModel(input: AskInput & { readonly schema?: z.ZodType | undefined }): Promise<unknown> {
-  if (input.schema === undefined) return (await recordedCall(input, undefined, false)).content;
+  if (input.schema === undefined) return (await recordedCall({ ...input, schema: undefined }, input, undefined, false)).content;
   const output = outputSchema(input.schema);
   let messages = input.messages;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   for (let n = 0; ; n++) {
-    const reply = await recordedCall({ ...input, messages }, output, n > 0);
+    const reply = await recordedCall({ ...input, messages, schema: undefined }, input, output, n > 0);
     usage = addUsage(usage, reply.usage);
     const read = readReply(reply.content, input.schema, output);
     if (read.ok) return read.value;
@@ -93,50 +89,54 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
  *
  * @param schemaTold whether the messages tell the schema already
  */
-async function recordedCall(input: ChatStepInput, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
-  const { model, messages, policy, steps } = input;
-  if (messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
-  const request = boundedRequest(model, requestOf(input), policy.prices);
-  const address = { model: model.id, ...request, ...(output === undefined ? {} : { schema: output.json }) };
+async function recordedCall(asked: Asked, way: AskedThrough, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
+  const { model, policy, steps } = way;
+  if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
+  const request = boundedRequest(model, requestOf(asked, model), policy.prices);
+  const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
   let live = false;
   const reply = await steps.step({ kind: "model", name: model.id, request: address, metered: true }, (door) => {
     live = true;
-    return liveCall(input, door, request, output, schemaTold);
+    return liveCall(way, door, request, output, schemaTold);
   });
-  if (!live && reply.content !== "") input.onDelta?.(reply.content, { try: 1 });
+  if (!live && reply.content !== "") way.onDelta?.(reply.content, { try: 1 });
   return reply;
 }
 
 function liveCall(
-  input: ChatStepInput,
+  way: AskedThrough,
   door: StepDoor,
   request: ChatRequest,
   output: OutputSchema | undefined,
   schemaTold: boolean,
 ): Promise<ChatResponse> {
-  const signal = input.signal === undefined || input.signal === door.signal ? door.signal : AbortSignal.any([door.signal, input.signal]);
-  const deps = { ...input.policy, attempts: door.attempts, signal, onDelta: input.onDelta };
-  if (output === undefined) return callModel(input.model, request, deps);
-  return withLadder(input.model, output, (rung) => {
+  const signal = way.signal === undefined || way.signal === door.signal ? door.signal : AbortSignal.any([door.signal, way.signal]);
+  const deps = { ...way.policy, attempts: door.attempts, signal, onDelta: way.onDelta };
+  if (output === undefined) return callModel(way.model, request, deps);
+  return withLadder(way.model, output, (rung) => {
     const messages = schemaTold ? request.messages : promptFor(request.messages, output, rung);
-    return callModel(input.model, { ...request, messages, schema: rung.format }, deps);
+    return callModel(way.model, { ...request, messages, schema: rung.format }, deps);
   });
 }
 
-/** Everything that decides the answer. The model's own extra fields are said here, so that they are part of the address. */
-function requestOf(input: ChatStepInput): ChatRequest {
-  const extra = { ...input.model.extra, ...input.extra };
-  return {
-    messages: input.messages,
-    ...(input.tools === undefined || input.tools.length === 0 ? {} : { tools: input.tools }),
-    ...(input.toolChoice === undefined ? {} : { toolChoice: input.toolChoice }),
-    ...(input.format === undefined ? {} : { schema: input.format }),
-    ...(input.temperature === undefined ? {} : { temperature: input.temperature }),
-    ...(input.maxTokens === undefined ? {} : { maxTokens: input.maxTokens }),
-    ...(input.seed === undefined ? {} : { seed: input.seed }),
-    ...(input.stop === undefined ? {} : { stop: input.stop }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra }),
-  };
+/** A request of which nothing was looked at: members may be there without a value. */
+type Asked = Pick<ChatRequest, "messages"> & { readonly [K in Exclude<keyof ChatRequest, "messages">]?: ChatRequest[K] | undefined };
+
+/** Everything that decides the answer, and nothing else. The model's own extra fields are said here, so that they are part of the address. */
+function requestOf(asked: Asked, model: ChatModel): ChatRequest {
+  const { tools, toolChoice, schema, temperature, maxTokens, seed, stop, extra } = asked;
+  const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: asked.messages };
+  if (tools !== undefined && tools.length > 0) request.tools = tools;
+  if (toolChoice !== undefined) request.toolChoice = toolChoice;
+  if (schema !== undefined) request.schema = schema;
+  if (temperature !== undefined) request.temperature = temperature;
+  if (maxTokens !== undefined) request.maxTokens = maxTokens;
+  if (seed !== undefined) request.seed = seed;
+  if (stop !== undefined) request.stop = stop;
+  if (model.extra === undefined && extra === undefined) return request;
+  const both = { ...model.extra, ...extra };
+  if (Object.keys(both).length > 0) request.extra = both;
+  return request;
 }
 
 function outputError(model: string, text: string, issues: readonly OutputIssue[], usage: Usage): OutputError {

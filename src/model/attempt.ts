@@ -1,6 +1,7 @@
 import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { ChatModel, ChatRequest, ChatResponse } from "./chat-model.ts";
+import { Lifetime } from "../kernel/lifetime.ts";
+import type { ChatModel, ChatOptions, ChatRequest, ChatResponse } from "./chat-model.ts";
 import { failureOf, modelError } from "./failure.ts";
 import { checkReply, ReplyBuilder } from "./reply.ts";
 
@@ -26,28 +27,28 @@ export interface AttemptBounds {
  */
 export async function attempt(model: ChatModel, request: ChatRequest, bounds: AttemptBounds): Promise<ChatResponse> {
   throwIfAborted(bounds.signal);
-  const stop = new AbortController();
-  const watch = new Watch(model.id, bounds, stop);
-  const builder = new ReplyBuilder(model.id);
+  const builder = model.streams === false ? undefined : new ReplyBuilder(model.id);
+  const watch = new Watch(model.id, bounds);
   try {
     const reply =
-      model.streams === false
-        ? await readWhole(model, request, watch, bounds.onText)
-        : await readStream(model, request, builder, watch, bounds.onText);
+      builder === undefined ? await readWhole(model, request, watch) : await readStream(model, request, builder, watch, bounds.onText);
+    if (builder === undefined && reply.content !== "") bounds.onText?.(reply.content);
     checkReply(model.id, request, reply);
     return reply;
   } catch (error) {
-    if (stop.signal.aborted) throw stop.signal.reason;
-    throw failureOf(model.id, error, { began: builder.began });
+    throw watch.stopped ?? failureOf(model.id, error, { began: builder?.began === true });
   } finally {
     watch.end();
   }
 }
 
-async function readWhole(model: ChatModel, request: ChatRequest, watch: Watch, onText: AttemptBounds["onText"]): Promise<ChatResponse> {
-  const reply = await watch.until(model.chat(request, { signal: watch.signal }));
-  if (reply.content !== "") onText?.(reply.content);
-  return reply;
+function readWhole(model: ChatModel, request: ChatRequest, watch: Watch): Promise<ChatResponse> {
+  const o: ChatOptions = {
+    get signal(): AbortSignal {
+      return watch.signal;
+    },
+  };
+  return watch.until(model.chat(request, o));
 }
 
 async function readStream(
@@ -58,7 +59,13 @@ async function readStream(
   onText: AttemptBounds["onText"],
 ): Promise<ChatResponse> {
   watch.expectLife();
-  const pieces = model.stream(request, { signal: watch.signal, alive: () => watch.expectLife() })[Symbol.asyncIterator]();
+  const o: ChatOptions = {
+    get signal(): AbortSignal {
+      return watch.signal;
+    },
+    alive: () => watch.expectLife(),
+  };
+  const pieces = model.stream(request, o)[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await watch.until(pieces.next());
@@ -75,34 +82,35 @@ async function readStream(
   return builder.finish();
 }
 
-/** Aborts a try when its caller does, when nothing is heard for too long, or when its time is up. */
+/** Ends a try when its caller does, when nothing is heard for too long, or when its time is up. Its signal is made for a model that asks for it. */
 class Watch {
-  readonly signal: AbortSignal;
   readonly #model: string;
   readonly #bounds: AttemptBounds;
-  readonly #stop: AbortController;
-  readonly #stopped: Promise<never>;
+  readonly #life = new Lifetime(() => {});
   readonly #cancelWhole: () => void;
   readonly #unheard: () => void;
   #cancelIdle: () => void = () => {};
   #ended = false;
 
-  constructor(model: string, bounds: AttemptBounds, stop: AbortController) {
+  constructor(model: string, bounds: AttemptBounds) {
     this.#model = model;
     this.#bounds = bounds;
-    this.#stop = stop;
-    this.signal = stop.signal;
-    this.#stopped = new Promise((_resolve, reject) => {
-      stop.signal.addEventListener("abort", () => reject(stop.signal.reason as Error), { once: true });
-    });
-    this.#stopped.catch(() => {});
-    this.#unheard = onAbort(bounds.signal, () => stop.abort(abortReason(bounds.signal)));
-    this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => stop.abort(this.#late()));
+    this.#unheard = onAbort(bounds.signal, () => this.#life.end(abortReason(bounds.signal)));
+    this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => this.#life.end(this.#late()));
   }
 
-  /** The value of `work`, unless the try was stopped before: work may end normally because it was stopped. */
-  until<T>(work: Promise<T>): Promise<T> {
-    return Promise.race([this.#stopped, work]);
+  get signal(): AbortSignal {
+    return this.#life.signal;
+  }
+
+  /** Why the try was stopped, if it was. */
+  get stopped(): Error | undefined {
+    return this.#life.ended?.reason;
+  }
+
+  /** The value of `work`, unless the try was stopped before: work may end normally because it was stopped. A model may give it at once. */
+  until<T>(work: T | Promise<T>): Promise<T> {
+    return this.#life.until(Promise.resolve(work));
   }
 
   /** Starts the wait for the next sign of life anew. */
@@ -110,7 +118,7 @@ class Watch {
     if (this.#ended) return;
     this.#cancelIdle();
     const { clock, idleTimeout } = this.#bounds;
-    this.#cancelIdle = clock.timer(idleTimeout, () => this.#stop.abort(this.#silent()));
+    this.#cancelIdle = clock.timer(idleTimeout, () => this.#life.end(this.#silent()));
   }
 
   end(): void {

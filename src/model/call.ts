@@ -78,11 +78,11 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   // Limits listen each for themselves: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const own = deps.limits === undefined ? deps : { ...deps, signal: AbortSignal.any([deps.signal]) };
   const call: Call = { model, request: sent, deps: own, price, hold: price === undefined ? 0 : holdFor(sent, price) };
-  const policy = { ...defaultRetry, ...deps.retry };
   let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
   for (let n = 1; ; n++) {
-    const tried = await limitedTry(call, n, timeLeft);
+    const tried = await (own.limits === undefined ? oneTry(call, n, timeLeft) : limitedTry(call, own.limits, n, timeLeft));
     if (tried.ok) return tried.reply;
+    const policy = { ...defaultRetry, ...deps.retry };
     timeLeft -= tried.took;
     const delay = retryDelay(tried.error, n, policy, deps.random);
     if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
@@ -104,31 +104,32 @@ interface Call {
 type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok: false; readonly error: Error; readonly took: number };
 
 /** The place among the limits is taken before the money: who waits for a place must not keep money from those who have one. */
-async function limitedTry(call: Call, n: number, timeLeft: number): Promise<Tried> {
-  const { deps, request } = call;
-  const { clock, signal } = deps;
-  // Counted only where a limit asks: it takes the whole request.
-  const lease = await deps.limits?.acquire({ tokens: tokensAtMost(request), clock, signal });
+async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
+  const { clock, signal } = call.deps;
+  const lease = await limits.acquire({ tokens: tokensAtMost(call.request), clock, signal });
   let used: number | undefined = 0;
   try {
-    await deps.attempts.open(call.hold);
-    if (signal.aborted) {
-      deps.attempts.settle({ cost: 0, basis: "none" });
-      throw abortReason(signal);
-    }
-    used = undefined;
-    const tried = await oneTry(call, n, timeLeft);
+    const tried = await oneTry(call, n, timeLeft, () => {
+      used = undefined;
+    });
     const usage = tried.ok ? tried.reply.usage : usageOf(tried.error);
     if (usage !== undefined) used = usage.inputTokens + usage.outputTokens;
     else if (!tried.ok && !mayHaveRun(tried.error)) used = 0;
     return tried;
   } finally {
-    lease?.release(used);
+    lease.release(used);
   }
 }
 
-async function oneTry(call: Call, n: number, timeLeft: number): Promise<Tried> {
+/** @param begins told when the money is reserved and the model is about to be asked */
+async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => void): Promise<Tried> {
   const { deps, model, request } = call;
+  await deps.attempts.open(call.hold);
+  if (deps.signal.aborted) {
+    deps.attempts.settle({ cost: 0, basis: "none" });
+    throw abortReason(deps.signal);
+  }
+  begins?.();
   const started = deps.clock.now();
   const onText = textSink(deps, n);
   let answer: ChatResponse;
@@ -147,13 +148,13 @@ async function oneTry(call: Call, n: number, timeLeft: number): Promise<Tried> {
     return { ok: false, error: failed, took: deps.clock.now() - started };
   }
   const told = soundUsage(answer.usage);
-  const reply = { ...answer, usage: told ?? estimateUsage(request, answer) };
-  const outcome = settlement(call, told, reply.usage);
+  const usage = told ?? estimateUsage(request, answer);
+  const outcome = settlement(call, told, usage);
   deps.attempts.settle(outcome);
   if (outcome.cost !== undefined && outcome.cost > call.hold) {
     deps.logger?.warn(`${model.id}: a call cost ${outcome.cost} micro-dollars, more than the ${call.hold} reserved for it.`);
   }
-  return { ok: true, reply };
+  return { ok: true, reply: told === undefined ? { ...answer, usage } : answer };
 }
 
 function settlement(call: Call, told: Usage | undefined, usage: Usage): AttemptOutcome {
@@ -177,8 +178,12 @@ function usageOf(error: Error): Usage | undefined {
 function soundUsage(usage: Usage | undefined): Usage | undefined {
   if (usage === undefined || usage.estimated === true) return undefined;
   const { inputTokens, outputTokens, cachedTokens } = usage;
-  const counts = [inputTokens, outputTokens, cachedTokens ?? 0];
-  return counts.every((count) => Number.isSafeInteger(count) && count >= 0) && inputTokens + outputTokens > 0 ? usage : undefined;
+  const areCounts = isCount(inputTokens) && isCount(outputTokens) && isCount(cachedTokens ?? 0);
+  return areCounts && inputTokens + outputTokens > 0 ? usage : undefined;
+}
+
+function isCount(count: number): boolean {
+  return Number.isSafeInteger(count) && count >= 0;
 }
 
 function estimateUsage(request: ChatRequest, reply: ChatResponse): Usage {

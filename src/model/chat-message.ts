@@ -51,13 +51,42 @@ interface ChatMessageFactories {
  * @throws UsageError `CHAT_MESSAGE_INVALID` for content that is no text, and for pictures and calls that are none.
  */
 export const ChatMessage: ChatMessageFactories = {
-  user: (content, more = {}) => parseChatMessage({ role: "user", content, ...more }),
-  system: (content) => parseChatMessage({ role: "system", content }),
-  assistant: (content) => parseChatMessage({ role: "assistant", content }),
-  tool: ({ content, name, toolCallId, images }) => parseChatMessage({ role: "tool", content, name, toolCallId, images }),
-  fromToolCalls: (calls, content = "") =>
-    parseChatMessage({ role: "assistant", ...(content === "" ? {} : { content }), toolCalls: withOwnIds(calls) }),
+  user: (content, more) =>
+    more === undefined && isText(content) ? frozen({ role: "user", content }) : parseChatMessage({ role: "user", content, ...more }),
+  system: (content) => (isText(content) ? frozen({ role: "system", content }) : parseChatMessage({ role: "system", content })),
+  assistant: (content) => (isText(content) ? frozen({ role: "assistant", content }) : parseChatMessage({ role: "assistant", content })),
+  tool({ content, name, toolCallId, images }) {
+    const isPlain = images === undefined && isText(content) && isText(name) && isText(toolCallId);
+    const message = { role: "tool", content, name, toolCallId } as const;
+    return isPlain ? frozen(message) : parseChatMessage({ ...message, images });
+  },
+  fromToolCalls(calls, content = "") {
+    const toolCalls = withOwnIds(calls);
+    const message: ChatMessage = content === "" ? { role: "assistant", toolCalls } : { role: "assistant", content, toolCalls };
+    return toolCalls.length > 0 && isText(content) && toolCalls.every(isPlainCall) ? frozen(message) : parseChatMessage(message);
+  },
 };
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+/** Made here, with nothing in it that had to be looked into. */
+function isPlainCall({ id, function: { name, arguments: given }, extra }: ToolCall): boolean {
+  return extra === undefined && isText(id) && isText(name) && isText(given);
+}
+
+/** A message that is known to be one. */
+function frozen(message: ChatMessage): ChatMessage {
+  for (const call of message.toolCalls ?? []) {
+    Object.freeze(call.function);
+    Object.freeze(call);
+  }
+  if (message.toolCalls !== undefined) Object.freeze(message.toolCalls);
+  Object.freeze(message);
+  parsedBefore.add(message);
+  return message;
+}
 
 const text = z.string();
 const optionalText = text.optional();
@@ -116,13 +145,20 @@ function notAMessage(why: string): UsageError {
 
 /** Calls with ids of their own, in the wire's form. */
 function withOwnIds(calls: readonly ToolCall[]): ToolCall[] {
+  const [only] = calls;
+  if (calls.length === 1 && only !== undefined) return [wireForm(only, only.id)];
   const taken = new Set<string>();
-  return calls.map(({ id, function: { name, arguments: given }, extra }) => {
-    let own = id;
-    for (let nth = 2; taken.has(own); nth++) own = `${id}#${nth}`;
+  return calls.map((call) => {
+    let own = call.id;
+    for (let nth = 2; taken.has(own); nth++) own = `${call.id}#${nth}`;
     taken.add(own);
-    return { id: own, type: "function", function: { name, arguments: given }, ...(extra === undefined ? {} : { extra }) };
+    return wireForm(call, own);
   });
+}
+
+function wireForm({ function: { name, arguments: given }, extra }: ToolCall, id: string): ToolCall {
+  const call: ToolCall = { id, type: "function", function: { name, arguments: given } };
+  return extra === undefined ? call : { ...call, extra };
 }
 
 /**

@@ -41,7 +41,8 @@ const IMAGE_TOKENS = 50_000;
 export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: PriceTable = {}): ModelPrice | undefined {
   const given = own(overrides, model.id) ?? own(overrides, undated(model.id)) ?? model.price;
   if (given === undefined) return listPrice(model.id);
-  for (const part of given.longPrompt === undefined ? [given] : [given, given.longPrompt]) checkPrice(model.id, part);
+  checkPrice(model.id, given);
+  if (given.longPrompt !== undefined) checkPrice(model.id, given.longPrompt);
   return given;
 }
 
@@ -120,11 +121,16 @@ function own(table: PriceTable, id: string): ModelPrice | undefined {
 }
 
 function checkPrice(id: string, price: TokenPrice): void {
+  if (isPrice(price.input) && isPrice(price.output) && isPrice(price.cachedInput ?? 0)) return;
   for (const [name, value] of Object.entries({ input: price.input, output: price.output, cachedInput: price.cachedInput ?? 0 })) {
-    if (Number.isFinite(value) && value >= 0) continue;
+    if (isPrice(value)) continue;
     throw new UsageError(
       "PRICE_INVALID",
       `Expected the ${name} price of ${id} to be dollars for a million tokens, 0 or more, got ${value}.`,
     );
   }
+}
+
+function isPrice(value: number): boolean {
+  return Number.isFinite(value) && value >= 0;
 }

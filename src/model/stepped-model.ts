@@ -36,7 +36,7 @@ export function steppedModel(model: ChatModel, parts: SteppedModelParts): Steppe
   if (isStepped(model)) return model.through(parts.steps);
   const { steps, policy, onDelta } = parts;
   const chat: SteppedModel["chat"] = (request, o) =>
-    chatStep({ ...stepInput(request), model, steps, policy, signal: o.signal, onDelta: both(onDelta, o.onDelta) });
+    chatStep(request, { model, steps, policy, signal: o.signal, onDelta: both(onDelta, o.onDelta) });
   const stepped: SteppedModel = {
     id: model.id,
     ...(model.price === undefined ? {} : { price: model.price }),
@@ -73,10 +73,6 @@ export function missingModel(who: string): never {
 /** Whether a model stands behind a door, which bounds its calls. */
 export function isStepped(model: ChatModel): model is SteppedModel {
   return "through" in model && typeof model.through === "function";
-}
-
-function stepInput({ schema, ...request }: ChatRequest): Omit<ChatRequest, "schema"> & { readonly format?: ChatRequest["schema"] } {
-  return schema === undefined ? request : { ...request, format: schema };
 }
 
 type OnDelta = (text: string, info: DeltaInfo) => void;

@@ -228,14 +228,14 @@ describe("chatStep", () => {
 
   it("gives the whole answer, calls of tools included, and has the tools in its address", async () => {
     const { input, recorder } = setup(scriptedModel([{ toolCalls: [call] }]));
-    const answer = await chatStep({ ...input, tools, toolChoice: "required" });
+    const answer = await chatStep({ messages: input.messages, tools, toolChoice: "required" }, input);
     expect(answer).toMatchObject({ finishReason: "tool_calls", toolCalls: [call] });
     expect(recorder.specs[0]?.request).toMatchObject({ tools, toolChoice: "required" });
   });
 
   it("no tools are none", async () => {
     const { input, recorder } = setup(scriptedModel(["text"]));
-    await chatStep({ ...input, tools: [] });
+    await chatStep({ messages: input.messages, tools: [] }, input);
     expect(recorder.specs[0]?.request).not.toHaveProperty("tools");
   });
 });

@@ -63,7 +63,36 @@ describe("messages are made", () => {
     expect(() => Object.assign(message.toolCalls?.[0]?.function ?? {}, { name: "rm" })).toThrow(TypeError);
   });
 
+  it("the same as one from elsewhere with these fields, which is looked through", () => {
+    const made = [
+      ChatMessage.user("hi"),
+      ChatMessage.system(""),
+      ChatMessage.assistant("yes"),
+      ChatMessage.tool({ content: "", name: "", toolCallId: "c1" }),
+      ChatMessage.tool({ content: "4", name: "add", toolCallId: "c1", images: [picture] }),
+      ChatMessage.fromToolCalls([call("c1"), call("c1")], "I look."),
+      ChatMessage.fromToolCalls([{ ...call("c1"), extra: { signature: "s" } }]),
+    ];
+    for (const message of made) {
+      const read = parseChatMessage(JSON.parse(JSON.stringify(message)));
+      expect([read, Object.keys(read)]).toEqual([message, Object.keys(message)]);
+      expect(parseChatMessage(message)).toBe(message);
+      expect(
+        [message, message.toolCalls ?? message, message.toolCalls?.[0] ?? message, message.toolCalls?.[0]?.function ?? message].every(
+          Object.isFrozen,
+        ),
+      ).toBe(true);
+    }
+  });
+
   it.each<[string, () => unknown]>([
+    [
+      "calls whose arguments are no text",
+      () => ChatMessage.fromToolCalls([{ ...call("c"), function: { name: "x", arguments: {} } } as never]),
+    ],
+    ["calls with something besides that is no JSON", () => ChatMessage.fromToolCalls([{ ...call("c"), extra: { at: 1n } } as never])],
+    ["calls and words that are no text", () => ChatMessage.fromToolCalls([call("c")], 7 as never)],
+    ["an answer whose name is no text", () => ChatMessage.tool({ content: "4", name: 7, toolCallId: "c" } as never)],
     ["content that is no text", () => ChatMessage.user(7 as unknown as string)],
     ["a picture that is none", () => ChatMessage.user("x", { images: [{ mediaType: "text/html", data: "PGI+" }] })],
     ["an answer to nothing", () => ChatMessage.tool({ content: "4", name: "add" } as Parameters<typeof ChatMessage.tool>[0])],
