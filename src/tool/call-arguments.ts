@@ -2,6 +2,7 @@ import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { issueLine } from "../model/structured-output.ts";
+import { plainCopy } from "./plain-copy.ts";
 import { plainValue } from "./plain-value.ts";
 import type { Tool } from "./tool.ts";
 
@@ -68,6 +69,7 @@ function mendedJson(text: string): Json | undefined {
 }
 
 function notPlain(value: Json): string | undefined {
+  if (plainCopy(value) !== undefined) return undefined;
   try {
     canonicalJson(value);
     return undefined;
@@ -84,7 +86,7 @@ function plainForm(args: unknown): JsonObject | undefined {
 
 function jsonForm(args: unknown): Json | undefined {
   try {
-    return JSON.parse(canonicalJson(args)) as Json;
+    return plainCopy(args) ?? (JSON.parse(canonicalJson(args)) as Json);
   } catch {
     return undefined;
   }

@@ -52,6 +52,7 @@ export interface ReadyCall {
 }
 
 const SHOWN_NAMES = 500;
+const NO_POLICY: PermissionPolicy = {};
 
 /**
  * One call of a model: checked, permitted, run within its limits, recorded. Whatever the model wrote and the tool does comes back as a
@@ -61,13 +62,22 @@ const SHOWN_NAMES = 500;
  * that the activation has ended.
  */
 export async function callTool(call: ToolCall, options: CallToolOptions): Promise<CalledTool> {
-  const ready = readyCall(call, options);
-  const permitted = isReady(ready) ? await permit(ready, options) : ready;
+  return answered(readyCall(call, options), options);
+}
+
+/** The answer to a call that was looked at: it is permitted and run, unless it has one already. */
+export function answered(looked: ReadyCall | CalledTool, options: CallToolOptions): CalledTool | Promise<CalledTool> {
+  if (!isReady(looked)) return told(looked, options);
+  return looked.decision === "allow" ? runReady(looked, options) : permittedFirst(looked, options);
+}
+
+async function permittedFirst(ready: ReadyCall, options: CallToolOptions): Promise<CalledTool> {
+  const permitted = await permit(ready, options);
   return isReady(permitted) ? runReady(permitted, options) : told(permitted, options);
 }
 
 /** Looks at a call without running anything. */
-export function readyCall(call: ToolCall, { tools, policy = {} }: CallToolOptions): ReadyCall | CalledTool {
+export function readyCall(call: ToolCall, { tools, policy = NO_POLICY }: CallToolOptions): ReadyCall | CalledTool {
   const { name, arguments: text } = call.function;
   const tool = tools.find(name);
   if (tool === undefined) return notRun(call, "unknown", `there is no tool ${valueText(name)}. ${toolsThere(tools)}`);

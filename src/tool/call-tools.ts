@@ -2,7 +2,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import { type CalledTool, notRun } from "./call-outcome.ts";
-import { type CallToolOptions, isReady, permit, type ReadyCall, readyCall, runReady, told } from "./call-tool.ts";
+import { answered, type CallToolOptions, isReady, permit, type ReadyCall, readyCall, runReady, told } from "./call-tool.ts";
 import { forbiddenBy, type ToolChoice } from "./tool-choice.ts";
 
 /** What the calls of one reply are made with. */
@@ -38,7 +38,9 @@ export async function callTools(calls: readonly ToolCall[], options: CallToolsOp
   const answers: CalledTool[] = [];
   for (const group of sideBySide(looked)) {
     throwIfAborted(signal);
+    const [only] = group;
     if (answers.some((answer) => answer.ends)) answers.push(...group.map((one) => told(skipped(one.call), options)));
+    else if (group.length === 1 && only !== undefined) answers.push(await answered(only, options));
     else answers.push(...(await runGroup(group, concurrency, options)));
   }
   return answers;
@@ -75,7 +77,7 @@ function sideBySide(looked: readonly Looked[]): readonly (readonly Looked[])[] {
 
 async function runGroup(group: readonly Looked[], concurrency: number, options: CallToolOptions): Promise<readonly CalledTool[]> {
   const permitted: Looked[] = [];
-  for (const one of group) permitted.push(isReady(one) ? await permit(one, options) : one);
+  for (const one of group) permitted.push(isReady(one) && one.decision === "ask" ? await permit(one, options) : one);
   const answers = new Map<number, CalledTool>();
   let next = 0;
   let isOver = false;

@@ -33,6 +33,7 @@ export interface PermissionPolicy {
   readonly rules?: readonly PermissionRule[];
 }
 
+const NO_RULES: readonly PermissionRule[] = [];
 /** Most characters of an argument that a rule which allows is tried on; rules that deny or ask are tried on all. */
 const MAX_ALLOWED = 10_000;
 const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
@@ -53,7 +54,8 @@ export function decide(
   policy: PermissionPolicy,
 ): Decision {
   checkPolicy(policy);
-  const ruled = strictest((policy.rules ?? []).filter((rule) => fitsTool(rule, tool.name) && fitsArguments(rule, args)));
+  const { rules = NO_RULES } = policy;
+  const ruled = rules.length === 0 ? undefined : strictest(rules.filter((rule) => fitsTool(rule, tool.name) && fitsArguments(rule, args)));
   if (ruled !== undefined) return ruled;
   const own = decisionOf(tool.permission, args);
   return own === "deny" ? own : (policy.default ?? own);

@@ -32,7 +32,7 @@ const ImageSchema: z.ZodType<ImagePart> = z.union([
  */
 export function plainResult(answer: unknown, limit: number): ToolResult {
   try {
-    return isResult(answer) ? boundedResult(answer, limit) : { ...outputOf(answer, limit) };
+    return isResult(answer) ? boundedResult(answer, limit) : outputOf(answer, limit);
   } catch (error) {
     return { error: cutText(`the tool's result cannot be read: ${wellFormed(toldOf(error))}`, limit) };
   }

@@ -1,8 +1,9 @@
-import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { ContextClosedError, TimeoutError } from "../kernel/errors.ts";
+import { type ControlError, ContextClosedError, TimeoutError } from "../kernel/errors.ts";
 import { Lifetime } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
+import { isThenable } from "../kernel/thenable.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { HumanPort } from "./human-port.ts";
@@ -46,8 +47,8 @@ export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: 
   throwIfAborted(door.signal);
   const running = new RunningTool(tool, door, reach);
   try {
-    const answer = await running.until(begin(tool, args, running.context));
-    const result = plainResult(answer, tool.maxOutput);
+    const begun = running.begin(args);
+    const result = plainResult(isThenable(begun) ? await begun : begun, tool.maxOutput);
     return { outcome: isFailure(result) ? "failed" : "ok", result };
   } catch (error) {
     if (running.isLate) return { outcome: "timeout", result: toolFailure(lateText(tool)) };
@@ -59,30 +60,26 @@ export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: 
   }
 }
 
-/** Async, so that what is thrown at once is a rejection like any other. */
-async function begin(tool: Tool, args: unknown, ctx: ToolContext): Promise<ToolAnswer> {
-  return tool.execute(args, ctx);
-}
-
 function lateText({ name, timeout }: Tool): string {
   return `the tool "${name}" did not end within ${timeout / 1_000} seconds and was stopped. What it had begun may have happened. Ask for less at once, or go another way.`;
 }
 
 /**
- * One run of one tool. It owns the run's time, its signal, and what the tool may still ask.
+ * One run of one tool. It owns the run's time, its signal, and what the tool may still ask. Most tools ask nothing, and many answer at once:
+ * what they do not use is not made.
  *
  * N1 time that is spent waiting for a person does not count. N2 when it is closed, the tool reaches nothing any more. N3 a tool that tells
  * without end how far it is, is no longer listened to.
  */
 class RunningTool {
-  readonly context: ToolContext;
   readonly #tool: Tool;
   readonly #door: StepDoor;
   readonly #reach: ToolReach;
-  readonly #limit: TimeLimit;
-  /** Its signal is made when the tool asks for it: most never do. */
+  readonly #begun: number;
   readonly #life = new Lifetime(() => {});
-  readonly #stops: ReadonlySet<AbortSignal>;
+  #limit: TimeLimit | undefined;
+  /** How to stop listening to those who may stop the call. */
+  #listening: (() => void)[] | undefined;
   #isLate = false;
   #isClosed = false;
   #persons = 0;
@@ -92,18 +89,21 @@ class RunningTool {
     this.#tool = tool;
     this.#door = door;
     this.#reach = reach;
-    this.#limit = new TimeLimit(reach.clock, tool.timeout, () => {
-      this.#isLate = true;
-      this.#life.end(new TimeoutError(`the tool "${tool.name}"`, tool.timeout));
-    });
-    this.#stops = new Set([reach.signal, door.signal]);
-    for (const signal of this.#stops) signal.addEventListener("abort", this.#interrupt, { once: true });
-    this.context = this.#makeContext();
+    this.#begun = reach.clock.now();
   }
 
-  /** Waits for the tool, but no longer than its time, or until somebody stops it. */
-  until<T>(work: Promise<T>): Promise<T> {
-    return this.#life.until(work);
+  /** Lets the tool begin, and waits for its answer no longer than its time, or until somebody stops it. What is there at once is never late. */
+  begin(args: unknown): ToolAnswer | Promise<ToolAnswer> {
+    let answer: ToolAnswer | Promise<ToolAnswer>;
+    try {
+      answer = this.#tool.execute(args, this.#context());
+    } catch (error) {
+      throw this.#stopped() ?? error;
+    }
+    if (isThenable(answer)) return this.#until(Promise.resolve(answer));
+    const reason = this.#stopped();
+    if (reason !== undefined) throw reason;
+    return answer;
   }
 
   /** Whether the time was up before anybody stopped the call. */
@@ -113,47 +113,93 @@ class RunningTool {
 
   close(): void {
     this.#isClosed = true;
-    this.#limit.stop();
-    for (const signal of this.#stops) signal.removeEventListener("abort", this.#interrupt);
+    this.#limit?.stop();
+    for (const letGo of this.#listening ?? []) letGo();
   }
 
-  readonly #interrupt = (): void => {
-    for (const signal of this.#stops) if (signal.aborted) this.#life.end(abortReason(signal));
-  };
+  #until<T>(work: Promise<T>): Promise<T> {
+    this.#listen();
+    this.#limit ??= this.#limited();
+    return this.#life.until(work);
+  }
 
-  #makeContext(): ToolContext {
-    const { clock, model, ask, session, progress } = this.#reach;
+  #stopped(): ControlError | undefined {
+    const { signal } = this.#reach;
+    if (signal.aborted) return abortReason(signal);
+    return this.#door.signal.aborted ? abortReason(this.#door.signal) : undefined;
+  }
+
+  /** Ends the call with whoever may stop it. */
+  #listen(): void {
+    if (this.#listening !== undefined) return;
+    const interrupt = (): void => {
+      const reason = this.#stopped();
+      if (reason !== undefined) this.#life.end(reason);
+    };
+    this.#listening = [onAbort(this.#reach.signal, interrupt)];
+    if (this.#door.signal !== this.#reach.signal) this.#listening.push(onAbort(this.#door.signal, interrupt));
+    interrupt();
+  }
+
+  /** The time that is left to the tool. */
+  #limited(): TimeLimit {
+    const { timeout } = this.#tool;
+    const { clock } = this.#reach;
+    return new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.#begun)), () => {
+      this.#isLate = true;
+      this.#life.end(new TimeoutError(`the tool "${this.#tool.name}"`, timeout));
+    });
+  }
+
+  #context(): ToolContext {
+    const signalOf = (): AbortSignal => {
+      this.#listen();
+      return this.#life.signal;
+    };
+    const door = this.#door;
+    const { clock, ask, model, session, progress } = this.#reach;
     const step: StepPort["step"] = (spec, effect) => {
       if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
-      return this.#door.step(spec, effect);
+      return door.step(spec, effect);
     };
-    const life = this.#life;
+    let own: ChatModel | undefined;
     return Object.freeze({
       get signal(): AbortSignal {
-        return life.signal;
+        return signalOf();
       },
-      key: this.#door.key,
-      mode: this.#door.mode,
+      get key(): string {
+        return door.key;
+      },
+      get model(): ChatModel | undefined {
+        return (own ??= model?.({ step }));
+      },
+      mode: door.mode,
       step,
       clock,
       progress: (text: string) => {
         if (!this.#isClosed && this.#told++ < MOST_PROGRESS) progress(String(text).slice(0, MAX_PROGRESS));
       },
       ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
-      ...(model === undefined ? {} : { model: model({ step }) }),
       ...(session === undefined ? {} : { session }),
     });
   }
 
   async #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
     const { role } = this.#reach;
-    this.#limit.hold(++this.#persons > 0);
+    this.#hold(++this.#persons > 0);
     try {
-      return await step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) =>
-        ask({ id: door.key, text, role }, { signal: this.#life.signal }),
-      );
+      return await step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) => {
+        this.#listen();
+        return ask({ id: door.key, text, role }, { signal: this.#life.signal });
+      });
     } finally {
-      this.#limit.hold(--this.#persons > 0);
+      this.#hold(--this.#persons > 0);
     }
+  }
+
+  #hold(isHeld: boolean): void {
+    if (this.#isClosed) return;
+    this.#limit ??= this.#limited();
+    this.#limit.hold(isHeld);
   }
 }

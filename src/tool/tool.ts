@@ -22,7 +22,7 @@ export interface ToolContext {
   readonly step: StepPort["step"];
   /** Asks a person. The tool's time stands still meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
   readonly ask?: (question: string) => Promise<string>;
-  readonly model?: ChatModel;
+  readonly model?: ChatModel | undefined;
   /** The session of the agent that calls, the same object for all its calls: what a tool keeps between calls it keeps by this. */
   readonly session?: object;
   /** Tells how far it is. Never part of the result. */

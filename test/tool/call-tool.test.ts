@@ -10,6 +10,7 @@ import { callTool, type ToolNotice } from "../../src/tool/call-tool.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { Tool, ToolContext } from "../../src/tool/tool.ts";
 import { resultText } from "../../src/tool/tool-result.ts";
+import { countedSignal } from "../kernel/counted-signal.ts";
 import { call, calling } from "./calling.ts";
 
 function tool(execute: Tool["execute"], more: Partial<Parameters<typeof defineTool>[0]> = {}): Tool {
@@ -166,9 +167,75 @@ describe("time", () => {
 
   it("of a tool that ends in it leaves no timer behind", async () => {
     const clock = simulatedClock();
-    await callTool(call("work"), calling([tool(() => "x")], { clock }));
-    await callTool(call("work"), calling([tool(() => raised("x"))], { clock }));
+    for (const execute of [() => "x", () => raised("x"), () => Promise.resolve("x"), () => Promise.reject(new Error("x"))]) {
+      await callTool(call("work"), calling([tool(execute)], { clock }));
+    }
     expect(clock.pending).toBe(0);
+  });
+
+  it("counts from when the tool began, also what it took before it first waited", async () => {
+    const clock = simulatedClock();
+    let busy = 0;
+    const late = { now: () => clock.now() + busy, timer: (ms: number, fire: () => void) => clock.timer(ms, fire) };
+    const called = callTool(
+      call("work"),
+      calling(
+        [
+          tool(
+            () => {
+              busy = 900;
+              return pending().promise;
+            },
+            { timeout: 1_000 },
+          ),
+        ],
+        { clock: late },
+      ),
+    );
+    await clock.advance(100);
+    expect((await called).outcome).toBe("timeout");
+  });
+});
+
+describe("a tool that answers at once", () => {
+  it("costs no timer and no listener", async () => {
+    let timers = 0;
+    const clock = simulatedClock();
+    const counted = { now: () => clock.now(), timer: (ms: number, fire: () => void) => (timers++, clock.timer(ms, fire)) };
+    const { controller, listeners } = countedSignal();
+    const options = calling([tool(() => "x")], { clock: counted, signal: controller.signal });
+    expect((await callTool(call("work"), options)).outcome).toBe("ok");
+    expect([timers, listeners()]).toEqual([0, 0]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["gives something", () => "x"],
+    ["throws", () => raised("x")],
+    ["gives a promise that fails", () => Promise.reject(new Error("x"))],
+  ])("is an interruption when it stopped the run itself, though it %s", async (_, then) => {
+    const stop = new AbortController();
+    let heard = false;
+    const stopping = tool((_args, ctx) => {
+      ctx.signal.addEventListener("abort", () => (heard = true));
+      stop.abort();
+      return then() as string;
+    });
+    await expect(callTool(call("work"), calling([stopping], { signal: stop.signal }))).rejects.toBeInstanceOf(AbortedError);
+    expect(heard).toBe(true);
+  });
+
+  it("has one key and one model for one call, made when they are asked for", async () => {
+    let made = 0;
+    const model = () => (made++, scriptedModel([]));
+    await callTool(call("work"), calling([tool(() => "x")], { model }));
+    expect(made).toBe(0);
+    const asking = tool((_args, ctx) => [
+      ctx.key === ctx.key && ctx.key !== "",
+      ctx.model === ctx.model,
+      Object.keys({ ...ctx }).includes("signal"),
+    ]);
+    const { result } = await callTool(call("work"), calling([asking], { model }));
+    expect([result.output, made]).toEqual([[true, true, true], 1]);
   });
 });
 
@@ -207,8 +274,10 @@ describe("what stops a run is thrown", () => {
     const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
     signal.addEventListener = (...args: Parameters<typeof add>) => void (add(...args), listening++);
     signal.removeEventListener = (...args: Parameters<typeof remove>) => void (remove(...args), listening--);
-    const options = calling([tool(() => "x")], { signal });
-    for (let n = 0; n < 10; n++) await callTool(call("work"), options);
+    for (const execute of [() => "x", (_: unknown, ctx: ToolContext) => Promise.resolve(String(ctx.signal.aborted))]) {
+      const options = calling([tool(execute)], { signal });
+      for (let n = 0; n < 10; n++) await callTool(call("work"), options);
+    }
     expect(listening).toBeLessThanOrEqual(0);
   });
 });
