@@ -1,4 +1,5 @@
 import type { Json } from "../kernel/json.ts";
+import type { ChatMeasure } from "../memory/chat-list.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";
@@ -34,6 +35,8 @@ export interface AgentMemory {
   goal(): Promise<readonly ChatMessage[]>;
   /** The whole record so far, goal included, in order. The caller's own array. */
   dump(): Promise<readonly ChatMessage[]>;
+  /** The sum over what `dump` gives of a measure that never changes for a message. A memory without it is looked through for each request. */
+  weigh?(measure: ChatMeasure): number;
   /** Takes this for the whole record, to make room. A memory without it grows, and is cut in each request instead. */
   rewrite?(messages: readonly ChatMessage[]): Promise<void>;
   /** What a net wrote down for itself. */

@@ -8,7 +8,8 @@ import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { checkBrainLimits } from "./brain-limits.ts";
-import { Brain, type BrainEnd, type BrainOptions, stepLimit } from "./brain.ts";
+import type { BrainEnd } from "./brain-run.ts";
+import { Brain, type BrainOptions, stepLimit } from "./brain.ts";
 import { agentEventKinds, EventLog } from "./event-log.ts";
 import type { AgentEvent, AgentResult } from "./events.ts";
 import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
@@ -97,13 +98,11 @@ export class Agent {
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
     const log = new EventLog(agentEventKinds);
-    // A signal of its own: many agents may run under one, and Node warns of more than ten listeners on it.
-    const signal = AbortSignal.any(o.signal === undefined ? [] : [o.signal]);
-    const result = this.#live(task, signal, log);
+    const result = this.#live(task, o.signal, log);
     return { result, [Symbol.asyncIterator]: () => log.read() };
   }
 
-  async #live(task: string | undefined, signal: AbortSignal, log: EventLog<AgentEvent>): Promise<AgentResult> {
+  async #live(task: string | undefined, signal: AbortSignal | undefined, log: EventLog<AgentEvent>): Promise<AgentResult> {
     const tell = (event: AgentEvent): void => log.add(event);
     const move = (name: AgentMove): void => {
       this.#life.move(name, (made, from, to) => {
@@ -115,11 +114,12 @@ export class Agent {
     let ended: Ended;
     try {
       throwIfAborted(signal);
-      if (task !== undefined) await untilAborted(this.memory.setGoal(task), signal);
+      if (task !== undefined) await this.#begin(task, signal);
       this.#brain ??= new Brain(this.#options);
-      const run = this.#brain.begin(this.memory, { signal, tell: (event) => this.#heard(event, tell, move) });
-      usage = run.usage;
-      ended = endOf(await this.#drain(run.pieces, tell), this.memory);
+      const told = { tell: (event: AgentEvent) => this.#heard(event, tell, move) };
+      const run = this.#brain.begin(this.memory, signal === undefined ? told : { ...told, signal });
+      usage = () => run.usage();
+      ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
       ended = failed(error, signal);
     }
@@ -135,12 +135,9 @@ export class Agent {
     tell(event);
   }
 
-  async #drain(pieces: AsyncGenerator<string, BrainEnd, void>, tell: (event: AgentEvent) => void): Promise<BrainEnd> {
-    for (;;) {
-      const next = await pieces.next();
-      if (next.done === true) return next.value;
-      tell({ type: "text", step: this.#life.steps, text: next.value });
-    }
+  #begin(task: string, signal: AbortSignal | undefined): Promise<void> {
+    const begun = this.memory.setGoal(task);
+    return signal === undefined ? begun : untilAborted(begun, signal);
   }
 }
 
@@ -157,10 +154,10 @@ function endOf(end: BrainEnd, memory: AgentMemory): Ended {
 }
 
 /** An interruption leaves an agent that can go on; whatever else is thrown is an error. */
-function failed(thrown: unknown, signal: AbortSignal): Ended {
+function failed(thrown: unknown, signal: AbortSignal | undefined): Ended {
   const error =
     thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
-  if (error instanceof ControlError || signal.aborted) return { move: "give_up", result: { status: "stopped", error } };
+  if (error instanceof ControlError || signal?.aborted === true) return { move: "give_up", result: { status: "stopped", error } };
   return { move: "fail", result: { status: "failed", error } };
 }
 

@@ -1,13 +1,13 @@
-import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import { onAbort } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import type { CallPolicy } from "../model/call.ts";
-import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
+import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { steppedModel } from "../model/stepped-model.ts";
-import { checkToolChoice } from "../tool/tool-choice.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { checkBrainLimits } from "./brain-limits.ts";
+import { type BrainEnd, BrainRun, type BrainRunParts } from "./brain-run.ts";
 import { Compaction, type CompactionOptions } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
 import type { LoopOptions } from "./loop-detector.ts";
@@ -15,7 +15,6 @@ import { ModelDesk } from "./model-desk.ts";
 import type { Net } from "./net.ts";
 import { react } from "./nets/react.ts";
 import { jitter } from "./jitter.ts";
-import { closeOpenCalls } from "./open-calls.ts";
 import { type CallRules, toolRunner } from "./tool-runner.ts";
 import { WorkingMind } from "./working-mind.ts";
 
@@ -53,12 +52,6 @@ export interface BrainRunOptions {
   readonly tell?: (event: AgentEvent) => void;
 }
 
-/** How a run of a brain ended, when nothing was thrown. */
-export interface BrainEnd {
-  readonly status: "finished" | "max_steps" | "loop";
-  readonly steps: number;
-}
-
 /**
  * Runs a net over a memory: it decides which state comes next, counts steps, streams what is said, and stops. It holds nothing of a run:
  * one brain may think over many memories at once.
@@ -90,49 +83,12 @@ export class Brain {
   }
 
   /** The same with the sum of what was used, to be asked at any time. */
-  begin(memory: AgentMemory, o: BrainRunOptions = {}): { readonly pieces: AsyncGenerator<string, BrainEnd, void>; usage(): Usage } {
-    // What has its own door ends with the run; what a role's door waits for is the role's, and is suspended with it.
-    const end = this.#options.steps === undefined ? new AbortController() : undefined;
-    const signal = AbortSignal.any([o.signal, end?.signal].filter((one) => one !== undefined));
+  begin(memory: AgentMemory, o: BrainRunOptions = {}): BrainRun {
+    const { signal, over } = this.#options.steps === undefined ? ownSignal(o.signal) : sharedSignal(o.signal);
+    const { maxSteps, net } = this;
+    const { toolChoice = "auto" } = this.#options;
     const mind = this.#mind(memory, signal, o.tell ?? (() => {}));
-    return { pieces: this.#ending(this.#drive(memory, mind, signal, o.tell), end), usage: () => mind.usage };
-  }
-
-  async *#ending(pieces: AsyncGenerator<string, BrainEnd, void>, end: AbortController | undefined): AsyncGenerator<string, BrainEnd, void> {
-    try {
-      return yield* pieces;
-    } finally {
-      end?.abort();
-    }
-  }
-
-  async *#drive(
-    memory: AgentMemory,
-    mind: WorkingMind,
-    signal: AbortSignal,
-    tell: BrainRunOptions["tell"],
-  ): AsyncGenerator<string, BrainEnd, void> {
-    checkToolChoice(this.#options.toolChoice ?? "auto", memory.tools);
-    await untilAborted(closeOpenCalls(memory), signal);
-    let name = this.net.startOf(memory);
-    let mayJoin = true;
-    while (!memory.done) {
-      throwIfAborted(signal);
-      const state = this.net.state(name);
-      const joins: boolean = mayJoin && state.sameStep === true;
-      mayJoin = !joins;
-      if (!joins) {
-        if (mind.step === this.maxSteps) return { status: "max_steps", steps: mind.step };
-        mind.step++;
-        tell?.({ type: "step.started", step: mind.step, maxSteps: this.maxSteps, state: name });
-      }
-      yield* untilStopped(state.run(memory, mind), signal);
-      if (memory.done) break;
-      await untilAborted(mind.watchLoops(), signal);
-      if (mind.looped) return { status: "loop", steps: mind.step };
-      name = await untilAborted(state.nextState(memory), signal);
-    }
-    return { status: "finished", steps: mind.step };
+    return new BrainRun({ net, memory, mind, maxSteps, toolChoice, signal, tell: o.tell, over });
   }
 
   #mind(memory: AgentMemory, signal: AbortSignal, tell: (event: AgentEvent) => void): WorkingMind {
@@ -157,19 +113,24 @@ export class Brain {
   }
 }
 
-/** The pieces of a state, until the signal aborts: a state that waits for something that never comes is left to itself. */
-async function* untilStopped(pieces: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<string, void, void> {
-  const iterator = pieces[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await untilAborted(Promise.resolve(iterator.next()), signal);
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    // Not awaited: a generator that hangs in `next` never answers to `return`.
-    void Promise.resolve(iterator.return?.()).then(undefined, () => {});
-  }
+/** The signal of one run, and what to do when it is over. */
+type RunSignal = Pick<BrainRunParts, "signal" | "over">;
+
+/** What has its own door ends with the run. */
+function ownSignal(outer: AbortSignal | undefined): RunSignal {
+  const end = new AbortController();
+  if (outer?.aborted === true) end.abort(outer.reason);
+  const letGo = outer === undefined ? undefined : onAbort(outer, () => end.abort(outer.reason));
+  const over = (): void => {
+    letGo?.();
+    end.abort();
+  };
+  return { signal: end.signal, over };
+}
+
+/** What a role's door waits for is the role's, and is suspended with it. */
+function sharedSignal(outer: AbortSignal | undefined): RunSignal {
+  return { signal: AbortSignal.any(outer === undefined ? [] : [outer]), over: () => {} };
 }
 
 /** @throws UsageError `AGENT_INVALID` */

@@ -2,7 +2,8 @@ import { type AskText, summarizeText } from "../memory/summary.ts";
 import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { AgentMemory } from "./agent-memory.ts";
-import { groupsOf, MessageTokens, shortened, withoutOldResults, withPicturesIn } from "./context-room.ts";
+import { groupsOf, shortened, withoutOldResults, withPicturesIn } from "./context-room.ts";
+import { MessageTokens } from "./message-tokens.ts";
 import { remark } from "./remarks.ts";
 
 /** When and how room is made in a memory. Tokens, unless said otherwise. */
@@ -62,16 +63,6 @@ export class Compaction {
   /** Tokens that a request may have. */
   get room(): number {
     return this.#room;
-  }
-
-  /** Makes room in messages that do not fit. Gives back what is left of them and how it was done; undefined when they fit as they are. */
-  async fit(
-    memory: AgentMemory,
-    messages: readonly ChatMessage[],
-    around: Surroundings,
-  ): Promise<readonly [ChatMessage[], Compacted] | undefined> {
-    const before = (await this.tokens.ofMessages(messages)) + around.tokens;
-    return before <= this.#room ? undefined : this.shrink(memory, messages, around, this.#room);
   }
 
   /** Brings messages below a size. */

@@ -1,50 +1,9 @@
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
-import type { ToolSpec } from "../model/chat-model.ts";
-import type { TokenCounter } from "../memory/tokens.ts";
 import { onFrom, upTo } from "../tool/cut-text.ts";
+import { IMAGE_TOKENS } from "./message-tokens.ts";
 
-/** About what a picture of ordinary size costs. */
-const IMAGE_TOKENS = 1_000;
-/** What a message costs besides its text. */
-const MESSAGE_TOKENS = 4;
 /** Shorter results are not worth clearing. */
 const SHORT_RESULT = 200;
-
-/** Counts the tokens of messages, each once: they never change. */
-export class MessageTokens {
-  readonly #counter: TokenCounter;
-  readonly #known = new WeakMap<object, number>();
-
-  constructor(counter: TokenCounter) {
-    this.#counter = counter;
-  }
-
-  async ofMessage(message: ChatMessage): Promise<number> {
-    const known = this.#known.get(message);
-    if (known !== undefined) return known;
-    const calls = message.toolCalls === undefined ? "" : JSON.stringify(message.toolCalls);
-    const text = await this.#counter.count(`${message.content ?? ""}${message.name ?? ""}${calls}`);
-    const tokens = MESSAGE_TOKENS + text + IMAGE_TOKENS * (message.images?.length ?? 0);
-    this.#known.set(message, tokens);
-    return tokens;
-  }
-
-  async ofMessages(messages: readonly ChatMessage[]): Promise<number> {
-    let sum = 0;
-    for (const message of messages) sum += this.#known.get(message) ?? (await this.ofMessage(message));
-    return sum;
-  }
-
-  async ofTools(tools: readonly ToolSpec[]): Promise<number> {
-    let sum = 0;
-    for (const tool of tools) {
-      const known = this.#known.get(tool) ?? (await this.#counter.count(JSON.stringify(tool)));
-      this.#known.set(tool, known);
-      sum += known;
-    }
-    return sum;
-  }
-}
 
 /** Messages that must stay together: calls of tools and what came of them; anything else stands alone. */
 export function groupsOf(messages: readonly ChatMessage[]): ChatMessage[][] {

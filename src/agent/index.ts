@@ -24,7 +24,8 @@ export type { AgentMemory, Answer, NextAction } from "./agent-memory.ts";
 export { MessagesMemory, type MessagesMemoryOptions } from "./messages-memory.ts";
 
 // How a mind thinks: a brain runs the states of a net over a memory.
-export { Brain, type BrainEnd, type BrainOptions, type BrainRunOptions } from "./brain.ts";
+export { Brain, type BrainOptions, type BrainRunOptions } from "./brain.ts";
+export type { BrainEnd, BrainRun } from "./brain-run.ts";
 export type { CallRules } from "./tool-runner.ts";
 export type { CallPolicy } from "../model/call.ts";
 export type { StepPort } from "../kernel/step.ts";

@@ -26,7 +26,9 @@ export class LoopDetector {
   /** Takes what was called in one step and tells how long the cycle is that it closes; 0 for none. After one is told it is looked for anew. */
   add(calls: readonly ToolCall[]): number {
     if (calls.length === 0) return 0;
-    this.#seen.push(short(calls.map(signature).sort().join("\n")));
+    const [only] = calls;
+    const whole = calls.length === 1 && only !== undefined ? signature(only) : calls.map(signature).sort().join("\n");
+    this.#seen.push(short(whole));
     if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();
     for (let period = 1; period <= this.#longest; period++) {
       if (!this.#isCycle(period)) continue;
@@ -37,8 +39,11 @@ export class LoopDetector {
   }
 
   #isCycle(period: number): boolean {
-    const tail = this.#seen.slice(-period * this.#repeats);
-    return tail.length === period * this.#repeats && tail.every((one, place) => one === tail[place % period]);
+    const seen = this.#seen;
+    const first = seen.length - period * this.#repeats;
+    if (first < 0) return false;
+    for (let place = first + period; place < seen.length; place++) if (seen[place] !== seen[place - period]) return false;
+    return true;
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
+import type { ChatMeasure } from "../memory/chat-list.ts";
 import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
 import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -74,6 +75,10 @@ export class MessagesMemory implements AgentMemory {
 
   dump(): Promise<readonly ChatMessage[]> {
     return Promise.resolve(this.#chat.messages);
+  }
+
+  weigh(measure: ChatMeasure): number {
+    return this.#chat.weigh(measure);
   }
 
   rewrite(messages: readonly ChatMessage[]): Promise<void> {

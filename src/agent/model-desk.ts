@@ -4,7 +4,7 @@ import { ModelError, OutputError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { CallPolicy } from "../model/call.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
-import type { ChatModel, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
+import type { ChatModel, ChatRequest, ChatResponse, ToolSpec, Usage } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedModel, steppedModel } from "../model/stepped-model.ts";
 import { askAgain, issueLine, promptFor, readReply } from "../model/structured-output.ts";
@@ -13,7 +13,7 @@ import type { AgentMemory } from "./agent-memory.ts";
 import type { Compacted, Compaction } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Question } from "./mind.ts";
-import { replyStream } from "./reply-stream.ts";
+import { ComingReply } from "./coming-reply.ts";
 
 /** What the questions of one run share. */
 export interface ModelDeskParts {
@@ -32,6 +32,8 @@ export interface ModelDeskParts {
 const AFTER_OVERFLOW = 0.5;
 /** A reply that does not fit its schema is asked for again so often. */
 const REASKS = 1;
+const NO_MESSAGES: readonly ChatMessage[] = [];
+const NO_TOOLS: readonly ToolSpec[] = [];
 /** The words of an error that repeat a reply. */
 const KEPT_TEXT = 100_000;
 
@@ -42,6 +44,7 @@ const KEPT_TEXT = 100_000;
 export class ModelDesk {
   readonly #parts: ModelDeskParts;
   readonly #doors = new Map<ChatModel, SteppedModel>();
+  #system: ChatMessage | undefined;
   #usage: Usage = { inputTokens: 0, outputTokens: 0 };
 
   constructor(parts: ModelDeskParts) {
@@ -53,16 +56,27 @@ export class ModelDesk {
   }
 
   async *ask(question: Question): AsyncGenerator<string, ChatResponse, void> {
-    const { signal } = this.#parts;
+    const { signal, tell, step } = this.#parts;
     throwIfAborted(signal);
-    const request = await this.#request(question, "roomy");
-    try {
-      return yield* this.#reply(question, request);
-    } catch (error) {
-      if (!(error instanceof ModelError) || error.code !== "MODEL_CONTEXT_OVERFLOW") throw error;
-      const shorter = await this.#request(question, "tight");
-      if (JSON.stringify(shorter.messages).length >= JSON.stringify(request.messages).length) throw error;
-      return yield* this.#reply(question, shorter);
+    let request = await this.#request(question, "roomy");
+    for (let isShorter = false; ; isShorter = true) {
+      try {
+        const coming = new ComingReply(this.#door(question.model), request, signal);
+        for (;;) {
+          for (const { text } of coming.takeAll()) {
+            if (text === undefined) tell({ type: "text.void", step: step() });
+            else yield text;
+          }
+          const reply = coming.whole;
+          if (reply !== undefined) return this.#took(reply);
+          await coming.changed();
+        }
+      } catch (error) {
+        if (isShorter || !isOverflow(error)) throw error;
+        const shorter = await this.#request(question, "tight");
+        if (JSON.stringify(shorter.messages).length >= JSON.stringify(request.messages).length) throw error;
+        request = shorter;
+      }
     }
   }
 
@@ -85,17 +99,6 @@ export class ModelDesk {
     return this.#took(await this.#door(question.model).chat(request, { signal }));
   }
 
-  async *#reply(question: Question, request: ChatRequest): AsyncGenerator<string, ChatResponse, void> {
-    const { signal, tell, step } = this.#parts;
-    const pieces = replyStream(this.#door(question.model), request, signal);
-    for (;;) {
-      const next = await pieces.next();
-      if (next.done === true) return this.#took(next.value);
-      if (next.value.text === undefined) tell({ type: "text.void", step: step() });
-      else yield next.value.text;
-    }
-  }
-
   #took(reply: ChatResponse): ChatResponse {
     const { tell, step } = this.#parts;
     this.#usage = addUsage(this.#usage, reply.usage);
@@ -114,44 +117,57 @@ export class ModelDesk {
   }
 
   async #request(question: Question, room: "roomy" | "tight"): Promise<ChatRequest> {
-    const { tools = [], toolChoice, temperature } = question;
-    const before = systemMessages(this.#parts.systemPrompt, question.system);
+    const { compaction, memory } = this.#parts;
+    const { tools = NO_TOOLS, toolChoice, temperature } = question;
+    const before = this.#systemMessages(question.system);
     const after: readonly ChatMessage[] = question.prompt === undefined ? [] : [{ role: "user", content: question.prompt }];
-    const messages = await this.#messages(question, [...before, ...after], room);
-    return {
-      messages: [...before, ...messages, ...after],
-      ...(tools.length === 0 ? {} : { tools }),
-      ...(tools.length === 0 || toolChoice === undefined ? {} : { toolChoice }),
-      ...(temperature === undefined ? {} : { temperature }),
-    };
+    const messages = question.messages ?? (await memory.dump());
+    const counter = compaction.tokens;
+    const told = counter.ofTools(tools);
+    let around = typeof told === "number" ? told : await told;
+    for (const prompts of [before, after]) {
+      const said = counter.ofMessages(prompts);
+      around += typeof said === "number" ? said : await said;
+    }
+    const inside = question.messages === undefined ? counter.ofMemory(memory, messages) : counter.ofMessages(messages);
+    const size = around + (typeof inside === "number" ? inside : await inside);
+    const fits = room === "roomy" && size <= compaction.room;
+    const kept = fits ? messages : await this.#shorter(question, messages, around, size, room);
+    const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: before.concat(kept, after) };
+    if (tools.length > 0) request.tools = tools;
+    if (tools.length > 0 && toolChoice !== undefined) request.toolChoice = toolChoice;
+    if (temperature !== undefined) request.temperature = temperature;
+    return request;
   }
 
-  /** What is said between the prompts: the question's own messages, or the memory's, which are made shorter for good. */
-  async #messages(question: Question, prompts: readonly ChatMessage[], room: "roomy" | "tight"): Promise<readonly ChatMessage[]> {
+  /** Messages are made shorter for good where they are the memory's, and not a question's own. */
+  async #shorter(
+    question: Question,
+    messages: readonly ChatMessage[],
+    tokens: number,
+    size: number,
+    room: "roomy" | "tight",
+  ): Promise<readonly ChatMessage[]> {
     const { compaction, memory, tell, step } = this.#parts;
-    const messages = question.messages ?? (await memory.dump());
-    const tokens = (await compaction.tokens.ofMessages(prompts)) + (await compaction.tokens.ofTools(question.tools ?? []));
     const around = { tokens, ask: (asked: readonly ChatMessage[]) => this.#plainReply({}, asked).then((reply) => reply.content) };
-    const made = await (room === "roomy"
-      ? compaction.fit(memory, messages, around)
-      : compaction.shrink(memory, messages, around, await this.#tightRoom(messages, tokens)));
-    if (made === undefined) return messages;
-    const [shorter, how] = made;
+    const most = room === "roomy" ? compaction.room : Math.min(compaction.room, size) * AFTER_OVERFLOW;
+    const [shorter, how] = await compaction.shrink(memory, messages, around, most);
     if (question.messages === undefined) await memory.rewrite?.(shorter);
     tell({ type: "memory.compacted", step: step(), ...(how satisfies Compacted) });
     return shorter;
   }
 
-  async #tightRoom(messages: readonly ChatMessage[], around: number): Promise<number> {
-    const { compaction } = this.#parts;
-    return Math.min(compaction.room, (await compaction.tokens.ofMessages(messages)) + around) * AFTER_OVERFLOW;
+  /** One system message: not every server takes two. The same words are the same message, whose tokens are known. */
+  #systemMessages(more: string | undefined): readonly ChatMessage[] {
+    const said = [this.#parts.systemPrompt, more].filter((prompt) => prompt !== undefined && prompt !== "").join("\n\n");
+    if (said === "") return NO_MESSAGES;
+    if (this.#system?.content !== said) this.#system = { role: "system", content: said };
+    return [this.#system];
   }
 }
 
-/** One system message: not every server takes two. */
-function systemMessages(...prompts: readonly (string | undefined)[]): readonly ChatMessage[] {
-  const said = prompts.filter((prompt) => prompt !== undefined && prompt !== "");
-  return said.length === 0 ? [] : [{ role: "system", content: said.join("\n\n") }];
+function isOverflow(error: unknown): boolean {
+  return error instanceof ModelError && error.code === "MODEL_CONTEXT_OVERFLOW";
 }
 
 function unreadable(model: string, text: string, issues: readonly string[]): OutputError {

@@ -12,7 +12,7 @@ export function remark(text: string): ChatMessage {
 
 /** What came of actions that were written as text. */
 export function observation(text: string, images: readonly ImagePart[]): ChatMessage {
-  return ChatMessage.user(OBSERVED + text, images.length === 0 ? {} : { images });
+  return ChatMessage.user(OBSERVED + text, images.length === 0 ? undefined : { images });
 }
 
 /** True for messages made here: the user's by their role alone. */

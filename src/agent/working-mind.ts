@@ -72,7 +72,9 @@ export class WorkingMind implements Mind {
   async act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
     throwIfAborted(this.signal);
     if (this.#loops !== undefined) this.#called.push(...calls);
-    const called = await this.#run(calls);
+    const choice = this.toolChoice;
+    const isFree = choice === "auto" || choice === "required";
+    const called = await (isFree ? this.#parts.runCalls(calls) : this.#runChosen(choice, calls));
     throwIfAborted(this.signal);
     return called;
   }
@@ -82,10 +84,14 @@ export class WorkingMind implements Mind {
   }
 
   /** Looks for a loop after a state has run: the first one is told to the model, the second one ends the run. */
-  async watchLoops(): Promise<void> {
-    const period = this.#loops?.add(this.#called) ?? 0;
+  watchLoops(): void | Promise<void> {
+    if (this.#loops === undefined || this.#called.length === 0) return;
+    const period = this.#loops.add(this.#called);
     this.#called = [];
-    if (period === 0) return;
+    if (period > 0) return this.#toldOfLoop(period);
+  }
+
+  async #toldOfLoop(period: number): Promise<void> {
     const what = period === 1 ? "the same tools with the same arguments" : `the same ${period} steps in turns`;
     this.warn("LOOP", `It calls ${what} again and again.`);
     if (this.#warned) {
@@ -101,10 +107,8 @@ export class WorkingMind implements Mind {
   }
 
   /** What the choice of tools forbids is answered and not run. */
-  async #run(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
+  async #runChosen(choice: "none" | { readonly name: string }, calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
     const { memory, runCalls } = this.#parts;
-    const choice = this.toolChoice;
-    if (choice === "auto" || choice === "required") return runCalls(calls);
     const forbidden = new Map(calls.map((call) => [call, forbiddenBy(choice, call, memory.tools)]));
     const ran = await runCalls(calls.filter((call) => forbidden.get(call) === undefined));
     this.#acted ||= ran.length > 0;

@@ -23,6 +23,8 @@ export interface ReactOptions {
   readonly actions?: "auto" | "native" | "text";
 }
 
+type Form = NonNullable<ReactOptions["actions"]>;
+
 /** Where an answer leads: the memory is done, or a state of a larger net goes on with it. */
 export interface ReactParts extends ReactOptions {
   readonly then?: string;
@@ -72,13 +74,25 @@ class Reasoning implements NetState {
 
   async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
     memory.answer = undefined;
-    const reply = yield* this.#reply(memory, mind);
-    if (reply.toolCalls.length > 0 && (await this.#form(memory)) !== "text" && mind.toolChoice !== "none") {
+    let form = await this.#form(memory);
+    const own = this.#parts.prompt === undefined ? undefined : await this.#parts.prompt(memory);
+    let reply: ChatResponse;
+    try {
+      reply = yield* mind.ask(this.#question(memory, mind, form, own));
+    } catch (error) {
+      if (form !== "auto" || !refusesTools(error)) throw error;
+      mind.warn("TOOLS_UNSUPPORTED", "The model's server takes no tools; they are told in words from now on.");
+      await memory.setNote(FORM, "text");
+      // A server that knows no tools is asked once more in the other form, and from then on in that form alone.
+      form = "text";
+      reply = yield* mind.ask(this.#question(memory, mind, form, own));
+    }
+    if (reply.toolCalls.length > 0 && form !== "text" && mind.toolChoice !== "none") {
       const said = ChatMessage.fromToolCalls(reply.toolCalls, reply.content);
       await memory.update([said]);
       return act(memory, { calls: said.toolCalls ?? [], form: "native" });
     }
-    await this.#takeText(memory, mind, reply);
+    await this.#takeText(memory, mind, reply, form);
   }
 
   nextState(memory: AgentMemory): Promise<string> {
@@ -86,44 +100,26 @@ class Reasoning implements NetState {
     return Promise.resolve(memory.answer !== undefined && this.#then !== undefined ? this.#then : "reasoning");
   }
 
-  /** A server that knows no tools is asked once more in the other form, and from then on in that form alone. */
-  async *#reply(memory: AgentMemory, mind: Mind): AsyncGenerator<string, ChatResponse, void> {
-    try {
-      return yield* mind.ask(await this.#question(memory, mind));
-    } catch (error) {
-      if ((await this.#form(memory)) !== "auto" || !refusesTools(error)) throw error;
-      mind.warn("TOOLS_UNSUPPORTED", "The model's server takes no tools; they are told in words from now on.");
-      await memory.setNote(FORM, "text");
-      return yield* mind.ask(await this.#question(memory, mind));
-    }
-  }
-
-  async #form(memory: AgentMemory): Promise<"auto" | "native" | "text"> {
+  async #form(memory: AgentMemory): Promise<Form> {
     const { actions = "auto" } = this.#parts;
     return actions === "auto" && (await memory.note(FORM)) === "text" ? "text" : actions;
   }
 
-  async #question(memory: AgentMemory, mind: Mind): Promise<Question> {
+  #question(memory: AgentMemory, mind: Mind, form: Form, own: string | undefined): Question {
     const { model } = this.#parts;
-    const own = await this.#parts.prompt?.(memory);
     const prompts = [mind.nextStepPrompt, own].filter((prompt) => prompt !== undefined && prompt !== "");
-    const isText = (await this.#form(memory)) === "text";
     const usable = mind.toolChoice !== "none" && memory.tools.size > 0;
-    return {
-      model,
-      prompt: prompts.length === 0 ? undefined : prompts.join("\n\n"),
-      ...(isText && usable ? { system: actionInstructions(memory.listTools()) } : {}),
-      ...(isText ? {} : { tools: memory.tools.specs, toolChoice: mind.toolChoice }),
-    };
+    const prompt = prompts.length === 0 ? undefined : prompts.join("\n\n");
+    if (form !== "text") return { model, prompt, tools: memory.tools.specs, toolChoice: mind.toolChoice };
+    return usable ? { model, prompt, system: actionInstructions(memory.listTools()) } : { model, prompt };
   }
 
-  async #takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse): Promise<void> {
+  async #takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse, form: Form): Promise<void> {
     if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
     const { content } = reply;
     const said = ChatMessage.assistant(content);
     if (mind.toolChoice === "none") return this.#takeAnswer(memory, mind, said, content);
     const isTool = (name: string): boolean => memory.tools.find(name) !== undefined;
-    const form = await this.#form(memory);
     if (form === "text") return this.#takeWords(memory, mind, said, readTextAction(content, isTool));
     if (form === "auto") return this.#takeWords(memory, mind, said, wholeTextAction(content, isTool));
     return this.#takeWords(memory, mind, said, { kind: "answer", text: content });

@@ -1,0 +1,148 @@
+import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
+import type { ChatRequest, Usage } from "../model/chat-model.ts";
+import { checkToolChoice } from "../tool/tool-choice.ts";
+import type { AgentMemory } from "./agent-memory.ts";
+import type { AgentEvent } from "./events.ts";
+import type { Net, NetState } from "./net.ts";
+import { closeOpenCalls } from "./open-calls.ts";
+import type { WorkingMind } from "./working-mind.ts";
+
+/** How a run of a brain ended, when nothing was thrown. */
+export interface BrainEnd {
+  readonly status: "finished" | "max_steps" | "loop";
+  readonly steps: number;
+}
+
+/** What one run of a brain is made of. */
+export interface BrainRunParts {
+  readonly net: Net;
+  readonly memory: AgentMemory;
+  readonly mind: WorkingMind;
+  readonly maxSteps: number;
+  readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
+  readonly signal: AbortSignal;
+  readonly tell: ((event: AgentEvent) => void) | undefined;
+  /** Told once the run is over, however it ended. */
+  readonly over: () => void;
+}
+
+/** A state of the net at work. */
+interface Working {
+  readonly state: NetState;
+  readonly pieces: AsyncIterator<string>;
+}
+
+/**
+ * One run of a brain over one memory. It owns which state is at work, and how the run ended.
+ *
+ * R1 it does nothing before it is asked for a piece, and nothing further until it is asked for the next one. R2 who waits for a piece waits no
+ * longer than the signal allows, whatever a state waits for; a state that answers later changes nothing, and is not asked again.
+ */
+export class BrainRun {
+  readonly #parts: BrainRunParts;
+  /** The state that comes next. */
+  #name: string | undefined;
+  #working: Working | undefined;
+  #mayJoin = true;
+  #pieces: AsyncGenerator<string, BrainEnd, void> | undefined;
+  #end: BrainEnd | undefined;
+
+  constructor(parts: BrainRunParts) {
+    this.#parts = parts;
+  }
+
+  /** What is said as it comes, for who takes it piece by piece. */
+  get pieces(): AsyncGenerator<string, BrainEnd, void> {
+    this.#pieces ??= this.#piecewise();
+    return this.#pieces;
+  }
+
+  /** The sum of what was used until now. */
+  usage(): Usage {
+    return this.#parts.mind.usage;
+  }
+
+  /** Lives to its end, for who only listens; instead of {@link pieces}. */
+  async through(heard: (text: string) => void): Promise<BrainEnd> {
+    try {
+      return await untilAborted(this.#all(heard), this.#parts.signal);
+    } finally {
+      this.#close();
+    }
+  }
+
+  async *#piecewise(): AsyncGenerator<string, BrainEnd, void> {
+    try {
+      for (;;) {
+        const piece = await untilAborted(this.#next(), this.#parts.signal);
+        if (this.#end !== undefined) return this.#end;
+        yield piece;
+      }
+    } finally {
+      this.#close();
+    }
+  }
+
+  async #all(heard: (text: string) => void): Promise<BrainEnd> {
+    for (;;) {
+      const piece = await this.#next();
+      if (this.#end !== undefined) return this.#end;
+      heard(piece);
+    }
+  }
+
+  /** The next piece of what is said; empty when the run has ended instead. */
+  async #next(): Promise<string> {
+    const { memory, mind, signal } = this.#parts;
+    let name = this.#name ?? (await this.#start());
+    while (!memory.done) {
+      throwIfAborted(signal);
+      const working = this.#working ?? this.#enter(name);
+      if (working === undefined) return this.#ended("max_steps");
+      this.#working = working;
+      const piece = await working.pieces.next();
+      throwIfAborted(signal);
+      if (piece.done !== true) return piece.value;
+      this.#working = undefined;
+      if (memory.done) break;
+      await mind.watchLoops();
+      if (mind.looped) return this.#ended("loop");
+      name = this.#name = await working.state.nextState(memory);
+    }
+    return this.#ended("finished");
+  }
+
+  async #start(): Promise<string> {
+    const { memory, net, toolChoice } = this.#parts;
+    checkToolChoice(toolChoice, memory.tools);
+    await closeOpenCalls(memory);
+    return (this.#name = net.startOf(memory));
+  }
+
+  /** Lets a state begin, if a step is left for it. */
+  #enter(name: string): Working | undefined {
+    const { net, memory, mind, maxSteps, tell } = this.#parts;
+    const state = net.state(name);
+    const joins = this.#mayJoin && state.sameStep === true;
+    this.#mayJoin = !joins;
+    if (!joins) {
+      if (mind.step === maxSteps) return undefined;
+      mind.step++;
+      tell?.({ type: "step.started", step: mind.step, maxSteps, state: name });
+    }
+    return { state, pieces: state.run(memory, mind)[Symbol.asyncIterator]() };
+  }
+
+  #ended(status: BrainEnd["status"]): string {
+    this.#end = { status, steps: this.#parts.mind.step };
+    return "";
+  }
+
+  #close(): void {
+    const left = this.#working;
+    this.#working = undefined;
+    // Not awaited: a generator that hangs in `next` never answers to `return`.
+    if (left !== undefined) void Promise.resolve(left.pieces.return?.()).then(undefined, () => {});
+    this.#parts.over();
+  }
+}
