@@ -70,6 +70,21 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
+/** Values that were frozen for good. */
+const unchangingValues = new WeakSet<object>();
+
+/** Freezes a plain value and everything it holds, and remembers that it did: what is worked out from it may be kept. */
+export function unchanging<T extends Json>(value: T): T {
+  if (!isObject(value)) return value;
+  unchangingValues.add(deepFreeze(value));
+  return value;
+}
+
+/** Whether a value is one that {@link unchanging} gave. */
+export function isUnchanging(value: unknown): value is object {
+  return isObject(value) && unchangingValues.has(value);
+}
+
 function freezeGraph<T>(value: T): T {
   const found = new Set<object>();
   if (isObject(value)) found.add(value);

@@ -115,7 +115,7 @@ const MessageShape = z.object({
  * @throws UsageError `CHAT_MESSAGE_INVALID` when it is none, or when a tool's message does not say which call it answers.
  */
 export function parseChatMessage(value: unknown): ChatMessage {
-  if (typeof value === "object" && value !== null && parsedBefore.has(value)) return value as ChatMessage;
+  if (isParsedMessage(value)) return value;
   const parsed = MessageShape.safeParse(value);
   if (!parsed.success) throw notAMessage(z.prettifyError(parsed.error).slice(0, MOST_TOLD));
   const { role, content, toolCalls, name, toolCallId, images } = parsed.data;
@@ -133,7 +133,11 @@ export function parseChatMessage(value: unknown): ChatMessage {
   return message;
 }
 
-/** Frozen, so what they were they still are. */
+/** Whether a value is a message that was made or read here: plain, and frozen through and through, so what it was it still is. */
+export function isParsedMessage(value: unknown): value is ChatMessage {
+  return typeof value === "object" && value !== null && parsedBefore.has(value);
+}
+
 const parsedBefore = new WeakSet<object>();
 
 /** Most characters of an error about a message. */

@@ -8,6 +8,7 @@ import type { OpenQuestion, PastStep } from "./past.ts";
 import { Release } from "./release.ts";
 import type { StepOutcome, StepRecord } from "./run-state.ts";
 import { effectId, StepAddresses, stepId, type StepPlace } from "./step-address.ts";
+import { StepRequests } from "./step-requests.ts";
 import type { StepsParts } from "./steps-parts.ts";
 import { Tries } from "./tries.ts";
 import { uncertain } from "./uncertain-step.ts";
@@ -26,6 +27,7 @@ export class ActivationSteps implements StepPort {
   readonly #release: Release;
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #addresses = new StepAddresses();
+  #requests: StepRequests | undefined;
   /** Of the activation's own steps, in the order asked. */
   readonly #places = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
@@ -113,9 +115,9 @@ export class ActivationSteps implements StepPort {
   }
 
   async #answer<T>(spec: StepSpec, effect: Effect<T>, at: StepPlace): Promise<StepOutcome> {
-    const asked = canonicalJson(spec.request ?? null);
-    const request = this.#withoutSecrets(asked);
-    const key = this.#addresses.keyOf(spec, request.isAsItWas ? asked : canonicalJson(request.value), at.path);
+    this.#requests ??= new StepRequests(this.#parts.mask);
+    const request = this.#requests.of(spec.request);
+    const key = this.#addresses.keyOf(spec, request.text, at.path);
     const recorded = this.#parts.recorded?.get(key);
     if (at.parent === undefined) this.#takePlace(key, at.asked, recorded);
     const known = recorded?.outcome ?? this.#reused.get(key) ?? this.#parts.carried.get(key);
@@ -185,13 +187,7 @@ export class ActivationSteps implements StepPort {
 
   /** The JSON round trip without secrets: what is recorded, and what is handed out. */
   #asRecorded(value: unknown): Json {
-    return this.#withoutSecrets(canonicalJson(value ?? null)).value;
-  }
-
-  #withoutSecrets(text: string): { readonly value: Json; readonly isAsItWas: boolean } {
-    const given = JSON.parse(text) as Json;
-    const value = masked(this.#parts.mask, given);
-    return { value, isAsItWas: value === given };
+    return masked(this.#parts.mask, JSON.parse(canonicalJson(value ?? null)) as Json);
   }
 
   async #live<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
