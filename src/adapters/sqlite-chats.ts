@@ -1,4 +1,4 @@
-import { canonicalJson, deepFreeze, type Json } from "../kernel/json.ts";
+import { canonicalJson, deepFreeze, isUnchanging, type Json } from "../kernel/json.ts";
 import type { Database } from "./sqlite-database.ts";
 import { digestOf } from "./sqlite-digest.ts";
 import { assertPlain, parsePlain, textOf } from "./sqlite-text.ts";
@@ -29,19 +29,35 @@ const KEPT_CHARACTERS = 8_000_000;
 /** Conversations that a reader keeps: as many roles may take turns. */
 const KEPT_CHATS = 64;
 
+/** Where a message that cannot change stood last: mostly it stands there again. */
+const latestTurns = new WeakMap<object, Turn>();
+
 /** @throws NotJsonError */
 export function chatOf(messages: readonly Json[]): Chat | undefined {
   const turns: Turn[] = [];
   let before = "";
   for (const each of messages) {
-    const body = canonicalJson(each);
-    assertPlain(body, "a message to a model");
-    const message = digestOf(body);
-    const chat = digestOf(`${before} ${message}`);
-    turns.push({ chat, before, message, body });
-    before = chat;
+    const turn = turnOf(each, before);
+    turns.push(turn);
+    before = turn.chat;
   }
   return turns.length === 0 ? undefined : { digest: before, turns };
+}
+
+function turnOf(each: Json, before: string): Turn {
+  const known = isUnchanging(each) ? latestTurns.get(each) : undefined;
+  if (known?.before === before) return known;
+  const body = known?.body ?? bodyOf(each);
+  const message = known?.message ?? digestOf(body);
+  const turn: Turn = { chat: digestOf(`${before} ${message}`), before, message, body };
+  if (isUnchanging(each)) latestTurns.set(each, turn);
+  return turn;
+}
+
+function bodyOf(each: Json): string {
+  const body = canonicalJson(each);
+  assertPlain(body, "a message to a model");
+  return body;
 }
 
 /** Writes what is not there yet, the beginning first: what is there has all that came before it. */

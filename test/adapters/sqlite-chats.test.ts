@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
-import type { Json } from "../../src/kernel/json.ts";
+import { type Json, unchanging } from "../../src/kernel/json.ts";
 import type { RunEvent } from "../../src/run/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
+import { chatOf } from "../../src/adapters/sqlite-chats.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
 
 /** What is said in a turn: the same length whichever turn it is. */
@@ -38,6 +39,17 @@ describe("a journal of a long conversation", () => {
     expect(twoHundred).toBeLessThan(shown / 40);
   });
 
+  it("J5 is written and named once for each message that cannot change, and anew for one that can", () => {
+    const fixed = Array.from({ length: 20 }, (_, place) => unchanging(turn(place)));
+    const free = fixed.map((message) => structuredClone(message));
+    const turnsOf = (messages: readonly Json[]) => chatOf(messages)?.turns ?? [];
+    const [short, long] = [turnsOf(fixed.slice(0, 10)), turnsOf(fixed)];
+    expect(long.slice(0, 10).every((one, place) => one === short[place])).toBe(true);
+    expect(turnsOf(free)).toEqual(long);
+    expect(turnsOf(free).some((one, place) => one === long[place])).toBe(false);
+    expect(turnsOf(fixed.slice(1)).map(({ chat }) => chat)).toEqual(turnsOf(free.slice(1)).map(({ chat }) => chat));
+  });
+
   it("J5 also where the oldest messages are left out, and where the same text stands in many conversations", async () => {
     const all = Array.from({ length: 300 }, (_, place) => turn(place));
     const windows = Array.from({ length: 260 }, (_, n) => all.slice(n, n + 40));
@@ -63,8 +75,13 @@ describe("conversations come back as they went in", () => {
   it("whichever messages they share, in whatever order", async () => {
     const journal = journalAt(newFile());
     let run = 0;
+    const shared = Array.from({ length: 7 }, (_, place) => unchanging(turn(place)));
+    const place = fc.integer({ min: 0, max: 6 });
     const messages = fc.array(
-      fc.integer({ min: 0, max: 6 }).map((place) => turn(place)),
+      fc.oneof(
+        place.map(turn),
+        place.map((at) => shared[at] as Json),
+      ),
       { maxLength: 8 },
     );
     await fc.assert(
