@@ -1,5 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import { utf8Length } from "../kernel/json.ts";
+import { type ChatMessage, isParsedMessage } from "./chat-message.ts";
 import type { ChatModel, ChatRequest, Usage } from "./chat-model.ts";
 import type { MicroUsd } from "./money.ts";
 import { LIST_PRICES } from "./price-table.ts";
@@ -65,11 +66,29 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
   if (isFree(price) && (price.longPrompt === undefined || isFree(price.longPrompt))) return 0 as MicroUsd;
   const pictures = request.messages.reduce((count, message) => count + (message.images?.length ?? 0), 0);
-  const input = utf8Length(JSON.stringify(request)) + pictures * IMAGE_TOKENS;
+  const input = requestBytes(request) + pictures * IMAGE_TOKENS;
   const output = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   const tiers = price.longPrompt !== undefined && input > price.longPrompt.over ? [price, price.longPrompt] : [price];
   const holds = tiers.map((tier) => input * units(Math.max(tier.input, tier.cachedInput ?? 0)) + output * units(tier.output));
   return ceilUnits(Math.max(...holds));
+}
+
+/** Of messages that cannot change: most of a request was part of the one before. */
+const knownBytes = new WeakMap<ChatMessage, number>();
+
+/** Bytes of a request as JSON. */
+function requestBytes(request: ChatRequest): number {
+  const { messages } = request;
+  const commas = Math.max(0, messages.length - 1);
+  return messages.reduce((sum, message) => sum + messageBytes(message), utf8Length(JSON.stringify({ ...request, messages: [] })) + commas);
+}
+
+function messageBytes(message: ChatMessage): number {
+  const known = knownBytes.get(message);
+  if (known !== undefined) return known;
+  const bytes = utf8Length(JSON.stringify(message));
+  if (isParsedMessage(message)) knownBytes.set(message, bytes);
+  return bytes;
 }
 
 function isFree({ input, output, cachedInput = 0 }: TokenPrice): boolean {

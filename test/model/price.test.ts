@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { UsageError } from "../../src/kernel/errors.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
+import { ChatMessage } from "../../src/model/chat-message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, type ModelPrice, priceOf } from "../../src/model/price.ts";
 import { LIST_PRICES, PRICES_AS_OF } from "../../src/model/price-table.ts";
@@ -146,6 +147,28 @@ describe("holdFor", () => {
         expect(holdFor(longer, { ...price, cachedInput: 0 })).toBeGreaterThanOrEqual(holdFor(request, { ...price, cachedInput: 0 }));
       }),
     );
+  });
+
+  it("is of all the bytes there are, however many of its messages are known from the request before", () => {
+    const price = { input: 1, output: 0 };
+    const text = fc.string({ unit: fc.oneof(fc.string({ maxLength: 1 }), fc.constantFrom("猫", "\ud800", '"')) });
+    const message = fc.oneof(
+      text.map((content) => ChatMessage.user(content)),
+      text.map((content) => ({ role: "user" as const, content })),
+    );
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 8 }), fc.nat({ max: 9 }), (messages, maxTokens) => {
+        for (let end = 0; end <= messages.length; end++) {
+          const request = { maxTokens, messages: messages.slice(0, end) };
+          expect(holdFor(request, price)).toBe(Buffer.byteLength(JSON.stringify(request)));
+        }
+      }),
+    );
+    const changed = { role: "user" as const, content: "cat" };
+    const hold = (): number => holdFor({ messages: [changed], maxTokens: 1 }, price);
+    const before = hold();
+    changed.content = "a longer one";
+    expect(hold() - before).toBe(9);
   });
 
   it("counts bytes, not characters", () => {
