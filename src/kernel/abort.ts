@@ -36,6 +36,19 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
+/** The signal that was last made of a signal and another. */
+const joined = new WeakMap<AbortSignal, { readonly other: AbortSignal; readonly both: AbortSignal }>();
+
+/** A signal that aborts when one of two does. Asked again for the same two it is the same, since the calls of a run ask over and over. */
+export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal {
+  if (one === other) return one;
+  const known = joined.get(one);
+  if (known?.other === other) return known.both;
+  const both = AbortSignal.any([one, other]);
+  joined.set(one, { other, both });
+  return both;
+}
+
 /**
  * Runs `work` with a signal that aborts when the outer one does or after `ms`.
  *

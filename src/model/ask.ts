@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { eitherSignal } from "../kernel/abort.ts";
 import { OutputError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
@@ -110,7 +111,7 @@ function liveCall(
   output: OutputSchema | undefined,
   schemaTold: boolean,
 ): Promise<ChatResponse> {
-  const signal = way.signal === undefined || way.signal === door.signal ? door.signal : AbortSignal.any([door.signal, way.signal]);
+  const signal = way.signal === undefined ? door.signal : eitherSignal(way.signal, door.signal);
   const deps = { ...way.policy, attempts: door.attempts, signal, onDelta: way.onDelta };
   if (output === undefined) return callModel(way.model, request, deps);
   return withLadder(way.model, output, (rung) => {

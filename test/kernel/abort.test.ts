@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { abortReason, throwIfAborted, untilAborted, withTimeout } from "../../src/kernel/abort.ts";
+import { abortReason, eitherSignal, throwIfAborted, untilAborted, withTimeout } from "../../src/kernel/abort.ts";
 import { AbortedError, BudgetError, TimeoutError } from "../../src/kernel/errors.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 
@@ -20,6 +20,29 @@ describe("throwIfAborted", () => {
     expect(() => throwIfAborted(undefined)).not.toThrow();
     expect(() => throwIfAborted(new AbortController().signal)).not.toThrow();
     expect(() => throwIfAborted(AbortSignal.abort(budget))).toThrow(budget);
+  });
+});
+
+describe("eitherSignal", () => {
+  test("aborts when one of the two does, also when one has", () => {
+    for (const which of [0, 1]) {
+      const two = [new AbortController(), new AbortController()] as const;
+      const both = eitherSignal(two[0].signal, two[1].signal);
+      expect(both.aborted).toBe(false);
+      two[which]?.abort(budget);
+      expect([both.aborted, both.reason]).toEqual([true, budget]);
+      expect(eitherSignal(two[0].signal, two[1].signal).aborted).toBe(true);
+    }
+  });
+
+  test("is the same for the same two, and another for others", () => {
+    const [a, b, c] = [0, 1, 2].map(() => new AbortController()) as [AbortController, AbortController, AbortController];
+    const both = eitherSignal(a.signal, b.signal);
+    expect(eitherSignal(a.signal, b.signal)).toBe(both);
+    const others = eitherSignal(a.signal, c.signal);
+    b.abort();
+    expect([both.aborted, others.aborted]).toEqual([true, false]);
+    expect(eitherSignal(a.signal, a.signal)).toBe(a.signal);
   });
 });
 
