@@ -9,12 +9,17 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 function ownNames(): { find: RegExp; replacement: string }[] {
   const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as {
     name: string;
-    exports: Record<string, { source?: string }>;
+    exports: Record<string, string | { default: string }>;
   };
   return Object.entries(manifest.exports).flatMap(([path, target]) =>
-    target.source === undefined
+    typeof target === "string"
       ? []
-      : [{ find: new RegExp(`^${manifest.name}${path.slice(1)}$`), replacement: `${root}${target.source.slice(2)}` }],
+      : [
+          {
+            find: new RegExp(`^${manifest.name}${path.slice(1)}$`),
+            replacement: target.default.replace(/^\.\/dist\/(.*)\.js$/, `${root}$1.ts`),
+          },
+        ],
   );
 }
 

@@ -4,9 +4,9 @@
 // Not measured: memory, long-term storage, anything that waits. Figures of different machines, or of different runs on a busy one, do
 // not compare; the ratios of one run do. What is left of growth there is the cache of the processor.
 import { defineRole, Environment } from "../dist/src/index.js";
-import { Memory } from "../dist/src/memory/memory.js";
-import { createMessage } from "../dist/src/message/message.js";
-import { MessageQueue } from "../dist/src/message/message-queue.js";
+import { Memory } from "../dist/inside/memory/memory.js";
+import { createMessage } from "../dist/inside/message/message.js";
+import { MessageQueue } from "../dist/inside/message/message-queue.js";
 
 const sizes = [1_000, 10_000, 100_000];
 const repetitions = 7;

@@ -20,8 +20,8 @@ import { join } from "node:path";
 import Database from "libsql";
 import { defineAction, defineRole, Environment, memoryJournal, ROUTE_TO_SELF, Team } from "../dist/src/index.js";
 import { sqlite } from "../dist/src/adapters/sqlite.js";
-import { RunLog } from "../dist/src/run/run-log.js";
-import { emptyRunState } from "../dist/src/run/run-state.js";
+import { RunLog } from "../dist/inside/run/run-log.js";
+import { emptyRunState } from "../dist/inside/run/run-state.js";
 import { scriptedModel } from "../dist/src/testing/index.js";
 
 const stretches = 15;
@@ -229,11 +229,11 @@ const perHop = Object.fromEntries(Object.entries(times).map(([name, each]) => [n
 
 // --- reading: in processes of their own, whose memory can be told ---
 
-const built = (path) => JSON.stringify(new URL(`../dist/src/${path}.js`, import.meta.url).href);
+const built = (path) => JSON.stringify(new URL(`../dist/${path}.js`, import.meta.url).href);
 const reader = `
-  import { apply } from ${built("run/apply")};
-  import { emptyRunState } from ${built("run/run-state")};
-  import { sqlite } from ${built("adapters/sqlite")};
+  import { apply } from ${built("inside/run/apply")};
+  import { emptyRunState } from ${built("inside/run/run-state")};
+  import { sqlite } from ${built("src/adapters/sqlite")};
   const [file, how] = process.argv.slice(1);
   const start = process.hrtime.bigint();
   const journal = sqlite({ path: file });

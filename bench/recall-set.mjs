@@ -3,7 +3,7 @@
 //
 // Three kinds of questions, 100 each: `words` asks with words of the message in another order; `noise` with half of its words, one of
 // them misspelt (or with half of its characters); `meaning` says the same with other words, except for the name of the team.
-import { randomStream } from "../dist/src/kernel/random.js";
+import { randomStream } from "../dist/inside/kernel/random.js";
 
 const teams = {
   en: "Albatross Badger Cormorant Dolphin Egret Falcon Gannet Heron Ibis Jackdaw Kestrel Lapwing Marten Nightjar Osprey Petrel Quail Raven Starling Tern Umbrella Vulture Wagtail Xenops Yellowhammer".split(

@@ -1,5 +1,5 @@
 // Directions that lie in groups of fewer dimensions than they have, with noise: kinder than random ones, not as kind as real ones.
-import { randomStream } from "../dist/src/kernel/random.js";
+import { randomStream } from "../dist/inside/kernel/random.js";
 
 /** As many vectors as asked, one behind the other. The same stream always gives the same ones. */
 export function syntheticVectors(count, dimensions, stream) {

@@ -1,56 +1,64 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
+import { bundle } from "./bundle.mjs";
 import { root } from "./root.mjs";
 
 const DIST = join(root, "dist");
 const STAMP = join(DIST, ".stamp");
 const COMMAND = join(DIST, "src/cli/main.js");
 const SOURCES = ["src", "roles", "actions", "examples"];
-const SETTINGS = ["package.json", "tsconfig.json", "tsconfig.examples.json", "node_modules/typescript/package.json"];
+const SETTINGS = [
+  ...["package.json", "tsconfig.json", "tools/build.mjs", "tools/bundle.mjs"],
+  ...["node_modules/typescript/package.json", "node_modules/rolldown/package.json"],
+];
 
-/** True when dist was made from exactly these sources by this compiler. */
+/** True when dist was made from exactly these sources by these tools. */
 export function isBuilt() {
   return existsSync(STAMP) && readFileSync(STAMP, "utf8") === fingerprint();
 }
 
 /**
- * Compiles into dist and removes what no source stands for any more. A build that fails writes nothing and leaves no stamp, so the next one
- * starts again.
+ * Builds into dist what runs and its types, and removes what no source stands for any more. A build that fails leaves no stamp, so the next
+ * one starts again.
  *
- * @returns the compiler's words when it failed
+ * @returns what was wrong when it failed, in the words of the compiler where it has any
  */
-export function build() {
+export async function build() {
   const made = fingerprint();
   rmSync(STAMP, { force: true });
-  const written = new Set([STAMP]);
-  const projects = hasExamples() ? ["tsconfig.json", "tsconfig.examples.json"] : ["tsconfig.json"];
-  for (const project of projects) {
-    const failure = compile(project, written);
-    if (failure !== undefined) return failure;
+  const examples = filesIn("examples").filter((file) => file.endsWith(".ts"));
+  const [types, code] = await Promise.all([writeTypes(), bundle(examples).catch((error) => String(error.message ?? error))]);
+  if (types.failure !== undefined) return types.failure;
+  if (typeof code === "string") return code;
+  for (const [file, script] of code) {
+    mkdirSync(dirname(join(DIST, file)), { recursive: true });
+    writeFileSync(join(DIST, file), script);
   }
-  prune(DIST, written);
-  if (existsSync(COMMAND)) chmodSync(COMMAND, 0o755);
-  mkdirSync(DIST, { recursive: true });
+  prune(DIST, new Set([...types.written, ...[...code.keys()].map((file) => join(DIST, file))]));
+  chmodSync(COMMAND, 0o755);
   writeFileSync(STAMP, made);
   return undefined;
 }
 
-function compile(project, written) {
+/** Checks the sources, and writes their types where there is nothing to complain of. */
+async function writeTypes() {
   const compiler = join(root, "node_modules/typescript/bin/tsc");
-  const result = spawnSync(process.execPath, [compiler, "-p", project, "--noEmitOnError", "--listEmittedFiles", "--pretty", "false"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
+  const options = ["-p", "tsconfig.json", "--noEmitOnError", "--listEmittedFiles", "--pretty", "false"];
+  const child = spawn(process.execPath, [compiler, ...options], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise((settle) => {
+    child.on("error", (error) => settle({ failure: `The compiler could not be started: ${error.message}` }));
+    child.on("close", (status) => settle({ status }));
   });
-  if (result.error !== undefined) return `The compiler could not be started: ${result.error.message}`;
+  const [stdout, stderr, { failure, status }] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (failure !== undefined) return { failure };
   const [emitted, rest] = [[], []];
-  for (const line of result.stdout.split("\n")) (line.startsWith("TSFILE: ") ? emitted : rest).push(line);
-  if (result.status !== 0) return `${rest.join("\n")}${result.stderr}`.trim() || `tsc -p ${project} ended with code ${result.status}`;
-  for (const line of emitted) written.add(resolve(line.slice("TSFILE: ".length).trim()));
-  return undefined;
+  for (const line of stdout.split("\n")) (line.startsWith("TSFILE: ") ? emitted : rest).push(line);
+  if (status !== 0) return { failure: `${rest.join("\n")}${stderr}`.trim() || `tsc ended with code ${status}` };
+  return { written: emitted.map((line) => resolve(line.slice("TSFILE: ".length).trim())) };
 }
 
 function prune(folder, kept) {
@@ -61,10 +69,6 @@ function prune(folder, kept) {
     else if (!kept.has(path)) rmSync(path);
   }
   if (readdirSync(folder).length === 0) rmdirSync(folder);
-}
-
-function hasExamples() {
-  return filesIn("examples").some((file) => file.endsWith(".ts"));
 }
 
 /** Content, not times: a checkout, a copy or a clock that runs behind changes times and nothing else. */
@@ -90,7 +94,7 @@ function filesIn(folder) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const failure = build();
+  const failure = await build();
   if (failure !== undefined) {
     process.stderr.write(`${failure}\n`);
     process.exit(1);

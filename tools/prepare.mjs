@@ -24,7 +24,7 @@ for (const { doing, isDone, run } of steps) {
   process.stderr.write(`${said ? ", " : "troupe: "}${doing} ...`);
   said = true;
   const began = performance.now();
-  const failure = run();
+  const failure = await run();
   if (failure !== undefined) {
     process.stderr.write(` failed\n${failure}\n`);
     process.exit(1);

@@ -10,7 +10,7 @@ export const root: string = fileURLToPath(new URL("../../", import.meta.url));
 export interface EntryPoint {
   /** As a user writes it: `troupe/testing`. */
   readonly name: string;
-  /** From the top of the house, as the other two are. */
+  /** What it is built from. From the top of the house, as the other two are. */
   readonly source: string;
   readonly types: string;
   readonly default: string;
@@ -23,7 +23,7 @@ export interface Manifest {
   readonly files: readonly string[];
   readonly bin: Readonly<Record<string, string>>;
   readonly engines: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, string | Omit<EntryPoint, "name">>>;
+  readonly exports: Readonly<Record<string, string | Omit<EntryPoint, "name" | "source">>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export const entryPoints: readonly EntryPoint[] = Object.entries(manifest.export
     : [
         {
           name: `${manifest.name}${path.slice(1)}`,
-          source: posix.normalize(target.source),
+          source: posix.normalize(target.default).replace(/^dist\/(.*)\.js$/, "$1.ts"),
           types: posix.normalize(target.types),
           default: posix.normalize(target.default),
         },

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { isAbsolute, join, normalize } from "node:path";
+import { root } from "./root.mjs";
+
+/** What the benches measure beside the entry points: built into `dist/inside`, which is not packed. */
+const INSIDE = ["kernel/random", "memory/memory", "message/message", "message/message-queue", "run/apply", "run/run-log", "run/run-state"];
+
+/**
+ * Joins the sources into one file for each entry point, for each example, and for what they share. Writes nothing.
+ *
+ * Two shared files are made on purpose, because every file costs a program that loads it: `words` is what the command's help has in common
+ * with the rest, `core` is all else that `import "troupe"` needs at once. What is imported later stays apart.
+ *
+ * @param examples paths of programs, from the top of the house
+ * @returns the text of each file, by its path below `dist`
+ */
+export async function bundle(examples) {
+  const { rolldown } = await import("rolldown");
+  const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const [main, command] = [sourceOf(exports["."].default), sourceOf(bin.troupe)];
+  const ownEntries = Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : [sourceOf(target.default)]));
+  const input = Object.fromEntries([
+    ...[...ownEntries, command, ...examples].map((path) => [path.replace(/\.ts$/, ""), join(root, path)]),
+    ...INSIDE.map((path) => [`inside/${path}`, join(root, `src/${path}.ts`)]),
+  ]);
+  const early = new EarlyModules(join(root, main), join(root, command));
+  const bundled = await rolldown({
+    input,
+    cwd: root,
+    platform: "node",
+    tsconfig: false,
+    transform: { target: "es2023", typescript: { onlyRemoveTypeImports: true } },
+    external: (id) => !id.startsWith(".") && !isAbsolute(id),
+    treeshake: { moduleSideEffects: false },
+    plugins: [early.plugin],
+    onLog: (_, { message }) => {
+      throw new Error(message);
+    },
+  });
+  try {
+    const { output } = await bundled.generate({
+      entryFileNames: "[name].js",
+      chunkFileNames: "chunks/[name].js",
+      comments: { jsdoc: false, legal: true, annotation: true },
+      codeSplitting: {
+        groups: [
+          { name: "words", test: (id) => early.isForHelp(id) && early.isForMain(id) },
+          { name: "core", test: (id) => early.isForMain(id) },
+        ],
+      },
+    });
+    return new Map(output.map(({ fileName, code }) => [fileName, code]));
+  } finally {
+    await bundled.close();
+  }
+}
+
+/** Which modules the main entry point and the command load before anything is called. Known once the bundler has read everything. */
+class EarlyModules {
+  #main;
+  #command;
+  #imports = new Map();
+  #reached = new Map();
+
+  constructor(main, command) {
+    this.#main = normalize(main);
+    this.#command = normalize(command);
+  }
+
+  get plugin() {
+    const imports = this.#imports;
+    return {
+      name: "early-modules",
+      buildEnd() {
+        for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
+      },
+    };
+  }
+
+  isForMain(id) {
+    return this.#from(this.#main).has(id);
+  }
+
+  isForHelp(id) {
+    return this.#from(this.#command).has(id);
+  }
+
+  #from(start) {
+    const known = this.#reached.get(start);
+    if (known !== undefined) return known;
+    const reached = new Set([start]);
+    for (const id of reached) for (const next of this.#imports.get(id) ?? []) reached.add(next);
+    this.#reached.set(start, reached);
+    return reached;
+  }
+}
+
+function sourceOf(built) {
+  return built.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts");
+}
