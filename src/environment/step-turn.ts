@@ -1,7 +1,7 @@
 import { ControlError } from "../kernel/errors.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RoleState } from "../run/role-state.ts";
-import { actName, isSuspicious } from "../run/run-state.ts";
+import { actName } from "../run/run-state.ts";
 import { failedTurn } from "./failed-turn.ts";
 import { StepActivation } from "./step-activation.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
@@ -11,7 +11,7 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
  * replays too, go the way of every role.
  */
 export function isPlainStep(tools: TurnTools, spec: RoleSpec, role: RoleState): boolean {
-  return spec.mode === "step" && role.open === undefined && !tools.leavesTraces && !isSuspicious(tools.log.state);
+  return spec.mode === "step" && role.open === undefined && !tools.leavesTraces;
 }
 
 /** One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken. */

@@ -119,6 +119,26 @@ describe("SS2 what a step function may not do with its state", () => {
     }
   });
 
+  test("nor with what it gave back for the message before, in the same activation or an earlier one", async () => {
+    for (const together of [true, false]) {
+      const role = defineRole({
+        name: "Ann",
+        state: Purse,
+        step(state, message) {
+          if (message.content === "give") return { ...state, log: ["mine"] };
+          (state as { coins: number }).coins = 0;
+          return undefined;
+        },
+      });
+      const environment = town([role]);
+      environment.publishMessage("give");
+      if (!together) await environment.run();
+      environment.publishMessage("take");
+      expect((await environment.run()).error?.cause).toBeInstanceOf(TypeError);
+      expect(environment.getRole("Ann")?.state["log"]).toEqual(together ? [] : ["mine"]);
+    }
+  });
+
   test("neither with what it gave back before, nor with what a mask made of it", async () => {
     const secret = "hunter2-hunter2";
     const role = defineRole({

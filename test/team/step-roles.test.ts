@@ -69,6 +69,17 @@ describe("a run of plain functions", () => {
     expect(fork.messages.map(({ content }) => content.split(" ")[0])).toEqual(["go", "1", "2", "102", "202"]);
   });
 
+  test("begins in a fork when it began in its parent", async () => {
+    const timely = defineRole({ name: "Ann", step: (_state, _message, out) => ({ at: out.now() }) });
+    const journal = memoryJournal();
+    const startingAt = (now: number): Team => teamOf(timely, journal, { clock: { now: () => now, timer: () => () => {} } });
+    await startingAt(100).run("go", { id: "r" }).result;
+    const fork = await startingAt(200).fork("r", { at: 1, id: "f" }).result;
+    expect(fork.status).toBe("finished");
+    const ended = (await eventsOf(journal, "f")).find((event) => event.type === "act.ended");
+    expect(ended).toMatchObject({ at: 100, time: 200, state: { set: { at: 100 } } });
+  });
+
   test("stops where it is told to and goes on", async () => {
     const whole = await lived(counter(6));
     const journal = memoryJournal();
