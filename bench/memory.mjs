@@ -102,6 +102,8 @@ async function opening() {
     "opening them",
     `${((performance.now() - began) / 1_000).toFixed(2)} s (CPU ${((user + system) / 1e6).toFixed(2)} s), ${opened.size} held, ${opened.pending} pending`,
   );
+  const [first] = await opened.searchSimilar("note 4711 on subject 803");
+  show("opening them, and the first search", `${((performance.now() - began) / 1_000).toFixed(2)} s (found ${first?.message.id})`);
   const more = Array.from({ length: 50 }, (_, n) => createMessage(`one more, number ${n}`, { id: `more${n}` }));
   const { p50 } = await timed(more, (message) => opened.add(message));
   show("adding one more, durable, p50", `${p50.toFixed(2)} ms`);

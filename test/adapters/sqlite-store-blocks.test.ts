@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextPage } from "../../src/adapters/sqlite-block.ts";
+import { storedRoles } from "../../src/adapters/sqlite-store-roles.ts";
 import { SqliteStore, sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
@@ -29,6 +30,7 @@ describe("a store whose messages and vectors stand in blocks", () => {
     expect(await count(path, "message_blocks")).toBe(3);
     expect(await count(path, "vector_blocks")).toBe(3);
     expect(await count(path, "vectors")).toBe(COUNT - 191);
+    expect((await storedRoles(path)).roles).toMatchObject([{ messages: COUNT, vectors: [{ count: COUNT }] }]);
     const embedder = watched({ dimensions: 16 });
     const storage = storageAt(path, embedder);
     expect(await storage.recover()).toEqual(messages);
