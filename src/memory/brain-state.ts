@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { type Message, MessageSchema, serializeMessage } from "../message/message.ts";
 import type { SummaryLevels } from "./summary-levels.ts";
 
@@ -17,14 +18,16 @@ const VERSION = 1;
 /** Ids of summed-up messages that are remembered. */
 export const MOST_COVERED = 100;
 
-const StateSchema = z.object({
-  v: z.literal(VERSION),
-  history: z.array(MessageSchema),
-  knowledge: z.array(MessageSchema),
-  levels: z.object({ oldest: z.string(), older: z.array(z.string()), recent: z.array(z.string()) }),
-  covered: z.array(z.string()),
-  lastTalk: z.string().optional(),
-});
+const stateSchema = lazily(() =>
+  z.object({
+    v: z.literal(VERSION),
+    history: z.array(MessageSchema),
+    knowledge: z.array(MessageSchema),
+    levels: z.object({ oldest: z.string(), older: z.array(z.string()), recent: z.array(z.string()) }),
+    covered: z.array(z.string()),
+    lastTalk: z.string().optional(),
+  }),
+);
 
 /** The wire form. */
 export type BrainJson = ReturnType<typeof brainJson>;
@@ -67,7 +70,7 @@ export function readBrainState(text: string): BrainState | string {
       `Expected a brain memory of version ${VERSION} at most, got ${version}. Update this program; until then it is left as it is.`,
     );
   }
-  const parsed = StateSchema.safeParse(json);
+  const parsed = stateSchema().safeParse(json);
   if (!parsed.success) return `it is no brain memory: ${z.prettifyError(parsed.error)}`;
   const { v: _version, ...state } = parsed.data;
   return { ...state, lastTalk: state.lastTalk };

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { Deque } from "../kernel/deque.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { ChatMessage, joinMessages, parseChatMessage } from "../model/chat-message.ts";
 import { ChatList, type ChatMeasure, weightOf } from "./chat-list.ts";
@@ -37,12 +38,14 @@ export interface ChatMemoryJson {
   readonly units: readonly { readonly messages: readonly ChatMessage[]; readonly pinned?: true }[];
 }
 
-const JsonSchema = z.object({
-  maxMessages: z.number().int().min(1).optional(),
-  maxTokens: z.number().int().min(1).optional(),
-  trim: z.enum(["always", "on_add"]),
-  units: z.array(z.object({ messages: z.array(z.unknown()).min(1), pinned: z.literal(true).optional() })),
-});
+const jsonSchema = lazily(() =>
+  z.object({
+    maxMessages: z.number().int().min(1).optional(),
+    maxTokens: z.number().int().min(1).optional(),
+    trim: z.enum(["always", "on_add"]),
+    units: z.array(z.object({ messages: z.array(z.unknown()).min(1), pinned: z.literal(true).optional() })),
+  }),
+);
 
 /**
  * The window of a conversation with a model: the newest messages within a limit of count and of tokens, in order of arrival.
@@ -177,7 +180,7 @@ export class ChatMemory {
    * @throws UsageError `CHAT_MEMORY_INVALID` for anything else.
    */
   static fromJSON(json: unknown, o: Pick<ChatMemoryOptions, "tokens"> = {}): ChatMemory {
-    const parsed = JsonSchema.safeParse(json);
+    const parsed = jsonSchema().safeParse(json);
     if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
     const { units, maxMessages = Infinity, maxTokens, trim } = parsed.data;
     const memory = new ChatMemory({ ...o, maxMessages, maxTokens, trim });

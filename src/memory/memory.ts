@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { PlacedList } from "../kernel/placed-list.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { type Message, MessageSchema } from "../message/message.ts";
@@ -172,7 +173,7 @@ export class Memory implements MessageMemory {
    * @throws UsageError `MEMORY_INVALID` naming what does not fit.
    */
   static fromJSON(json: unknown): Memory {
-    const parsed = MemorySchema.safeParse(json);
+    const parsed = memorySchema().safeParse(json);
     if (!parsed.success) {
       throw new UsageError("MEMORY_INVALID", `Expected a memory as JSON, got something else: ${z.prettifyError(parsed.error)}`);
     }
@@ -257,8 +258,10 @@ export class Memory implements MessageMemory {
   }
 }
 
-const MemorySchema = z.object({
-  ignoreId: z.boolean().optional(),
-  limit: z.int().min(1).optional(),
-  messages: z.array(MessageSchema),
-});
+const memorySchema = lazily(() =>
+  z.object({
+    ignoreId: z.boolean().optional(),
+    limit: z.int().min(1).optional(),
+    messages: z.array(MessageSchema),
+  }),
+);

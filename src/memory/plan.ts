@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PlanError } from "../kernel/errors.ts";
-import { finished, reopened, type Task, type TaskFields, taskOf, TaskSchema } from "./task.ts";
+import { lazily } from "../kernel/lazily.ts";
+import { finished, reopened, type Task, type TaskFields, taskOf, taskSchema } from "./task.ts";
 import { duplicateId, sortTasks, throwCycle, unknownDependency, withDependents } from "./task-graph.ts";
 
 /** What a plan starts from. */
@@ -139,7 +140,7 @@ export class Plan {
    * @throws PlanError `PLAN_INVALID` naming what does not fit, or as {@link Plan.addTasks} does.
    */
   static fromJSON(json: unknown): Plan {
-    const parsed = PlanSchema.safeParse(json);
+    const parsed = planSchema().safeParse(json);
     if (parsed.success) return new Plan(parsed.data);
     throw new PlanError("PLAN_INVALID", `Expected a plan as JSON, got something else: ${z.prettifyError(parsed.error)}`);
   }
@@ -174,7 +175,9 @@ function reopen(tasks: readonly Task[], id: string): Task[] {
   return tasks.map((task) => (affected.has(task.id) ? reopened(task) : task));
 }
 
-const PlanSchema = z.object({
-  goal: z.string(),
-  tasks: z.array(TaskSchema),
-});
+const planSchema = lazily(() =>
+  z.object({
+    goal: z.string(),
+    tasks: z.array(taskSchema()),
+  }),
+);

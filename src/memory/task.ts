@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { lazily } from "../kernel/lazily.ts";
 
 interface TaskBase {
   readonly id: string;
@@ -40,15 +41,17 @@ export interface TaskFields {
 }
 
 /** Guards {@link TaskFields} where they come from outside. */
-export const TaskSchema: z.ZodType<TaskFields> = z.object({
-  id: z.string(),
-  dependsOn: z.array(z.string()).optional(),
-  instruction: z.string(),
-  assignee: z.string().optional(),
-  type: z.string().optional(),
-  status: z.enum(["open", "done"]).optional(),
-  result: z.string().optional(),
-});
+export const taskSchema: () => z.ZodType<TaskFields> = lazily(() =>
+  z.object({
+    id: z.string(),
+    dependsOn: z.array(z.string()).optional(),
+    instruction: z.string(),
+    assignee: z.string().optional(),
+    type: z.string().optional(),
+    status: z.enum(["open", "done"]).optional(),
+    result: z.string().optional(),
+  }),
+);
 
 /** A task made of what was said of it. Dependencies are named once each. */
 export function taskOf(fields: TaskFields): Task {

@@ -3,10 +3,14 @@
  * pairs of them, because they write no spaces. Pure.
  */
 
+import { lazily } from "../kernel/lazily.ts";
+
 /** Characters that are written without spaces between words. */
 const CJK = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}";
-const RUNS = new RegExp(`[${CJK}]+|(?:(?![${CJK}])[\\p{L}\\p{N}])+`, "gu");
-const IS_CJK = new RegExp(`^[${CJK}]`, "u");
+const patterns = lazily(() => ({
+  runs: new RegExp(`[${CJK}]+|(?:(?![${CJK}])[\\p{L}\\p{N}])+`, "gu"),
+  cjk: new RegExp(`^[${CJK}]`, "u"),
+}));
 
 /** A stretch of one kind of writing. */
 export interface TextRun {
@@ -17,7 +21,8 @@ export interface TextRun {
 /** The stretches of letters and digits of a text, in lower case and without differences of width or composition. */
 export function runsOf(text: string): TextRun[] {
   const plain = text.normalize("NFKC").toLowerCase();
-  return (plain.match(RUNS) ?? []).map((run) => ({ text: run, isCjk: IS_CJK.test(run) }));
+  const { runs, cjk } = patterns();
+  return (plain.match(runs) ?? []).map((run) => ({ text: run, isCjk: cjk.test(run) }));
 }
 
 /** The terms a lexical index keeps: words, and single characters and pairs where there are no words. */

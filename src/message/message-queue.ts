@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { QueueFullError, UsageError } from "../kernel/errors.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { type Message, MessageSchema, serializeMessage } from "./message.ts";
 import { PriorityLanes } from "./priority-lanes.ts";
 
@@ -131,7 +132,7 @@ export class MessageQueue {
    * @throws QueueFullError when it holds more than its limit.
    */
   static fromJSON(json: unknown): MessageQueue {
-    const parsed = QueueSchema.safeParse(json);
+    const parsed = queueSchema().safeParse(json);
     if (!parsed.success) {
       throw new UsageError("QUEUE_INVALID", `Expected a message queue as JSON, got something else: ${z.prettifyError(parsed.error)}`);
     }
@@ -167,7 +168,9 @@ function idsOf(lanes: PriorityLanes<Message>): Set<string> {
   return ids;
 }
 
-const QueueSchema = z.object({
-  limit: z.int().min(1).optional(),
-  entries: z.array(z.object({ message: MessageSchema, priority: z.number().default(0) })),
-});
+const queueSchema = lazily(() =>
+  z.object({
+    limit: z.int().min(1).optional(),
+    entries: z.array(z.object({ message: MessageSchema, priority: z.number().default(0) })),
+  }),
+);

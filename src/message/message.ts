@@ -152,28 +152,30 @@ export function isMessage(value: unknown): value is Message {
 }
 
 /** Guards every boundary a message crosses from outside. Fills what older forms lack; refuses a newer version. */
-export const MessageSchema: z.ZodType<Message> = z
-  .object({
-    v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
-    id: z.string().nullish(),
-    content: z.string(),
-    instructContent: z.unknown().optional(),
-    role: z.enum(["system", "user", "assistant", "tool"]).default("user"),
-    causeBy: z.string().nullish(),
-    sentFrom: z.string().nullish(),
-    sendTo: z.array(z.string()).nullish(),
-    parents: z.array(z.string()).nullish(),
-    timestamp: z.number().nullish(),
-    metadata: z.record(z.string(), z.unknown()).nullish(),
-  })
-  .transform(({ v: _version, ...fields }, ctx) => {
-    try {
-      return createMessage(fields.content, present(fields) as MessageFields);
-    } catch (error) {
-      ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : "not a message" });
-      return z.NEVER;
-    }
-  });
+export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
+  z
+    .object({
+      v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
+      id: z.string().nullish(),
+      content: z.string(),
+      instructContent: z.unknown().optional(),
+      role: z.enum(["system", "user", "assistant", "tool"]).default("user"),
+      causeBy: z.string().nullish(),
+      sentFrom: z.string().nullish(),
+      sendTo: z.array(z.string()).nullish(),
+      parents: z.array(z.string()).nullish(),
+      timestamp: z.number().nullish(),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+    })
+    .transform(({ v: _version, ...fields }, ctx) => {
+      try {
+        return createMessage(fields.content, present(fields) as MessageFields);
+      } catch (error) {
+        ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : "not a message" });
+        return z.NEVER;
+      }
+    }),
+);
 
 /**
  * Reads a message from its wire form (see {@link serializeMessage}).

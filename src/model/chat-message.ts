@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 
@@ -88,25 +89,26 @@ function frozen(message: ChatMessage): ChatMessage {
   return message;
 }
 
-const text = z.string();
-const optionalText = text.optional();
-const ImageSchema = z.union([
-  z.object({ mediaType: z.string().regex(/^image\/[\w.+-]{1,100}$/), data: text.min(1) }),
-  z.object({ url: text.min(1) }),
-]);
-const CallSchema = z.object({
-  id: text,
-  type: z.literal("function").default("function"),
-  function: z.object({ name: text, arguments: text }),
-  extra: z.record(text, z.json() as z.ZodType<Json>).exactOptional(),
-});
-const MessageShape = z.object({
-  role: z.enum(["system", "user", "assistant", "tool"]),
-  content: text.nullish(),
-  toolCalls: z.array(CallSchema).nullish(),
-  name: optionalText.nullish(),
-  toolCallId: optionalText.nullish(),
-  images: z.array(ImageSchema).nullish(),
+const messageShape = lazily(() => {
+  const text = z.string();
+  const image = z.union([
+    z.object({ mediaType: text.regex(/^image\/[\w.+-]{1,100}$/), data: text.min(1) }),
+    z.object({ url: text.min(1) }),
+  ]);
+  const call = z.object({
+    id: text,
+    type: z.literal("function").default("function"),
+    function: z.object({ name: text, arguments: text }),
+    extra: z.record(text, z.json() as z.ZodType<Json>).exactOptional(),
+  });
+  return z.object({
+    role: z.enum(["system", "user", "assistant", "tool"]),
+    content: text.nullish(),
+    toolCalls: z.array(call).nullish(),
+    name: text.nullish(),
+    toolCallId: text.nullish(),
+    images: z.array(image).nullish(),
+  });
 });
 
 /**
@@ -116,7 +118,7 @@ const MessageShape = z.object({
  */
 export function parseChatMessage(value: unknown): ChatMessage {
   if (isParsedMessage(value)) return value;
-  const parsed = MessageShape.safeParse(value);
+  const parsed = messageShape().safeParse(value);
   if (!parsed.success) throw notAMessage(z.prettifyError(parsed.error).slice(0, MOST_TOLD));
   const { role, content, toolCalls, name, toolCallId, images } = parsed.data;
   if (role === "tool" && typeof toolCallId !== "string") throw notAMessage("a tool's message has the toolCallId of the call it answers");

@@ -1,6 +1,6 @@
 import { PlanError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { type TaskFields, TaskSchema } from "../memory/task.ts";
+import { type TaskFields, taskSchema } from "../memory/task.ts";
 
 /**
  * The tasks that a role planned by itself. Whether they are a graph is for the plan to say.
@@ -15,7 +15,7 @@ export function plannedTasks(given: unknown, role: string): readonly TaskFields[
 }
 
 function plannedTask(given: unknown, at: string): TaskFields {
-  const parsed = TaskSchema.safeParse(given);
+  const parsed = taskSchema().safeParse(given);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => [path.join("."), message].filter((word) => word !== "").join(": "));
   throw invalid(at, `a task (${issues.join("; ")})`, given);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Action } from "../action/action.ts";
 import type { RoleContext } from "../action/context.ts";
 import { PlanError, UsageError } from "../kernel/errors.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { Plan } from "../memory/plan.ts";
 import type { Task } from "../memory/task.ts";
 import type { Message } from "../message/message.ts";
@@ -14,19 +15,21 @@ import { messagesOf } from "./said.ts";
 /** How often a model is asked for a plan before its bad graphs fail the activation. MetaGPT's planner tries as often. */
 const PLAN_ATTEMPTS = 3;
 
-const PlannedTasks = z.object({
-  tasks: z
-    .array(
-      z.object({
-        id: z.string(),
-        dependsOn: z.array(z.string()),
-        instruction: z.string(),
-        type: z.string().optional(),
-        assignee: z.string().optional(),
-      }),
-    )
-    .min(1),
-});
+const answerSchema = lazily(() =>
+  z.object({
+    tasks: z
+      .array(
+        z.object({
+          id: z.string(),
+          dependsOn: z.array(z.string()),
+          instruction: z.string(),
+          type: z.string().optional(),
+          assignee: z.string().optional(),
+        }),
+      )
+      .min(1),
+  }),
+);
 
 /** What stays the same for all tasks of one activation. */
 interface Activation<S> {
@@ -121,7 +124,7 @@ async function makePlan<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): P
   }
   let complaint = "";
   for (let attempt = 1; ; attempt += 1) {
-    const { tasks } = await rc.ask(planPrompt(spec, goal, complaint), { schema: PlannedTasks });
+    const { tasks } = await rc.ask(planPrompt(spec, goal, complaint), { schema: answerSchema() });
     try {
       rc.plan = new Plan({ goal, tasks });
       return;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { closed, isRecord, list, record, type SameFields } from "./exact-schema.ts";
@@ -18,138 +19,168 @@ export function parseEvent(json: unknown): RunEvent {
   if (fault !== undefined) throw invalid(json, `got ${fault}`);
   const { v, type } = isRecord(json) ? json : {};
   if (typeof v === "number" && v > EVENT_VERSION) throw newer(v);
-  const schema = typeof type === "string" && Object.hasOwn(schemas, type) ? schemas[type as RunEvent["type"]] : undefined;
-  if (schema === undefined) throw invalid(json, `got the type ${shownText(valueText(type))}; known are ${Object.keys(schemas).join(", ")}`);
+  const known = schemas();
+  const schema = typeof type === "string" && Object.hasOwn(known, type) ? known[type as RunEvent["type"]] : undefined;
+  if (schema === undefined) throw invalid(json, `got the type ${shownText(valueText(type))}; known are ${Object.keys(known).join(", ")}`);
   const parsed = schema.safeParse(json);
   if (!parsed.success) throw invalid(json, `got one that does not fit: ${issuesText(parsed.error)}`);
   return json as RunEvent;
 }
 
-const text = z.string();
-const whole = z.int().nonnegative();
-const number = z.number();
-const json = z.custom<Json>((value) => value !== undefined, "is missing");
-const jsonRecord = z.custom<{ readonly [key: string]: Json }>(isRecord, "expected an object");
-const texts = list(text);
+/** What events are made of. */
+const parts = lazily(() => {
+  const text = z.string();
+  const whole = z.int().nonnegative();
+  const number = z.number();
+  const json = z.custom<Json>((value) => value !== undefined, "is missing");
+  const jsonRecord = z.custom<{ readonly [key: string]: Json }>(isRecord, "expected an object");
+  const texts = list(text);
 
-const error = closed({
-  name: text,
-  code: text,
-  message: text,
-  data: z.unknown().exactOptional(),
-  retryable: z.literal(true).exactOptional(),
-});
-
-const message = closed({
-  id: text,
-  content: text,
-  instructContent: z.unknown().exactOptional(),
-  role: z.enum(["system", "user", "assistant", "tool"]),
-  causeBy: text,
-  sentFrom: text,
-  sendTo: texts,
-  parents: texts,
-  timestamp: number,
-  metadata: jsonRecord,
-});
-
-const sentFields = { message, to: texts, dead: texts.exactOptional(), dropped: z.literal(true).exactOptional() };
-
-const memoryOp = z.union([
-  z.tuple([z.literal("+"), text]).readonly(),
-  z.tuple([z.literal("+"), message]).readonly(),
-  z.tuple([z.literal("-"), text]).readonly(),
-  z.tuple([z.literal("0")]).readonly(),
-]);
-
-const hiredRole = closed({ name: text, fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional() });
-
-const lastLife = { asked: texts.exactOptional(), unrepeated: list(closed({ key: text, error })).exactOptional() };
-
-const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
-
-const table = {
-  "run.started": event("run.started", {
-    team: text,
-    roles: list(hiredRole),
-    seed: text,
-    scheduler: text,
-    budget: whole.exactOptional(),
-    about: json.exactOptional(),
-    parent: closed({ runId: text, at: whole }).exactOptional(),
-  }),
-  message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional() }),
-  "act.started": event("act.started", { act: text, role: text, n: whole, attempt: whole, take: whole, at: number }),
-  "act.resumed": event("act.resumed", { act: text }),
-  "step.started": event("step.started", {
-    act: text,
-    key: text,
-    kind: text,
+  const error = closed({
     name: text,
-    asked: whole,
-    in: text.exactOptional(),
-    try: whole,
-    hold: whole,
-    request: json,
-    idempotent: z.literal(false).exactOptional(),
-    reused: whole.exactOptional(),
-  }),
-  "step.ended": event("step.ended", {
-    act: text,
-    key: text,
-    try: whole,
-    retry: z.literal(true).exactOptional(),
-    ok: z.boolean(),
-    value: json.exactOptional(),
-    error: error.exactOptional(),
-    cost: whole.nullable(),
-    basis: z.enum(["usage", "hold", "none"]),
-    usage: json.exactOptional(),
-    at: number,
-    saved: whole.exactOptional(),
-  }),
-  "act.ended": event("act.ended", {
-    act: text,
-    role: text,
-    round: whole,
-    take: whole,
-    said: list(closed(sentFields)),
-    memory: list(memoryOp),
-    working: list(memoryOp),
-    state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
-    plan: json.exactOptional(),
-    joins: record(record(text)).exactOptional(),
-    summary: closed({ oldest: text, older: texts, recent: texts, covered: texts }).exactOptional(),
-    at: number.exactOptional(),
-    ...lastLife,
-  }),
-  "act.failed": event("act.failed", {
-    act: text,
-    role: text,
-    round: whole,
-    take: whole,
-    error,
-    stepFailed: z.boolean(),
-    then: z.enum(["retry", "isolate", "dead", "stop"]),
-    at: number.exactOptional(),
-    ...lastLife,
-  }),
-  "round.ended": event("round.ended", { round: whole }),
-  "run.resumed": event("run.resumed", {
-    uncertain: list(closed({ act: text, key: text, hold: whole })),
-    budget: whole.exactOptional(),
-    roles: list(hiredRole).exactOptional(),
-    forked: z.literal(true).exactOptional(),
-    saved: whole.exactOptional(),
-  }),
-  "run.ended": event("run.ended", {
-    status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
-    error: error.exactOptional(),
-  }),
+    code: text,
+    message: text,
+    data: z.unknown().exactOptional(),
+    retryable: z.literal(true).exactOptional(),
+  });
+
+  const message = closed({
+    id: text,
+    content: text,
+    instructContent: z.unknown().exactOptional(),
+    role: z.enum(["system", "user", "assistant", "tool"]),
+    causeBy: text,
+    sentFrom: text,
+    sendTo: texts,
+    parents: texts,
+    timestamp: number,
+    metadata: jsonRecord,
+  });
+
+  const sentFields = { message, to: texts, dead: texts.exactOptional(), dropped: z.literal(true).exactOptional() };
+
+  const memoryOp = z.union([
+    z.tuple([z.literal("+"), text]).readonly(),
+    z.tuple([z.literal("+"), message]).readonly(),
+    z.tuple([z.literal("-"), text]).readonly(),
+    z.tuple([z.literal("0")]).readonly(),
+  ]);
+
+  const hiredRole = closed({ name: text, fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional() });
+
+  const lastLife = { asked: texts.exactOptional(), unrepeated: list(closed({ key: text, error })).exactOptional() };
+
+  const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
+  const event = <T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) =>
+    closed({ ...envelope, type: z.literal(type), ...fields });
+  return { error, event, hiredRole, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole };
+});
+
+const openings = () => {
+  const { event, hiredRole, json, sentFields, text, whole } = parts();
+  return {
+    "run.started": event("run.started", {
+      team: text,
+      roles: list(hiredRole),
+      seed: text,
+      scheduler: text,
+      budget: whole.exactOptional(),
+      about: json.exactOptional(),
+      parent: closed({ runId: text, at: whole }).exactOptional(),
+    }),
+    message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional() }),
+  };
 };
 
+const stepEvents = () => {
+  const { error, event, json, number, text, whole } = parts();
+  return {
+    "act.started": event("act.started", { act: text, role: text, n: whole, attempt: whole, take: whole, at: number }),
+    "act.resumed": event("act.resumed", { act: text }),
+    "step.started": event("step.started", {
+      act: text,
+      key: text,
+      kind: text,
+      name: text,
+      asked: whole,
+      in: text.exactOptional(),
+      try: whole,
+      hold: whole,
+      request: json,
+      idempotent: z.literal(false).exactOptional(),
+      reused: whole.exactOptional(),
+    }),
+    "step.ended": event("step.ended", {
+      act: text,
+      key: text,
+      try: whole,
+      retry: z.literal(true).exactOptional(),
+      ok: z.boolean(),
+      value: json.exactOptional(),
+      error: error.exactOptional(),
+      cost: whole.nullable(),
+      basis: z.enum(["usage", "hold", "none"]),
+      usage: json.exactOptional(),
+      at: number,
+      saved: whole.exactOptional(),
+    }),
+  };
+};
+
+const endEvents = () => {
+  const { error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole } = parts();
+  return {
+    "act.ended": event("act.ended", {
+      act: text,
+      role: text,
+      round: whole,
+      take: whole,
+      said: list(closed(sentFields)),
+      memory: list(memoryOp),
+      working: list(memoryOp),
+      state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
+      plan: json.exactOptional(),
+      joins: record(record(text)).exactOptional(),
+      summary: closed({ oldest: text, older: texts, recent: texts, covered: texts }).exactOptional(),
+      at: number.exactOptional(),
+      ...lastLife,
+    }),
+    "act.failed": event("act.failed", {
+      act: text,
+      role: text,
+      round: whole,
+      take: whole,
+      error,
+      stepFailed: z.boolean(),
+      then: z.enum(["retry", "isolate", "dead", "stop"]),
+      at: number.exactOptional(),
+      ...lastLife,
+    }),
+  };
+};
+
+const closings = () => {
+  const { error, event, hiredRole, text, whole } = parts();
+  return {
+    "round.ended": event("round.ended", { round: whole }),
+    "run.resumed": event("run.resumed", {
+      uncertain: list(closed({ act: text, key: text, hold: whole })),
+      budget: whole.exactOptional(),
+      roles: list(hiredRole).exactOptional(),
+      forked: z.literal(true).exactOptional(),
+      saved: whole.exactOptional(),
+    }),
+    "run.ended": event("run.ended", {
+      status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
+      error: error.exactOptional(),
+    }),
+  };
+};
+
+const table = () => ({ ...openings(), ...stepEvents(), ...endEvents(), ...closings() });
+
 /** Does not compile when a type or a field stands in the union and not in the table, or the other way round, or is another. */
-const schemas: Exact<typeof table> = table;
+const schemas: () => Exact<ReturnType<typeof table>> = lazily(table);
 
 type Exact<T extends { readonly [type: string]: z.ZodType }> = {
   readonly [K in keyof T | RunEvent["type"]]: K extends keyof T
@@ -158,10 +189,6 @@ type Exact<T extends { readonly [type: string]: z.ZodType }> = {
       : never
     : never;
 };
-
-function event<T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) {
-  return closed({ ...envelope, type: z.literal(type), ...fields });
-}
 
 function issuesText({ issues }: z.ZodError): string {
   const told = issues.slice(0, 3).map((issue) => `${issue.path.map(String).join(".") || "the event"}: ${issue.message}`);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
@@ -11,16 +12,18 @@ import { shownText } from "./shown-text.ts";
 /** Most characters of a line. An event is one line, and the longest answer of a model fits in half of it. */
 const MAX_LINE: number = 64 * 1024 * 1024;
 
-const HeaderSchema = z.object({
-  troupe: z.literal("run"),
-  v: z.int().positive(),
-  runId: z.string().min(1).max(1_000),
-  events: z.int().nonnegative(),
-});
+const headerSchema = lazily(() =>
+  z.object({
+    troupe: z.literal("run"),
+    v: z.int().positive(),
+    runId: z.string().min(1).max(1_000),
+    events: z.int().nonnegative(),
+  }),
+);
 
-const EndSchema = z.strictObject({ troupe: z.literal("end"), events: z.int().nonnegative(), sha256: z.string().length(64) });
+const endSchema = lazily(() => z.strictObject({ troupe: z.literal("end"), events: z.int().nonnegative(), sha256: z.string().length(64) }));
 
-type Header = z.infer<typeof HeaderSchema>;
+type Header = z.infer<ReturnType<typeof headerSchema>>;
 
 /**
  * Reads an export line by line, and lets nothing pass that is not whole. It owns how far it has come, the hash over what it read, and
@@ -82,7 +85,7 @@ export class ExportReader {
   }
 
   #begin(json: unknown): undefined {
-    const parsed = HeaderSchema.safeParse(json);
+    const parsed = headerSchema().safeParse(json);
     if (!parsed.success) throw this.#invalid(`a first line that is no header: ${shownText(z.prettifyError(parsed.error))}`);
     const header = parsed.data;
     if (header.v > EVENT_VERSION) {
@@ -112,7 +115,7 @@ export class ExportReader {
   }
 
   #finish(json: unknown, { events }: Header): undefined {
-    const parsed = EndSchema.safeParse(json);
+    const parsed = endSchema().safeParse(json);
     if (!parsed.success) throw this.#invalid(`an end that is none: ${shownText(z.prettifyError(parsed.error))}`);
     const { seq } = this.#state;
     if (seq !== events || parsed.data.events !== events)

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { lazily } from "../kernel/lazily.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import { cutText, grouped } from "./cut-text.ts";
 import { plainValue } from "./plain-value.ts";
@@ -15,15 +16,17 @@ const FIELDS = new Set(["output", "error", "images", "system", "data"]);
 /** Half characters and the character 0 are what servers and stores refuse. */
 const BROKEN = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\u0000/g;
 
-const ImageSchema: z.ZodType<ImagePart> = z.union([
-  z.strictObject({ mediaType: z.string().regex(/^image\/[\w.+-]{1,100}$/), data: z.base64().min(1).max(MAX_IMAGE) }),
-  z.strictObject({
-    url: z
-      .string()
-      .max(MAX_IMAGE)
-      .regex(/^(?:https?:\/\/|data:image\/)/i),
-  }),
-]);
+const imageSchema: () => z.ZodType<ImagePart> = lazily(() =>
+  z.union([
+    z.strictObject({ mediaType: z.string().regex(/^image\/[\w.+-]{1,100}$/), data: z.base64().min(1).max(MAX_IMAGE) }),
+    z.strictObject({
+      url: z
+        .string()
+        .max(MAX_IMAGE)
+        .regex(/^(?:https?:\/\/|data:image\/)/i),
+    }),
+  ]),
+);
 
 /**
  * What a tool gave back, as a result of bounded size in plain JSON: whatever it was, and whatever it does when it is looked at.
@@ -83,7 +86,7 @@ function outputOf(output: unknown, limit: number): Pick<ToolResult, "output"> {
 function picturesIn(images: unknown): { readonly kept: readonly ImagePart[]; readonly leftOut: number } {
   if (!Array.isArray(images)) return { kept: [], leftOut: 0 };
   const kept = images.slice(0, MAX_IMAGES).flatMap((image: unknown) => {
-    const parsed = ImageSchema.safeParse(image);
+    const parsed = imageSchema().safeParse(image);
     return parsed.success ? [parsed.data] : [];
   });
   return { kept, leftOut: images.length - kept.length };
