@@ -2,6 +2,9 @@ import { UsageError } from "../kernel/errors.ts";
 import type { CompactionOptions } from "./compaction.ts";
 import type { LoopOptions } from "./loop-detector.ts";
 
+/** Steps of one run unless said otherwise. */
+export const DEFAULT_MAX_STEPS = 30;
+
 /** Numbers that bound what a brain does. */
 interface BrainLimits {
   readonly parallelTools?: number;

@@ -6,7 +6,7 @@ import type { CallPolicy } from "../model/call.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { steppedModel } from "../model/stepped-model.ts";
 import type { AgentMemory } from "./agent-memory.ts";
-import { checkBrainLimits } from "./brain-limits.ts";
+import { checkBrainLimits, DEFAULT_MAX_STEPS } from "./brain-limits.ts";
 import { type BrainEnd, BrainRun, type BrainRunParts } from "./brain-run.ts";
 import { Compaction, type CompactionOptions } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
@@ -17,9 +17,6 @@ import { react } from "./nets/react.ts";
 import { jitter } from "./jitter.ts";
 import { type CallRules, toolRunner } from "./tool-runner.ts";
 import { WorkingMind } from "./working-mind.ts";
-
-/** Steps of one run unless said otherwise. */
-export const DEFAULT_MAX_STEPS = 30;
 
 /** What a brain is made of. */
 export interface BrainOptions extends CallRules {

@@ -145,6 +145,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     const leavesTraces = this.#hasDied || isSuspicious(this.state);
     this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.signal), leavesTraces };
     try {
+      const loading = this.#hired.load();
+      if (loading !== undefined) await loading;
       return await this.#parts.scheduler.run(this);
     } catch (error) {
       this.#failure ??= { error };

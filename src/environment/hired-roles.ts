@@ -1,6 +1,7 @@
 import { type Action, assertSameAction } from "../action/action.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
+import { agentMode } from "../role/late-agent.ts";
 import type { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredAs, RoleState } from "../run/role-state.ts";
@@ -32,6 +33,7 @@ export class HiredRoles {
   readonly #hired: (Definition | undefined)[] = [];
   readonly #actions = new Map<string, Action>();
   #size = 0;
+  #hasAgent = false;
 
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
@@ -48,6 +50,11 @@ export class HiredRoles {
     return [...this.#state.roles.values()].filter(({ index }) => this.#hired[index] !== undefined).map(({ name }) => name);
   }
 
+  /** Loads what some of them work by and others do without; undefined where all do without. */
+  load(): Promise<unknown> | undefined {
+    return this.#hasAgent ? agentMode() : undefined;
+  }
+
   /**
    * Makes a role known under a name that nobody has yet, and to the run if that does not know it.
    *
@@ -60,6 +67,7 @@ export class HiredRoles {
     const state = known ?? addRoleState(this.#state, name, definition.as);
     this.#hired[state.index] = definition;
     this.#size += 1;
+    this.#hasAgent ||= definition.spec.mode === "agent";
     this.#directory.add(state, definition.listening);
   }
 

@@ -1,6 +1,5 @@
 import type { RoleContext } from "../action/context.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
-import { DEFAULT_MAX_STEPS } from "../agent/brain.ts";
 import type { AgentResult } from "../agent/events.ts";
 import { ControlError, StepError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
@@ -22,9 +21,6 @@ export type RoleAgentOptions = Pick<
    */
   readonly recent?: number;
 };
-
-/** Steps of one activation unless said otherwise. */
-export const AGENT_STEPS: number = DEFAULT_MAX_STEPS;
 
 const RECENT = 200;
 /** Messages of the agent's own work that have room; it makes room by tokens long before. */

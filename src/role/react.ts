@@ -5,7 +5,7 @@ import { isThenable } from "../kernel/thenable.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
-import { reactAsAgent } from "./agent-mode.ts";
+import { agentMode } from "./late-agent.ts";
 import { planAndAct } from "./planner.ts";
 import { type ReactLoop, reactLoop } from "./react-loop.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
@@ -22,7 +22,7 @@ export interface Overrides {
 /** The whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act` and `agent`. */
 export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Said | Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
-  if (spec.mode === "agent") return reactAsAgent(role, spec, rc);
+  if (spec.mode === "agent") return agentMode().then(({ reactAsAgent }) => reactAsAgent(role, spec, rc));
   if (spec.mode === "plan_and_act") return planAndAct(role, rc, overrides.act);
   if (spec.reactions.length > 0 && spec.mode === "by_cause" && !overrides.think) return reactByCause(role, spec, rc, overrides);
   const only = spec.actions.length === 1 && !overrides.think ? spec.actions[0] : undefined;

@@ -1,5 +1,6 @@
 import { type Action, assertRoutableName, assertSameAction } from "../action/action.ts";
 import type { CustomState, RoleCard } from "../action/context.ts";
+import { DEFAULT_MAX_STEPS } from "../agent/brain-limits.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -7,7 +8,6 @@ import { checkRoleMemory } from "../memory/role-memory.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../message/address.ts";
 import { type ReactionSpec, reactionSpec } from "./reaction.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
-import { AGENT_STEPS } from "./agent-mode.ts";
 import type { ReactMode, Role } from "./role.ts";
 import { assertIsRole, assertRoleParts } from "./role-parts.ts";
 import { assertStepAlone } from "./step-role.ts";
@@ -93,7 +93,7 @@ function buildSpec(role: Role): RoleSpec {
 }
 
 function defaultLoop(mode: RoleSpec["mode"], actions: number): number {
-  if (mode === "agent") return AGENT_STEPS;
+  if (mode === "agent") return DEFAULT_MAX_STEPS;
   return mode === "by_order" ? actions : 10;
 }
 
