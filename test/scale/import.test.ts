@@ -8,8 +8,8 @@ import { entryPoints, root } from "../architecture/read-house.ts";
 
 /** Files of our own that `import "troupe"` loads, and a first message with them: the entry point, and two chunks that others share. */
 const OWN_FILES = 3;
-/** Bytes of those: measured 428,000. A fifth more is a decision. */
-const MOST_OWN_BYTES = 510_000;
+/** Bytes of those: measured 428,000. A tenth more is a decision. */
+const MOST_OWN_BYTES = 475_000;
 /** With those of zod, which has 95 files. */
 const MOST_FILES = 105;
 const MOST_BYTES = 1_400_000;
