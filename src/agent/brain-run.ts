@@ -22,8 +22,8 @@ export interface BrainRunParts {
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
   readonly signal: AbortSignal;
   readonly tell: ((event: AgentEvent) => void) | undefined;
-  /** Told once the run is over, however it ended. */
-  readonly over: () => void;
+  /** Told when the run begins; what it gives back, when the run is over, however it ended. */
+  readonly begin: () => () => void;
 }
 
 /** A state of the net at work. */
@@ -64,14 +64,17 @@ export class BrainRun {
 
   /** Lives to its end, for who only listens; instead of {@link pieces}. */
   async through(heard: (text: string) => void): Promise<BrainEnd> {
+    const over = this.#parts.begin();
     try {
       return await untilAborted(this.#all(heard), this.#parts.signal);
     } finally {
-      this.#close();
+      this.#leave();
+      over();
     }
   }
 
   async *#piecewise(): AsyncGenerator<string, BrainEnd, void> {
+    const over = this.#parts.begin();
     try {
       for (;;) {
         const piece = await untilAborted(this.#next(), this.#parts.signal);
@@ -79,7 +82,8 @@ export class BrainRun {
         yield piece;
       }
     } finally {
-      this.#close();
+      this.#leave();
+      over();
     }
   }
 
@@ -138,11 +142,11 @@ export class BrainRun {
     return "";
   }
 
-  #close(): void {
+  /** Lets go of the state that is at work, if one is. */
+  #leave(): void {
     const left = this.#working;
     this.#working = undefined;
     // Not awaited: a generator that hangs in `next` never answers to `return`.
     if (left !== undefined) void Promise.resolve(left.pieces.return?.()).then(undefined, () => {});
-    this.#parts.over();
   }
 }

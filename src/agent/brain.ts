@@ -1,6 +1,6 @@
 import { onAbort } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { AbortedError, UsageError } from "../kernel/errors.ts";
 import { directSteps, type StepPort } from "../kernel/step.ts";
 import type { CallPolicy } from "../model/call.ts";
 import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
@@ -81,11 +81,11 @@ export class Brain {
 
   /** The same with the sum of what was used, to be asked at any time. */
   begin(memory: AgentMemory, o: BrainRunOptions = {}): BrainRun {
-    const { signal, over } = this.#options.steps === undefined ? ownSignal(o.signal) : sharedSignal(o.signal);
+    const { signal, begin } = this.#options.steps === undefined ? ownSignal(o.signal) : sharedSignal(o.signal);
     const { maxSteps, net } = this;
     const { toolChoice = "auto" } = this.#options;
     const mind = this.#mind(memory, signal, o.tell ?? (() => {}));
-    return new BrainRun({ net, memory, mind, maxSteps, toolChoice, signal, tell: o.tell, over });
+    return new BrainRun({ net, memory, mind, maxSteps, toolChoice, signal, tell: o.tell, begin });
   }
 
   #mind(memory: AgentMemory, signal: AbortSignal, tell: (event: AgentEvent) => void): WorkingMind {
@@ -110,24 +110,29 @@ export class Brain {
   }
 }
 
-/** The signal of one run, and what to do when it is over. */
-type RunSignal = Pick<BrainRunParts, "signal" | "over">;
+/** The signal of one run, and how it begins: what that gives back is for when the run is over. */
+type RunSignal = Pick<BrainRunParts, "signal" | "begin">;
+
+/** Why the signal of a run aborts that nobody stopped. */
+const OVER = new AbortedError("the run of the agent is over");
 
 /** What has its own door ends with the run. */
 function ownSignal(outer: AbortSignal | undefined): RunSignal {
   const end = new AbortController();
-  if (outer?.aborted === true) end.abort(outer.reason);
-  const letGo = outer === undefined ? undefined : onAbort(outer, () => end.abort(outer.reason));
-  const over = (): void => {
-    letGo?.();
-    end.abort();
+  const begin = (): (() => void) => {
+    if (outer?.aborted === true) end.abort(outer.reason);
+    const letGo = outer === undefined ? undefined : onAbort(outer, () => end.abort(outer.reason));
+    return () => {
+      letGo?.();
+      end.abort(OVER);
+    };
   };
-  return { signal: end.signal, over };
+  return { signal: end.signal, begin };
 }
 
 /** What a role's door waits for is the role's, and is suspended with it. */
 function sharedSignal(outer: AbortSignal | undefined): RunSignal {
-  return { signal: AbortSignal.any(outer === undefined ? [] : [outer]), over: () => {} };
+  return { signal: AbortSignal.any(outer === undefined ? [] : [outer]), begin: () => () => {} };
 }
 
 /** @throws UsageError `AGENT_INVALID` */

@@ -19,6 +19,7 @@ export interface MessagesMemoryOptions {
 }
 
 const WINDOW = 1_000;
+const NO_PINS: ReadonlySet<string> = new Set();
 /** So much of a goal tells it from other messages when it comes back shortened. */
 const RECOGNIZED = 40;
 
@@ -44,8 +45,7 @@ export class MessagesMemory implements AgentMemory {
     const { tools = [], messages } = options;
     this.tools = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
     this.#chat = messages instanceof ChatMemory ? messages : new ChatMemory({ maxMessages: WINDOW, ...messages });
-    const pinned = this.#chat.toJSON().units.flatMap((unit) => (unit.pinned === true ? unit.messages : []));
-    this.#pins = new Set(pinned.map((message) => JSON.stringify(message)));
+    this.#pins = this.#chat.size === 0 ? NO_PINS : pinsOf(this.#chat);
   }
 
   /** The window itself. */
@@ -189,6 +189,11 @@ export class MessagesMemory implements AgentMemory {
       this.#chat.add(message, { pin: message === pinned || (this.#pins.size > 0 && this.#pins.has(JSON.stringify(message))) });
     }
   }
+}
+
+function pinsOf(chat: ChatMemory): ReadonlySet<string> {
+  const pinned = chat.toJSON().units.flatMap((unit) => (unit.pinned === true ? unit.messages : []));
+  return new Set(pinned.map((message) => JSON.stringify(message)));
 }
 
 function isSameGoal(message: ChatMessage, goal: ChatMessage | undefined): boolean {

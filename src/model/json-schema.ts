@@ -33,7 +33,16 @@ function makeOutputSchema(schema: z.ZodType): OutputSchema {
   const { $schema: _dialect, ...plain } = toldBy(schema);
   const wrapped = plain["type"] !== "object";
   const json = wrapped ? wrap(plain) : plain;
-  return { json, strict: strictSchema(json), wrapped };
+  let strict: { readonly schema: Node | undefined } | undefined;
+  return {
+    json,
+    // Tools are told without it.
+    get strict(): Node | undefined {
+      strict ??= { schema: strictSchema(json) };
+      return strict.schema;
+    },
+    wrapped,
+  };
 }
 
 function toldBy(schema: z.ZodType): Node {
