@@ -203,4 +203,21 @@ describe("what room is made of", () => {
     expect(await tokens.ofMessage(message)).toBe(104);
     expect(counted).toBe(1);
   });
+
+  it("makes the same room by a counter that has to be waited for", async () => {
+    const run = async (isLate: boolean) => {
+      const count = (text: string): number | Promise<number> => (isLate ? Promise.resolve(estimateTokens(text)) : estimateTokens(text));
+      const look = noting("look", ({ q = "" }) => `${q}:${"x".repeat(2_000)}`);
+      const { agent, model } = agentOf((_request, n) => (n < 8 ? calls(call("look", { q: `${n}` }, `c${n}`)) : "done"), {
+        tools: [look],
+        systemPrompt: "Be brief.",
+        compaction: { contextTokens: 3_000, counter: { name: "x", count } },
+      });
+      const events = await eventsOf(agent.run("the goal"));
+      return { requests: model.calls.map(({ messages }) => messages), made: events.filter(({ type }) => type === "memory.compacted") };
+    };
+    const [atOnce, late] = [await run(false), await run(true)];
+    expect(late).toEqual(atOnce);
+    expect(JSON.stringify(late.requests.at(-1))).toContain("were cleared to make room");
+  });
 });

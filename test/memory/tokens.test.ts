@@ -16,6 +16,9 @@ describe("the estimate of tokens", () => {
     ["你好。", 3],
     ["𠀀𠀁", 2],
     ["ｆｕｌｌ", 4],
+    ["\u1100\u1101\u1102\u1103", 4],
+    ["naïve \u10ff", 2],
+    ["⺀⺁", 2],
   ])("of %j is %d", (text, tokens) => {
     expect(estimateTokens(text)).toBe(tokens);
     expect(estimatedTokens.count(text)).toBe(tokens);

@@ -140,6 +140,20 @@ describe("attempt", () => {
     }
   });
 
+  it("what a model throws when it was stopped is that it was stopped", async () => {
+    const stop = new AbortController();
+    const reason = new AbortedError("meanwhile");
+    const model: ChatModel = {
+      ...streaming(() => expect.unreachable()),
+      streams: false,
+      chat: () => {
+        stop.abort(reason);
+        throw new TypeError("fetch failed");
+      },
+    };
+    expect(await errorOf(attempt(model, request, bounds(simulatedClock(), { signal: stop.signal })))).toBe(reason);
+  });
+
   it("nothing is asked when the signal has aborted", async () => {
     const reason = new AbortedError("before");
     const model = streaming(() => expect.unreachable());

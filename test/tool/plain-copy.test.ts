@@ -19,6 +19,7 @@ describe("a copy of plain JSON", () => {
     );
     const mixed = { b: -0, a: [1, { d: undefined, c: "\ud800" }], 10: true, 9: null };
     expect(JSON.stringify(plainCopy(mixed))).toBe(longWay(mixed));
+    expect(plainCopy({ b: -0 })).toStrictEqual({ b: 0 });
   });
 
   it("shares nothing with the value", () => {
