@@ -1,3 +1,5 @@
+import type { Many } from "../run/run-state.ts";
+
 /** Who can hear. */
 export interface Hearer {
   readonly name: string;
@@ -6,8 +8,7 @@ export interface Hearer {
 }
 
 /** Those who hear something, each once and in hire order. It never changes. */
-export interface Listing<R extends Hearer> {
-  readonly members: readonly R[];
+export interface Listing<R extends Hearer> extends Many<R> {
   /** Frozen: messages share it. Made when it is first told. */
   names: readonly string[] | undefined;
 }
@@ -69,7 +70,7 @@ export class Audience<R extends Hearer> {
   }
 
   get listing(): Listing<R> {
-    return (this.#listing ??= { members: merged(this.#kin.map((kin) => kin.listed())), names: undefined });
+    return (this.#listing ??= { members: merged(this.#kin.map((kin) => kin.listed())), isShared: true, names: undefined });
   }
 }
 

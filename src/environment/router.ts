@@ -1,5 +1,6 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
+import type { Many } from "../run/run-state.ts";
 import { Audience, type Hearer, isAmong, Kin, type Listing, merged } from "./audience.ts";
 
 /** How those who are hired by one definition can be reached, besides by their names. */
@@ -21,7 +22,7 @@ export interface DirectoryParts<R extends Hearer> {
   /** Who is hired under a name. */
   readonly find: (name: string) => R | undefined;
   /** Gets the roles of a list of names that is so long that looking them up again would take time. */
-  readonly audiences: WeakMap<readonly string[], readonly R[]>;
+  readonly audiences: WeakMap<readonly string[], Many<R>>;
 }
 
 /** So many are looked up by name as fast as by their list. */
@@ -107,7 +108,7 @@ export class Directory<R extends Hearer> {
     const { members } = listing;
     if (listing.names !== undefined) return listing.names;
     const names = Object.freeze(members.map(({ name }) => name));
-    if (members.length > FEW) this.#parts.audiences.set(names, members);
+    if (members.length > FEW) this.#parts.audiences.set(names, listing);
     listing.names = names;
     return names;
   }
@@ -122,7 +123,7 @@ function audienceAt<R extends Hearer>(index: Map<string, Audience<R>>, key: stri
 }
 
 function listed<R extends Hearer>(members: readonly R[]): Listing<R> {
-  return { members, names: undefined };
+  return { members, isShared: false, names: undefined };
 }
 
 function alone<R extends Hearer>(role: R | undefined): Listing<R> {

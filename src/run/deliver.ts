@@ -9,9 +9,11 @@ import type { RunState } from "./run-state.ts";
 export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
   if (sent.dropped === true) return;
   state.history.add(sent.message);
-  const known = state.audiences.get(sent.to);
-  if (known === undefined) for (const name of sent.to) hear(state, roleOf(state, name), sent.message);
-  else for (const role of known) hear(state, role, sent.message);
+  const many = state.audiences.get(sent.to);
+  if (many === undefined) for (const name of sent.to) hear(state, roleOf(state, name), sent.message);
+  else for (const role of many.members) hear(state, role, sent.message);
+  // A journal may keep the names: nobody else has a use for the roles.
+  if (many?.isShared === false) state.audiences.delete(sent.to);
   for (const address of sent.dead ?? []) state.dead.push({ message: sent.message, reason: { kind: "no such address", address } });
   if (from === "role" && isOutput(sent)) state.outputs.push(sent.message);
 }

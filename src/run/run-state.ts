@@ -66,6 +66,13 @@ export interface Pending {
   readonly sent: Sent;
 }
 
+/** Roles that hear a message. */
+export interface Many<R> {
+  readonly members: readonly R[];
+  /** Other messages will have the same list. */
+  readonly isShared: boolean;
+}
+
 /** The whole state of a run. */
 export interface RunState {
   runId: string;
@@ -79,8 +86,8 @@ export interface RunState {
   /** With whom it began, or was forced to go on: `roles` has everyone there ever was. */
   team: readonly HiredRole[];
   readonly roles: Map<string, RoleState>;
-  /** Roles that hear what many hear, by the list of their names in the message's event: so that nobody looks them up one by one. */
-  readonly audiences: WeakMap<readonly string[], readonly RoleState[]>;
+  /** Who the many are that hear a message, by the list of their names in its event: so that nobody looks them up one by one. */
+  readonly audiences: WeakMap<readonly string[], Many<RoleState>>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: ReadyRoles;
   /** Whether a role has ended an activation in the present round. */

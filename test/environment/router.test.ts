@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import type { Hearer } from "../../src/environment/audience.ts";
+import type { Many } from "../../src/run/run-state.ts";
 import { Directory, type Listening } from "../../src/environment/router.ts";
 
 /** A definition, and the names it is hired under. */
@@ -15,7 +16,7 @@ type Person = Hearer & Listening;
 /** Roles of a run, in the order of their hiring there. Who of them the directory knows is told one by one. */
 class Town {
   readonly roles: readonly Person[];
-  readonly audiences = new WeakMap<readonly string[], readonly Hearer[]>();
+  readonly audiences = new WeakMap<readonly string[], Many<Hearer>>();
   readonly directory: Directory<Hearer>;
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #known = new Map<string, Person>();
@@ -135,7 +136,7 @@ describe("Directory", () => {
       const heard = lists.map((sent) => directory.route(sent).to);
       town100.hire(roles.slice(99));
       expect(heard.map(({ length }) => length)).toEqual([99, 98, 99]);
-      expect(heard.map((to) => audiences.get(to)?.map(({ name: own }) => own))).toEqual(heard);
+      expect(heard.map((to) => audiences.get(to)?.members.map(({ name: own }) => own))).toEqual(heard);
     });
   });
 
