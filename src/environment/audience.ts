@@ -46,14 +46,26 @@ export class Kin<R extends Hearer> {
   }
 }
 
+/** So many observers more make no list that is worth keeping once for each cause. */
+const FEW_BESIDES = 16;
+
 /**
- * Those whose definitions say that they have an address, or watch a cause. It owns which definitions those are, and the list of their roles.
+ * Those whose definitions say that they have an address, or watch a cause, with those who hear everything besides. It owns which definitions
+ * say so, and the list of their roles.
  *
- * AU1 a list is made when it is asked for, and anew when one more was hired since.
+ * AU1 a list is made when it is asked for, and anew when one more was hired since. AU2 it is kept for the next who asks, unless many of it
+ * would be kept for every other cause too.
  */
 export class Audience<R extends Hearer> {
+  readonly #besides: Audience<R> | undefined;
   readonly #kin: Kin<R>[] = [];
   #listing: Listing<R> | undefined;
+  /** Whom the list has besides. */
+  #with: Listing<R> | undefined;
+
+  constructor(besides?: Audience<R>) {
+    this.#besides = besides;
+  }
 
   add(kin: Kin<R>): void {
     this.#kin.push(kin);
@@ -65,13 +77,21 @@ export class Audience<R extends Hearer> {
     this.#listing = undefined;
   }
 
-  get kin(): readonly Kin<R>[] {
-    return this.#kin;
-  }
-
   get listing(): Listing<R> {
-    return (this.#listing ??= { members: merged(this.#kin.map((kin) => kin.listed())), isShared: true, names: undefined });
+    const besides = this.#besides?.listing;
+    if (this.#listing !== undefined && this.#with === besides) return this.#listing;
+    const lists = this.#kin.map((kin) => kin.listed());
+    const more = besides?.members ?? [];
+    if (more.length > FEW_BESIDES) return listed(merged([...lists, more]));
+    this.#with = besides;
+    this.#listing = { members: merged(more.length === 0 ? lists : [...lists, more]), isShared: true, names: undefined };
+    return this.#listing;
   }
+}
+
+/** A list that one message has. */
+export function listed<R extends Hearer>(members: readonly R[]): Listing<R> {
+  return { members, isShared: false, names: undefined };
 }
 
 /** The roles of some lists, each once and in hire order: a list of its own. */

@@ -1,7 +1,7 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { Many } from "../run/run-state.ts";
-import { Audience, type Hearer, isAmong, Kin, type Listing, merged } from "./audience.ts";
+import { Audience, type Hearer, isAmong, Kin, listed, type Listing, merged } from "./audience.ts";
 
 /** How those who are hired by one definition can be reached, besides by their names. */
 export interface Listening {
@@ -38,7 +38,6 @@ export class Directory<R extends Hearer> {
   readonly #parts: DirectoryParts<R>;
   readonly #kin = new Map<Listening, Kin<R>>();
   readonly #byAddress = new Map<string, Audience<R>>();
-  /** Those who observe everything are in each of them. */
   readonly #byCause = new Map<string, Audience<R>>();
   readonly #observers = new Audience<R>();
 
@@ -74,17 +73,10 @@ export class Directory<R extends Hearer> {
     const { addresses, watch, observeAll } = listening;
     const kin = new Kin<R>();
     for (const address of new Set(addresses)) if (address !== "") audienceAt(this.#byAddress, address).add(kin);
-    const audiences = observeAll ? [this.#observers, ...this.#byCause.values()] : [...new Set(watch)].map((cause) => this.#watching(cause));
-    for (const audience of audiences) audience.add(kin);
+    if (observeAll) this.#observers.add(kin);
+    else for (const cause of new Set(watch)) audienceAt(this.#byCause, cause, this.#observers).add(kin);
     this.#kin.set(listening, kin);
     return kin;
-  }
-
-  #watching(cause: string): Audience<R> {
-    const isNew = !this.#byCause.has(cause);
-    const audience = audienceAt(this.#byCause, cause);
-    if (isNew) for (const observers of this.#observers.kin) audience.add(observers);
-    return audience;
   }
 
   #addressed(address: string, message: Message): Listing<R> {
@@ -114,16 +106,12 @@ export class Directory<R extends Hearer> {
   }
 }
 
-function audienceAt<R extends Hearer>(index: Map<string, Audience<R>>, key: string): Audience<R> {
+function audienceAt<R extends Hearer>(index: Map<string, Audience<R>>, key: string, besides?: Audience<R>): Audience<R> {
   const known = index.get(key);
   if (known !== undefined) return known;
-  const audience = new Audience<R>();
+  const audience = new Audience<R>(besides);
   index.set(key, audience);
   return audience;
-}
-
-function listed<R extends Hearer>(members: readonly R[]): Listing<R> {
-  return { members, isShared: false, names: undefined };
 }
 
 function alone<R extends Hearer>(role: R | undefined): Listing<R> {

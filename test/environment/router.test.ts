@@ -152,6 +152,22 @@ describe("Directory", () => {
     expect(directory.route(createMessage("x", { causeBy: "Y" })).to).toEqual(["a", "c"]);
   });
 
+  test.each([3, 30])("%i who observe everything are heard with at every cause, also when one more comes", (observers) => {
+    const names = Array.from({ length: observers }, (_, place) => `o${place}`);
+    const kinds = [
+      { names: ["a", "b"], listening: { addresses: [], watch: ["X"], observeAll: false } },
+      { names, listening: { addresses: [], watch: [], observeAll: true } },
+    ];
+    const here = new Town(kinds);
+    for (const some of [here.roles.slice(0, 1), here.roles.slice(2, -1), here.roles.slice(-1), here.roles.slice(1, 2)]) {
+      const { directory } = here.hire(some);
+      const of = (causeBy: string): readonly string[] => directory.route(createMessage("x", { causeBy })).to;
+      expect(of("X")).toEqual(here.known.map((role) => role.name));
+      expect(of("X")).toEqual(of("X"));
+      expect(of("Y")).toEqual(here.known.filter((role) => role.observeAll).map((role) => role.name));
+    }
+  });
+
   test("a role that passes a broadcast on in another's name does not hear it", () => {
     const { directory } = new Town(each(["a", "b", "c"], () => ({ watch: ["X"] }))).hire();
     expect(directory.route(createMessage("x", { causeBy: "X", sentFrom: "a" }), "b").to).toEqual(["c"]);
