@@ -27,11 +27,6 @@ interface Checked extends CheckedBody {
   readonly checksum: string;
 }
 
-function fits(row: StoredEvent, before: string): row is StoredEvent & Checked {
-  const { body, chat, checksum } = row;
-  return body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum;
-}
-
 interface Page {
   readonly events: readonly RunEvent[];
   readonly next: Position | undefined;
@@ -192,4 +187,9 @@ class Cursor {
   #damage(intact: number, why: string): JournalError {
     return damagedRun(this.#source.options.file, this.#runId, intact, why);
   }
+}
+
+function fits(row: StoredEvent, before: string): row is StoredEvent & Checked {
+  const { body, chat, checksum } = row;
+  return body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum;
 }
