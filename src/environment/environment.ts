@@ -65,14 +65,9 @@ export class Environment {
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
-    this.#log = new RunLog({
-      state,
-      clock,
-      mask,
-      owned: backing.owned,
-      observe: (event) => this.#observe(event, backing),
-      isObserved: (type) => backing.grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type),
-    });
+    const observe = (event: RunEvent): void => this.#observe(event, backing);
+    const isObserved = (type: RunEvent["type"]): boolean => this.#isObserved(type, backing);
+    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
     const tell = (): Listeners["notices"] => this.#listeners.notices;
     this.#engine = new Engine({
       log: this.#log,
@@ -240,6 +235,10 @@ export class Environment {
     this.memories.learn(event);
     this.#listeners.tell(event);
     grew?.();
+  }
+
+  #isObserved(type: RunEvent["type"], { grew }: RunBacking): boolean {
+    return grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type);
   }
 
   #userMessage(content: string): Message {

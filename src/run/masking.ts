@@ -28,10 +28,10 @@ export function maskedMessage(mask: Mask, message: Message): Message {
  * recorded; here it is the words and the state of roles, and what a team says of itself. Names of roles stay: they are addresses.
  */
 export function maskedBody<B extends RunEventBody>(mask: Mask, body: B): B {
-  return clean(mask, body) as B;
+  return withoutSecrets(mask, body) as B;
 }
 
-function clean(mask: Mask, body: RunEventBody): RunEventBody {
+function withoutSecrets(mask: Mask, body: RunEventBody): RunEventBody {
   switch (body.type) {
     case "message":
       return maskedSent(mask, body);
@@ -94,11 +94,11 @@ function walkList(mask: Mask, list: readonly unknown[]): readonly unknown[] {
 }
 
 /** The same list when nothing in it changes. */
-function cleanList<T>(mask: Mask, list: readonly T[], clean: (mask: Mask, item: T) => T): readonly T[] {
+function cleanList<T>(mask: Mask, list: readonly T[], cleanOne: (mask: Mask, item: T) => T): readonly T[] {
   let copy: T[] | undefined;
   for (let place = 0; place < list.length; place += 1) {
     const item = list[place] as T;
-    const cleaned = clean(mask, item);
+    const cleaned = cleanOne(mask, item);
     if (cleaned !== item) (copy ??= [...list])[place] = cleaned;
   }
   return copy ?? list;
