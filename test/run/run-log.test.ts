@@ -169,6 +169,35 @@ describe("RunLog", () => {
     await log.durable();
   });
 
+  test("without a journal, an event that nobody looks at changes the state and is not made", () => {
+    const seen: number[] = [];
+    const wanted = new Set<string>();
+    const clock = simulatedClock();
+    let asked = 0;
+    const log = new RunLog({
+      state: emptyRunState("r"),
+      clock: { now: () => ((asked += 1), clock.now()), timer: (ms, fire) => clock.timer(ms, fire) },
+      mask: (text) => text,
+      observe: (event) => seen.push(event.seq),
+      isObserved: (type) => wanted.has(type),
+    });
+    log.record(round(0));
+    expect([log.state.seq, log.state.round, seen, asked]).toEqual([1, 1, [], 0]);
+    wanted.add("round.ended");
+    log.record(round(1));
+    expect([log.state.seq, log.state.round, seen, asked]).toEqual([2, 2, [1], 1]);
+  });
+
+  test("with a journal every event is made, whoever looks", async () => {
+    const store = new SlowStore();
+    const owned = { journal: store.journal, epoch: 1 };
+    const parts = { state: emptyRunState("r"), clock: simulatedClock(), mask: (text: string) => text, owned };
+    const log = new RunLog({ ...parts, observe: () => {}, isObserved: () => false });
+    log.record(round(0));
+    await store.asked(1);
+    expect(store.numbers).toEqual([[0]]);
+  });
+
   test("an event that cannot be is refused, and leaves the record as it was", () => {
     const { log } = logOver(new SlowStore());
     expect(() => log.record(round(7))).toThrow(expect.objectContaining({ code: "JOURNAL_DAMAGED" }));
