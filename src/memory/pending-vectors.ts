@@ -100,7 +100,6 @@ export class PendingVectors {
     await store.clearVectors(roleId);
     await index.clear();
     this.#dimensions = embedder.dimensions;
-    this.#fresh = [];
     for (const place of this.#held.places()) this.#waiting.add(place);
   }
 

@@ -61,6 +61,16 @@ describe("a block that is damaged", () => {
     expect(await count(path, "message_blocks WHERE block % 2147483648 IN (0, 64, 128)")).toBe(3);
   });
 
+  it("S2 gives a message that was healed the vector that it had", async () => {
+    const path = await filledFile();
+    await meddle(path, "UPDATE messages SET body = replace(body, 'subject', 'subjekt') WHERE place % 2147483648 = 195");
+    const storage = storageAt(path);
+    const added = await storage.adopt([say("new"), messages[194] as Message].map((message) => ({ runId: "", addedAt: 1, message })));
+    await storage.recover();
+    expect([added, storage.pending]).toEqual([2, 1]);
+    await storage.close();
+  });
+
   it("S2 says of no message that it is held because another one stands where it is looked for", async () => {
     const path = await filledFile();
     const { identity } = encodeMessage({ runId: "", addedAt: 1, message: say("new") });

@@ -24,7 +24,10 @@ const message: fc.Arbitrary<Message> = fc
   )
   .chain((fields) => fc.string({ unit: "binary" }).map((content) => createMessage(content, fields as never)));
 // As another program, or an older one, may have made it.
-const odd = message.map(({ role, content, ...others }) => ({ role, extra: [role], ...others, content }) as never);
+const odd = fc.oneof(
+  message.map(({ role, content, ...others }) => ({ role, extra: [role], ...others, content }) as never),
+  message.map((one) => ({ ...one, causeBy: { of: one.causeBy } }) as never),
+);
 
 function stored(messages: readonly Message[], block = 0): StoredMessage[] {
   return messages.map((one, n) => ({ place: block + 2 * n, runId: n % 3 === 0 ? "" : "run", addedAt: n / 1024, message: one }));
@@ -52,13 +55,43 @@ describe("messages as columns", () => {
     );
   });
 
-  it("share what all of them say", () => {
+  it("share what all of them say, and only that", () => {
     const written = stored(["a", "b"].map((id) => createMessage(id, { id, sendTo: ["x", "y"], metadata: { of: ["all"] } })));
     const { content, checksum } = encodeColumns(0, written);
     const [one, two] = decodeColumns(0, content, checksum, 0) ?? [];
     expect(reread([one, two])).toEqual(reread(written));
     expect([one?.message.sendTo === two?.message.sendTo, one?.message.metadata === two?.message.metadata]).toEqual([true, true]);
     expect(content.length).toBeLessThan(JSON.stringify(written).length);
+    const apart = encodeColumns(
+      0,
+      stored(["a", "b"].map((id) => createMessage(id, { id, sendTo: ["x"], parents: [id], metadata: { of: [id] } }))),
+    );
+    const others = (decodeColumns(0, apart.content, apart.checksum, 0) ?? []).map((kept) => kept.message);
+    expect(others.map(({ parents, metadata }) => [parents, metadata])).toEqual([
+      [["a"], { of: ["a"] }],
+      [["b"], { of: ["b"] }],
+    ]);
+    for (const { parents, metadata } of others) expect([parents, metadata, metadata["of"]].every(Object.isFrozen)).toBe(true);
+  });
+
+  it.each([
+    ["nothing but ids", {}],
+    ["causes that are no names", { causeBy: { of: "x" } }],
+    ["lists of recipients", { sendTo: ["x", "y"] }],
+    ["metadata", { metadata: { deep: [{}] } }],
+    ["parents", { parents: ["p"] }],
+  ])("that differ in %s come back frozen through and through", (_what, change) => {
+    const messages = ["a", "b", "c"].map((id) => createMessage(id, { id }));
+    const written = stored(messages.map((one, n) => (n === 1 ? ({ ...one, ...change } as Message) : one)));
+    const { content, checksum } = encodeColumns(0, written);
+    const read = decodeColumns(0, content, checksum, 0) ?? [];
+    expect(reread(read)).toEqual(reread(written));
+    const left: unknown[] = read.map((kept) => kept.message);
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      if (typeof next !== "object" || next === null) continue;
+      expect(Object.isFrozen(next)).toBe(true);
+      left.push(...Object.values(next));
+    }
   });
 
   it("are no others': changed, cut, of another block or another version they are not read", () => {

@@ -122,20 +122,30 @@ describe("a store whose messages and vectors stand in blocks", () => {
     );
   });
 
-  it("keeps what is very long in rows of its own alone", async () => {
+  it("keeps what is very long in rows of its own alone, and writes nothing when it is read", async () => {
     const path = newFile("memory.db");
     const store = sqliteStore({ path });
-    const many = Array.from({ length: 130 }, (_, n) => ({ runId: "", addedAt: n, message: say(`m${n}`, "x".repeat(n < 63 ? 4_200 : 5)) }));
+    const isLong = (n: number): boolean => n < 127;
+    const many = Array.from({ length: 195 }, (_, n) => ({
+      runId: "",
+      addedAt: n,
+      message: say(`m${n}`, "x".repeat(isLong(n) ? 4_200 : 5)),
+    }));
     await store.add("r", many);
-    const long = Array.from({ length: 127 }, (_, n) => ({ place: n + 1, vector: new Float32Array(n < 63 ? 4_200 : 5).fill(n) }));
+    const long = Array.from({ length: 191 }, (_, n) => ({ place: n + 1, vector: new Float32Array(isLong(n) ? 4_200 : 5).fill(n) }));
     await store.writeVectors("r", "f", [{ place: 3, vector: new Float32Array(5) }]);
     await store.writeVectors("r", "f", long);
+    const db = await connection(path);
+    const version = (): unknown => db.first("PRAGMA data_version")?.[0];
+    const before = version();
     const texts = (await all(store)).map(({ message }) => message.content.length);
     expect(texts).toEqual(many.map(({ message }) => message.content.length));
     const told = (some: readonly StoredVector[]): unknown => some.map(({ place, vector }) => [place, vector.length, vector.at(-1)]);
     expect(told(await vectors(store, "f"))).toEqual(told(long));
+    expect(version()).toBe(before);
+    db.close();
     await store.close();
-    expect([await count(path, "message_blocks"), await count(path, "vector_blocks"), await count(path, "vectors")]).toEqual([1, 1, 63]);
+    expect([await count(path, "message_blocks"), await count(path, "vector_blocks"), await count(path, "vectors")]).toEqual([1, 1, 127]);
   });
 
   it("V7 gives a reader everything once while another one fills, empties and ends blocks", async () => {
