@@ -9,6 +9,7 @@ import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { RunResult } from "../../src/environment/run-result.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { afterRounds } from "../../src/team/stop-condition.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
@@ -111,6 +112,31 @@ describe("a run of plain functions", () => {
       stop = undefined;
       const result = await teamOf(role(), journal, { scheduler }).resume("r").result;
       expect([result.status, result.output?.content]).toEqual(["finished", "heard 3"]);
+    },
+  );
+
+  test.each(["rounds", "eager"] as const)(
+    "that is paused from within a function under %s has had that activation, and goes on",
+    async (scheduler) => {
+      const hold: { pause?: () => void } = {};
+      const heard: number[] = [];
+      const role = defineRole({
+        name: "Ann",
+        state: Count,
+        step({ count }, _message, out) {
+          heard.push(count);
+          out.say("go on", { sendTo: count < 3 ? "<self>" : "<all>" });
+          if (count === 1) hold.pause?.();
+          return { count: count + 1 };
+        },
+      });
+      const run = teamOf(role, memoryJournal(), { scheduler }).run("go", { id: "r" });
+      hold.pause = () => run.pause();
+      for (let turns = 0; turns < 20; turns += 1) await nextMacrotask();
+      expect(heard).toEqual([0, 1]);
+      run.proceed();
+      expect((await run.result).status).toBe("finished");
+      expect(heard).toEqual([0, 1, 2, 3]);
     },
   );
 
