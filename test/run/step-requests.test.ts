@@ -88,6 +88,14 @@ describe("the request of a step", () => {
     expect(() => new StepRequests(mask).of(request)).toThrow(why);
   });
 
+  it("looks at a message once, however often it is asked with", () => {
+    const looked: string[] = [];
+    const requests = new StepRequests((text) => (looked.push(text), text));
+    const messages = Array.from({ length: 50 }, (_, n) => ChatMessage.user(`message ${n}`));
+    for (let end = 1; end <= messages.length; end++) requests.of({ messages: messages.slice(0, end) });
+    expect(looked.filter((text) => text.startsWith("message "))).toEqual(messages.map(({ content }) => content));
+  });
+
   it("SR2 shares the messages with the requests before it, and nobody can change them; a stranger's object it looks at again", () => {
     const requests = new StepRequests(mask);
     const [own, other] = [ChatMessage.user("say open sesame"), { role: "user", content: "one" }];
