@@ -131,7 +131,7 @@ class RunningTool {
 
   /** Ends the call with whoever may stop it. */
   #listen(): void {
-    if (this.#listening !== undefined) return;
+    if (this.#listening !== undefined || this.#isClosed) return;
     const interrupt = (): void => {
       const reason = this.#stopped();
       if (reason !== undefined) this.#life.end(reason);

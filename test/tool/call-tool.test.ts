@@ -208,6 +208,13 @@ describe("a tool that answers at once", () => {
     expect([timers, listeners()]).toEqual([0, 0]);
   });
 
+  it("N2 listens to nobody when it asks for its signal after its end", async () => {
+    const { controller, listeners } = countedSignal();
+    let late: ToolContext | undefined;
+    await callTool(call("work"), calling([tool((_args, ctx) => ((late = ctx), "x"))], { signal: controller.signal }));
+    expect([late?.signal.aborted, listeners()]).toEqual([false, 0]);
+  });
+
   it.each<[string, () => unknown]>([
     ["gives something", () => "x"],
     ["throws", () => raised("x")],
