@@ -101,8 +101,15 @@ export function merged<R extends Hearer>(lists: readonly (readonly R[])[]): read
   return [...new Set(lists.flat())].sort((a, b) => a.index - b.index);
 }
 
-/** Whether a role is among others that stand in hire order. O(log n). */
-export function isAmong<R extends Hearer>(members: readonly R[], role: R): boolean {
+/** The same list without one role: itself, where that is not in it. O(log n) to see, and a copy. */
+export function without<R extends Hearer>(listing: Listing<R>, role: R): Listing<R> {
+  const { members } = listing;
+  const place = placeIn(members, role);
+  return place === undefined ? listing : listed(members.toSpliced(place, 1));
+}
+
+/** Where a role stands among others that are in hire order. */
+function placeIn<R extends Hearer>(members: readonly R[], role: R): number | undefined {
   let from = 0;
   let to = members.length;
   while (from < to) {
@@ -110,5 +117,5 @@ export function isAmong<R extends Hearer>(members: readonly R[], role: R): boole
     if ((members[middle] as R).index < role.index) from = middle + 1;
     else to = middle;
   }
-  return members[from] === role;
+  return members[from] === role ? from : undefined;
 }

@@ -1,7 +1,7 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { Many } from "../run/run-state.ts";
-import { Audience, type Hearer, isAmong, Kin, listed, type Listing, merged } from "./audience.ts";
+import { Audience, type Hearer, Kin, listed, type Listing, merged, without } from "./audience.ts";
 
 /** How those who are hired by one definition can be reached, besides by their names. */
 export interface Listening {
@@ -88,12 +88,11 @@ export class Directory<R extends Hearer> {
   }
 
   #watchers(message: Message, publisher: string): Listing<R> {
-    const { listing } = this.#byCause.get(message.causeBy) ?? this.#observers;
-    const { members } = listing;
+    let { listing } = this.#byCause.get(message.causeBy) ?? this.#observers;
     const sender = this.#parts.find(message.sentFrom);
-    const passer = publisher === message.sentFrom ? sender : this.#parts.find(publisher);
-    const isHeardByAll = (sender === undefined || !isAmong(members, sender)) && (passer === undefined || !isAmong(members, passer));
-    return isHeardByAll ? listing : listed(members.filter((role) => role !== sender && role !== passer));
+    if (sender !== undefined) listing = without(listing, sender);
+    const passer = publisher === message.sentFrom ? undefined : this.#parts.find(publisher);
+    return passer === undefined ? listing : without(listing, passer);
   }
 
   #namesOf(listing: Listing<R>): readonly string[] {
