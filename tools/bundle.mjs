@@ -13,8 +13,8 @@ const EMITTER = "eventemitter3";
 /**
  * Joins the sources into one file for each entry point, for each example, and for what they share. Writes nothing.
  *
- * Two shared files are made on purpose, because every file costs a program that loads it: `words` is what the command's help has in common
- * with the rest, `core` is all else that `import "troupe"` needs at once. What is imported later stays apart.
+ * What `import "troupe"` needs at once is three shared files, because every file costs a program that loads it: `words` is what the command's
+ * help needs too, `plain` what entry points need that do without zod, `core` is the rest. What is imported later stays apart.
  *
  * @param examples paths of programs, from the top of the house
  * @returns the text of each file, by its path below `dist`
@@ -22,13 +22,13 @@ const EMITTER = "eventemitter3";
 export async function bundle(examples) {
   const { rolldown } = await import("rolldown");
   const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const [main, command] = [sourceOf(exports["."].default), sourceOf(bin.troupe)];
-  const ownEntries = Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : [sourceOf(target.default)]));
+  const targets = Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : [target.default]));
+  const entries = [...targets, bin.troupe].map((built) => built.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts"));
   const input = Object.fromEntries([
-    ...[...ownEntries, command, ...examples].map((path) => [path.replace(/\.ts$/, ""), join(root, path)]),
+    ...[...entries, ...examples].map((path) => [path.replace(/\.ts$/, ""), join(root, path)]),
     ...INSIDE.map((path) => [`inside/${path}`, join(root, `src/${path}.ts`)]),
   ]);
-  const early = new EarlyModules(join(root, main), join(root, command));
+  const early = new EarlyModules(entries.map((path) => normalize(join(root, path))));
   const bundled = await rolldown({
     input,
     cwd: root,
@@ -50,7 +50,8 @@ export async function bundle(examples) {
       comments: { jsdoc: false, legal: true, annotation: true },
       codeSplitting: {
         groups: [
-          { name: "words", test: (id) => early.isForHelp(id) && early.isForMain(id) },
+          { name: "words", test: (id) => early.isForMain(id) && early.isForHelp(id) },
+          { name: "plain", test: (id) => early.isForMain(id) && early.isPlain(id) },
           { name: "core", test: (id) => early.isForMain(id) },
         ],
       },
@@ -61,16 +62,15 @@ export async function bundle(examples) {
   }
 }
 
-/** Which modules the main entry point and the command load before anything is called. Known once the bundler has read everything. */
+/** What entry points load before anything is called. Known once the bundler has read everything. */
 class EarlyModules {
-  #main;
-  #command;
+  #entries;
   #imports = new Map();
   #reached = new Map();
 
-  constructor(main, command) {
-    this.#main = normalize(main);
-    this.#command = normalize(command);
+  /** @param entries the main one first, the command last */
+  constructor(entries) {
+    this.#entries = entries;
   }
 
   get plugin() {
@@ -84,11 +84,16 @@ class EarlyModules {
   }
 
   isForMain(id) {
-    return this.#from(this.#main).has(id);
+    return this.#from(this.#entries[0]).has(id);
   }
 
   isForHelp(id) {
-    return this.#from(this.#command).has(id);
+    return this.#from(this.#entries.at(-1)).has(id);
+  }
+
+  /** Whether an entry point that needs no zod needs it. */
+  isPlain(id) {
+    return this.#entries.some((entry) => this.#from(entry).has(id) && !this.#from(entry).has("zod"));
   }
 
   #from(start) {
@@ -99,8 +104,4 @@ class EarlyModules {
     this.#reached.set(start, reached);
     return reached;
   }
-}
-
-function sourceOf(built) {
-  return built.replace(/^\.\/dist\/(.*)\.js$/, "$1.ts");
 }
