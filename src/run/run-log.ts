@@ -151,11 +151,12 @@ const everybody = (): boolean => true;
 /** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
 function inEnvelope({ v, runId, seq, time }: Envelope, body: RunEventBody): RunEvent {
   if (body.type !== "act.ended" || body.at === undefined || !isPlain(body)) return { v, runId, seq, time, ...body };
-  const { type, act, role, round, take, at, said, memory, working } = body;
+  const { type, act, role, round, take, at, said, memory, working, state } = body;
+  if (state !== undefined) return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working, state };
   return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working };
 }
 
-/** Whether an activation took no step and changed nothing but memories. */
-function isPlain({ asked, unrepeated, state, plan, joins, summary }: ActEnded): boolean {
-  return (asked ?? unrepeated ?? state ?? plan ?? joins ?? summary) === undefined;
+/** Whether an activation took no step and changed nothing but memories and state. */
+function isPlain({ asked, unrepeated, plan, joins, summary }: ActEnded): boolean {
+  return (asked ?? unrepeated ?? plan ?? joins ?? summary) === undefined;
 }
