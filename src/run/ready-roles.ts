@@ -15,6 +15,7 @@ export const NOT_READY = -1;
  */
 export class ReadyRoles implements Iterable<RoleState> {
   #line = new PlacedList<RoleState>();
+  #left = 0;
 
   get size(): number {
     return this.#line.size;
@@ -28,15 +29,22 @@ export class ReadyRoles implements Iterable<RoleState> {
     if (role.readyAt === NOT_READY) return;
     this.#line.drop(role.readyAt);
     role.readyAt = NOT_READY;
+    this.#left += 1;
     if (this.#line.isMostlyHoles) this.#closeUp();
   }
 
   /** Who came first stands first. */
   [Symbol.iterator](): Iterator<RoleState> {
-    return new Walk((place) => this.#next(place));
+    return new Walk(this);
   }
 
-  #next(place: number): RoleState | undefined {
+  /** How often somebody has left: who leaves and joins again may stand at the same place. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** The first who stands at a place or behind it. */
+  next(place: number): RoleState | undefined {
     const held = this.#line.heldFrom(place);
     return held === undefined ? undefined : this.#line.at(held);
   }
@@ -48,22 +56,22 @@ export class ReadyRoles implements Iterable<RoleState> {
   }
 }
 
-/** Goes on behind the role it told last, or, where that one has left the line, from the place that it left. */
+/** Goes on behind the role it told last, or, where somebody has left since, from that one's place: nobody else leaves during a walk. */
 class Walk implements Iterator<RoleState> {
-  readonly #next: (place: number) => RoleState | undefined;
-  #last: RoleState | undefined;
-  #at = 0;
+  readonly #ready: ReadyRoles;
+  #from = 0;
+  #left: number;
 
-  constructor(next: (place: number) => RoleState | undefined) {
-    this.#next = next;
+  constructor(ready: ReadyRoles) {
+    this.#ready = ready;
+    this.#left = ready.left;
   }
 
   next(): IteratorResult<RoleState> {
-    const stays = this.#last !== undefined && this.#last.readyAt === this.#at;
-    const role = this.#next(stays ? this.#at + 1 : this.#at);
+    const role = this.#ready.next(this.#left === this.#ready.left ? this.#from : this.#from - 1);
     if (role === undefined) return { done: true, value: undefined };
-    this.#last = role;
-    this.#at = role.readyAt;
+    this.#from = role.readyAt + 1;
+    this.#left = this.#ready.left;
     return { done: false, value: role };
   }
 }

@@ -20,7 +20,7 @@ describe("a role that takes more than it was given", () => {
     const { environment } = await onGo((rc) => {
       rc.memory.get().length = 0;
       expect(() => (rc.news as Message[]).push(createMessage("forged"))).toThrow(TypeError);
-      (rc.inbox as Message[]).length = 0;
+      expect(() => ((rc.inbox as Message[]).length = 0)).toThrow(TypeError);
       rc.memory.getByAction("UserRequirement").pop();
       expect(() => ((rc.memory.get()[0] as { content: string }).content = "twisted")).toThrow(TypeError);
     });

@@ -63,4 +63,19 @@ describe("ReadyRoles", () => {
     }
     expect(seen).toEqual(["stays", "leaves", "joins"]);
   });
+
+  it("RR3 a walk meets who left and joined again before who joined after it, wherever they stand", () => {
+    const [again, after] = rolesNamed(["again", "after"]) as [RoleState, RoleState];
+    const ready = new ReadyRoles();
+    ready.add(again);
+    const seen: string[] = [];
+    for (const role of ready) {
+      seen.push(role.name);
+      ready.delete(role);
+      if (seen.length > 1) continue;
+      ready.add(again);
+      ready.add(after);
+    }
+    expect(seen).toEqual(["again", "again", "after"]);
+  });
 });
