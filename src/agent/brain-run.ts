@@ -109,7 +109,8 @@ export class BrainRun {
       if (piece.done !== true) return piece.value;
       this.#working = undefined;
       if (memory.done) break;
-      await mind.watchLoops();
+      const warning = mind.watchLoops();
+      if (warning !== undefined) await warning;
       if (mind.looped) return this.#ended("loop");
       name = this.#name = await working.state.nextState(memory);
     }

@@ -84,11 +84,11 @@ export class WorkingMind implements Mind {
   }
 
   /** Looks for a loop after a state has run: the first one is told to the model, the second one ends the run. */
-  watchLoops(): void | Promise<void> {
-    if (this.#loops === undefined || this.#called.length === 0) return;
+  watchLoops(): Promise<void> | undefined {
+    if (this.#loops === undefined || this.#called.length === 0) return undefined;
     const period = this.#loops.add(this.#called);
     this.#called = [];
-    if (period > 0) return this.#toldOfLoop(period);
+    return period > 0 ? this.#toldOfLoop(period) : undefined;
   }
 
   async #toldOfLoop(period: number): Promise<void> {

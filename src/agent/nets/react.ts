@@ -74,7 +74,8 @@ class Reasoning implements NetState {
 
   async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
     memory.answer = undefined;
-    let form = await this.#form(memory);
+    const { actions = "auto" } = this.#parts;
+    let form = actions === "auto" && (await memory.note(FORM)) === "text" ? "text" : actions;
     const own = this.#parts.prompt === undefined ? undefined : await this.#parts.prompt(memory);
     let reply: ChatResponse;
     try {
@@ -90,19 +91,13 @@ class Reasoning implements NetState {
     if (reply.toolCalls.length > 0 && form !== "text" && mind.toolChoice !== "none") {
       const said = ChatMessage.fromToolCalls(reply.toolCalls, reply.content);
       await memory.update([said]);
-      return act(memory, { calls: said.toolCalls ?? [], form: "native" });
-    }
-    await this.#takeText(memory, mind, reply, form);
+      memory.nextAction = { calls: said.toolCalls ?? [], form: "native" };
+    } else await this.#takeText(memory, mind, reply, form);
   }
 
   nextState(memory: AgentMemory): Promise<string> {
     if (memory.nextAction !== undefined) return Promise.resolve("action");
     return Promise.resolve(memory.answer !== undefined && this.#then !== undefined ? this.#then : "reasoning");
-  }
-
-  async #form(memory: AgentMemory): Promise<Form> {
-    const { actions = "auto" } = this.#parts;
-    return actions === "auto" && (await memory.note(FORM)) === "text" ? "text" : actions;
   }
 
   #question(memory: AgentMemory, mind: Mind, form: Form, own: string | undefined): Question {
@@ -130,7 +125,7 @@ class Reasoning implements NetState {
       return miss(memory, mind, said, `Your action cannot be read: ${words.why}. Give it again as one whole JSON object.`);
     if (words.kind === "answer") return this.#takeAnswer(memory, mind, said, words.text);
     await memory.update([said]);
-    return act(memory, { calls: words.calls, form: "text" });
+    memory.nextAction = { calls: words.calls, form: "text" };
   }
 
   async #takeAnswer(memory: AgentMemory, mind: Mind, said: ChatMessage, text: string): Promise<void> {
@@ -140,7 +135,7 @@ class Reasoning implements NetState {
       return miss(memory, mind, said, `You must call ${needed}; text alone is no answer here.`);
     if (text.trim() === "") return miss(memory, mind, undefined, "You said nothing. Call a tool, or give your answer as text.");
     await memory.update([said]);
-    await forgetMisses(memory);
+    if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
     answer(memory, { text, status: "success" }, this.#then);
   }
 }
@@ -164,7 +159,7 @@ class Acting implements NetState {
     const ending = called.find((one) => one.ends);
     const before = ending === undefined || action.form === "text" ? "" : lastWords(await memory.dump());
     await memory.update(action.form === "native" ? called.map(toolMessage) : [observed(called)]);
-    await forgetMisses(memory);
+    if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
     if (ending !== undefined) answer(memory, answerOf(ending, before), this.#then);
     yield "\n";
   }
@@ -205,10 +200,6 @@ function refusesTools(error: unknown): boolean {
   );
 }
 
-function act(memory: AgentMemory, action: NonNullable<AgentMemory["nextAction"]>): void {
-  memory.nextAction = action;
-}
-
 function answer(memory: AgentMemory, given: Answer, then: string | undefined): void {
   memory.answer = given;
   memory.done = then === undefined;
@@ -227,10 +218,6 @@ async function miss(memory: AgentMemory, mind: Mind, said: ChatMessage | undefin
     `Expected a reply that says what to do or answers, got ${misses} in a row that do neither. The last one: ${why} Use a model that is made for tools, or react({ actions: "text" }).`,
     { data: { misses } },
   );
-}
-
-async function forgetMisses(memory: AgentMemory): Promise<void> {
-  if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
 }
 
 function observed(called: readonly CalledTool[]): ChatMessage {
