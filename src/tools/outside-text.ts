@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 
-/** All control and format characters but tab, line feed and the two joiners that scripts and emoji need; halves of surrogate pairs. */
-const UNSEEN = /[^\P{Cc}\n\t]|[^\P{Cf}\u200c\u200d]|\p{Cs}/gu;
+/**
+ * All control and format characters but tab, line feed and the two joiners that scripts and emoji need; halves of surrogate pairs; the block of
+ * tags and variations, in which words can be hidden, given to somebody by Unicode or not yet.
+ */
+const UNSEEN = /[^\P{Cc}\n\t]|[^\P{Cf}\u200c\u200d]|\p{Cs}|[\u{e0000}-\u{e0fff}]/gu;
 
 /** Text that shows all it has: nothing that would steer a terminal, turn its direction or hide words from a reader. */
 export function seenText(text: string): string {

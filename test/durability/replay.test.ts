@@ -20,7 +20,16 @@ const scratch = scratchFolder();
 const ideas = await demoIdeas();
 const examples = readdirSync(new URL("../../examples/", import.meta.url)).filter((file) => file.endsWith(".ts"));
 /** These have an environment or an agent and no team. */
-const withoutTeam = ["02-debate.ts", "07-coins.ts", "10-agent.ts", "11-tools.ts", "13-nets.ts", "14-planning-flow.ts", "15-mcp.ts", "16-rumour.ts"];
+const withoutTeam = [
+  "02-debate.ts",
+  "07-coins.ts",
+  "10-agent.ts",
+  "11-tools.ts",
+  "13-nets.ts",
+  "14-planning-flow.ts",
+  "15-mcp.ts",
+  "16-rumour.ts",
+];
 /** These close and remove their journal, after replaying their own run. */
 const replayed = ["08-durable.ts", "12-agent-role.ts"];
 const without: ReadonlySet<string> = new Set([...withoutTeam, ...replayed]);

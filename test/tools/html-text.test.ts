@@ -84,6 +84,10 @@ it("takes time that grows with the page, whatever is on it", () => {
   }
 });
 
+it.each([0xe0001, 0xe0002, 0xe0041, 0xe0101, 0xe0fff])("hides nothing in U+%x", (code) => {
+  expect(seenText(`a${String.fromCodePoint(code)}b`)).toBe("ab");
+});
+
 it("never throws, and gives text that steers nothing", () => {
   const bits = fc.constantFrom(
     "<p>",
