@@ -15,8 +15,8 @@ export interface ActivationHost {
   readonly logger: Logger;
   /** Most characters of one message. */
   readonly messageLimit: number;
-  /** Tells listeners, if there are any. */
-  notify(notice: () => RunNotice): void;
+  /** Tells listeners, if there are any to the type. */
+  notify<T extends RunNotice["type"]>(type: T, notice: () => Extract<RunNotice, { readonly type: T }>): void;
   /** Logs a warning of a role and tells it to listeners. */
   warn(role: string, text: string): void;
   /** How a role remembers beyond the messages of its run, if it does. */

@@ -145,7 +145,7 @@ export class Activation implements RoleContext {
   }
 
   began(action: string): void {
-    this.#parts.host.notify(() => ({ type: "action.started", role: this.name, action }));
+    this.#parts.host.notify("action.started", () => ({ type: "action.started", role: this.name, action }));
   }
 
   get signal(): AbortSignal {

@@ -4,12 +4,14 @@ import { isOutput } from "../run/deliver.ts";
 import type { RunNotice, Sent } from "../run/event.ts";
 import { maskedError } from "../run/masking.ts";
 
+/** Where a notice of a type is told; undefined when nobody listens to that type, so that it need not be made. */
+export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
+
 /** Whom to tell. */
 export interface AnnouncerParts {
   readonly logger: Logger;
   readonly mask: Mask;
-  /** Undefined when nobody listens. */
-  readonly tell: () => Emit<RunNotice> | undefined;
+  readonly tell: Tell;
 }
 
 /** Tells loggers and listeners what becomes of messages and of roles. It holds nothing, and makes nothing for nobody (E6). */
@@ -20,19 +22,19 @@ export class Announcer {
     this.#parts = parts;
   }
 
-  notify(notice: () => RunNotice): void {
-    this.#parts.tell()?.(notice());
+  notify<T extends RunNotice["type"]>(type: T, notice: () => Extract<RunNotice, { readonly type: T }>): void {
+    this.#parts.tell(type)?.(notice());
   }
 
   warn(role: string | undefined, text: string): void {
     this.#parts.logger.warn(text);
-    this.#parts.tell()?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
+    this.#parts.tell("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
   /** What a role said. */
   said(sent: Sent): void {
     this.#dead(sent);
-    if (isOutput(sent)) this.#parts.tell()?.({ type: "message.output", message: sent.message });
+    if (isOutput(sent)) this.#parts.tell("message.output")?.({ type: "message.output", message: sent.message });
   }
 
   /** What somebody said from outside: there everybody should be heard. */
@@ -41,7 +43,7 @@ export class Announcer {
     if (!isOutput(sent)) return;
     const { message } = sent;
     this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
-    this.notify(() => ({ type: "message.unheard", message }));
+    this.notify("message.unheard", () => ({ type: "message.unheard", message }));
   }
 
   gaveUp(name: string, error: unknown): void {
@@ -52,7 +54,7 @@ export class Announcer {
     if (sent.dead === undefined) return;
     for (const address of sent.dead) {
       this.warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
-      this.notify(() => ({ type: "message.dead", message: sent.message, address }));
+      this.notify("message.dead", () => ({ type: "message.dead", message: sent.message, address }));
     }
   }
 }

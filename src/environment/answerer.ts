@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { AskOptions, EffectDoor, Human, RoleCard } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { OutputError, WaitingError } from "../kernel/errors.ts";
-import type { Emit, Logger } from "../kernel/emit.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { randomStream } from "../kernel/random.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { askModel } from "../model/ask.ts";
@@ -14,7 +14,7 @@ import type { PriceTable } from "../model/price.ts";
 import { missingModel, type SteppedModel, steppedModel } from "../model/stepped-model.ts";
 import { introduction } from "../role/introduction.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
-import type { RunNotice } from "../run/event.ts";
+import type { Tell } from "./announcer.ts";
 import { answerOf } from "./human-answer.ts";
 import type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
 
@@ -29,7 +29,7 @@ export interface AnswererParts {
   readonly logger: Logger;
   readonly seed: string;
   readonly company: { readonly description: string; colleagues(): readonly string[] };
-  readonly tell: () => Emit<RunNotice> | undefined;
+  readonly tell: Tell;
 }
 
 /** One question of one role. */
@@ -162,7 +162,7 @@ export class Answerer {
   }
 
   #tellDelta(card: RoleCard): ((text: string) => void) | undefined {
-    const tell = this.#parts.tell();
+    const tell = this.#parts.tell("model.delta");
     return tell && ((text) => tell({ type: "model.delta", role: card.name, text }));
   }
 }

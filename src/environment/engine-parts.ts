@@ -1,11 +1,11 @@
 import type { Clock } from "../kernel/clock.ts";
-import type { Emit, Logger } from "../kernel/emit.ts";
+import type { Logger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
-import type { RunNotice } from "../run/event.ts";
 import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
+import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
 import type { HiredRoles } from "./hired-roles.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -26,8 +26,7 @@ export interface EngineParts {
   /** What else answers steps. */
   readonly past: Past;
   readonly mode: StepDoor["mode"];
-  /** Undefined when nobody listens. */
-  readonly tell: () => Emit<RunNotice> | undefined;
+  readonly tell: Tell;
   readonly checkpoint: () => boolean;
   readonly resumed: () => Promise<void> | undefined;
 }

@@ -185,7 +185,7 @@ export class Engine implements SchedulerHost, ActivationHost {
       const spec = this.#hired.specOf(name);
       const role = this.state.roles.get(name);
       if (spec === undefined || role === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      this.#parts.tell()?.({ type: "role.active", role: name, news: role.mailbox.size });
+      this.#parts.tell("role.active")?.({ type: "role.active", role: name, news: role.mailbox.size });
       const result = takeTurn(this.#tools, spec, role);
       if (isThenable(result)) return this.#turnedLater(name, result);
       return this.#turned(name, this.#ended(name, result));
@@ -204,7 +204,7 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   #turned(name: string, end: TurnEnd): TurnEnd {
     this.#running -= 1;
-    this.#parts.tell()?.({ type: "role.idle", role: name });
+    this.#parts.tell("role.idle")?.({ type: "role.idle", role: name });
     return end;
   }
 
@@ -215,8 +215,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     return "stopped";
   }
 
-  notify(notice: () => RunNotice): void {
-    this.#announcer.notify(notice);
+  notify<T extends RunNotice["type"]>(type: T, notice: () => Extract<RunNotice, { readonly type: T }>): void {
+    this.#announcer.notify(type, notice);
   }
 
   warn(role: string | undefined, text: string): void {

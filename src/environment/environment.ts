@@ -16,6 +16,7 @@ import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
 import { noPast } from "../run/past.ts";
 import { RunLog } from "../run/run-log.ts";
 import { emptyRunState, type RunState } from "../run/run-state.ts";
+import type { Tell } from "./announcer.ts";
 import { Answerer } from "./answerer.ts";
 import { checkOptions, checkWhole } from "./check-options.ts";
 import { Engine } from "./engine.ts";
@@ -68,7 +69,7 @@ export class Environment {
     const observe = (event: RunEvent): void => this.#observe(event, backing);
     const isObserved = (type: RunEvent["type"]): boolean => this.#isObserved(type, backing);
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
-    const tell = (): Listeners["notices"] => this.#listeners.notices;
+    const tell: Tell = (type) => this.#listeners.hearing(type);
     this.#engine = new Engine({
       log: this.#log,
       clock,

@@ -35,9 +35,9 @@ export class Listeners {
     return () => void this.#emitter.off(type, listener as (observed: Observed) => void);
   }
 
-  /** Where notices are told; undefined while nobody listens (O3). */
-  get notices(): Emit<RunNotice> | undefined {
-    return this.#emitter.eventNames().length === 0 ? undefined : this.tell;
+  /** Where notices of a type are told; undefined while nobody listens to it (O3). */
+  hearing(type: RunNotice["type"]): Emit<RunNotice> | undefined {
+    return this.#emitter.eventNames().length > 0 && this.listensTo(type) ? this.tell : undefined;
   }
 
   /** Whether somebody wants to hear of this type. */

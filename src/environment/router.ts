@@ -1,6 +1,7 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { Many } from "../run/run-state.ts";
+import { FEW_HEARERS } from "../run/run-state.ts";
 import { Audience, type Hearer, Kin, listed, type Listing, merged, without } from "./audience.ts";
 
 /** How those who are hired by one definition can be reached, besides by their names. */
@@ -24,9 +25,6 @@ export interface DirectoryParts<R extends Hearer> {
   /** Gets the roles of a list of names that is so long that looking them up again would take time. */
   readonly audiences: WeakMap<readonly string[], Many<R>>;
 }
-
-/** So many are looked up by name as fast as by their list. */
-const FEW = 16;
 
 /**
  * Who listens to what. It owns the indexes from addresses and causes to roles; routing is a pure function of it and the message.
@@ -99,7 +97,7 @@ export class Directory<R extends Hearer> {
     const { members } = listing;
     if (listing.names !== undefined) return listing.names;
     const names = Object.freeze(members.map(({ name }) => name));
-    if (members.length > FEW) this.#parts.audiences.set(names, listing);
+    if (members.length > FEW_HEARERS) this.#parts.audiences.set(names, listing);
     listing.names = names;
     return names;
   }

@@ -1,7 +1,6 @@
 import { ControlError } from "../kernel/errors.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RoleState } from "../run/role-state.ts";
-import { actName } from "../run/run-state.ts";
 import { failedTurn } from "./failed-turn.ts";
 import { StepActivation } from "./step-activation.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
@@ -16,7 +15,7 @@ export function isPlainStep(tools: TurnTools, spec: RoleSpec, role: RoleState): 
 
 /** One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken. */
 export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | "retry" {
-  const act = actName(role.name, role.n, role.failures + 1);
+  const act = role.nextAct;
   const take = role.retake ?? role.mailbox.size;
   const at = tools.past.startOf(act) ?? tools.clock.now();
   const activation = new StepActivation({ act, spec, state: role, take, host: tools.host, now: at });

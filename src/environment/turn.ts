@@ -5,7 +5,7 @@ import { TimeLimit } from "../kernel/time-limit.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { ActEnded, LastLife } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
-import { actName, isSuspicious } from "../run/run-state.ts";
+import { isSuspicious } from "../run/run-state.ts";
 import { ActivationSteps } from "../run/steps.ts";
 import { Activation } from "./activation.ts";
 import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
@@ -73,7 +73,7 @@ class Attempt implements ActivationParts {
     this.answerer = tools.answerer;
     const { open } = role;
     this.#attempt = role.failures + 1;
-    this.act = open?.act ?? actName(role.name, role.n, this.#attempt);
+    this.act = open?.act ?? role.nextAct;
     this.take = open?.take ?? role.retake ?? role.mailbox.size;
     this.#beganAt = tools.clock.now();
     this.#startedAt = open?.at ?? tools.past.startOf(this.act) ?? this.#beganAt;

@@ -65,7 +65,8 @@ export function deepFreeze<T>(value: T): T {
     if (walked > FEW_OBJECTS) return freezeGraph(value);
     const object = left.pop();
     if (!isObject(object)) continue;
-    for (const member of Object.values(Object.freeze(object))) if (isObject(member)) left.push(member);
+    Object.freeze(object);
+    for (const member of membersOf(object)) if (isObject(member)) left.push(member);
   }
   return value;
 }
@@ -83,6 +84,17 @@ export function unchanging<T extends Json>(value: T): T {
 /** Whether a value is one that {@link unchanging} gave. */
 export function isUnchanging(value: unknown): value is object {
   return isObject(value) && unchangingValues.has(value);
+}
+
+/** Of an event that somebody listens to, mostly: the list of all values is longer than that of the few that are objects. */
+function membersOf(object: object): readonly unknown[] {
+  if (Array.isArray(object)) return object;
+  const members: unknown[] = [];
+  for (const key in object) {
+    const member: unknown = object[key as keyof typeof object];
+    if (isObject(member)) members.push(member);
+  }
+  return members;
 }
 
 function freezeGraph<T>(value: T): T {

@@ -7,13 +7,13 @@ import { deliver } from "./deliver.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp } from "./event.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { nothingCarried, type RoleState } from "./role-state.ts";
-import { actName, progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
+import { progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
 
 /** An activation began. */
 export function openActivation(state: RunState, event: ActStarted): void {
   const role = roleOf(state, event.role);
   if (role.open !== undefined) throw damaged(`${event.role} began ${event.act} while ${role.open.act} was open`);
-  if (event.act !== actName(role.name, role.n, role.failures + 1)) throw damaged(`${event.act} is not the next activation of ${role.name}`);
+  if (event.act !== role.nextAct) throw damaged(`${event.act} is not the next activation of ${role.name}`);
   if (event.take > role.mailbox.size) throw damaged(`${event.act} takes ${event.take} messages of ${role.mailbox.size}`);
   role.open = {
     act: event.act,
@@ -137,8 +137,7 @@ export function changedState(before: RoleState["custom"], { set, unset }: NonNul
 /** The role an activation's end is about: the activation is its open one, or its next one when it took no step. */
 function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
   const role = roleOf(state, event.role);
-  if (event.act !== (role.open?.act ?? actName(role.name, role.n, role.failures + 1)))
-    throw damaged(`${event.act} ended, which is not open`);
+  if (event.act !== (role.open?.act ?? role.nextAct)) throw damaged(`${event.act} ended, which is not open`);
   return role;
 }
 

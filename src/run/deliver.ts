@@ -3,13 +3,13 @@ import type { Message } from "../message/message.ts";
 import { roleOf } from "./damage.ts";
 import type { Sent } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
-import type { RunState } from "./run-state.ts";
+import { FEW_HEARERS, type RunState } from "./run-state.ts";
 
 /** Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. */
 export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
   if (sent.dropped === true) return;
   state.history.add(sent.message);
-  const many = state.audiences.get(sent.to);
+  const many = sent.to.length > FEW_HEARERS ? state.audiences.get(sent.to) : undefined;
   if (many === undefined) for (const name of sent.to) hear(state, roleOf(state, name), sent.message);
   else for (const role of many.members) hear(state, role, sent.message);
   // A journal may keep the names: nobody else has a use for the roles.

@@ -3,7 +3,7 @@ import type { ActEnded, ActStarted, Envelope, MessagePublished, RunEvent, StepEn
 import { isRecord } from "./exact-schema.ts";
 import { membersBeside, withMembers } from "./members.ts";
 import { packedOps, packedSaid, packedSent, type Speaker, speakerOf, unpackedOps, unpackedSaid, unpackedSent } from "./packed-said.ts";
-import { actName } from "./run-state.ts";
+import { actName } from "./act-name.ts";
 
 /*
  * An event as a short list, for stores: a quarter of the letters of its JSON, beside what was said. Left out is what the place it is kept

@@ -5,6 +5,7 @@ import { NOTHING_SUMMED_UP, type RoleSummary } from "../memory/summary-levels.ts
 import { MessageQueue } from "../message/message-queue.ts";
 import type { Joins } from "../role/reaction.ts";
 import type { HiredRole } from "./event.ts";
+import { actName } from "./act-name.ts";
 import { NOT_READY } from "./ready-roles.ts";
 import type { OpenActivation, StepOutcome } from "./run-state.ts";
 
@@ -65,6 +66,8 @@ export class RoleState {
   /** Its place among those with mail, while it has some; `NOT_READY` otherwise. */
   readyAt: number = NOT_READY;
   readonly #hired: HiredAs;
+  /** From when somebody asks for the name of what it does next until that is done. */
+  #nextAct: string | undefined;
   #mailbox: MessageQueue | undefined;
   #memory: Memory | undefined;
   // No private accessor or method: each instance would carry their brand.
@@ -79,10 +82,16 @@ export class RoleState {
   /** An activation is over for good: its attempts are forgotten, but not who is still to be tried alone. */
   passOn(): void {
     this.n += 1;
+    this.#nextAct = undefined;
     const trouble = this.#life?.trouble;
     if (trouble === undefined) return;
     const isolated = Math.max(0, trouble.isolated - 1);
     (this.#life as Life).trouble = isolated === 0 ? undefined : Object.assign(new Trouble(), { isolated, retake: 1 });
+  }
+
+  /** Names its next activation, or the next attempt at it: the same text each time, which is then compared by where it stands. */
+  get nextAct(): string {
+    return (this.#nextAct ??= actName(this.name, this.n, this.failures + 1));
   }
 
   get fingerprint(): string {
@@ -161,6 +170,7 @@ export class RoleState {
   }
 
   set failures(failures: number) {
+    this.#nextAct = undefined;
     if (failures !== this.failures) troubleOf((this.#life ??= new Life(this.#hired))).failures = failures;
   }
 

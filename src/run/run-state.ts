@@ -123,6 +123,9 @@ export interface RunState {
   seq: number;
 }
 
+/** So many who hear a message are looked up by name as fast as by their list. */
+export const FEW_HEARERS = 16;
+
 /** A run before its first event. */
 export function emptyRunState(runId: string): RunState {
   return {
@@ -185,9 +188,4 @@ export function isSuspicious(state: RunState): boolean {
 /** Whether the process died so often that its activations must run one by one, for the one at fault to be known. */
 export function isGrave(state: RunState): boolean {
   return state.stalled > 1 || [...state.suspects].some((name) => (state.roles.get(name)?.open?.crashes ?? 0) > 1);
-}
-
-/** `role#n~attempt`: names an activation, stable when roles are added. */
-export function actName(role: string, n: number, attempt: number): string {
-  return `${role}#${n}~${attempt}`;
 }

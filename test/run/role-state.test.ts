@@ -73,3 +73,23 @@ describe("RS3 a role that is hired again as another", () => {
     expect([role.custom, role.memory.limit]).toEqual([{ seen: 0 }, 2]);
   });
 });
+
+describe("what a role does next", () => {
+  test("is named by its place, how often it has acted and which attempt it is, always by the same text until it is done", () => {
+    const role = new RoleState("Ann", 0, as);
+    expect([role.nextAct, role.nextAct]).toEqual(["Ann#0~1", "Ann#0~1"]);
+    role.failures = 1;
+    expect(role.nextAct).toBe("Ann#0~2");
+    role.passOn();
+    expect(role.nextAct).toBe("Ann#1~1");
+  });
+
+  test("RS2 forgets the attempts of what is over, and goes on with who is still to be tried alone", () => {
+    const role = new RoleState("Ann", 0, as);
+    Object.assign(role, { failures: 2, strikes: 1, isolated: 2, retake: 1, carry: new Map([["k", 1]]) });
+    role.passOn();
+    expect(parts(role)).toMatchObject({ n: 1, failures: 0, strikes: 0, isolated: 1, retake: 1, carry: [] });
+    role.passOn();
+    expect(parts(role)).toMatchObject({ n: 2, isolated: 0, retake: undefined });
+  });
+});
