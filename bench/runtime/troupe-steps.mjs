@@ -1,7 +1,7 @@
 /* Troupe's cases of roles that are plain functions over typed state: the work of `hop`, `fanout` and `crowd`. */
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "../../dist/src/index.js";
+import { tickedCrowd } from "./crowd.mjs";
 import { settled } from "./settled.mjs";
 
 export const stepCases = {
@@ -41,18 +41,6 @@ export const stepCases = {
       state: z.object({ seen: z.number().default(0), sum: z.number().default(0) }),
       step: (state, _message, out) => ({ seen: state.seen + 1, sum: state.sum + Math.floor(out.random() * 1_000) }),
     });
-    const env = new Environment({ seed: "bench" });
-    for (let place = 0; place < n; place += 1) env.addRole(one, { name: `C${place}` });
-    const from = performance.now();
-    for (let k = 0; k < 10; k += 1) await settled(env, createMessage("tick", { id: `tick${k}`, causeBy: "Tick", timestamp: k }));
-    const ms = performance.now() - from;
-    const hash = createHash("sha256");
-    let done = 0;
-    for (let place = 0; place < n; place += 1) {
-      const { seen, sum } = env.getRole(`C${place}`).state;
-      done += seen;
-      hash.update(JSON.stringify([seen, sum]));
-    }
-    return { done: done / 10, ms, digest: hash.digest("hex") };
+    return tickedCrowd(n, one, "Tick");
   },
 };

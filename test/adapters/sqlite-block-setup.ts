@@ -5,7 +5,8 @@ import { encodeMessage, messageChecksum, vectorBytes, vectorChecksum } from "../
 import { fingerprintOf } from "../../src/memory/embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { say, watched, type WatchedEmbedder } from "../memory/storage-setup.ts";
-import { connection, meddle, newFile } from "./sqlite-setup.ts";
+import { fileWith } from "./spoiled-store.ts";
+import { connection, newFile } from "./sqlite-setup.ts";
 
 const DIMENSIONS = 16;
 /** Three blocks that are whole (places 1 to 63, 64 to 127, 128 to 191), and the beginning of a fourth. */
@@ -16,14 +17,9 @@ export function storageAt(path: string, embedder: WatchedEmbedder = watched({ di
   return new MemoryStorage({ roleId: "r", embedder, store: sqliteStore({ path }) });
 }
 
-/** A file with all messages of a role and their vectors, closed, its log gone over into it. */
-export async function filledFile(): Promise<string> {
-  const path = newFile("memory.db");
-  const storage = storageAt(path);
-  await storage.addBatch(messages);
-  await storage.close();
-  await meddle(path);
-  return path;
+/** A file with all messages of a role and their vectors. */
+export function filledFile(): Promise<string> {
+  return fileWith(messages, storageAt);
 }
 
 export async function count(path: string, what: string): Promise<number> {

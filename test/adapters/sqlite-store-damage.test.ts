@@ -9,6 +9,7 @@ import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import type { Message } from "../../src/message/message.ts";
 import { idsOf, say } from "../memory/storage-setup.ts";
+import { expectTrue, fileWith, flipped, recoveredFrom } from "./spoiled-store.ts";
 import { connection, meddle, newFile } from "./sqlite-setup.ts";
 
 const messages = Array.from({ length: 40 }, (_, n) => say(`m${n}`, `subject ${n} of ${"many words ".repeat(8)}`));
@@ -18,38 +19,12 @@ function storageAt(path: string, roleId = "r"): MemoryStorage {
   return new MemoryStorage({ roleId, embedder, store: sqliteStore({ path }) });
 }
 
-/** A file with all messages of a role, closed, its log gone over into it. */
-async function filledFile(): Promise<string> {
-  const path = newFile("memory.db");
-  const storage = storageAt(path);
-  await storage.addBatch(messages);
-  await storage.close();
-  await meddle(path);
-  return path;
+function filledFile(): Promise<string> {
+  return fileWith(messages, storageAt);
 }
 
-/** What of a role comes back, or the error that says why nothing does. */
-async function recovered(path: string): Promise<readonly Message[] | MemoryError> {
-  const storage = storageAt(path);
-  try {
-    return await storage.recover();
-  } catch (error) {
-    if (error instanceof MemoryError) return error;
-    throw error;
-  } finally {
-    await storage.close();
-  }
-}
-
-/** Whatever happened to a file: what comes back is what was put in, or a typed error. */
-function expectTrue(came: readonly Message[] | MemoryError): number {
-  if (came instanceof MemoryError) {
-    expect(["MEMORY_DAMAGED", "MEMORY_FOREIGN", "MEMORY_UNWRITABLE"]).toContain(came.code);
-    return 0;
-  }
-  for (const message of came) expect(message).toEqual(messages.find(({ id }) => id === message.id));
-  expect(new Set(came.map(({ id }) => id)).size).toBe(came.length);
-  return came.length;
+function recovered(path: string): Promise<readonly Message[] | MemoryError> {
+  return recoveredFrom(storageAt(path));
 }
 
 describe("a file of memories", () => {
@@ -115,7 +90,7 @@ describe("a file of memories", () => {
     expect(expectTrue(held)).toBe(35);
     expect(await storage.addBatch(messages)).toBe(5);
     await storage.close();
-    expect(expectTrue(await recovered(path))).toBe(40);
+    expect(expectTrue(await recovered(path), messages)).toBe(40);
   });
 
   it("S2 a row that was moved to another role, or another place, is damaged there", async () => {
@@ -165,7 +140,7 @@ describe("a file of memories", () => {
       writeFileSync(path, whole);
       truncateSync(path, Math.floor((whole.length * n) / 40) - (n % 3));
       const came = await recovered(path);
-      given += expectTrue(came) > 0 ? 1 : 0;
+      given += expectTrue(came, messages) > 0 ? 1 : 0;
     }
     expect(given).toBeGreaterThan(0);
   });
@@ -184,7 +159,7 @@ describe("a file of memories", () => {
       const came = await recovered(copy);
       const held = came instanceof MemoryError ? [] : came;
       expect(held.map(({ id }) => id)).toEqual(messages.slice(0, held.length).map(({ id }) => id));
-      counts.add(expectTrue(came));
+      counts.add(expectTrue(came, messages));
     }
     expect([counts.has(12), counts.size > 4]).toEqual([true, true]);
   });
@@ -194,13 +169,8 @@ describe("a file of memories", () => {
     let given = 0;
     for (let n = 0; n < 60; n++) {
       const path = newFile("memory.db");
-      const bytes = Buffer.from(whole);
-      for (let flip = 0; flip < 4; flip++) {
-        const at = (n * 7_919 + flip * 104_729 + 100) % bytes.length;
-        bytes[at] = (bytes[at] ?? 0) ^ (1 << ((n + flip) % 8));
-      }
-      writeFileSync(path, bytes);
-      given += expectTrue(await recovered(path)) > 0 ? 1 : 0;
+      writeFileSync(path, flipped(whole, n));
+      given += expectTrue(await recovered(path), messages) > 0 ? 1 : 0;
     }
     expect(given).toBeGreaterThan(10);
   });
