@@ -87,7 +87,7 @@ describe("a file of memories", () => {
     const storage = storageAt(path);
     const held = await storage.recover();
     expect(storage.damaged).toBe(5);
-    expect(expectTrue(held)).toBe(35);
+    expect(expectTrue(held, messages)).toBe(35);
     expect(await storage.addBatch(messages)).toBe(5);
     await storage.close();
     expect(expectTrue(await recovered(path), messages)).toBe(40);
@@ -102,7 +102,7 @@ describe("a file of memories", () => {
       "UPDATE messages SET number = 2, place = 2 * 2147483648 + 7 WHERE place % 40 = 6",
     );
     const storage = storageAt(path);
-    expect(expectTrue(await storage.recover())).toBe(38);
+    expect(expectTrue(await storage.recover(), messages)).toBe(38);
     const other = storageAt(path, "other");
     expect((await other.recover()).map(({ id }) => id)).toEqual(["x"]);
     expect(other.damaged).toBe(1);
