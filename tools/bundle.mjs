@@ -47,6 +47,8 @@ export async function bundle(examples) {
     const { output } = await bundled.generate({
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name].js",
+      // A process that is under way while dist is made anew must not find another thing under an old letter.
+      minifyInternalExports: false,
       comments: { jsdoc: false, legal: true, annotation: true },
       codeSplitting: {
         groups: [

@@ -129,12 +129,8 @@ export interface RoleContext<S = CustomState> {
    * @throws StepError when the effect failed, now or in the record.
    */
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T>;
-  /**
-   * A message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet.
-   *
-   * @param cause what causes it where the fields do not say; default: the role
-   */
-  message<P = unknown>(content: string, fields?: MessageFields<P>, cause?: string): Message<P>;
+  /** A message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
+  message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
   /**
    * A message made elsewhere, as this activation says it: id, time and parents are the activation's, its explicit cause and
    * sender are kept. A message of this activation is given back as it is.

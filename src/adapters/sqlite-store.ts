@@ -75,6 +75,7 @@ export class SqliteStore implements MessageStore {
         const held = heldAt(db, number, identity);
         if (held.isWhole) return { place: held.row - base, isNew };
         db.run("UPDATE messages SET body = ?, checksum = ? WHERE place = ?", [body, messageChecksum(held.row, hex, body), held.row]);
+        if (held.isInBlock) return { place: held.row - base, isNew };
         healed.push(held.row);
         return { place: held.row - base, isNew: true };
       });
@@ -157,31 +158,33 @@ export class SqliteStore implements MessageStore {
     const base = await this.#ask((db) => baseOf(db, roleId));
     if (base === undefined) return;
     const read = table(base);
+    let mayGather = true;
     for (let from = base + after; ; await nextMacrotask()) {
       const start = from;
       const page = await this.#ask((db) => nextPage(db, read, start, base + SPAN));
       if (page === undefined) return;
       yield page;
       from = page.upTo;
-      // Nothing is lost when that fails, and whoever has something to write is told why.
-      if (page.isLoose && page.count >= BLOCK) await this.#change((db) => gather(db, start + 1, page.upTo)).catch(() => {});
+      if (!mayGather || !page.isLoose || page.count < BLOCK) continue;
+      // Who reads waits for nobody who writes. Nothing is lost when it fails, and whoever has something to write is told why.
+      mayGather = await this.#change((db) => gather(db, start + 1, page.upTo), 0).then(didIt, didNot);
     }
   }
 
-  #change<T>(work: (db: Database) => T): Promise<T> {
-    return this.#ask((db) => db.transaction("IMMEDIATE", () => work(db)));
+  #change<T>(work: (db: Database) => T, patience?: number): Promise<T> {
+    return this.#ask((db) => db.transaction("IMMEDIATE", () => work(db)), patience);
   }
 
-  #ask<T>(work: (db: Database) => T): Promise<T> {
-    const answer = this.#answered(work);
+  #ask<T>(work: (db: Database) => T, patience: number = this.#where.patience): Promise<T> {
+    const answer = this.#answered(work, patience);
     this.#asked.add(answer);
     const done = (): void => void this.#asked.delete(answer);
     answer.then(done, done);
     return answer;
   }
 
-  async #answered<T>(work: (db: Database) => T): Promise<T> {
-    const { file, clock, patience } = this.#where;
+  async #answered<T>(work: (db: Database) => T, patience: number): Promise<T> {
+    const { file, clock } = this.#where;
     try {
       this.#opened ??= loadDriver().then((driver) => openStore(driver, this.#where));
       const opened = this.#opened;
@@ -197,6 +200,8 @@ export class SqliteStore implements MessageStore {
   }
 }
 
+const didIt = (): boolean => true;
+const didNot = (): boolean => false;
 const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";
 const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
 
@@ -222,13 +227,16 @@ function madeRole(db: Database, roleId: string): Role {
   return roleOf(db, roleId) as Role;
 }
 
-/** The row of an identity, and whether it can be read there or in its block. */
-function heldAt(db: Database, number: number, identity: Buffer): { readonly row: number; readonly isWhole: boolean } {
+/** The row of an identity, and whether it can be read there, or else in its block. */
+function heldAt(
+  db: Database,
+  number: number,
+  identity: Buffer,
+): { readonly row: number; readonly isWhole: boolean; readonly isInBlock: boolean } {
   const [place, line] =
     db.first(`SELECT place, CAST(${MESSAGE_LINE} AS BLOB) FROM messages WHERE number = ? AND identity = ?`, [number, identity]) ?? [];
   const row = Number(place);
   const isWhole = line instanceof Uint8Array && decodeMessage(Buffer.from(line).toString(), 0) !== undefined;
-  if (isWhole) return { row, isWhole };
-  const inBlock = messageInBlock(db, row);
-  return { row, isWhole: inBlock !== undefined && identityDigest(inBlock.runId, inBlock.message.id).equals(identity) };
+  const inBlock = isWhole ? undefined : messageInBlock(db, row);
+  return { row, isWhole, isInBlock: inBlock !== undefined && identityDigest(inBlock.runId, inBlock.message.id).equals(identity) };
 }

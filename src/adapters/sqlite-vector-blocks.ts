@@ -54,8 +54,8 @@ export function writeVectors(db: Database, fingerprint: string, vectors: readonl
 /** Puts vectors that stand in rows of their own into the rows of their blocks, where all places from `first` to `last` were given. */
 export function gatherVectors(db: Database, fingerprint: string, first: number, last: number): void {
   for (let block = blockOf(first); block + BLOCK - 1 <= last; block += BLOCK) {
-    const [count] = db.first(COUNT_SHORT, [block - 1, block + BLOCK, fingerprint]) ?? [];
-    if (Number(count) > 0) writeBlock(db, block, fingerprint, []);
+    const [count, longest] = db.first(LOOSE_OF, [block - 1, block + BLOCK, fingerprint]) ?? [];
+    if (Number(count) > 0 && Number(longest) <= LONGEST) writeBlock(db, block, fingerprint, []);
   }
 }
 
@@ -76,7 +76,9 @@ function writeBlock(db: Database, block: number, fingerprint: string, given: rea
   const wanted = messages.flatMap(([row]) => kept.get(Number(row)) ?? []);
   db.run("DELETE FROM vectors WHERE place > ? AND place < ?", range);
   db.run("DELETE FROM vector_blocks WHERE block = ?", [block]);
-  const isTogether = (one: KeptVector): boolean => one.fingerprint === fingerprint && one.bytes.length <= LONGEST;
+  // All or none: beside a block nobody looks for rows of the same fingerprint.
+  const isShort = wanted.every((one) => one.fingerprint !== fingerprint || one.bytes.length <= LONGEST);
+  const isTogether = (one: KeptVector): boolean => isShort && one.fingerprint === fingerprint;
   for (const one of wanted) if (!isTogether(one)) writeRow(db, one);
   const together = wanted.filter(isTogether);
   if (together.length === 0) return;
@@ -142,7 +144,7 @@ function blockChecksum(block: number, fingerprint: string, known: Uint8Array, al
 // One flipped bit makes text of anything, and text that is no UTF-8 ends the process: everything is asked for as bytes.
 const READ_ROWS = `SELECT count(*), CAST(max(place) AS INTEGER), ${VECTOR_COLUMNS}
   FROM (SELECT * FROM vectors WHERE place > ? AND place < ? AND fingerprint = ? ORDER BY place LIMIT ?)`;
-const COUNT_SHORT = `SELECT count(*) FROM vectors WHERE place > ? AND place < ? AND fingerprint = ? AND octet_length(vector) <= ${LONGEST}`;
+const LOOSE_OF = "SELECT count(*), max(octet_length(vector)) FROM vectors WHERE place > ? AND place < ? AND fingerprint = ?";
 const READ_LOOSE = `SELECT CAST(place AS INTEGER), CAST(fingerprint AS BLOB), CAST(vector AS BLOB), CAST(checksum AS INTEGER)
   FROM vectors WHERE place > ? AND place < ?`;
 const BLOCK_COLUMNS = "CAST(block AS INTEGER), CAST(known AS BLOB), CAST(vectors AS BLOB), CAST(checksum AS INTEGER)";

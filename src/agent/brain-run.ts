@@ -58,9 +58,7 @@ export class BrainRun {
   }
 
   /** The sum of what was used until now. */
-  usage(): Usage {
-    return this.#parts.mind.usage;
-  }
+  readonly usage = (): Usage => this.#parts.mind.usage;
 
   /** Lives to its end, for who only listens; instead of {@link pieces}. */
   async through(heard: (text: string) => void): Promise<BrainEnd> {

@@ -12,6 +12,8 @@ const MESSAGE_TOKENS = 4;
 export class MessageTokens {
   readonly #counter: TokenCounter;
   readonly #known = new WeakMap<object, number>();
+  /** The counter answers later: it is asked for one message after another. */
+  #isLater = false;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
@@ -31,14 +33,16 @@ export class MessageTokens {
 
   /** Of all that a memory gives, which many memories know without looking at it all. */
   ofMemory(memory: AgentMemory, messages: readonly ChatMessage[]): number | Promise<number> {
-    const tokens = memory.weigh?.(this.#atOnce) ?? Number.NaN;
+    const tokens = this.#isLater ? Number.NaN : (memory.weigh?.(this.#atOnce) ?? Number.NaN);
     return Number.isNaN(tokens) ? this.ofMessages(messages) : tokens;
   }
 
   /** No number where the counter has to be waited for. */
   readonly #atOnce = (message: ChatMessage): number => {
+    if (this.#isLater) return this.#known.get(message) ?? Number.NaN;
     const tokens = this.ofMessage(message);
     if (typeof tokens === "number") return tokens;
+    this.#isLater = true;
     tokens.catch(() => {});
     return Number.NaN;
   };

@@ -77,8 +77,9 @@ export class MessagesMemory implements AgentMemory {
     return Promise.resolve(this.#chat.messages);
   }
 
+  /** Not a number where another class says what the model sees. */
   weigh(measure: ChatMeasure): number {
-    return this.#chat.weigh(measure);
+    return this.dump === MessagesMemory.prototype.dump ? this.#chat.weigh(measure) : Number.NaN;
   }
 
   rewrite(messages: readonly ChatMessage[]): Promise<void> {

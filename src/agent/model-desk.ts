@@ -3,7 +3,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { ModelError, OutputError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { CallPolicy } from "../model/call.ts";
-import type { ChatMessage } from "../model/chat-message.ts";
+import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ToolSpec, Usage } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedModel, steppedModel } from "../model/stepped-model.ts";
@@ -63,10 +63,13 @@ export class ModelDesk {
       try {
         const coming = new ComingReply(this.#door(question.model), request, signal);
         for (;;) {
-          for (const { text } of coming.takeAll()) {
+          const pieces = coming.takeAll();
+          for (const { text } of pieces) {
             if (text === undefined) tell({ type: "text.void", step: step() });
             else yield text;
           }
+          // Whoever takes the pieces may be slow: more may have come meanwhile, and the end with them.
+          if (pieces.length > 0) continue;
           const reply = coming.whole;
           if (reply !== undefined) return this.#took(reply);
           await coming.changed();
@@ -161,7 +164,7 @@ export class ModelDesk {
   #systemMessages(more: string | undefined): readonly ChatMessage[] {
     const said = [this.#parts.systemPrompt, more].filter((prompt) => prompt !== undefined && prompt !== "").join("\n\n");
     if (said === "") return NO_MESSAGES;
-    if (this.#system?.content !== said) this.#system = { role: "system", content: said };
+    if (this.#system?.content !== said) this.#system = ChatMessage.system(said);
     return [this.#system];
   }
 }

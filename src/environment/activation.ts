@@ -242,8 +242,8 @@ export class Activation implements RoleContext {
     return this.#questions.recall(about);
   }
 
-  message<P = unknown>(content: string, fields: MessageFields<P> = noFields, cause?: string): Message<P> {
-    return this.#outbox.message(content, fields, cause);
+  message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
+    return this.#outbox.message(content, fields);
   }
 
   issue(message: Message, cause?: string): Message {

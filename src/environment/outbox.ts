@@ -35,7 +35,7 @@ export class Outbox {
   #byMessage: Map<Message, Sent | undefined> | undefined;
   /** What became of messages that were made elsewhere. */
   #issuedFrom: Map<Message, Message> | undefined;
-  #parents: readonly string[] | undefined;
+  #parents: { readonly of: readonly Message[]; readonly ids: readonly string[] } | undefined;
   #closed = false;
 
   constructor(parts: OutboxParts, author: Author) {
@@ -53,14 +53,14 @@ export class Outbox {
     this.#closed = true;
   }
 
-  message<P = unknown>(content: string, fields: MessageFields<P>, cause: string = this.#parts.spec.card.name): Message<P> {
+  message<P = unknown>(content: string, fields: MessageFields<P>): Message<P> {
     const { causeBy, sentFrom, parents } = fields;
     return this.#make(
       content,
       fields,
-      causeBy === undefined ? cause : nameOr(causeBy, UserRequirement.name),
+      causeBy === undefined ? this.#parts.spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom === undefined ? this.#name : nameOr(sentFrom, ""),
-      parents === undefined ? this.#heard : Object.freeze([...parents]),
+      parents === undefined || parents === null ? this.#heard : Object.freeze([...parents]),
     );
   }
 
@@ -79,7 +79,7 @@ export class Outbox {
       message,
       isCauseLeftOpen(message) ? nameOr(cause, UserRequirement.name) : message.causeBy,
       message.sentFrom === "" ? this.#name : message.sentFrom,
-      message.parents.length === 0 ? this.#heard : message.parents,
+      message.parents.length === 0 ? this.#heard : Object.freeze([...message.parents]),
     );
     (this.#issuedFrom ??= new Map()).set(message, issued);
     return issued;
@@ -127,9 +127,11 @@ export class Outbox {
     return undefined;
   }
 
-  /** Shared by all that is said: the news stands when the first of it is. */
+  /** Shared by all that is said of the same news. */
   get #heard(): readonly string[] {
-    return (this.#parents ??= Object.freeze(this.#author.news.map(({ id }) => id)));
+    const { news } = this.#author;
+    if (this.#parents?.of !== news) this.#parents = { of: news, ids: Object.freeze(news.map(({ id }) => id)) };
+    return this.#parents.ids;
   }
 
   #assertOpen(what: string): void {

@@ -93,7 +93,7 @@ export class StepActivation implements StepOut {
       role: fields.role ?? "assistant",
       causeBy: causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom: sentFrom === undefined ? this.name : nameOr(sentFrom, ""),
-      parents: parents === undefined ? this.#answered : Object.freeze([...parents]),
+      parents: parents === undefined || parents === null ? this.#answered : Object.freeze([...parents]),
       timestamp: this.#at,
     });
     const { to, dead } = this.#host.route(message, this.name);

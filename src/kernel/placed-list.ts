@@ -22,6 +22,11 @@ export class PlacedList<T extends object> {
     return this.#size;
   }
 
+  /** The position that the next item would get. */
+  get end(): number {
+    return this.#offset + this.#slots.length;
+  }
+
   get isMostlyHoles(): boolean {
     const holes = this.#slots.length - this.#first - this.#size;
     return holes > FEW_HOLES && holes > this.#size;

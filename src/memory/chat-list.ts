@@ -10,7 +10,8 @@ const LONGEST_MOVED = 4_096;
  * The messages of a conversation as one list that is kept up as messages come and go. It owns the list, which may have to be put together
  * anew before it is read, and the sum of one measure over it.
  *
- * CL1 coming and leaving cost no more in a long list than in a short one. CL2 the sum is that of the list, whatever came and left.
+ * CL1 coming and leaving cost no more in a long list than in a short one. CL2 the sum is that of the list, whatever came and left. CL3 what comes
+ * and leaves does so whatever the measure says.
  */
 export class ChatList {
   readonly #anew: () => readonly ChatMessage[];
@@ -25,19 +26,15 @@ export class ChatList {
   push(messages: readonly ChatMessage[]): void {
     const list = this.#messages;
     if (list === undefined) return;
-    for (const message of messages) {
-      list.push(message);
-      if (this.#weighed !== undefined) this.#weighed.sum += this.#weighed.measure(message);
-    }
+    for (const message of messages) list.push(message);
+    this.#reweigh(messages, 1);
   }
 
   /** Takes messages out; how many stand before them is asked only where it is needed. */
   remove(count: number, before: () => number): void {
     if (this.#messages === undefined) return;
     if (this.#messages.length > LONGEST_MOVED) return this.change();
-    for (const message of this.#messages.splice(before(), count)) {
-      if (this.#weighed !== undefined) this.#weighed.sum -= this.#weighed.measure(message);
-    }
+    this.#reweigh(this.#messages.splice(before(), count), -1);
   }
 
   /** It is no longer what it was, in another way than these. */
@@ -59,6 +56,16 @@ export class ChatList {
   weigh(measure: ChatMeasure): number {
     if (this.#weighed?.measure !== measure) this.#weighed = { measure, sum: weightOf(this.#list(), measure) };
     return this.#weighed.sum;
+  }
+
+  /** A measure that throws is heard by whoever weighs the list, not by whoever changes it. */
+  #reweigh(messages: readonly ChatMessage[], sign: 1 | -1): void {
+    if (this.#weighed === undefined) return;
+    try {
+      this.#weighed.sum += sign * weightOf(messages, this.#weighed.measure);
+    } catch {
+      this.#weighed = undefined;
+    }
   }
 
   #list(): ChatMessage[] {

@@ -61,7 +61,7 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     role: fields.role ?? "user",
     causeBy: nameOr(causeBy, UserRequirement.name),
     sentFrom: nameOr(sentFrom, ""),
-    parents: fields.parents === undefined || fields.parents.length === 0 ? nobody : Object.freeze([...fields.parents]),
+    parents: Object.freeze([...(fields.parents ?? nobody)]),
     timestamp: fields.timestamp ?? systemClock.now(),
   });
   if (causeBy === undefined) causeLeftOpen.add(message);

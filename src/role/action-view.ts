@@ -152,8 +152,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
 
   #said<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    if (this.news === this.#rc.news) return this.#rc.message(content, fields, this.action);
-    const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action, parents = this.news.map(idOf) } = fields;
+    const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action } = fields;
+    // The whole news is what the context takes by itself.
+    const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
     // Written out: every message of an action comes by here, and a spread costs more. What is undefined is left out.
     const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata };
     return this.#rc.message(content, all as MessageFields<P>);

@@ -7,5 +7,9 @@ let loaded: Promise<AgentMode> | undefined;
  * works by it. An environment that has one waits for it before it runs, so that no activation is later than another because of it.
  */
 export function agentMode(): Promise<AgentMode> {
-  return (loaded ??= import("./agent-mode.ts"));
+  return (loaded ??= import("./agent-mode.ts").catch((error: unknown) => {
+    // What failed to load now may load the next time.
+    loaded = undefined;
+    throw error;
+  }));
 }

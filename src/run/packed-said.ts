@@ -152,6 +152,7 @@ export function unpackedSent(given: unknown, { role, ids, at }: Speaker, place: 
   };
   if (list.length <= MESSAGE) return { message: plain, to };
   const own = list[MESSAGE];
+  if (isRecord(own) && NEVER_OWN.some((name) => Object.hasOwn(own, name))) return undefined;
   const message = isRecord(own) ? { ...plain, ...own } : typeof own === "number" ? { ...plain, timestamp: at - own } : plain;
   return withMembers({ message, to }, list[MORE]);
 }
@@ -187,6 +188,9 @@ export function unpackedOps(list: unknown, said: readonly Sent[]): readonly Reco
   }
   return ops;
 }
+
+/** What stands in the list itself. */
+const NEVER_OWN = ["content", "causeBy", "sendTo", "parents"] as const;
 
 function idAt(place: number, said: readonly Sent[]): string | undefined {
   return place < 0 ? said[0]?.message.parents[-place - 1] : said[place]?.message.id;

@@ -172,6 +172,13 @@ describe("a packed event", () => {
     expect(packed).toBeGreaterThan(500);
   });
 
+  it.each(["content", "causeBy", "sendTo", "parents"])("P3 a message that says %s twice is none", (name) => {
+    for (const value of [null, 5, "abc"]) {
+      const said = [["hi", "X", [], 0, 0, { [name]: value }]];
+      expect(unpackedEvent(["end", 5, 0, "A", 1, 1, 1, said, [-1]], "r", 7)).toBeUndefined();
+    }
+  });
+
   it("P3 what is no packed event gives none, or one with its place in its run, and throws nothing", () => {
     const tag = fc.constantFrom("end", "act", "ask", "got", "say", "round");
     const list = fc.oneof(

@@ -64,6 +64,38 @@ describe("ReadyRoles", () => {
     expect(seen).toEqual(["stays", "leaves", "joins"]);
   });
 
+  it("RR3 a walk meets who joined first first, also where those before them have left and the line has become shorter", () => {
+    const names = ["slow", "a", "b", "c", "d", "e", "f", "g"];
+    const roles = rolesNamed(names);
+    const [slow, ...others] = roles as [RoleState, ...RoleState[]];
+    const ready = new ReadyRoles();
+    for (const role of [slow, ...others.slice(0, 3)]) ready.add(role);
+    const seen: string[] = [];
+    for (const role of ready) {
+      seen.push(role.name);
+      if (role === slow) continue;
+      ready.delete(role);
+      if (role.name === "c") for (const one of others.slice(3)) ready.add(one);
+    }
+    expect(seen).toEqual(names);
+  });
+
+  it("RR3 a walk meets all others in their order, also where the line is closed up on the way", () => {
+    const names = Array.from({ length: 100 }, (_, n) => `r${n}`);
+    const roles = rolesNamed(names);
+    const ready = new ReadyRoles();
+    for (const role of roles.slice(0, 40)) ready.add(role);
+    const seen: string[] = [];
+    for (const role of ready) {
+      if (seen.includes(role.name)) continue;
+      seen.push(role.name);
+      if (role === roles[0]) continue;
+      ready.delete(role);
+      if (role.name === "r33") for (const one of roles.slice(40)) ready.add(one);
+    }
+    expect(seen).toEqual(names);
+  });
+
   it("RR3 a walk meets who left and joined again before who joined after it, wherever they stand", () => {
     const [again, after] = rolesNamed(["again", "after"]) as [RoleState, RoleState];
     const ready = new ReadyRoles();
