@@ -27,7 +27,11 @@ export interface IdeaHints {
   readonly isConfirmed?: boolean;
   /** Whether a text is a bundled idea. */
   readonly isBundled?: (text: string) => boolean;
+  /** What to do where there is none. Default: how a company is given an idea. */
+  readonly example?: string;
 }
+
+const EXAMPLE = 'Say what to build: troupe "Create a 2048 game", or see it work: troupe demo';
 
 /**
  * What the words on the command line mean.
@@ -48,10 +52,7 @@ export function ideaSource(words: readonly string[], file: string | undefined, h
   if (first === "-" || file === "-") return { kind: "stdin" };
   if (file !== undefined) return { kind: "file", path: file };
   if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed: hints.isCommandNamed };
-  throw new UsageError(
-    "IDEA_MISSING",
-    'Expected an idea, got none. Say what to build: troupe "Create a 2048 game", or see it work: troupe demo',
-  );
+  throw new UsageError("IDEA_MISSING", `Expected an idea, got none. ${hints.example ?? EXAMPLE}`);
 }
 
 /**

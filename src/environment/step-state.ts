@@ -106,7 +106,6 @@ function plainList(given: readonly unknown[], had: Json | undefined, place: Plac
 
 function plainRecord(given: object, had: Json | undefined, place: Place): JsonObject {
   assertPlainObject(given, place);
-  if (Object.getOwnPropertySymbols(given).length > 0) throw new NotJsonError(pathTo(place), "an object with a symbol for a key");
   // What it says now is looked at, and kept: a getter could say something else later.
   const record = { ...given } as Record<string, unknown>;
   const before = typeof had === "object" && had !== null && !Array.isArray(had) ? (had as JsonObject) : undefined;
@@ -124,6 +123,7 @@ function plainRecord(given: object, had: Json | undefined, place: Place): JsonOb
 
 /** Of this realm or another. */
 function assertPlainObject(given: object, place: Place): void {
+  if (Object.getOwnPropertySymbols(given).length > 0) throw new NotJsonError(pathTo(place), "an object with a symbol for a key");
   const prototype = Object.getPrototypeOf(given) as object | null;
   if (prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null) return;
   throw new NotJsonError(pathTo(place), `${valueText(given)}, which is no plain object`);

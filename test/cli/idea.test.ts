@@ -139,3 +139,10 @@ describe("isOneWord", () => {
     expect(isOneWord("a game")).toBe(false);
   });
 });
+
+it("says by an example of the command's own what is missing", () => {
+  expect(() => ideaSource([], undefined, { isCommandNamed: true, example: "Say what to do: troupe agent" })).toThrow(
+    "Expected an idea, got none. Say what to do: troupe agent",
+  );
+  expect(() => ideaSource([], undefined, { isCommandNamed: true })).toThrow("or see it work: troupe demo");
+});

@@ -34,8 +34,7 @@ describe("SS1 a state is plain JSON, and what is not is told with its place", ()
   test.each<[string, object, string, RegExp]>([
     ["undefined", { ...before, count: undefined }, "state.count", /got undefined/],
     ["undefined in a list", { list: [undefined] }, "state.list[0]", /got undefined/],
-    // oxlint-disable-next-line no-sparse-arrays
-    ["a hole", { list: [1, , 2] }, "state.list[1]", /got undefined/],
+    ["a hole", { list: Object.assign([1], { 2: 2 }) }, "state.list[1]", /got undefined/],
     ["NaN", { pair: { left: NaN } }, "state.pair.left", /got NaN/],
     ["Infinity", { count: Infinity }, "state.count", /got Infinity/],
     ["a big number", { count: 1n }, "state.count", /got bigint/],
@@ -49,6 +48,7 @@ describe("SS1 a state is plain JSON, and what is not is told with its place", ()
     ["an object of a class", { pair: new Point() }, "state.pair", /no plain object/],
     ["a state of a class", new Point(), "state", /no plain object/],
     ["an object with things behind it", { pair: Object.create({ hidden: 1 }) as object }, "state.pair", /no plain object/],
+    ["a symbol as a key of the state", { ...before, [Symbol("x")]: 1 }, "state", /symbol for a key/],
     ["a symbol as a key", { pair: { [Symbol("x")]: 1 } }, "state.pair", /symbol for a key/],
     ["a key that names the prototype", JSON.parse('{"__proto__":1}') as object, "state.__proto__", /names the prototype/],
     ["such a key below", { pair: JSON.parse('{"__proto__":1}') as object }, "state.pair.__proto__", /names the prototype/],

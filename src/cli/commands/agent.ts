@@ -17,10 +17,12 @@ import { inSession, type Session } from "../session.ts";
 import { type Flags, type RunSettings, runSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 
+const EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what they are"';
+
 /** `troupe agent "task"`: one agent with tools works on a task, in a folder of its own or one that is named. */
 export function agentCommand(host: Host, words: readonly string[], flags: Flags & AgentFlags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
-    const asked = runSettings(ideaSource(words, flags.file, { isCommandNamed: true }), flags, host.env);
+    const asked = runSettings(ideaSource(words, flags.file, { isCommandNamed: true, example: EXAMPLE }), flags, host.env);
     const settings: RunSettings = { ...asked, agent: agentSettings(flags) };
     const task = await untilAborted(readIdea(settings.idea, readersOf(host)), session.interruptions.signal);
     return work(session, settings, task, await modelFor(settings), flags);
