@@ -1,4 +1,5 @@
 import { isThenable } from "../kernel/thenable.ts";
+import type { RoleState } from "../run/role-state.ts";
 import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
 
 /**
@@ -14,10 +15,10 @@ export const eager: Scheduler = {
 
 class EagerRun {
   readonly #host: SchedulerHost;
-  readonly #running = new Set<string>();
+  readonly #running = new Set<RoleState>();
   readonly #breathe = breather();
   /** Roles that cannot go on in this run: they failed or wait for somebody. */
-  readonly #blocked = new Set<string>();
+  readonly #blocked = new Set<RoleState>();
   #wake: () => void = () => {};
   #end: SchedulerEnd | undefined;
 
@@ -48,9 +49,9 @@ class EagerRun {
    */
   #startReady(): Promise<void> | "perhaps" | "nothing" {
     let left: "perhaps" | "nothing" = "nothing";
-    for (const { name: role } of this.#host.ready()) {
+    for (const role of this.#host.ready()) {
       if (this.#running.size >= this.#host.concurrency) return left;
-      if (this.#running.has(role) || this.#blocked.has(role)) continue;
+      if (isIn(this.#running, role) || isIn(this.#blocked, role)) continue;
       if (this.#host.signal.aborted) this.#end ??= "interrupted";
       if (this.#host.rounds >= this.#host.roundLimit) this.#end ??= "rounds";
       if (this.#end !== undefined) return "nothing";
@@ -68,7 +69,7 @@ class EagerRun {
     return left;
   }
 
-  async #follow(role: string, turn: Promise<TurnEnd>): Promise<void> {
+  async #follow(role: RoleState, turn: Promise<TurnEnd>): Promise<void> {
     const end = await turn;
     await this.#breathe();
     this.#running.delete(role);
@@ -76,9 +77,14 @@ class EagerRun {
     this.#wake();
   }
 
-  #ended(role: string, end: TurnEnd): void {
+  #ended(role: RoleState, end: TurnEnd): void {
     if (end === "stopped") this.#end ??= "interrupted";
     if (end !== "done") this.#blocked.add(role);
     else if (this.#host.checkpoint()) this.#end ??= "checkpoint";
   }
+}
+
+/** Mostly nobody is: an empty set is not worth the hash. */
+function isIn(roles: ReadonlySet<RoleState>, role: RoleState): boolean {
+  return roles.size > 0 && roles.has(role);
 }

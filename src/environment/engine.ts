@@ -179,12 +179,12 @@ export class Engine implements SchedulerHost, ActivationHost {
     return failPoisoned(log, { limit, policyOf, gaveUp: (name, error) => this.#announcer.gaveUp(name, error) });
   }
 
-  turn(name: string): TurnEnd | Promise<TurnEnd> {
+  turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
+    const { name } = role;
     this.#running += 1;
     try {
-      const spec = this.#hired.specOf(name);
-      const role = this.state.roles.get(name);
-      if (spec === undefined || role === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
+      const spec = this.#hired.specFor(role);
+      if (spec === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
       this.#parts.tell("role.active")?.({ type: "role.active", role: name, news: role.mailbox.size });
       const result = takeTurn(this.#tools, spec, role);
       if (isThenable(result)) return this.#turnedLater(name, result);

@@ -77,7 +77,12 @@ export class HiredRoles {
 
   specOf(name: string): RoleSpec | undefined {
     const state = this.#state.roles.get(name);
-    return state === undefined ? undefined : this.#hired[state.index]?.spec;
+    return state === undefined ? undefined : this.specFor(state);
+  }
+
+  /** By which definition one of the run's roles is hired. */
+  specFor(role: RoleState): RoleSpec | undefined {
+    return this.#hired[role.index]?.spec;
   }
 
   memoryOf(name: string): RoleMemory | undefined {

@@ -3,6 +3,7 @@ import { DifferenceError, type ErrorRecord, errorRecord } from "../kernel/errors
 import { deepFreeze, type Json } from "../kernel/json.ts";
 import { roleNameIn } from "../run/activations.ts";
 import { canonicalEnd } from "../run/canonical.ts";
+import { roleOf } from "../run/damage.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, StepStarted } from "../run/event.ts";
 import type { AskedAgain, OpenQuestion, Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
@@ -120,7 +121,7 @@ export class Replay implements Scheduler, Past {
     const log = this.#log();
     if (log.state.roles.get(event.role)?.open === undefined) log.record(beginningOf(event, log.state, this.#now));
     this.#living = event;
-    const end = await host.turn(event.role);
+    const end = await host.turn(roleOf(log.state, event.role));
     const now = log.latest;
     if (end !== "suspended" && now !== undefined && isEnd(now) && canonicalEnd(now) !== canonicalEnd(event)) throw ended(event, now);
     return end;

@@ -1,4 +1,5 @@
 import { isThenable } from "../kernel/thenable.ts";
+import type { RoleState } from "../run/role-state.ts";
 import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
 
 /**
@@ -26,7 +27,7 @@ async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<Schedul
   if (host.signal.aborted) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.rounds > 0 && !host.midRound && host.checkpoint()) return "checkpoint";
-  const ready = Array.from(host.ready(), ({ name }) => name);
+  const ready = Array.from(host.ready());
   if (ready.length === 0 && !host.midRound) return "idle";
   if (host.rounds >= host.roundLimit) return "rounds";
   const ends = await runAll(host, ready, breathe);
@@ -36,7 +37,7 @@ async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<Schedul
 }
 
 /** Turns of all the roles, at most `concurrency` at once, begun in their order. */
-async function runAll(host: SchedulerHost, roles: readonly string[], breathe: Breathe): Promise<readonly TurnEnd[]> {
+async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe: Breathe): Promise<readonly TurnEnd[]> {
   const ends: TurnEnd[] = [];
   let next = 0;
   async function worker(): Promise<void> {

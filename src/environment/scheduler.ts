@@ -1,4 +1,5 @@
 import { nextMacrotask } from "../kernel/clock.ts";
+import type { RoleState } from "../run/role-state.ts";
 
 /** How one turn of a role ended, as schedulers need to know it. */
 export type TurnEnd = "done" | "stopped" | "suspended";
@@ -8,11 +9,11 @@ export interface SchedulerHost {
   /** Most activations at once. */
   readonly concurrency: number;
   /** Roles with mail that may run now: in hire order where there are rounds, else in the order in which they came to have it. */
-  ready(): Iterable<{ readonly name: string }>;
+  ready(): Iterable<RoleState>;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
   /** Runs one activation, with its retries, to its end: at once, where it waits for nothing. Never throws or rejects. */
-  turn(role: string): TurnEnd | Promise<TurnEnd>;
+  turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
   /** Whether a round is under way: some role has ended an activation in it. */
   readonly midRound: boolean;
   /** Delivers what was said in the round. */
