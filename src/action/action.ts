@@ -133,10 +133,9 @@ export function isAction(value: unknown): value is Action {
   return typeof name === "string" && Array.isArray(needs) && typeof run === "function";
 }
 
-/** @throws UsageError `ACTION_INVALID` unless the value is an action; `who` was given it. */
-export function assertIsAction(value: unknown, who: string): asserts value is Action {
-  if (isAction(value)) return;
-  throw new UsageError("ACTION_INVALID", `Expected ${who} to be given an action, got ${valueText(value)}. ${HOW_TO_MAKE_AN_ACTION}`);
+/** What is thrown when `who` was given something that is no action. */
+export function noAction(value: unknown, who: string): UsageError {
+  return new UsageError("ACTION_INVALID", `Expected ${who} to be given an action, got ${valueText(value)}. ${HOW_TO_MAKE_AN_ACTION}`);
 }
 
 function defaultPrompt(description: string, text: string): string {

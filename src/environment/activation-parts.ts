@@ -1,10 +1,11 @@
+import type { Action } from "../action/action.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Message } from "../message/message.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
-import type { RunNotice } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
+import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
 import type { RoleMemory } from "./role-memories.ts";
 
@@ -15,8 +16,7 @@ export interface ActivationHost {
   readonly logger: Logger;
   /** Most characters of one message. */
   readonly messageLimit: number;
-  /** Tells listeners, if there are any to the type. */
-  notify<T extends RunNotice["type"]>(type: T, notice: () => Extract<RunNotice, { readonly type: T }>): void;
+  readonly tell: Tell;
   /** Logs a warning of a role and tells it to listeners. */
   warn(role: string, text: string): void;
   /** How a role remembers beyond the messages of its run, if it does. */
@@ -29,6 +29,8 @@ export interface ActivationHost {
 export interface ActivationParts {
   readonly act: string;
   readonly spec: RoleSpec;
+  /** What the role does, where that is all there is to its life. */
+  readonly only: Action | undefined;
   readonly state: RoleState;
   readonly take: number;
   readonly host: ActivationHost;

@@ -13,10 +13,13 @@ import { isMessage, type Message, type MessageFields } from "../message/message.
 import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
+import { actWith } from "../role/act.ts";
+import type { Work } from "../role/action-view.ts";
+import { newIn } from "../role/observe.ts";
 import type { Said } from "../role/role.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
 import { messagesOf } from "../role/said.ts";
-import type { ActEnded, RecordedMemoryOp } from "../run/event.ts";
+import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
 import { KnownMessages } from "../run/known-messages.ts";
 import type { ActivationParts } from "./activation-parts.ts";
 import { Asking } from "./asking.ts";
@@ -34,13 +37,13 @@ import { StateDraft } from "./state-draft.ts";
  */
 export class Activation implements RoleContext {
   readonly name: string;
-  readonly inbox: readonly Message[];
   news: readonly Message[] = nothing;
   /** Local to the activation. @internal */
   loop: ReactLoop | undefined;
   readonly #parts: ActivationParts;
+  readonly #inbox: readonly Message[];
   readonly #memory: MemoryDraft;
-  readonly #outbox: Outbox;
+  #outbox: Outbox | undefined;
   #role: RoleCard | undefined;
   #joins: JoinMarks | undefined;
   #custom: StateDraft | undefined;
@@ -55,9 +58,13 @@ export class Activation implements RoleContext {
   constructor(parts: ActivationParts) {
     this.#parts = parts;
     this.name = parts.state.name;
-    this.inbox = Object.freeze(parts.state.mailbox.peek(parts.take));
+    this.#inbox = parts.state.mailbox.peek(parts.take);
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
-    this.#outbox = new Outbox(parts, this);
+  }
+
+  /** Frozen when somebody else looks at it. */
+  get inbox(): readonly Message[] {
+    return Object.freeze(this.#inbox);
   }
 
   get role(): RoleCard {
@@ -87,26 +94,31 @@ export class Activation implements RoleContext {
   }
 
   #observe(): void | Promise<void> {
-    const news = this.#parts.spec.role.observe(this);
+    const { only, spec } = this.#parts;
+    if (only !== undefined) return this.#react(newIn(this.#inbox, this.#memory, this.name));
+    const news = spec.role.observe(this);
     return isThenable(news) ? Promise.resolve(news).then((came) => this.#react(came)) : this.#react(news);
   }
 
   #react(observed: readonly Message[]): void | Promise<void> {
-    this.news = observed === this.inbox ? this.inbox : Object.freeze([...messagesOf(observed, this.name)]);
-    for (let place = 0; place < this.news.length; place += 1) this.#memory.add(this.news[place] as Message);
-    if (this.news.length === 0) return;
-    const said = this.#parts.spec.role.react(this);
+    const news = Object.freeze(observed === this.#inbox ? observed : [...messagesOf(observed, this.name)]);
+    this.news = news;
+    for (let place = 0; place < news.length; place += 1) this.#memory.add(news[place] as Message);
+    if (news.length === 0) return;
+    const { only, spec } = this.#parts;
+    const said = only === undefined ? spec.role.react(this) : actWith(this, only, wholeNews);
     return isThenable(said) ? Promise.resolve(said).then((came) => this.#publishAll(came)) : this.#publishAll(said);
   }
 
   #publishAll(said: Said): void {
+    if (isMessage(said)) return void this.publish(said);
     for (const message of messagesOf(said, this.name)) this.publish(message);
   }
 
   /** Nothing can be said, remembered, changed or asked any more. */
   close(): void {
     this.#closed = true;
-    this.#outbox.close();
+    this.#outbox?.close();
     this.#memory.close();
     this.#working?.close();
     this.#custom?.close();
@@ -126,8 +138,8 @@ export class Activation implements RoleContext {
    */
   ended(round: number, at: number): ActEnded {
     const { act, take, spec } = this.#parts;
-    const said = this.#outbox.sent;
-    const known = new KnownMessages(this.inbox, said);
+    const said = this.#outbox?.sent ?? silence;
+    const known = new KnownMessages(this.#inbox, said);
     const custom = this.#custom?.changes(this.name, spec.role.state);
     const plan = this.#plan?.changes();
     const memory = recordedIn(this.#memory, known);
@@ -145,7 +157,7 @@ export class Activation implements RoleContext {
   }
 
   began(action: string): void {
-    this.#parts.host.notify("action.started", () => ({ type: "action.started", role: this.name, action }));
+    this.#parts.host.tell("action.started")?.({ type: "action.started", role: this.name, action });
   }
 
   get signal(): AbortSignal {
@@ -243,15 +255,23 @@ export class Activation implements RoleContext {
   }
 
   message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    return this.#outbox.message(content, fields);
+    return this.#words.message(content, fields);
   }
 
   issue(message: Message, cause?: string): Message {
-    return this.#outbox.issue(message, cause);
+    return this.#words.issue(message, cause);
   }
 
   publish(message: Message, cause?: string): Receipt {
-    return this.#outbox.publish(message, cause);
+    return this.#words.publish(message, cause);
+  }
+
+  get #words(): Outbox {
+    if (this.#outbox === undefined) {
+      this.#outbox = new Outbox(this.#parts, this);
+      if (this.#closed) this.#outbox.close();
+    }
+    return this.#outbox;
   }
 
   random(): number {
@@ -277,9 +297,7 @@ export class Activation implements RoleContext {
 function recordedIn(draft: MemoryDraft, known: KnownMessages): readonly RecordedMemoryOp[] {
   const { remembered } = draft;
   if (remembered === undefined) return draft.ops.map((op) => (op[0] === "+" ? recorded(op[1], known) : op));
-  const ops: RecordedMemoryOp[] = [];
-  for (const message of remembered) ops.push(recorded(message, known));
-  return ops;
+  return remembered.map((message) => recorded(message, known));
 }
 
 function recorded(message: Message, known: KnownMessages): RecordedMemoryOp {
@@ -288,5 +306,7 @@ function recorded(message: Message, known: KnownMessages): RecordedMemoryOp {
 }
 
 const noFields = Object.freeze({});
+const wholeNews: Work = Object.freeze({});
+const silence: readonly Sent[] = Object.freeze([]);
 const nothing: readonly Message[] = Object.freeze([]);
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

@@ -1,5 +1,6 @@
 import type { Emit, Logger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";
+import type { Message } from "../message/message.ts";
 import { isOutput } from "../run/deliver.ts";
 import type { RunNotice, Sent } from "../run/event.ts";
 import { maskedError } from "../run/masking.ts";
@@ -22,10 +23,6 @@ export class Announcer {
     this.#parts = parts;
   }
 
-  notify<T extends RunNotice["type"]>(type: T, notice: () => Extract<RunNotice, { readonly type: T }>): void {
-    this.#parts.tell(type)?.(notice());
-  }
-
   warn(role: string | undefined, text: string): void {
     this.#parts.logger.warn(text);
     this.#parts.tell("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
@@ -33,28 +30,27 @@ export class Announcer {
 
   /** What a role said. */
   said(sent: Sent): void {
-    this.#dead(sent);
+    if (sent.dead !== undefined) this.#lost(sent.message, sent.dead);
     if (isOutput(sent)) this.#parts.tell("message.output")?.({ type: "message.output", message: sent.message });
   }
 
   /** What somebody said from outside: there everybody should be heard. */
   saidOutside(sent: Sent): void {
-    this.#dead(sent);
+    if (sent.dead !== undefined) this.#lost(sent.message, sent.dead);
     if (!isOutput(sent)) return;
     const { message } = sent;
     this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
-    this.notify("message.unheard", () => ({ type: "message.unheard", message }));
+    this.#parts.tell("message.unheard")?.({ type: "message.unheard", message });
   }
 
   gaveUp(name: string, error: unknown): void {
     this.warn(name, `${name} failed and its messages became dead letters: ${maskedError(this.#parts.mask, error).message}`);
   }
 
-  #dead(sent: Sent): void {
-    if (sent.dead === undefined) return;
-    for (const address of sent.dead) {
-      this.warn(sent.message.sentFrom, `Nobody has the address "${address}": message ${sent.message.id} is a dead letter.`);
-      this.notify("message.dead", () => ({ type: "message.dead", message: sent.message, address }));
+  #lost(message: Message, addresses: readonly string[]): void {
+    for (const address of addresses) {
+      this.warn(message.sentFrom, `Nobody has the address "${address}": message ${message.id} is a dead letter.`);
+      this.#parts.tell("message.dead")?.({ type: "message.dead", message, address });
     }
   }
 }

@@ -50,7 +50,7 @@ class EagerRun {
   #startReady(): Promise<void> | "perhaps" | "nothing" {
     let left: "perhaps" | "nothing" = "nothing";
     for (const role of this.#host.ready()) {
-      if (this.#running.size >= this.#host.concurrency) return left;
+      if (this.#running.size > 0 && this.#running.size >= this.#host.concurrency) return left;
       if (isIn(this.#running, role) || isIn(this.#blocked, role)) continue;
       if (this.#host.signal.aborted) this.#end ??= "interrupted";
       if (this.#host.rounds >= this.#host.roundLimit) this.#end ??= "rounds";

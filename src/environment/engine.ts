@@ -8,12 +8,12 @@ import type { Receipt } from "../message/receipt.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
-import type { RunNotice, Sent } from "../run/event.ts";
+import type { Sent } from "../run/event.ts";
 import { maskedMessage } from "../run/masking.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
-import { Announcer } from "./announcer.ts";
+import { Announcer, type Tell } from "./announcer.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { HiredRoles } from "./hired-roles.ts";
 import type { RunFailure } from "./run-failure.ts";
@@ -33,6 +33,7 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
  */
 export class Engine implements SchedulerHost, ActivationHost {
   readonly signal: AbortSignal;
+  readonly tell: Tell;
   readonly #parts: EngineParts;
   readonly #hired: HiredRoles;
   readonly #announcer: Announcer;
@@ -49,6 +50,7 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    this.tell = parts.tell;
     this.#hired = parts.hired;
     this.#announcer = new Announcer(parts);
     this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
@@ -183,10 +185,10 @@ export class Engine implements SchedulerHost, ActivationHost {
     const { name } = role;
     this.#running += 1;
     try {
-      const spec = this.#hired.specFor(role);
-      if (spec === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      this.#parts.tell("role.active")?.({ type: "role.active", role: name, news: role.mailbox.size });
-      const result = takeTurn(this.#tools, spec, role);
+      const hired = this.#hired.definitionOf(role);
+      if (hired === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
+      this.tell("role.active")?.({ type: "role.active", role: name, news: role.mailbox.size });
+      const result = takeTurn(this.#tools, hired, role);
       if (isThenable(result)) return this.#turnedLater(name, result);
       return this.#turned(name, this.#ended(name, result));
     } catch (error) {
@@ -204,7 +206,7 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   #turned(name: string, end: TurnEnd): TurnEnd {
     this.#running -= 1;
-    this.#parts.tell("role.idle")?.({ type: "role.idle", role: name });
+    this.tell("role.idle")?.({ type: "role.idle", role: name });
     return end;
   }
 
@@ -213,10 +215,6 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#failure ??= { error };
     this.#interrupt.abort(error);
     return "stopped";
-  }
-
-  notify<T extends RunNotice["type"]>(type: T, notice: () => Extract<RunNotice, { readonly type: T }>): void {
-    this.#announcer.notify(type, notice);
   }
 
   warn(role: string | undefined, text: string): void {

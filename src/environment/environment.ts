@@ -69,7 +69,7 @@ export class Environment {
     const observe = (event: RunEvent): void => this.#observe(event, backing);
     const isObserved = (type: RunEvent["type"]): boolean => this.#isObserved(type, backing);
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
-    const tell: Tell = (type) => this.#listeners.hearing(type);
+    const tell: Tell = this.#listeners.hearing;
     this.#engine = new Engine({
       log: this.#log,
       clock,

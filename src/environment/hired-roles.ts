@@ -2,6 +2,7 @@ import { type Action, assertSameAction } from "../action/action.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import { agentMode } from "../role/late-agent.ts";
+import { onlyAction } from "../role/only-action.ts";
 import type { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredAs, RoleState } from "../run/role-state.ts";
@@ -11,8 +12,10 @@ import type { RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Listening, type Route } from "./router.ts";
 
 /** A definition, as all who are hired by it share it. */
-interface Definition {
+export interface Definition {
   readonly spec: RoleSpec;
+  /** What it does, where that is all there is to its life. */
+  readonly only: Action | undefined;
   readonly as: HiredAs;
   readonly listening: Listening;
 }
@@ -63,7 +66,7 @@ export class HiredRoles {
   add(role: Role, name: string): void {
     const known = this.#state.roles.get(name);
     if (known !== undefined && this.#hired[known.index] !== undefined) throw duplicate(name);
-    const definition = this.#definitionOf(role);
+    const definition = this.#definitionBy(role);
     const state = known ?? addRoleState(this.#state, name, definition.as);
     this.#hired[state.index] = definition;
     this.#size += 1;
@@ -77,12 +80,12 @@ export class HiredRoles {
 
   specOf(name: string): RoleSpec | undefined {
     const state = this.#state.roles.get(name);
-    return state === undefined ? undefined : this.specFor(state);
+    return state === undefined ? undefined : this.definitionOf(state)?.spec;
   }
 
   /** By which definition one of the run's roles is hired. */
-  specFor(role: RoleState): RoleSpec | undefined {
-    return this.#hired[role.index]?.spec;
+  definitionOf(role: RoleState): Definition | undefined {
+    return this.#hired[role.index];
   }
 
   memoryOf(name: string): RoleMemory | undefined {
@@ -99,7 +102,7 @@ export class HiredRoles {
     return state === undefined || this.#hired[state.index] === undefined ? undefined : state;
   }
 
-  #definitionOf(role: Role): Definition {
+  #definitionBy(role: Role): Definition {
     const spec = roleSpec(role);
     return this.#definitions.get(spec) ?? this.#newDefinition(spec);
   }
@@ -107,7 +110,7 @@ export class HiredRoles {
   #newDefinition(spec: RoleSpec): Definition {
     const { role, card, addresses, watch, observeAll, actions } = spec;
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
-    const definition = { spec, as: hiredAs(role), listening: { addresses: [card.profile, ...addresses], watch, observeAll } };
+    const definition = { spec, only: onlyAction(spec), as: hiredAs(role), listening: { addresses: [card.profile, ...addresses], watch, observeAll } };
     this.#memories.enlist(role);
     for (const action of actions) this.#actions.set(action.name, action);
     this.#definitions.set(spec, definition);

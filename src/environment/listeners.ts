@@ -1,10 +1,11 @@
 import { EventEmitter } from "eventemitter3";
-import type { Emit, Logger } from "../kernel/emit.ts";
+import type { Logger } from "../kernel/emit.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import type { Mask } from "../kernel/mask.ts";
-import type { Observed, ObservedOf, RunNotice } from "../run/event.ts";
+import type { Observed, ObservedOf } from "../run/event.ts";
 import { maskedError } from "../run/masking.ts";
+import type { Tell } from "./announcer.ts";
 
 /** What listeners are told with. */
 export interface ListenersParts {
@@ -36,9 +37,7 @@ export class Listeners {
   }
 
   /** Where notices of a type are told; undefined while nobody listens to it (O3). */
-  hearing(type: RunNotice["type"]): Emit<RunNotice> | undefined {
-    return this.#emitter.eventNames().length > 0 && this.listensTo(type) ? this.tell : undefined;
-  }
+  readonly hearing: Tell = (type) => (this.#emitter.listenerCount(type) > 0 ? this.tell : undefined);
 
   /** Whether somebody wants to hear of this type. */
   listensTo(type: Observed["type"]): boolean {

@@ -29,8 +29,9 @@ export class Outbox {
   readonly #parts: OutboxParts;
   readonly #author: Author;
   readonly #name: string;
-  readonly #made: Message[] = [];
-  readonly #sent: Sent[] = [];
+  /** Both are made with the first, for one: most activations say one thing, and a list that grows has room for many. */
+  #made: Message[] | undefined;
+  #sent: Sent[] | undefined;
   /** What was made, and how it was sent once it was; made when there is too much to look through one by one. */
   #byMessage: Map<Message, Sent | undefined> | undefined;
   /** What became of messages that were made elsewhere. */
@@ -46,6 +47,7 @@ export class Outbox {
 
   /** Everything that was sent, in order: no more will be, once it is closed. */
   get sent(): readonly Sent[] {
+    if (this.#sent === undefined) return silence;
     return this.#closed ? this.#sent : [...this.#sent];
   }
 
@@ -86,7 +88,7 @@ export class Outbox {
   }
 
   publish(given: Message, cause?: string): Receipt {
-    this.#assertOpen("publish");
+    if (this.#closed) throw this.#late("publish");
     const message = this.issue(given, cause);
     const { to } = this.#sentOf(message) ?? this.#send(message);
     return { message, recipients: to };
@@ -95,46 +97,54 @@ export class Outbox {
   #send(message: Message): Sent {
     const { to, dead } = this.#parts.host.route(message, this.#name);
     const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
-    this.#sent.push(sent);
+    if (this.#sent === undefined) this.#sent = [sent];
+    else this.#sent.push(sent);
     this.#byMessage?.set(message, sent);
     return sent;
   }
 
   #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {
-    this.#assertOpen("a message");
+    if (this.#closed) throw this.#late("a message");
     assertMessageSize(content, this.#parts.host.messageLimit, this.#name);
-    const id = `${this.#name}#${this.#parts.state.n}.${this.#made.length}`;
+    const id = `${this.#name}#${this.#parts.state.n}.${this.#made?.length ?? 0}`;
     const role = fields.role ?? "assistant";
     const message = made(content, fields, { id, role, causeBy, sentFrom, parents, timestamp: this.#author.now() });
-    this.#made.push(message);
+    if (this.#made === undefined) this.#made = [message];
+    else this.#made.push(message);
     if (this.#byMessage !== undefined) this.#byMessage.set(message, undefined);
-    else if (this.#made.length > FEW) this.#index();
+    else if (this.#made.length > FEW) this.#byMessage = indexed(this.#made, this.#sent ?? silence);
     return message;
   }
 
-  #index(): void {
-    this.#byMessage = new Map(this.#made.map((message) => [message, undefined]));
-    for (const sent of this.#sent) this.#byMessage.set(sent.message, sent);
-  }
-
   #isOwn(message: Message): boolean {
-    return this.#byMessage === undefined ? this.#made.includes(message) : this.#byMessage.has(message);
+    if (this.#byMessage !== undefined) return this.#byMessage.has(message);
+    return this.#made !== undefined && this.#made.includes(message);
   }
 
   #sentOf(message: Message): Sent | undefined {
     if (this.#byMessage !== undefined) return this.#byMessage.get(message);
-    for (const sent of this.#sent) if (sent.message === message) return sent;
-    return undefined;
+    return this.#sent?.find((sent) => sent.message === message);
   }
 
   /** Shared by all that is said of the same news. */
   get #heard(): readonly string[] {
     const { news } = this.#author;
-    if (this.#parents?.of !== news) this.#parents = { of: news, ids: Object.freeze(news.map(({ id }) => id)) };
-    return this.#parents.ids;
+    if (this.#parents?.of === news) return this.#parents.ids;
+    const [only] = news;
+    const ids = Object.freeze(only !== undefined && news.length === 1 ? [only.id] : news.map(({ id }) => id));
+    this.#parents = { of: news, ids };
+    return ids;
   }
 
-  #assertOpen(what: string): void {
-    if (this.#closed) throw new ContextClosedError(this.#parts.act, what);
+  #late(what: string): ContextClosedError {
+    return new ContextClosedError(this.#parts.act, what);
   }
 }
+
+function indexed(made: readonly Message[], sent: readonly Sent[]): Map<Message, Sent | undefined> {
+  const byMessage = new Map<Message, Sent | undefined>(made.map((message) => [message, undefined]));
+  for (const one of sent) byMessage.set(one.message, one);
+  return byMessage;
+}
+
+const silence: readonly Sent[] = Object.freeze([]);

@@ -56,6 +56,7 @@ export class Directory<R extends Hearer> {
    * @param publisher the role that publishes it; nobody's name when it comes from outside
    */
   route(message: Message, publisher: string = message.sentFrom): Route {
+    if (this.#isForOne(message.sendTo)) return { to: message.sendTo, dead: nowhere };
     const lists: Listing<R>[] = [];
     const dead: string[] = [];
     for (const address of message.sendTo) {
@@ -65,6 +66,12 @@ export class Directory<R extends Hearer> {
       else if (address !== ROUTE_TO_ALL) dead.push(address);
     }
     return { to: this.#namesOf(together(lists)), dead };
+  }
+
+  /** By its name, as most are; then what the message says is the list of who hears it. */
+  #isForOne(sendTo: readonly string[]): boolean {
+    const [address = ""] = sendTo;
+    return sendTo.length === 1 && this.#parts.find(address) !== undefined && !this.#byAddress.has(address);
   }
 
   #newKin(listening: Listening): Kin<R> {
@@ -102,6 +109,8 @@ export class Directory<R extends Hearer> {
     return names;
   }
 }
+
+const nowhere: readonly string[] = Object.freeze([]);
 
 function audienceAt<R extends Hearer>(index: Map<string, Audience<R>>, key: string, besides?: Audience<R>): Audience<R> {
   const known = index.get(key);

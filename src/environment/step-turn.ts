@@ -9,8 +9,8 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
  * Whether a turn of a step function needs nothing of what other turns have: no trace before it, and no beginning in the record. All others, in
  * replays too, go the way of every role.
  */
-export function isPlainStep(tools: TurnTools, spec: RoleSpec, role: RoleState): boolean {
-  return spec.mode === "step" && role.open === undefined && !tools.leavesTraces;
+export function isPlainStep(tools: TurnTools, role: RoleState): boolean {
+  return role.open === undefined && !tools.leavesTraces;
 }
 
 /** One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken. */

@@ -1,4 +1,5 @@
 import { ControlError, TimeoutError } from "../kernel/errors.ts";
+import type { Action } from "../action/action.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
@@ -11,6 +12,7 @@ import { Activation } from "./activation.ts";
 import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
 import type { Answerer } from "./answerer.ts";
 import { failedTurn } from "./failed-turn.ts";
+import type { Definition } from "./hired-roles.ts";
 import { notAsked } from "./replay.ts";
 import { StepActivation } from "./step-activation.ts";
 import { isPlainStep, stepTurn } from "./step-turn.ts";
@@ -25,18 +27,20 @@ type Outcome =
  * One role's turn: an activation, and its retries as the failure policy says; a replay takes them one by one. It is over at once where
  * nothing in it waits. Throws or rejects only when the journal is broken.
  */
-export function takeTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | Promise<TurnResult> {
+export function takeTurn(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
+  const { spec } = hired;
   for (;;) {
-    const result = isPlainStep(tools, spec, role) ? stepTurn(tools, spec, role) : new Attempt(tools, spec, role).run();
-    if (isThenable(result)) return goOn(tools, spec, role, result);
+    const isPlain = spec.mode === "step" && isPlainStep(tools, role);
+    const result = isPlain ? stepTurn(tools, spec, role) : new Attempt(tools, hired, role).run();
+    if (isThenable(result)) return goOn(tools, hired, role, result);
     if (result !== "retry") return result;
     if (tools.mode === "replay") return { kind: "retried" };
   }
 }
 
-async function goOn(tools: TurnTools, spec: RoleSpec, role: RoleState, first: Promise<TurnResult | "retry">): Promise<TurnResult> {
+async function goOn(tools: TurnTools, hired: Definition, role: RoleState, first: Promise<TurnResult | "retry">): Promise<TurnResult> {
   let result = await first;
-  while (result === "retry" && tools.mode !== "replay") result = await new Attempt(tools, spec, role).run();
+  while (result === "retry" && tools.mode !== "replay") result = await new Attempt(tools, hired, role).run();
   return result === "retry" ? { kind: "retried" } : result;
 }
 
@@ -50,13 +54,13 @@ async function goOn(tools: TurnTools, spec: RoleSpec, role: RoleState, first: Pr
  */
 class Attempt implements ActivationParts {
   readonly spec: RoleSpec;
+  readonly only: Action | undefined;
   readonly state: RoleState;
   readonly act: string;
   readonly take: number;
   readonly host: ActivationHost;
   readonly answerer: Answerer;
   readonly #tools: TurnTools;
-  readonly #attempt: number;
   readonly #beganAt: number;
   readonly #startedAt: number;
   readonly #activation: Activation | StepActivation;
@@ -65,14 +69,14 @@ class Attempt implements ActivationParts {
   #steps: ActivationSteps | undefined;
   #isOver = false;
 
-  constructor(tools: TurnTools, spec: RoleSpec, role: RoleState) {
+  constructor(tools: TurnTools, { spec, only }: Definition, role: RoleState) {
     this.#tools = tools;
     this.spec = spec;
+    this.only = only;
     this.state = role;
     this.host = tools.host;
     this.answerer = tools.answerer;
     const { open } = role;
-    this.#attempt = role.failures + 1;
     this.act = open?.act ?? role.nextAct;
     this.take = open?.take ?? role.retake ?? role.mailbox.size;
     this.#beganAt = tools.clock.now();
@@ -174,8 +178,8 @@ class Attempt implements ActivationParts {
 
   #begin(at: number): void {
     if (this.state.open !== undefined) return;
-    const { name, n } = this.state;
-    this.#tools.log.record({ type: "act.started", act: this.act, role: name, n, attempt: this.#attempt, take: this.take, at });
+    const { name, n, failures } = this.state;
+    this.#tools.log.record({ type: "act.started", act: this.act, role: name, n, attempt: failures + 1, take: this.take, at });
   }
 
   /** Should the process die of what follows, the record says so. */
@@ -192,19 +196,28 @@ class Attempt implements ActivationParts {
     try {
       const living = this.#activation.live();
       if (isThenable(living)) return this.#liveOn(living);
+      this.#activation.close();
       lived = this.#interrupted() ?? this.#done();
     } catch (error) {
+      this.#activation.close();
       lived = this.#interrupted() ?? failedWith(error);
     }
-    this.#activation.close();
     if (this.#steps !== undefined) return this.#closeSteps(this.#steps, lived);
     return this.#judged(lived);
   }
 
   async #liveOn(living: Promise<void>): Promise<Outcome> {
     this.#timeLimit();
-    const lived = await this.lifetime.until(living).then(() => this.#done(), failedWith);
-    this.#activation.close();
+    const lived = await this.lifetime.until(living).then(
+      () => {
+        this.#activation.close();
+        return this.#done();
+      },
+      (error: unknown) => {
+        this.#activation.close();
+        return failedWith(error);
+      },
+    );
     return this.#steps === undefined ? this.#judged(lived) : this.#closeSteps(this.#steps, lived);
   }
 
@@ -235,7 +248,6 @@ class Attempt implements ActivationParts {
 
   /** The body has ended. State that left its schema, or is no JSON, fails it even now. */
   #done(): Outcome {
-    this.#activation.close();
     try {
       return { kind: "done", event: this.#activation.ended(this.#tools.log.state.round, this.#startedAt) };
     } catch (error) {

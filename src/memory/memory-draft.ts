@@ -75,10 +75,14 @@ export class MemoryDraft implements MessageMemory {
   }
 
   add(message: Message): boolean {
-    this.#assertOpen("add");
+    if (this.#isClosed) throw this.#late("add");
     if (this.#changes === undefined && this.#hasRoom) {
-      if (this.#isAmongFew(identityIn(this, message)) || this.#base.has(message)) return false;
-      (this.#few ??= []).push(message);
+      const few = this.#few;
+      if ((few !== undefined && isAmong(few, message, this.ignoreId)) || this.#base.has(message)) return false;
+      // A list that grows has room for many; most activations remember one or two.
+      if (few === undefined) this.#few = [message];
+      else if (few.length === 1) this.#few = [few[0] as Message, message];
+      else few.push(message);
       return true;
     }
     const changes = this.#write("add");
@@ -90,17 +94,16 @@ export class MemoryDraft implements MessageMemory {
   }
 
   addBatch(messages: Iterable<Message>): number {
-    this.#assertOpen("addBatch");
+    if (this.#isClosed) throw this.#late("addBatch");
     let added = 0;
     for (const message of messages) if (this.add(message)) added++;
     return added;
   }
 
   has(target: Message | string): boolean {
-    if (this.#few !== undefined && (typeof target !== "string" || !this.ignoreId)) {
-      const identity = typeof target === "string" ? target : identityIn(this, target);
-      return this.#isAmongFew(identity) || this.#base.has(target);
-    }
+    if (this.#few === undefined && this.#changes === undefined) return this.#base.has(target);
+    if (this.#few !== undefined && typeof target !== "string")
+      return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
     const meant = meantIn(this, target);
@@ -208,24 +211,17 @@ export class MemoryDraft implements MessageMemory {
   }
 
   #write(what: string): Changes {
-    this.#assertOpen(what);
+    if (this.#isClosed) throw this.#late(what);
     return this.#all ?? (this.#changes = changesOver(this.#base, false));
   }
 
-  #assertOpen(what: string): void {
-    if (this.#isClosed) throw new ContextClosedError(this.#act, `memory.${what}`);
+  #late(what: string): ContextClosedError {
+    return new ContextClosedError(this.#act, `memory.${what}`);
   }
 
   /** Whether one more message leaves it at a few that make no room. */
   get #hasRoom(): boolean {
     return (this.#few?.length ?? 0) < FEW_MESSAGES && (this.limit === undefined || this.size < this.limit);
-  }
-
-  #isAmongFew(identity: string): boolean {
-    const few = this.#few;
-    if (few === undefined) return false;
-    for (const message of few) if (identityIn(this, message) === identity) return true;
-    return false;
   }
 
   /** What was written, to be asked for more than a few messages can tell. */
@@ -292,5 +288,13 @@ export class MemoryDraft implements MessageMemory {
 
 /** Most messages that are looked through one by one. */
 const FEW_MESSAGES = 8;
+
+function isAmong(few: readonly Message[], { id, content }: Message, ignoreId: boolean): boolean {
+  for (let place = 0; place < few.length; place += 1) {
+    const one = few[place] as Message;
+    if (ignoreId ? one.content === content : one.id === id) return true;
+  }
+  return false;
+}
 
 const noOps: readonly MemoryOp[] = Object.freeze([]);

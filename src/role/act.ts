@@ -1,4 +1,4 @@
-import { type Action, assertIsAction } from "../action/action.ts";
+import { type Action, isAction, noAction } from "../action/action.ts";
 import type { ActionContext, RoleContext } from "../action/context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
@@ -20,7 +20,7 @@ export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said>
  * @throws UsageError `ACTION_INVALID` when it is no action; `ACTION_RESULT` when it gives back something that is no message, text or typed output.
  */
 export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
-  assertIsAction(action, `act of role ${rc.name}`);
+  if (!isAction(action)) throw noAction(action, `act of role ${rc.name}`);
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
   const result: unknown = action.run(view as unknown as ActionContext<never>);
@@ -30,19 +30,31 @@ export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
-  const said = toMessages(action, view, result);
+  if (result === undefined || result === null) return undefined;
+  const said = isMessageList(result, action)
+    ? result.map((message) => reissued(action, view, message))
+    : isMessage(result)
+      ? reissued(action, view, result)
+      : newMessage(action, view, result);
+  if (!isSeveral(said)) return kept(rc, said);
   for (const message of said) rc.memory.add(message);
-  return said.length === 1 ? said[0] : said.length === 0 ? undefined : said;
+  return said.length === 0 ? undefined : said.length === 1 ? said[0] : said;
+}
+
+function kept<S>(rc: RoleContext<S>, message: Message): Message {
+  rc.memory.add(message);
+  return message;
+}
+
+function isSeveral(said: Message | readonly Message[]): said is readonly Message[] {
+  return Array.isArray(said);
 }
 
 type View = Pick<ActionView<readonly Address[]>, "message" | "issue" | "isAnswer" | "isAnswered">;
 
-function toMessages(action: Action, view: View, result: unknown): readonly Message[] {
-  if (result === undefined || result === null) return [];
-  if (isMessageList(result, action)) return result.map((message) => reissued(action, view, message));
-  if (isMessage(result)) return [reissued(action, view, result)];
-  if (action.output !== undefined) return [typedMessage(action, view, result)];
-  if (typeof result === "string") return [view.message(result, destination(action, view, undefined))];
+function newMessage(action: Action, view: View, result: unknown): Message {
+  if (action.output !== undefined) return typedMessage(action, view, result);
+  if (typeof result === "string") return view.message(result, destination(action, view, undefined));
   throw new UsageError(
     "ACTION_RESULT",
     `Expected action ${action.name} to return a string, a message or nothing, got ${valueText(result)}. Give it an output schema to return data.`,

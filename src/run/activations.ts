@@ -97,19 +97,24 @@ function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
 
 function closeActivation(state: RunState, role: RoleState): void {
   progress(state);
+  if (role.open === undefined) return;
   role.open = undefined;
   state.open.delete(role.name);
 }
 
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
-  const taken: Message[] = [];
-  for (let i = 0; i < take; i += 1) {
-    const message = role.mailbox.pop();
-    if (message === undefined) throw damaged(`${role.name} consumed ${take} messages but had ${i}`);
+  const { mailbox } = role;
+  const first = take > 0 ? mailbox.pop() : undefined;
+  // A list that grows has room for many; most activations take one message.
+  const taken = first === undefined ? [] : [first];
+  for (let i = 1; i < take && first !== undefined; i += 1) {
+    const message = mailbox.pop();
+    if (message === undefined) break;
     taken.push(message);
   }
+  if (taken.length < take) throw damaged(`${role.name} consumed ${take} messages but had ${taken.length}`);
   state.ready.delete(role);
-  if (!role.mailbox.isEmpty) state.ready.add(role);
+  if (!mailbox.isEmpty) state.ready.add(role);
   return taken;
 }
 

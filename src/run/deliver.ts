@@ -10,11 +10,13 @@ export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): 
   if (sent.dropped === true) return;
   state.history.add(sent.message);
   const many = sent.to.length > FEW_HEARERS ? state.audiences.get(sent.to) : undefined;
-  if (many === undefined) for (const name of sent.to) hear(state, roleOf(state, name), sent.message);
-  else for (const role of many.members) hear(state, role, sent.message);
+  // By places: a list that is frozen makes an iterator each time.
+  if (many !== undefined) for (const role of many.members) hear(state, role, sent.message);
+  else for (let place = 0; place < sent.to.length; place += 1) hear(state, roleOf(state, sent.to[place] as string), sent.message);
   // A journal may keep the names: nobody else has a use for the roles.
   if (many?.isShared === false) state.audiences.delete(sent.to);
-  for (const address of sent.dead ?? []) state.dead.push({ message: sent.message, reason: { kind: "no such address", address } });
+  if (sent.dead !== undefined)
+    for (const address of sent.dead) state.dead.push({ message: sent.message, reason: { kind: "no such address", address } });
   if (from === "role" && isOutput(sent)) state.outputs.push(sent.message);
 }
 
