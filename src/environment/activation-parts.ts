@@ -1,4 +1,3 @@
-import type { Action } from "../action/action.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Message } from "../message/message.ts";
@@ -7,6 +6,7 @@ import type { RoleState } from "../run/role-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
+import type { Definition } from "./hired-roles.ts";
 import type { RoleMemory } from "./role-memories.ts";
 
 /** What an activation needs of the environment it happens in. */
@@ -29,8 +29,7 @@ export interface ActivationHost {
 export interface ActivationParts {
   readonly act: string;
   readonly spec: RoleSpec;
-  /** What the role does, where that is all there is to its life. */
-  readonly only: Action | undefined;
+  readonly hired: Definition;
   readonly state: RoleState;
   readonly take: number;
   readonly host: ActivationHost;

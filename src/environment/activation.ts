@@ -89,13 +89,13 @@ export class Activation implements RoleContext {
 
   /** The life of an activation: observe, remember the news, react, publish what came. */
   live(): void | Promise<void> {
-    const remembered = this.#parts.host.memoryOf(this.name);
+    const remembered = this.#parts.hired.remembers ? this.#parts.host.memoryOf(this.name) : undefined;
     return remembered === undefined ? this.#observe() : remembered.kept.ready().then(() => this.#observe());
   }
 
   #observe(): void | Promise<void> {
-    const { only, spec } = this.#parts;
-    if (only !== undefined) return this.#react(newIn(this.#inbox, this.#memory, this.name));
+    const { hired, spec } = this.#parts;
+    if (hired.only !== undefined) return this.#react(newIn(this.#inbox, this.#memory, this.name));
     const news = spec.role.observe(this);
     return isThenable(news) ? Promise.resolve(news).then((came) => this.#react(came)) : this.#react(news);
   }
@@ -105,8 +105,8 @@ export class Activation implements RoleContext {
     this.news = news;
     for (let place = 0; place < news.length; place += 1) this.#memory.add(news[place] as Message);
     if (news.length === 0) return;
-    const { only, spec } = this.#parts;
-    const said = only === undefined ? spec.role.react(this) : actWith(this, only, wholeNews);
+    const { only } = this.#parts.hired;
+    const said = only === undefined ? this.#parts.spec.role.react(this) : actWith(this, only, wholeNews);
     return isThenable(said) ? Promise.resolve(said).then((came) => this.#publishAll(came)) : this.#publishAll(said);
   }
 

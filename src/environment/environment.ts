@@ -67,7 +67,8 @@ export class Environment {
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
     const observe = (event: RunEvent): void => this.#observe(event, backing);
-    const isObserved = (type: RunEvent["type"]): boolean => this.#isObserved(type, backing);
+    const isObserved = (type: RunEvent["type"]): boolean =>
+      backing.grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type);
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
     const tell: Tell = this.#listeners.hearing;
     this.#engine = new Engine({
@@ -236,10 +237,6 @@ export class Environment {
     this.memories.learn(event);
     this.#listeners.tell(event);
     grew?.();
-  }
-
-  #isObserved(type: RunEvent["type"], { grew }: RunBacking): boolean {
-    return grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type);
   }
 
   #userMessage(content: string): Message {

@@ -16,6 +16,8 @@ export interface Definition {
   readonly spec: RoleSpec;
   /** What it does, where that is all there is to its life. */
   readonly only: Action | undefined;
+  /** Whether it remembers for longer than a run. */
+  readonly remembers: boolean;
   readonly as: HiredAs;
   readonly listening: Listening;
 }
@@ -110,8 +112,13 @@ export class HiredRoles {
   #newDefinition(spec: RoleSpec): Definition {
     const { role, card, addresses, watch, observeAll, actions } = spec;
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
-    const definition = { spec, only: onlyAction(spec), as: hiredAs(role), listening: { addresses: [card.profile, ...addresses], watch, observeAll } };
-    this.#memories.enlist(role);
+    const definition = {
+      spec,
+      only: onlyAction(spec),
+      as: hiredAs(role),
+      listening: { addresses: [card.profile, ...addresses], watch, observeAll },
+      remembers: this.#memories.enlist(role),
+    };
     for (const action of actions) this.#actions.set(action.name, action);
     this.#definitions.set(spec, definition);
     return definition;

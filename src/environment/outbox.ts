@@ -141,8 +141,8 @@ export class Outbox {
   }
 }
 
-function indexed(made: readonly Message[], sent: readonly Sent[]): Map<Message, Sent | undefined> {
-  const byMessage = new Map<Message, Sent | undefined>(made.map((message) => [message, undefined]));
+function indexed(own: readonly Message[], sent: readonly Sent[]): Map<Message, Sent | undefined> {
+  const byMessage = new Map<Message, Sent | undefined>(own.map((message) => [message, undefined]));
   for (const one of sent) byMessage.set(one.message, one);
   return byMessage;
 }

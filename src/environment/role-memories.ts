@@ -58,11 +58,15 @@ export class RoleMemories {
     return this.isUsed ? (this.#memories.get(name) ?? this.#make(name)) : undefined;
   }
 
-  /** Takes in a definition that somebody is hired by. A step function keeps no memory. @throws UsageError `OPTION_INVALID` */
-  enlist(role: Role): void {
-    if (role.step !== undefined) return;
-    const options = roleMemoryParts(role.memory, this.#parts.shared);
+  /**
+   * Takes in a definition that somebody is hired by, and says whether it remembers. A step function keeps no memory.
+   *
+   * @throws UsageError `OPTION_INVALID`
+   */
+  enlist(role: Role): boolean {
+    const options = role.step === undefined ? roleMemoryParts(role.memory, this.#parts.shared) : undefined;
     if (options !== undefined) this.#options.set(role, options);
+    return options !== undefined;
   }
 
   #make(name: string): RoleMemory | undefined {

@@ -1,5 +1,4 @@
 import { ControlError, TimeoutError } from "../kernel/errors.ts";
-import type { Action } from "../action/action.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
@@ -54,7 +53,7 @@ async function goOn(tools: TurnTools, hired: Definition, role: RoleState, first:
  */
 class Attempt implements ActivationParts {
   readonly spec: RoleSpec;
-  readonly only: Action | undefined;
+  readonly hired: Definition;
   readonly state: RoleState;
   readonly act: string;
   readonly take: number;
@@ -69,10 +68,10 @@ class Attempt implements ActivationParts {
   #steps: ActivationSteps | undefined;
   #isOver = false;
 
-  constructor(tools: TurnTools, { spec, only }: Definition, role: RoleState) {
+  constructor(tools: TurnTools, hired: Definition, role: RoleState) {
     this.#tools = tools;
-    this.spec = spec;
-    this.only = only;
+    this.spec = hired.spec;
+    this.hired = hired;
     this.state = role;
     this.host = tools.host;
     this.answerer = tools.answerer;
@@ -81,7 +80,7 @@ class Attempt implements ActivationParts {
     this.take = open?.take ?? role.retake ?? role.mailbox.size;
     this.#beganAt = tools.clock.now();
     this.#startedAt = open?.at ?? tools.past.startOf(this.act) ?? this.#beganAt;
-    this.#activation = spec.mode === "step" ? new StepActivation(this) : new Activation(this);
+    this.#activation = hired.spec.mode === "step" ? new StepActivation(this) : new Activation(this);
   }
 
   /** Made when somebody waits in it, or asks for its signal. */

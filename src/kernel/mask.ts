@@ -18,8 +18,8 @@ export function maskSecrets(secrets: readonly string[]): Mask {
   const forms = new Set(known.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
   // The longest first: of a secret that holds another nothing may be left.
   const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
-  return (text) =>
-    withoutKeys(longestFirst.length === 0 ? text : longestFirst.reduce((clean, secret) => clean.replaceAll(secret, MASKED), text));
+  if (longestFirst.length === 0) return withoutKeys;
+  return (text) => withoutKeys(longestFirst.reduce((clean, secret) => clean.replaceAll(secret, MASKED), text));
 }
 
 function withoutKeys(text: string): string {

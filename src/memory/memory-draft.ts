@@ -102,8 +102,7 @@ export class MemoryDraft implements MessageMemory {
 
   has(target: Message | string): boolean {
     if (this.#few === undefined && this.#changes === undefined) return this.#base.has(target);
-    if (this.#few !== undefined && typeof target !== "string")
-      return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
+    if (this.#few !== undefined && typeof target !== "string") return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
     const meant = meantIn(this, target);

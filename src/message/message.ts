@@ -195,6 +195,7 @@ export function serializeMessage(message: Message): Message & { readonly v: numb
 
 /** The name behind an address, or `fallback` where there is none. */
 export function nameOr(address: Address | undefined, fallback: string): string {
+  if (typeof address === "string") return address === "" ? fallback : address;
   const name = address === undefined ? "" : addressOf(address);
   return name === "" ? fallback : name;
 }

@@ -74,8 +74,9 @@ function typedMessage(action: Action, view: View, value: unknown): Message {
 
 /** Under the activation's name, and with the payload its action's schema makes of it: the same object when there is nothing to change. */
 function reissued(action: Action, view: View, message: Message): Message {
+  if (action.output === undefined) return view.issue(message);
   const cause = isCauseLeftOpen(message) ? action.name : message.causeBy;
-  if (action.output === undefined || cause !== action.name || view.isAnswered(message.instructContent)) return view.issue(message);
+  if (cause !== action.name || view.isAnswered(message.instructContent)) return view.issue(message);
   const output = checkedOutput(action, message.instructContent);
   if (isSameJson(output, message.instructContent)) return view.issue(message);
   return view.issue(createMessage(message.content, { ...message, causeBy: cause, instructContent: output }));

@@ -27,11 +27,8 @@ export function maskedMessage(mask: Mask, message: Message): Message {
  * An event as it may be written down. Steps and errors are masked where they are made, because what is handed out must be what is
  * recorded; here it is the words and the state of roles, and what a team says of itself. Names of roles stay: they are addresses.
  */
-export function maskedBody<B extends RunEventBody>(mask: Mask, body: B): B {
-  return withoutSecrets(mask, body) as B;
-}
-
-function withoutSecrets(mask: Mask, body: RunEventBody): RunEventBody {
+export function maskedBody<B extends RunEventBody>(mask: Mask, body: B): B;
+export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
   switch (body.type) {
     case "message":
       return maskedSent(mask, body);
@@ -56,8 +53,8 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 
 function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
   const said = cleanList(mask, event.said, maskedSent);
-  const memory = cleanList(mask, event.memory, maskedOp);
-  const working = cleanList(mask, event.working, maskedOp);
+  const memory = maskedOps(mask, event.memory);
+  const working = maskedOps(mask, event.working);
   const state = event.state === undefined ? undefined : masked(mask, event.state);
   const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
   const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
@@ -77,6 +74,12 @@ function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
 function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
   const message = maskedMessage(mask, sent.message);
   return message === sent.message ? sent : { ...sent, message };
+}
+
+/** Most name what they remember, and hold no words. */
+function maskedOps(mask: Mask, ops: readonly RecordedMemoryOp[]): readonly RecordedMemoryOp[] {
+  for (let place = 0; place < ops.length; place += 1) if (typeof ops[place]?.[1] === "object") return cleanList(mask, ops, maskedOp);
+  return ops;
 }
 
 function maskedOp(mask: Mask, op: RecordedMemoryOp): RecordedMemoryOp {
