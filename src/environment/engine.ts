@@ -10,6 +10,7 @@ import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
 import type { Sent } from "../run/event.ts";
 import { maskedMessage } from "../run/masking.ts";
+import type { ReadyRoles } from "../run/ready-roles.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
@@ -159,14 +160,13 @@ export class Engine implements SchedulerHost, ActivationHost {
     }
   }
 
-  ready(): Iterable<RoleState> {
+  ready(): ReadyRoles | readonly RoleState[] {
     const { ready, round, scheduler } = this.state;
     const isAllHired = this.#hired.size >= this.state.roles.size;
     if (scheduler !== "rounds" && isAllHired) return ready;
-    const roles: RoleState[] = [];
     // Where the team was forced to differ, mail may lie for one that is gone.
-    for (const role of ready) if (role.ranIn !== round && (isAllHired || this.#hired.has(role.name))) roles.push(role);
-    return scheduler === "rounds" ? roles.sort((a, b) => a.index - b.index) : roles;
+    const roles = ready.those((role) => role.ranIn !== round && (isAllHired || this.#hired.specFor(role) !== undefined));
+    return scheduler === "rounds" ? inHireOrder(roles) : roles;
   }
 
   onMail(wake: () => void): void {
@@ -258,6 +258,13 @@ export class Engine implements SchedulerHost, ActivationHost {
         return "suspended";
     }
   }
+}
+
+/** Who heard one message stand in that order already, and there may be very many of them. */
+function inHireOrder(roles: RoleState[]): readonly RoleState[] {
+  for (let place = 1; place < roles.length; place += 1)
+    if ((roles[place - 1] as RoleState).index > (roles[place] as RoleState).index) return roles.sort((a, b) => a.index - b.index);
+  return roles;
 }
 
 /**

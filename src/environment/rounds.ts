@@ -1,6 +1,6 @@
 import { isThenable } from "../kernel/thenable.ts";
 import type { RoleState } from "../run/role-state.ts";
-import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
+import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost } from "./scheduler.ts";
 
 /**
  * Bulk-synchronous rounds. Every role with mail runs once per round, concurrently up to the limit; what they say is delivered at
@@ -27,18 +27,26 @@ async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<Schedul
   if (host.signal.aborted) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.rounds > 0 && !host.midRound && host.checkpoint()) return "checkpoint";
-  const ready = Array.from(host.ready());
+  const ready = listOf(host.ready());
   if (ready.length === 0 && !host.midRound) return "idle";
   if (host.rounds >= host.roundLimit) return "rounds";
-  const ends = await runAll(host, ready, breathe);
-  if (ends.some((end) => end !== "done")) return "interrupted";
+  if (!(await runAll(host, ready, breathe))) return "interrupted";
   host.endRound();
   return "done";
 }
 
-/** Turns of all the roles, at most `concurrency` at once, begun in their order. */
-async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe: Breathe): Promise<readonly TurnEnd[]> {
-  const ends: TurnEnd[] = [];
+/** It may be a million of them. */
+function listOf(roles: Iterable<RoleState>): readonly RoleState[] {
+  return Array.isArray(roles) ? (roles as readonly RoleState[]) : Array.from(roles);
+}
+
+/**
+ * Turns of all the roles, at most `concurrency` at once, begun in their order.
+ *
+ * @returns whether all of them are done
+ */
+async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe: Breathe): Promise<boolean> {
+  let isDone = true;
   let next = 0;
   async function worker(): Promise<void> {
     for (;;) {
@@ -48,11 +56,12 @@ async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe:
       if (role === undefined || host.signal.aborted) return;
       next += 1;
       const turn = host.turn(role);
-      ends.push(isThenable(turn) ? await turn : turn);
+      const end = isThenable(turn) ? await turn : turn;
+      isDone &&= end === "done";
       const breath = breathe();
       if (breath !== undefined) await breath;
     }
   }
   await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));
-  return host.signal.aborted ? [...ends, "suspended"] : ends;
+  return isDone && !host.signal.aborted;
 }

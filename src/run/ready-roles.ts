@@ -41,6 +41,15 @@ export class ReadyRoles implements Iterable<RoleState> {
     return new Walk(this);
   }
 
+  /** Those of all that are meant, in a list of their own. Asking changes nobody's place. */
+  those(isMeant: (role: RoleState) => boolean): RoleState[] {
+    const roles: RoleState[] = [];
+    this.#line.forEach((role) => {
+      if (isMeant(role)) roles.push(role);
+    });
+    return roles;
+  }
+
   /** How often somebody has left: who leaves and joins again may stand at the same place. */
   get left(): number {
     return this.#left;

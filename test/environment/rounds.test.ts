@@ -40,6 +40,18 @@ describe("E1 rounds", () => {
     expect(remembered(environment, "Ear")).toEqual(["slow", "quick"]);
   });
 
+  test("turns begin in hire order, however the mail came", async () => {
+    const seen: string[] = [];
+    const names = ["A", "B", "C", "D"];
+    const environment = town(names.map((name) => answering(name, () => void seen.push(name))));
+    for (const sendTo of ["C", "A", "D", "B"]) environment.publishMessage(createMessage("go", { sendTo }));
+    await environment.run({ rounds: 1 });
+    expect(seen).toEqual(names);
+    for (const sendTo of ["D", "C", "B", "A"]) environment.publishMessage(createMessage("go", { sendTo }));
+    await environment.run({ rounds: 1 });
+    expect(seen).toEqual([...names, ...names]);
+  });
+
   test("mail that arrives in a round is for the next", async () => {
     const seen: [string, number][] = [];
     const chain = (name: string, next: string): Role =>

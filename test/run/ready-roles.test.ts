@@ -35,6 +35,15 @@ describe("ReadyRoles", () => {
     );
   });
 
+  it("RR1 tells those of the line who are meant, in their order, past who has left", () => {
+    const roles = rolesNamed(["a", "b", "c", "d", "e"]);
+    const ready = new ReadyRoles();
+    for (const role of roles.toReversed()) ready.add(role);
+    ready.delete(roles[2] as RoleState);
+    expect(namesIn(ready.those(({ index }) => index !== 1))).toEqual(["e", "d", "a"]);
+    expect(namesIn(ready)).toEqual(["e", "d", "b", "a"]);
+  });
+
   it("RR2 keeps no more places than it needs while one waits and others come and go", () => {
     const [waits, goes, comes] = rolesNamed(["waits", "goes", "comes"]) as [RoleState, RoleState, RoleState];
     const ready = new ReadyRoles();
