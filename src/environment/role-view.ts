@@ -24,7 +24,7 @@ export function roleView(role: Role, held: RoleState): RoleView {
   return {
     role,
     name,
-    inbox: waiting === 0 ? [] : held.mailbox.peek(waiting),
+    inbox: held.news(waiting),
     state: custom,
     isIdle: waiting === 0 && open === undefined,
     get memory() {

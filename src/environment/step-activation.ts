@@ -51,7 +51,7 @@ export class StepActivation implements StepOut {
     const { role } = this.#spec;
     const first = heldState(this.#role.custom);
     let last = first;
-    for (const message of this.#role.mailbox.peek(this.#take)) {
+    for (const message of this.#role.news(this.#take)) {
       if (this.#change !== undefined) last = heldState(changedState(last, this.#change));
       this.#message = message;
       const given: unknown = role.step?.(last, message, this);

@@ -16,7 +16,7 @@ export function isPlainStep(tools: TurnTools, role: RoleState): boolean {
 /** One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken. */
 export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | "retry" {
   const act = role.nextAct;
-  const take = role.retake ?? role.mailbox.size;
+  const take = role.retake ?? role.waiting;
   const at = tools.past.startOf(act) ?? tools.clock.now();
   const activation = new StepActivation({ act, spec, state: role, take, host: tools.host, now: at });
   const thrown = lived(activation);

@@ -32,9 +32,7 @@ export function openActivation(state: RunState, event: ActStarted): void {
 export function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
   const taken = consume(state, role, event.take);
-  const known = new KnownMessages(taken, event.said);
-  if (event.memory.length > 0) remember(role.memory, event.memory, known);
-  if (event.working.length > 0) remember(role.workingMemory, event.working, known);
+  if (event.memory.length > 0 || event.working.length > 0) rememberBoth(role, event, new KnownMessages(taken, event.said));
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
@@ -97,25 +95,28 @@ function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
 
 function closeActivation(state: RunState, role: RoleState): void {
   progress(state);
-  if (role.open === undefined) return;
   role.open = undefined;
   state.open.delete(role.name);
 }
 
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
-  const { mailbox } = role;
-  const first = take > 0 ? mailbox.pop() : undefined;
-  // A list that grows has room for many; most activations take one message.
-  const taken = first === undefined ? [] : [first];
-  for (let i = 1; i < take && first !== undefined; i += 1) {
-    const message = mailbox.pop();
-    if (message === undefined) break;
-    taken.push(message);
-  }
-  if (taken.length < take) throw damaged(`${role.name} consumed ${take} messages but had ${taken.length}`);
+  // Most take one: a list that grows has room for many.
+  const taken = take === 1 ? [nextOf(role, take, 0)] : [];
+  for (let had = taken.length; had < take; had += 1) taken.push(nextOf(role, take, had));
   state.ready.delete(role);
-  if (!mailbox.isEmpty) state.ready.add(role);
+  if (role.waiting > 0) state.ready.add(role);
   return taken;
+}
+
+function nextOf(role: RoleState, take: number, had: number): Message {
+  const message = role.takeNext();
+  if (message === undefined) throw damaged(`${role.name} consumed ${take} messages but had ${had}`);
+  return message;
+}
+
+function rememberBoth(role: RoleState, { memory, working }: ActEnded, known: KnownMessages): void {
+  if (memory.length > 0) remember(role.memory, memory, known);
+  if (working.length > 0) remember(role.workingMemory, working, known);
 }
 
 /** By places, here and in what else every hop comes by: lists that are frozen and lists that are not make an iterator each time. */

@@ -21,7 +21,7 @@ export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): 
 }
 
 function hear(state: RunState, role: RoleState, message: Message): void {
-  if (role.mailbox.push(message)) state.ready.add(role);
+  if (role.hear(message)) state.ready.add(role);
 }
 
 /** A broadcast of a role that nobody watches is what the run has to say to the outside. */

@@ -2,6 +2,7 @@ import type { Json } from "../kernel/json.ts";
 import { Memory } from "../memory/memory.ts";
 import { Plan } from "../memory/plan.ts";
 import { NOTHING_SUMMED_UP, type RoleSummary } from "../memory/summary-levels.ts";
+import type { Message } from "../message/message.ts";
 import { MessageQueue } from "../message/message-queue.ts";
 import type { Joins } from "../role/reaction.ts";
 import type { HiredRole } from "./event.ts";
@@ -14,6 +15,7 @@ export type HiredAs = Omit<HiredRole, "name">;
 
 /** The plan of a role that has none. Shared, because plans in a state are never changed but replaced. */
 const emptyPlan = new Plan({ goal: "" });
+const noNews: readonly Message[] = Object.freeze([]);
 const noJoins: Joins = Object.freeze({});
 const noCarry: ReadonlyMap<string, StepOutcome> = new Map();
 
@@ -68,7 +70,8 @@ export class RoleState {
   readonly #hired: HiredAs;
   /** From when somebody asks for the name of what it does next until that is done. */
   #nextAct: string | undefined;
-  #mailbox: MessageQueue | undefined;
+  /** What waits: the one message itself, because most mail is read before more comes, or all of it in line. */
+  #mail: Message | MessageQueue | undefined;
   #memory: Memory | undefined;
   // No private accessor or method: each instance would carry their brand.
   #life: Life | undefined;
@@ -107,13 +110,43 @@ export class RoleState {
     (this.#life ??= new Life(this.#hired)).hiredAgain = as;
   }
 
+  /** All that waits, in line. */
   get mailbox(): MessageQueue {
-    return (this.#mailbox ??= new MessageQueue());
+    const mail = this.#mail;
+    if (mail instanceof MessageQueue) return mail;
+    const line = new MessageQueue();
+    if (mail !== undefined) line.push(mail);
+    this.#mail = line;
+    return line;
   }
 
   /** How many messages wait. */
   get waiting(): number {
-    return this.#mailbox === undefined ? 0 : this.#mailbox.size;
+    const mail = this.#mail;
+    if (mail === undefined) return 0;
+    return mail instanceof MessageQueue ? mail.size : 1;
+  }
+
+  /** Puts a message in line. False, and nothing changes, when its id waits already. */
+  hear(message: Message): boolean {
+    if (this.#mail !== undefined) return this.mailbox.push(message);
+    this.#mail = message;
+    return true;
+  }
+
+  /** The first messages that wait, without taking them; fewer when fewer wait. */
+  news(most: number): readonly Message[] {
+    const mail = this.#mail;
+    if (mail === undefined || most === 0) return noNews;
+    return mail instanceof MessageQueue ? mail.peek(most) : [mail];
+  }
+
+  /** Takes the message that has waited longest. */
+  takeNext(): Message | undefined {
+    const mail = this.#mail;
+    if (mail instanceof MessageQueue) return mail.pop();
+    this.#mail = undefined;
+    return mail;
   }
 
   get memory(): Memory {

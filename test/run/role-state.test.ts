@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Plan } from "../../src/memory/plan.ts";
 import { createMessage } from "../../src/message/message.ts";
+import { MessageQueue } from "../../src/message/message-queue.ts";
 import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
 
 const as: HiredAs = { fingerprint: "f", traits: { mode: "react" }, state: { seen: 0 }, memoryLimit: 2 };
@@ -62,6 +64,27 @@ describe("RS1 RS2 a role that was never used", () => {
     ann.workingMemory.add(message);
     expect([ann.waiting, ann.mailbox.size, ann.memory.size, ann.workingMemory.size]).toEqual([1, 1, 1, 1]);
     expect([bob.waiting, bob.mailbox.size, bob.memory.size, bob.workingMemory.size]).toEqual([0, 0, 0, 0]);
+  });
+});
+
+describe("RS1 what a role has heard", () => {
+  test("property: waits in its line, Q1 Q2 as in any other, whether somebody looks at the line or not", () => {
+    const messages = Array.from({ length: 4 }, (_, place) => createMessage(`${place}`, { id: `m${place}` }));
+    const deed = fc.constantFrom("hear", "hear", "take", "look", "news");
+    fc.assert(
+      fc.property(fc.array(fc.tuple(deed, fc.nat(3)), { maxLength: 30 }), (deeds) => {
+        const role = new RoleState("Ann", 0, as);
+        const line = new MessageQueue();
+        for (const [what, place] of deeds) {
+          const message = messages[place] as (typeof messages)[number];
+          if (what === "hear") expect(role.hear(message)).toBe(line.push(message));
+          else if (what === "take") expect(role.takeNext()).toBe(line.pop());
+          else if (what === "look") expect(role.mailbox.toJSON()).toEqual(line.toJSON());
+          else expect(role.news(place)).toEqual(line.peek(place));
+          expect([role.waiting, role.news(9)]).toEqual([line.size, line.peek(9)]);
+        }
+      }),
+    );
   });
 });
 
