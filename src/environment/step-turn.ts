@@ -24,6 +24,7 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Tur
   const error = ended === undefined ? thrown?.error : ended.reason;
   if (error instanceof ControlError) return { kind: "suspended", control: error };
   if (thrown !== undefined) return failedTurn(tools, spec, role, { act, take, at, life: nothingToTell, stepFailed: false }, error);
+  tools.log.state.acting = role;
   return { kind: "ended", event: tools.log.record(activation.ended(tools.log.state.round, at)) };
 }
 

@@ -142,7 +142,7 @@ export function changedState(before: RoleState["custom"], { set, unset }: NonNul
 
 /** The role an activation's end is about: the activation is its open one, or its next one when it took no step. */
 function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
-  const role = roleOf(state, event.role);
+  const role = state.acting?.name === event.role ? state.acting : roleOf(state, event.role);
   if (event.act !== (role.open?.act ?? role.nextAct)) throw damaged(`${event.act} ended, which is not open`);
   return role;
 }

@@ -90,6 +90,8 @@ export interface RunState {
   readonly audiences: WeakMap<readonly string[], Many<RoleState>>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: ReadyRoles;
+  /** Whose turn it is, where turns are over at once: its events need not look for it by its name. No more than a guess. */
+  acting: RoleState | undefined;
   /** Whether a role has ended an activation in the present round. */
   hasActed: boolean;
   readonly open: Set<string>;
@@ -140,6 +142,7 @@ export function emptyRunState(runId: string): RunState {
     roles: new Map(),
     audiences: new WeakMap(),
     ready: new ReadyRoles(),
+    acting: undefined,
     hasActed: false,
     open: new Set(),
     round: 0,

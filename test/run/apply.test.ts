@@ -94,6 +94,16 @@ describe("fold", () => {
   });
 });
 
+test("what an event says is its role's, whoever was thought to act", async () => {
+  const { events, pictures } = await lived("eager");
+  const state = emptyRunState("");
+  for (const [place, event] of events.entries()) {
+    state.acting = [...state.roles.values()].at(place % 5);
+    apply(state, event);
+    expect(projection(state)).toEqual(pictures[place]);
+  }
+});
+
 describe("S1-S4 hold after every event", () => {
   test.each(["rounds", "eager"] as const)("%s", async (scheduler) => {
     const { events } = await lived(scheduler);
