@@ -58,7 +58,7 @@ export class Activation implements RoleContext {
   constructor(parts: ActivationParts) {
     this.#parts = parts;
     this.name = parts.state.name;
-    this.#inbox = parts.state.mailbox.peek(parts.take);
+    this.#inbox = parts.state.news(parts.take);
     this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
   }
 
@@ -297,7 +297,12 @@ export class Activation implements RoleContext {
 function recordedIn(draft: MemoryDraft, known: KnownMessages): readonly RecordedMemoryOp[] {
   const { remembered } = draft;
   if (remembered === undefined) return draft.ops.map((op) => (op[0] === "+" ? recorded(op[1], known) : op));
-  return remembered.map((message) => recorded(message, known));
+  const [first, second] = remembered;
+  // Most remember what they heard and what they said. Lists that grow have room for many, and those made by functions are of another kind.
+  if (first !== undefined && second !== undefined && remembered.length === 2) return [recorded(first, known), recorded(second, known)];
+  const ops: RecordedMemoryOp[] = [];
+  for (const message of remembered) ops.push(recorded(message, known));
+  return ops;
 }
 
 function recorded(message: Message, known: KnownMessages): RecordedMemoryOp {

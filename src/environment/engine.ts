@@ -165,7 +165,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     const isAllHired = this.#hired.size >= this.state.roles.size;
     if (scheduler !== "rounds" && isAllHired) return ready;
     // Where the team was forced to differ, mail may lie for one that is gone.
-    const roles = ready.those((role) => role.ranIn !== round && (isAllHired || this.#hired.specFor(role) !== undefined));
+    const roles = ready.those((role) => role.ranIn !== round && (isAllHired || this.#hired.definitionOf(role) !== undefined));
     return scheduler === "rounds" ? inHireOrder(roles) : roles;
   }
 
@@ -187,7 +187,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     try {
       const hired = this.#hired.definitionOf(role);
       if (hired === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      this.tell("role.active")?.({ type: "role.active", role: name, news: role.mailbox.size });
+      this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
       const result = takeTurn(this.#tools, hired, role);
       if (isThenable(result)) return this.#turnedLater(name, result);
       return this.#turned(name, this.#ended(name, result));

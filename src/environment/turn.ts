@@ -77,7 +77,7 @@ class Attempt implements ActivationParts {
     this.answerer = tools.answerer;
     const { open } = role;
     this.act = open?.act ?? role.nextAct;
-    this.take = open?.take ?? role.retake ?? role.mailbox.size;
+    this.take = open?.take ?? role.retake ?? role.waiting;
     this.#beganAt = tools.clock.now();
     this.#startedAt = open?.at ?? tools.past.startOf(this.act) ?? this.#beganAt;
     this.#activation = hired.spec.mode === "step" ? new StepActivation(this) : new Activation(this);

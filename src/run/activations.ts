@@ -14,7 +14,7 @@ export function openActivation(state: RunState, event: ActStarted): void {
   const role = roleOf(state, event.role);
   if (role.open !== undefined) throw damaged(`${event.role} began ${event.act} while ${role.open.act} was open`);
   if (event.act !== role.nextAct) throw damaged(`${event.act} is not the next activation of ${role.name}`);
-  if (event.take > role.mailbox.size) throw damaged(`${event.act} takes ${event.take} messages of ${role.mailbox.size}`);
+  if (event.take > role.waiting) throw damaged(`${event.act} takes ${event.take} messages of ${role.waiting}`);
   role.open = {
     act: event.act,
     attempt: event.attempt,
@@ -95,6 +95,7 @@ function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
 
 function closeActivation(state: RunState, role: RoleState): void {
   progress(state);
+  if (role.open === undefined) return;
   role.open = undefined;
   state.open.delete(role.name);
 }
