@@ -1,6 +1,5 @@
 import type { Logger } from "../kernel/emit.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
-import type { Message } from "../message/message.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
@@ -8,6 +7,7 @@ import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Definition } from "./hired-roles.ts";
 import type { RoleMemory } from "./role-memories.ts";
+import type { Directory } from "./router.ts";
 
 /** What an activation needs of the environment it happens in. */
 export interface ActivationHost {
@@ -21,8 +21,7 @@ export interface ActivationHost {
   warn(role: string, text: string): void;
   /** How a role remembers beyond the messages of its run, if it does. */
   memoryOf(role: string): RoleMemory | undefined;
-  /** @param publisher the role that says it */
-  route(message: Message, publisher: string): { readonly to: readonly string[]; readonly dead: readonly string[] };
+  readonly directory: Pick<Directory<RoleState>, "route">;
 }
 
 /** What one activation is made of. */

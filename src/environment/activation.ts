@@ -15,7 +15,6 @@ import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import { actWith } from "../role/act.ts";
 import type { Work } from "../role/action-view.ts";
-import { newIn } from "../role/observe.ts";
 import type { Said } from "../role/role.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
 import { messagesOf } from "../role/said.ts";
@@ -95,15 +94,25 @@ export class Activation implements RoleContext {
 
   #observe(): void | Promise<void> {
     const { hired, spec } = this.#parts;
-    if (hired.only !== undefined) return this.#react(newIn(this.#inbox, this.#memory, this.name));
-    const news = spec.role.observe(this);
-    return isThenable(news) ? Promise.resolve(news).then((came) => this.#react(came)) : this.#react(news);
+    const [message] = this.#inbox;
+    if (hired.only !== undefined && message !== undefined && this.#inbox.length === 1) return this.#hear(message);
+    const observed = spec.role.observe(this);
+    return isThenable(observed) ? Promise.resolve(observed).then((came) => this.#remember(came)) : this.#remember(observed);
   }
 
-  #react(observed: readonly Message[]): void | Promise<void> {
-    const news = Object.freeze(observed === this.#inbox ? observed : [...messagesOf(observed, this.name)]);
-    this.news = news;
+  /** What is not remembered yet is news, and so is what it said to itself: as all roles observe, in one step. */
+  #hear(message: Message): void | Promise<void> {
+    return this.#react(this.#memory.add(message) || message.sentFrom === this.name ? this.#inbox : nothing);
+  }
+
+  #remember(observed: readonly Message[]): void | Promise<void> {
+    const news = observed === this.#inbox ? observed : [...messagesOf(observed, this.name)];
     for (let place = 0; place < news.length; place += 1) this.#memory.add(news[place] as Message);
+    return this.#react(news);
+  }
+
+  #react(news: readonly Message[]): void | Promise<void> {
+    this.news = Object.freeze(news);
     if (news.length === 0) return;
     const { only } = this.#parts.hired;
     const said = only === undefined ? this.#parts.spec.role.react(this) : actWith(this, only, wholeNews);

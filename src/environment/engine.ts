@@ -20,7 +20,7 @@ import type { HiredRoles } from "./hired-roles.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";
 import type { RoleMemory } from "./role-memories.ts";
-import type { Route } from "./router.ts";
+import type { Directory, Route } from "./router.ts";
 import type { SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 import { takeTurn } from "./turn.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
@@ -35,6 +35,7 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
 export class Engine implements SchedulerHost, ActivationHost {
   readonly signal: AbortSignal;
   readonly tell: Tell;
+  readonly directory: Directory<RoleState>;
   readonly #parts: EngineParts;
   readonly #hired: HiredRoles;
   readonly #announcer: Announcer;
@@ -52,6 +53,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.tell = parts.tell;
+    this.directory = parts.hired.directory;
     this.#hired = parts.hired;
     this.#announcer = new Announcer(parts);
     this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
@@ -124,14 +126,10 @@ export class Engine implements SchedulerHost, ActivationHost {
     return this.#hired.memoryOf(name);
   }
 
-  route(message: Message, publisher?: string): Route {
-    return this.#hired.route(message, publisher);
-  }
-
   /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
   publish(given: Message): Receipt {
     const message = maskedMessage(this.#parts.mask, fromOutside(given));
-    const sent = sentAs(message, this.route(message));
+    const sent = sentAs(message, this.directory.route(message));
     const waits = this.state.scheduler === "rounds" && (this.#running > 0 || this.midRound);
     this.#parts.log.record({ type: "message", ...sent, ...(waits ? { atBarrier: true as const } : {}) });
     this.#announcer.saidOutside(sent);

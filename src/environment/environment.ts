@@ -58,7 +58,7 @@ export class Environment {
     const logger = options.logger ?? silentLogger;
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
-    this.#listeners = new Listeners({ emitter: backing.emitter, logger, mask });
+    this.#listeners = new Listeners({ ears: backing.ears, logger, mask });
     const isLive = backing.mode !== "replay";
     // Without a journal its name is every environment's: in a store it would be taken for all of them.
     const runId = backing.owned === undefined ? freshRunId(clock.now()) : state.runId;

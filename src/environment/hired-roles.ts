@@ -1,6 +1,5 @@
 import { type Action, assertSameAction } from "../action/action.ts";
 import { UsageError } from "../kernel/errors.ts";
-import type { Message } from "../message/message.ts";
 import { agentMode } from "../role/late-agent.ts";
 import { onlyAction } from "../role/only-action.ts";
 import type { Role } from "../role/role.ts";
@@ -9,7 +8,7 @@ import type { HiredAs, RoleState } from "../run/role-state.ts";
 import { addRoleState, type RunState } from "../run/run-state.ts";
 import { hiredAs } from "./hired-role.ts";
 import type { RoleMemories, RoleMemory } from "./role-memories.ts";
-import { Directory, type Listening, type Route } from "./router.ts";
+import { Directory, type Listening } from "./router.ts";
 
 /** A definition, as all who are hired by it share it. */
 export interface Definition {
@@ -32,18 +31,23 @@ export interface Definition {
 export class HiredRoles {
   readonly #state: RunState;
   readonly #memories: RoleMemories;
-  readonly #directory: Directory<RoleState>;
+  /** By which messages find them. */
+  readonly directory: Directory<RoleState>;
   readonly #definitions = new Map<RoleSpec, Definition>();
   /** By the place of the role in the run, which may have had others who are not hired now. */
   readonly #hired: (Definition | undefined)[] = [];
   readonly #actions = new Map<string, Action>();
+  readonly #find = (name: string): RoleState | undefined => {
+    const state = this.#state.roles.get(name);
+    return state === undefined || this.#hired[state.index] === undefined ? undefined : state;
+  };
   #size = 0;
   #hasAgent = false;
 
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
     this.#memories = memories;
-    this.#directory = new Directory({ find: (name) => this.#find(name), audiences: state.audiences });
+    this.directory = new Directory({ find: this.#find, audiences: state.audiences });
   }
 
   get size(): number {
@@ -73,7 +77,7 @@ export class HiredRoles {
     this.#hired[state.index] = definition;
     this.#size += 1;
     this.#hasAgent ||= definition.spec.mode === "agent";
-    this.#directory.add(state, definition.listening);
+    this.directory.add(state, definition.listening);
   }
 
   has(name: string): boolean {
@@ -92,16 +96,6 @@ export class HiredRoles {
 
   memoryOf(name: string): RoleMemory | undefined {
     return this.#memories.of(name);
-  }
-
-  /** @param publisher the role that says it */
-  route(message: Message, publisher?: string): Route {
-    return this.#directory.route(message, publisher);
-  }
-
-  #find(name: string): RoleState | undefined {
-    const state = this.#state.roles.get(name);
-    return state === undefined || this.#hired[state.index] === undefined ? undefined : state;
   }
 
   #definitionBy(role: Role): Definition {

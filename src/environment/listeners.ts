@@ -1,4 +1,3 @@
-import { EventEmitter } from "eventemitter3";
 import type { Logger } from "../kernel/emit.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import { isThenable } from "../kernel/thenable.ts";
@@ -6,11 +5,12 @@ import type { Mask } from "../kernel/mask.ts";
 import type { Observed, ObservedOf } from "../run/event.ts";
 import { maskedError } from "../run/masking.ts";
 import type { Tell } from "./announcer.ts";
+import { Ears } from "./ears.ts";
 
 /** What listeners are told with. */
 export interface ListenersParts {
-  /** Default: one of its own. A run has one before it has an environment. */
-  readonly emitter?: EventEmitter | undefined;
+  /** Default: its own. A run has them before it has an environment. */
+  readonly ears?: Ears | undefined;
   readonly logger: Logger;
   readonly mask: Mask;
 }
@@ -23,33 +23,32 @@ export interface ListenersParts {
  */
 export class Listeners {
   readonly #parts: ListenersParts;
-  readonly #emitter: EventEmitter;
+  readonly #ears: Ears;
 
   constructor(parts: ListenersParts) {
     this.#parts = parts;
-    this.#emitter = parts.emitter ?? new EventEmitter();
+    this.#ears = parts.ears ?? new Ears();
   }
 
   /** Calls `listener` for every event or notice of a type; the returned function stops that. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
-    this.#emitter.on(type, listener as (observed: Observed) => void);
-    return () => void this.#emitter.off(type, listener as (observed: Observed) => void);
+    return this.#ears.on(type, listener);
   }
 
   /** Where notices of a type are told; undefined while nobody listens to it (O3). */
-  readonly hearing: Tell = (type) => (this.#emitter.listenerCount(type) > 0 ? this.tell : undefined);
+  readonly hearing: Tell = (type) => (this.#ears.isDeaf || !this.#ears.hears(type) ? undefined : this.tell);
 
   /** Whether somebody wants to hear of this type. */
   listensTo(type: Observed["type"]): boolean {
-    return this.#emitter.listenerCount(type) > 0;
+    return !this.#ears.isDeaf && this.#ears.hears(type);
   }
 
   readonly tell = (observed: Observed): void => {
     if (!this.listensTo(observed.type)) return;
     deepFreeze(observed);
-    for (const listener of this.#emitter.listeners(observed.type)) {
+    for (const listener of this.#ears.listenersTo(observed.type)) {
       try {
-        const heard: unknown = listener(observed);
+        const heard = listener(observed);
         if (isThenable(heard)) void Promise.resolve(heard).catch((error: unknown) => this.#failed(observed, error));
       } catch (error) {
         this.#failed(observed, error);

@@ -95,7 +95,7 @@ export class Outbox {
   }
 
   #send(message: Message): Sent {
-    const { to, dead } = this.#parts.host.route(message, this.#name);
+    const { to, dead } = this.#parts.host.directory.route(message, this.#name);
     const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
     if (this.#sent === undefined) this.#sent = [sent];
     else this.#sent.push(sent);

@@ -1,14 +1,14 @@
-import type { EventEmitter } from "eventemitter3";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Past } from "../run/past.ts";
 import type { OwnedRun } from "../run/run-log.ts";
 import type { RunState } from "../run/run-state.ts";
+import type { Ears } from "./ears.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** What a team adds to an environment: a journal, a budget, a state to go on from. */
 export interface RunBacking {
   readonly state?: RunState;
-  readonly emitter?: EventEmitter;
+  readonly ears?: Ears;
   readonly owned?: OwnedRun;
   readonly requirePrice?: boolean;
   readonly checkpoint?: () => boolean;

@@ -96,7 +96,7 @@ export class StepActivation implements StepOut {
       parents: parents === undefined || parents === null ? this.#answered : Object.freeze([...parents]),
       timestamp: this.#at,
     });
-    const { to, dead } = this.#host.route(message, this.name);
+    const { to, dead } = this.#host.directory.route(message, this.name);
     const sent = dead.length === 0 ? { message, to } : { message, to, dead };
     // A list that grows has room for many; most activations say one thing.
     if (this.#said === undefined) this.#said = [sent];

@@ -73,7 +73,7 @@ function environmentOf({ options, journal, controls, crew, state, past, epoch }:
     { ...options, description: options.description ?? options.name ?? "" },
     {
       state,
-      emitter: controls.emitter,
+      ears: controls.ears,
       owned: { journal, epoch },
       requirePrice: (crew.budget ?? state.budget) !== undefined && options.allowUnpriced !== true,
       checkpoint: () => crew.stopWhen?.(progressOf(state)) ?? false,

@@ -59,7 +59,7 @@ async function environmentOf(
     { ...rest, clock: replay.clock(options.clock ?? systemClock), description: options.description ?? options.name ?? "" },
     {
       state,
-      emitter: controls.emitter,
+      ears: controls.ears,
       owned: { journal: scratch, epoch: await scratch.claim(controls.id) },
       signal: controls.signal,
       grew: controls.grew,

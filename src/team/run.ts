@@ -1,6 +1,6 @@
-import { EventEmitter } from "eventemitter3";
 import { AbortedError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
+import { Ears } from "../environment/ears.ts";
 import type { RunResult } from "../environment/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
@@ -8,7 +8,7 @@ import type { Journal } from "../run/journal.ts";
 /** What drives a run: it gets the handle's means to be watched, paused and stopped. */
 export interface RunControls {
   readonly id: string;
-  readonly emitter: EventEmitter;
+  readonly ears: Ears;
   readonly signal: AbortSignal;
   /** To be called when events became durable. */
   readonly grew: () => void;
@@ -28,7 +28,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly id: string;
   readonly result: Promise<RunResult>;
   readonly #journal: Journal;
-  readonly #emitter = new EventEmitter();
+  readonly #ears = new Ears();
   readonly #abort = new AbortController();
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
@@ -43,7 +43,7 @@ export class Run implements AsyncIterable<RunEvent> {
     const own = this.#abort.signal;
     const controls: RunControls = {
       id,
-      emitter: this.#emitter,
+      ears: this.#ears,
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
       started: () => this.#becomeRunning(),
@@ -79,8 +79,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Calls `listener` for every event or notice of a type, as it comes; the returned function stops that. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
-    this.#emitter.on(type, listener as (observed: Observed) => void);
-    return () => void this.#emitter.off(type, listener as (observed: Observed) => void);
+    return this.#ears.on(type, listener);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. What was under way stays open. */
