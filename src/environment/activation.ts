@@ -94,8 +94,8 @@ export class Activation implements RoleContext {
 
   #observe(): void | Promise<void> {
     const { hired, spec } = this.#parts;
-    const [message] = this.#inbox;
-    if (hired.only !== undefined && message !== undefined && this.#inbox.length === 1) return this.#hear(message);
+    const message = this.#inbox.length === 1 ? this.#inbox[0] : undefined;
+    if (hired.only !== undefined && message !== undefined) return this.#hear(message);
     const observed = spec.role.observe(this);
     return isThenable(observed) ? Promise.resolve(observed).then((came) => this.#remember(came)) : this.#remember(observed);
   }
@@ -306,11 +306,10 @@ export class Activation implements RoleContext {
 function recordedIn(draft: MemoryDraft, known: KnownMessages): readonly RecordedMemoryOp[] {
   const { remembered } = draft;
   if (remembered === undefined) return draft.ops.map((op) => (op[0] === "+" ? recorded(op[1], known) : op));
-  const [first, second] = remembered;
-  // Most remember what they heard and what they said. Lists that grow have room for many, and those made by functions are of another kind.
-  if (first !== undefined && second !== undefined && remembered.length === 2) return [recorded(first, known), recorded(second, known)];
-  const ops: RecordedMemoryOp[] = [];
-  for (const message of remembered) ops.push(recorded(message, known));
+  // Most remember what they heard, or that and what they said. A list that grows has room for many.
+  const ops = [recorded(remembered[0] as Message, known)];
+  if (remembered.length === 2) return [ops[0] as RecordedMemoryOp, recorded(remembered[1] as Message, known)];
+  for (let place = 1; place < remembered.length; place += 1) ops.push(recorded(remembered[place] as Message, known));
   return ops;
 }
 

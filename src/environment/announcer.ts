@@ -29,9 +29,12 @@ export class Announcer {
   }
 
   /** What a role said. */
-  said(sent: Sent): void {
-    if (sent.dead !== undefined) this.#lost(sent.message, sent.dead);
-    if (isOutput(sent)) this.#parts.tell("message.output")?.({ type: "message.output", message: sent.message });
+  said(all: readonly Sent[]): void {
+    for (let place = 0; place < all.length; place += 1) {
+      const { message, to, dead } = all[place] as Sent;
+      if (dead !== undefined) this.#lost(message, dead);
+      if (to.length === 0 && isOutput(all[place] as Sent)) this.#parts.tell("message.output")?.({ type: "message.output", message });
+    }
   }
 
   /** What somebody said from outside: there everybody should be heard. */

@@ -239,7 +239,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   #ended(name: string, result: TurnResult): TurnEnd {
     switch (result.kind) {
       case "ended":
-        for (const sent of result.event.said) this.#announcer.said(sent);
+        this.#announcer.said(result.event.said);
         return "done";
       case "retried":
         return "done";

@@ -130,8 +130,8 @@ export class Outbox {
   get #heard(): readonly string[] {
     const { news } = this.#author;
     if (this.#parents?.of === news) return this.#parents.ids;
-    const [only] = news;
-    const ids = Object.freeze(only !== undefined && news.length === 1 ? [only.id] : news.map(({ id }) => id));
+    const only = news.length === 1 ? news[0] : undefined;
+    const ids = Object.freeze(only !== undefined ? [only.id] : news.map(({ id }) => id));
     this.#parents = { of: news, ids };
     return ids;
   }

@@ -70,8 +70,8 @@ export class Directory<R extends Hearer> {
 
   /** By its name, as most are; then what the message says is the list of who hears it. */
   #isForOne(sendTo: readonly string[]): boolean {
-    const [address = ""] = sendTo;
-    return sendTo.length === 1 && this.#parts.find(address) !== undefined && !this.#byAddress.has(address);
+    const address = sendTo.length === 1 ? sendTo[0] : undefined;
+    return address !== undefined && this.#parts.find(address) !== undefined && !this.#byAddress.has(address);
   }
 
   #newKin(listening: Listening): Kin<R> {

@@ -4,7 +4,7 @@ import { Plan } from "../memory/plan.ts";
 import type { Message } from "../message/message.ts";
 import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
-import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp } from "./event.ts";
+import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { nothingCarried, type RoleState } from "./role-state.ts";
 import { progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
@@ -39,7 +39,8 @@ export function endActivation(state: RunState, event: ActEnded): void {
   if (event.summary !== undefined) role.summary = event.summary;
   closeActivation(state, role);
   passOn(state, role);
-  for (const sent of event.said) {
+  for (let place = 0; place < event.said.length; place += 1) {
+    const sent = event.said[place] as Sent;
     if (state.scheduler === "rounds") state.pending.push({ order: role.index, sent });
     else deliver(state, sent, "role");
   }

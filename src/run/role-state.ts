@@ -7,7 +7,6 @@ import { MessageQueue } from "../message/message-queue.ts";
 import type { Joins } from "../role/reaction.ts";
 import type { HiredRole } from "./event.ts";
 import { actName } from "./act-name.ts";
-import { NOT_READY } from "./ready-roles.ts";
 import type { OpenActivation, StepOutcome } from "./run-state.ts";
 
 /** What a role is hired as, whatever its name: all who are hired by one definition share it. */
@@ -65,8 +64,9 @@ export class RoleState {
   n = 0;
   /** The last round in which it ended an activation, where there are rounds. */
   ranIn = -1;
-  /** Its place among those with mail, while it has some; `NOT_READY` otherwise. */
-  readyAt: number = NOT_READY;
+  /** Who stands before and behind it in the line of those with mail, while it has some: written by that line alone. */
+  readyBefore: RoleState | undefined;
+  readyBehind: RoleState | undefined;
   readonly #hired: HiredAs;
   /** From when somebody asks for the name of what it does next until that is done. */
   #nextAct: string | undefined;
