@@ -1,5 +1,5 @@
 import { ContextClosedError, UsageError } from "../kernel/errors.ts";
-import { lightStream, type Random } from "../kernel/random.ts";
+import { LightStream } from "../kernel/random.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { UserRequirement } from "../message/address.ts";
@@ -33,7 +33,7 @@ export class StepActivation implements StepOut {
   #message: Message | undefined;
   #said: Sent[] | undefined;
   #change: StateChange | undefined;
-  #random: Random | undefined;
+  #random: LightStream | undefined;
   #closed = false;
 
   // Taken apart, so that what is given needs not be made where it is made only for this.
@@ -109,8 +109,8 @@ export class StepActivation implements StepOut {
   }
 
   random(): number {
-    this.#random ??= lightStream(this.#host.seed, this.name, this.#role.n);
-    return this.#random();
+    this.#random ??= new LightStream(this.#host.seed, this.name, this.#role.n);
+    return this.#random.next();
   }
 
   now(): number {

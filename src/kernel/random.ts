@@ -37,27 +37,79 @@ const STIRRED = 12;
  * As {@link randomStream}, for where each of very many activations has a stream of its own: it is made in a fraction of the time. The state of
  * sfc32 is hashed by cyrb128 (bryc, public domain), which is no cryptography, and stirred as its author says.
  */
-export function lightStream(seed: string, name: string, n: number): Random {
-  // No two of them give one text.
-  const text = `${n} ${name.length} ${name}${seed}`;
-  let a = 1_779_033_703;
-  let b = 3_144_134_277;
-  let c = 1_013_904_242;
-  let d = 2_773_480_762;
-  for (let place = 0; place < text.length; place += 1) {
-    const code = text.charCodeAt(place);
-    a = b ^ Math.imul(a ^ code, 597_399_067);
-    b = c ^ Math.imul(b ^ code, 2_869_860_233);
-    c = d ^ Math.imul(c ^ code, 951_274_213);
-    d = a ^ Math.imul(d ^ code, 2_716_044_179);
+export class LightStream {
+  #a: number;
+  #b: number;
+  #c: number;
+  #counter: number;
+
+  constructor(seed: string, name: string, n: number) {
+    const hash = new Cyrb128();
+    // No two of them give one text. It is hashed piece by piece: putting it together takes as long as that.
+    hash.add(`${n} ${name.length} `);
+    hash.add(name);
+    hash.add(seed);
+    const [one, two, three, four] = hash.mixed();
+    let a = one ^ two ^ three ^ four;
+    let b = one ^ two;
+    let c = one ^ three;
+    let counter = one ^ four;
+    for (let stirred = 0; stirred < STIRRED; stirred += 1) {
+      const t = (((a + b) | 0) + counter) | 0;
+      counter = (counter + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (((c << 21) | (c >>> 11)) + t) | 0;
+    }
+    this.#a = a;
+    this.#b = b;
+    this.#c = c;
+    this.#counter = counter;
   }
-  a = Math.imul(c ^ (a >>> 18), 597_399_067);
-  b = Math.imul(d ^ (b >>> 22), 2_869_860_233);
-  c = Math.imul(a ^ (c >>> 17), 951_274_213);
-  d = Math.imul(b ^ (d >>> 19), 2_716_044_179);
-  const random = sfc32(a ^ b ^ c ^ d, a ^ b, a ^ c, a ^ d);
-  for (let stirred = 0; stirred < STIRRED; stirred += 1) random();
-  return random;
+
+  next(): number {
+    const b = this.#b;
+    const c = this.#c;
+    const t = (((this.#a + b) | 0) + this.#counter) | 0;
+    this.#counter = (this.#counter + 1) | 0;
+    this.#a = b ^ (b >>> 9);
+    this.#b = (c + (c << 3)) | 0;
+    this.#c = (((c << 21) | (c >>> 11)) + t) | 0;
+    return (t >>> 0) / 4294967296;
+  }
+}
+
+class Cyrb128 {
+  #a = 1_779_033_703;
+  // As 32 bits with a sign, like all that follows.
+  #b = 3_144_134_277 | 0;
+  #c = 1_013_904_242;
+  #d = 2_773_480_762 | 0;
+
+  add(text: string): void {
+    let a = this.#a;
+    let b = this.#b;
+    let c = this.#c;
+    let d = this.#d;
+    for (let place = 0; place < text.length; place += 1) {
+      const code = text.charCodeAt(place);
+      a = b ^ Math.imul(a ^ code, 597_399_067);
+      b = c ^ Math.imul(b ^ code, 2_869_860_233);
+      c = d ^ Math.imul(c ^ code, 951_274_213);
+      d = a ^ Math.imul(d ^ code, 2_716_044_179);
+    }
+    this.#a = a;
+    this.#b = b;
+    this.#c = c;
+    this.#d = d;
+  }
+
+  mixed(): readonly [number, number, number, number] {
+    const a = Math.imul(this.#c ^ (this.#a >>> 18), 597_399_067);
+    const b = Math.imul(this.#d ^ (this.#b >>> 22), 2_869_860_233);
+    const c = Math.imul(a ^ (this.#c >>> 17), 951_274_213);
+    return [a, b, c, Math.imul(b ^ (this.#d >>> 19), 2_716_044_179)];
+  }
 }
 
 /** A fresh seed of 16 hexadecimal digits from the machine's randomness. */

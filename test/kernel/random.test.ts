@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { freshSeed, lightStream, randomStream } from "../../src/kernel/random.ts";
+import { freshSeed, LightStream, type Random, randomStream } from "../../src/kernel/random.ts";
 
 function first(count: number, next: () => number): number[] {
   return Array.from({ length: count }, next);
@@ -65,7 +65,12 @@ describe("randomStream", () => {
   });
 });
 
-describe("lightStream", () => {
+function lightStream(...path: ConstructorParameters<typeof LightStream>): Random {
+  const stream = new LightStream(...path);
+  return () => stream.next();
+}
+
+describe("LightStream", () => {
   test.each([
     [
       ["seed", "Ann", 0],
