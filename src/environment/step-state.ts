@@ -43,16 +43,20 @@ export function stateChange(before: JsonObject, given: object): StateChange | un
   const keys = Object.keys(given);
   let set: Record<string, Json> | undefined;
   let added = 0;
+  let kept = 0;
   for (const key of keys) {
     if (key === "__proto__") throw protoFault(root);
     const had = memberOf(before, key);
     if (had === undefined) added += 1;
     const member = plain((given as Record<string, unknown>)[key], had, key, root);
-    if (member !== had) (set ??= {})[key] = member;
+    if (member === had) kept += 1;
+    else (set ??= {})[key] = member;
   }
   const had = Object.keys(before);
   const isGone = keys.length - added < had.length;
   if (set === undefined && !isGone) return undefined;
+  // It may be the next state as it is: see `changedState`.
+  if (kept === 0 && !isGone) Object.freeze(set);
   return { set: set ?? {}, unset: isGone ? without(had, keys) : nothing };
 }
 

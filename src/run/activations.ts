@@ -137,9 +137,16 @@ function remember(memory: RoleState["memory"], ops: readonly RecordedMemoryOp[],
 
 /** A role's custom state after a change of it: what was there keeps its place. */
 export function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
+  if (unset.length === 0 && Object.isFrozen(set) && saysAll(before, set)) return set;
   const after: Record<string, Json> = { ...before, ...set };
   for (const key of unset) delete after[key];
   return after;
+}
+
+/** Whether a change tells every key anew, each at its place. */
+function saysAll(before: RoleState["custom"], set: RoleState["custom"]): boolean {
+  const told = Object.keys(set);
+  return Object.keys(before).every((key, place) => key === told[place]);
 }
 
 /** The role an activation's end is about: the activation is its open one, or its next one when it took no step. */

@@ -55,7 +55,7 @@ function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
   const said = cleanList(mask, event.said, maskedSent);
   const memory = maskedOps(mask, event.memory);
   const working = maskedOps(mask, event.working);
-  const state = event.state === undefined ? undefined : masked(mask, event.state);
+  const state = event.state === undefined ? undefined : maskedChange(mask, event.state);
   const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
   const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
   const isAsItWas = said === event.said && memory === event.memory && working === event.working;
@@ -69,6 +69,12 @@ function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
     ...(plan === undefined ? {} : { plan }),
     ...(summary === undefined ? {} : { summary }),
   };
+}
+
+function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNullable<ActEnded["state"]> {
+  const set = masked(mask, change.set);
+  const unset = cleanList(mask, change.unset, walk) as readonly string[];
+  return set === change.set && unset === change.unset ? change : { set, unset };
 }
 
 function maskedSent<S extends Sent>(mask: Mask, sent: S): S {

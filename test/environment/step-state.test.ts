@@ -103,6 +103,40 @@ describe("SS1 a state is plain JSON, and what is not is told with its place", ()
   });
 });
 
+describe("a change that tells all keys anew", () => {
+  const record = (change: NonNullable<ReturnType<typeof stateChange>>): typeof change =>
+    JSON.parse(JSON.stringify(change)) as typeof change;
+
+  test("is the next state itself, and only where nobody can change it", () => {
+    const change = stateChange(before, { count: 2, list: [], pair: { left: "b", right: null }, more: true });
+    if (change === undefined) throw new Error("Expected a change.");
+    expect(changedState(before, change)).toBe(change.set);
+    expect(isFrozenThroughout(change.set)).toBe(true);
+    const read = record(change);
+    const now = changedState(before, read);
+    expect(now).toStrictEqual(change.set);
+    expect(now).not.toBe(read.set);
+  });
+
+  test("property: leads to what its record leads to, with every key at its place", () => {
+    const keys = fc.uniqueArray(fc.oneof(fc.constantFrom("a", "b", "c", "d", "1", "0"), fc.string()), { maxLength: 6 });
+    fc.assert(
+      fc.property(
+        keys.chain((all) => fc.tuple(fc.subarray(all), fc.shuffledSubarray(all, { minLength: all.length }))),
+        ([had, has]) => {
+          fc.pre(!had.includes("__proto__") && !has.includes("__proto__"));
+          const was = heldState(Object.fromEntries(had.map((key) => [key, 0])));
+          const change = stateChange(was, Object.fromEntries(has.map((key) => [key, 1])));
+          if (change === undefined) return;
+          expect(change.unset).toEqual([]);
+          expect(JSON.stringify(changedState(was, change))).toBe(JSON.stringify(changedState(was, record(change))));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
 describe("SS2 nobody can change a state", () => {
   test("property: nor anything in it, nor through what was returned", () => {
     fc.assert(

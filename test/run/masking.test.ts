@@ -5,7 +5,7 @@ import { TroupeError } from "../../src/kernel/errors.ts";
 import { maskSecrets } from "../../src/kernel/mask.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole } from "../../src/role/role.ts";
-import { masked, maskedError } from "../../src/run/masking.ts";
+import { masked, maskedBody, maskedError } from "../../src/run/masking.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
@@ -82,6 +82,24 @@ describe("J6 no secret is ever recorded", () => {
       return rc.message(every, { instructContent: { key: every } });
     });
     expectClean((await recorded({ roles: [ann] }, `build it with ${every}`)).text);
+  });
+
+  test.each([
+    [
+      { set: { [SECRET]: 1 }, unset: [] },
+      { set: { "[secret]": 1 }, unset: [] },
+    ],
+    [
+      { set: { at: [SECRET] }, unset: ["other"] },
+      { set: { at: ["[secret]"] }, unset: ["other"] },
+    ],
+    [
+      { set: {}, unset: ["other", SECRET] },
+      { set: {}, unset: ["other", "[secret]"] },
+    ],
+  ])("in how a state changed: %j", (state, clean) => {
+    const ended = { type: "act.ended", act: "Ann#0~1", role: "Ann", round: 0, take: 1, said: [], memory: [], working: [] } as const;
+    expect(maskedBody(maskSecrets([SECRET]), { ...ended, state })).toEqual({ ...ended, state: clean });
   });
 
   test("in a question to a person and the answer", async () => {
