@@ -1,3 +1,4 @@
+import type { JsonObject } from "../kernel/json.ts";
 import { ContextClosedError, UsageError } from "../kernel/errors.ts";
 import { LightStream } from "../kernel/random.ts";
 import { isThenable } from "../kernel/thenable.ts";
@@ -9,11 +10,9 @@ import type { StepOut } from "../role/step-role.ts";
 import { changedState } from "../run/activations.ts";
 import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
-import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
+import type { ActivationHost } from "./activation-parts.ts";
 import { assertMessageSize } from "./message-size.ts";
 import { heldState, type StateChange, stateChange } from "./step-state.ts";
-
-type StepParts = Pick<ActivationParts, "act" | "spec" | "state" | "take" | "host" | "now">;
 
 /**
  * One activation of a role that is a step function: the function is called for each message, at one go, and what it said and the state it came
@@ -23,12 +22,11 @@ type StepParts = Pick<ActivationParts, "act" | "spec" | "state" | "take" | "host
  * role's name, how often the role has acted, its state, its messages and when it began.
  */
 export class StepActivation implements StepOut {
-  readonly name: string;
-  readonly #act: string;
+  readonly #host: ActivationHost;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
+  readonly #act: string;
   readonly #take: number;
-  readonly #host: ActivationHost;
   readonly #at: number;
   #message: Message | undefined;
   #said: Sent[] | undefined;
@@ -36,26 +34,33 @@ export class StepActivation implements StepOut {
   #random: LightStream | undefined;
   #closed = false;
 
-  // Taken apart, so that what is given needs not be made where it is made only for this.
-  constructor({ act, spec, state, take, host, now }: StepParts) {
-    this.name = state.name;
-    this.#act = act;
-    this.#spec = spec;
-    this.#role = state;
-    this.#take = take;
+  /**
+   * Told one by one: an object for all of it would be made for each activation.
+   *
+   * @param at when it began
+   */
+  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, act: string, take: number, at: number) {
     this.#host = host;
-    this.#at = now;
+    this.#spec = spec;
+    this.#role = role;
+    this.#act = act;
+    this.#take = take;
+    this.#at = at;
+  }
+
+  get name(): string {
+    return this.#role.name;
   }
 
   live(): void {
-    const { role } = this.#spec;
     const first = heldState(this.#role.custom);
+    const only = this.#take === 1 ? this.#role.oldest : undefined;
+    // Most have one.
+    if (only !== undefined) return StepActivation.#hear(this, first, only);
     let last = first;
     for (const message of this.#role.news(this.#take)) {
       if (this.#change !== undefined) last = heldState(changedState(last, this.#change));
-      this.#message = message;
-      const given: unknown = role.step?.(last, message, this);
-      this.#change = given === undefined || given === last ? undefined : stateChange(last, stateIn(given, this.name));
+      StepActivation.#hear(this, last, message);
     }
     // Of several changes one is recorded.
     if (last !== first) this.#change = stateChange(first, this.#change === undefined ? last : changedState(last, this.#change));
@@ -93,7 +98,7 @@ export class StepActivation implements StepOut {
       role: fields.role ?? "assistant",
       causeBy: causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom: sentFrom === undefined ? this.name : nameOr(sentFrom, ""),
-      parents: parents === undefined || parents === null ? this.#answered : Object.freeze([...parents]),
+      parents: parents === undefined || parents === null ? answered(this.#message) : Object.freeze([...parents]),
       timestamp: this.#at,
     });
     const { to, dead } = this.#host.directory.route(message, this.name);
@@ -104,8 +109,11 @@ export class StepActivation implements StepOut {
     return message;
   }
 
-  get #answered(): readonly string[] {
-    return this.#message === undefined ? nobody : Object.freeze([this.#message.id]);
+  // Of the class: each instance would carry the brand of a method of its own.
+  static #hear(one: StepActivation, state: JsonObject, message: Message): void {
+    one.#message = message;
+    const given: unknown = one.#spec.role.step?.(state, message, one);
+    one.#change = given === undefined || given === state ? undefined : stateChange(state, stateIn(given, one.name));
   }
 
   random(): number {
@@ -116,6 +124,10 @@ export class StepActivation implements StepOut {
   now(): number {
     return this.#at;
   }
+}
+
+function answered(message: Message | undefined): readonly string[] {
+  return message === undefined ? nobody : Object.freeze([message.id]);
 }
 
 /** @throws UsageError `STEP_RESULT` when it is no object, or a promise */

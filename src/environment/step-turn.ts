@@ -18,7 +18,7 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Tur
   const act = role.nextAct;
   const take = role.retake ?? role.waiting;
   const at = tools.past.startOf(act) ?? tools.clock.now();
-  const activation = new StepActivation({ act, spec, state: role, take, host: tools.host, now: at });
+  const activation = new StepActivation(tools.host, spec, role, act, take, at);
   const thrown = lived(activation);
   const ended = tools.lifetimes.ended;
   const error = ended === undefined ? thrown?.error : ended.reason;

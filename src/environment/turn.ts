@@ -80,7 +80,8 @@ class Attempt implements ActivationParts {
     this.take = open?.take ?? role.retake ?? role.waiting;
     this.#beganAt = tools.clock.now();
     this.#startedAt = open?.at ?? tools.past.startOf(this.act) ?? this.#beganAt;
-    this.#activation = hired.spec.mode === "step" ? new StepActivation(this) : new Activation(this);
+    this.#activation =
+      hired.spec.mode === "step" ? new StepActivation(tools.host, hired.spec, role, this.act, this.take, this.#startedAt) : new Activation(this);
   }
 
   /** Made when somebody waits in it, or asks for its signal. */

@@ -31,8 +31,8 @@ export function openActivation(state: RunState, event: ActStarted): void {
 /** An activation took effect. */
 export function endActivation(state: RunState, event: ActEnded): void {
   const role = actingRole(state, event);
-  const taken = consume(state, role, event.take);
-  if (event.memory.length > 0 || event.working.length > 0) rememberBoth(role, event, new KnownMessages(taken, event.said));
+  if (event.memory.length > 0 || event.working.length > 0) consumeAndRemember(state, role, event);
+  else consumeOnly(state, role, event.take);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
@@ -105,9 +105,20 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   // Most take one: a list that grows has room for many.
   const taken = take === 1 ? [nextOf(role, take, 0)] : [];
   for (let had = taken.length; had < take; had += 1) taken.push(nextOf(role, take, had));
+  standBehind(state, role);
+  return taken;
+}
+
+/** Where nobody asks what it was. */
+function consumeOnly(state: RunState, role: RoleState, take: number): void {
+  for (let had = 0; had < take; had += 1) nextOf(role, take, had);
+  standBehind(state, role);
+}
+
+/** Who has more mail waits behind all others. */
+function standBehind(state: RunState, role: RoleState): void {
   state.ready.delete(role);
   if (role.waiting > 0) state.ready.add(role);
-  return taken;
 }
 
 function nextOf(role: RoleState, take: number, had: number): Message {
@@ -116,7 +127,8 @@ function nextOf(role: RoleState, take: number, had: number): Message {
   return message;
 }
 
-function rememberBoth(role: RoleState, { memory, working }: ActEnded, known: KnownMessages): void {
+function consumeAndRemember(state: RunState, role: RoleState, { take, said, memory, working }: ActEnded): void {
+  const known = new KnownMessages(consume(state, role, take), said);
   if (memory.length > 0) remember(role.memory, memory, known);
   if (working.length > 0) remember(role.workingMemory, working, known);
 }

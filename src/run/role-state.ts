@@ -141,6 +141,12 @@ export class RoleState {
     return mail instanceof MessageQueue ? mail.peek(most) : [mail];
   }
 
+  /** The message that has waited longest. */
+  get oldest(): Message | undefined {
+    const mail = this.#mail;
+    return mail instanceof MessageQueue ? mail.peek(1)[0] : mail;
+  }
+
   /** Takes the message that has waited longest. */
   takeNext(): Message | undefined {
     const mail = this.#mail;

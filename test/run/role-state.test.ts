@@ -81,7 +81,7 @@ describe("RS1 what a role has heard", () => {
           else if (what === "take") expect(role.takeNext()).toBe(line.pop());
           else if (what === "look") expect(role.mailbox.toJSON()).toEqual(line.toJSON());
           else expect(role.news(place)).toEqual(line.peek(place));
-          expect([role.waiting, role.news(9)]).toEqual([line.size, line.peek(9)]);
+          expect([role.waiting, role.oldest, role.news(9)]).toEqual([line.size, line.peek(1)[0], line.peek(9)]);
         }
       }),
     );
