@@ -56,10 +56,13 @@ export class Directory<R extends Hearer> {
    * @param publisher the role that publishes it; nobody's name when it comes from outside
    */
   route(message: Message, publisher: string = message.sentFrom): Route {
-    if (this.#isForOne(message.sendTo)) return { to: message.sendTo, dead: nowhere };
+    const { sendTo } = message;
+    const only = sendTo.length === 1 ? sendTo[0] : undefined;
+    // Most go to one role, by its name: who hears it is told by the list that tells to whom it goes.
+    if (only !== undefined && this.#isNameAlone(only) && Object.isFrozen(sendTo)) return { to: sendTo, dead: nobody };
     const lists: Listing<R>[] = [];
     const dead: string[] = [];
-    for (const address of message.sendTo) {
+    for (const address of sendTo) {
       if (address === ROUTE_TO_NONE) continue;
       const found = address === ROUTE_TO_ALL ? this.#watchers(message, publisher) : this.#addressed(address, message);
       if (found.members.length > 0) lists.push(found);
@@ -68,10 +71,9 @@ export class Directory<R extends Hearer> {
     return { to: this.#namesOf(together(lists)), dead };
   }
 
-  /** By its name, as most are; then what the message says is the list of who hears it. */
-  #isForOne(sendTo: readonly string[]): boolean {
-    const address = sendTo.length === 1 ? sendTo[0] : undefined;
-    return address !== undefined && this.#parts.find(address) !== undefined && !this.#byAddress.has(address);
+  /** Whether an address is a role's name, and nobody else's. */
+  #isNameAlone(address: string): boolean {
+    return this.#parts.find(address) !== undefined && !this.#byAddress.has(address);
   }
 
   #newKin(listening: Listening): Kin<R> {
@@ -110,7 +112,7 @@ export class Directory<R extends Hearer> {
   }
 }
 
-const nowhere: readonly string[] = Object.freeze([]);
+const nobody: readonly string[] = Object.freeze([]);
 
 function audienceAt<R extends Hearer>(index: Map<string, Audience<R>>, key: string, besides?: Audience<R>): Audience<R> {
   const known = index.get(key);

@@ -79,6 +79,17 @@ function hears(role: Hearer & Listening, { sendTo, sentFrom, causeBy }: Message)
 }
 
 describe("Directory", () => {
+  test("E4 what goes to one role by its name shares its own list with its route, unless somebody could change that", () => {
+    const { directory } = new Town(each(["a", "b"], () => ({ addresses: ["smith"] }))).hire();
+    const said = createMessage("x", { sendTo: "a" });
+    expect(directory.route(said)).toEqual({ to: ["a"], dead: [] });
+    expect(directory.route(said).to).toBe(said.sendTo);
+    const open = { ...said, sendTo: ["a"] };
+    const { to } = directory.route(open);
+    open.sendTo[0] = "b";
+    expect([to, Object.isFrozen(to)]).toEqual([["a"], true]);
+  });
+
   test("property: it routes as the rule says, in hire order, and names exactly the addresses that nobody has", () => {
     fc.assert(
       fc.property(town, message, fc.nat(5), fc.boolean(), (kinds, sent, early, isReversed) => {
