@@ -8,8 +8,7 @@ import type { Receipt } from "../message/receipt.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
-import type { Sent } from "../run/event.ts";
-import { maskedMessage } from "../run/masking.ts";
+import type { MessagePublished } from "../run/event.ts";
 import type { ReadyRoles } from "../run/ready-roles.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "../run/run-state.ts";
@@ -128,13 +127,12 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
   publish(given: Message): Receipt {
-    const message = maskedMessage(this.#parts.mask, fromOutside(given));
-    const sent = sentAs(message, this.directory.route(message));
+    const said = fromOutside(given);
     const waits = this.state.scheduler === "rounds" && (this.#running > 0 || this.midRound);
-    this.#parts.log.record({ type: "message", ...sent, ...(waits ? { atBarrier: true as const } : {}) });
+    const sent = this.#parts.log.record(publishedAs(said, this.directory.route(said), waits));
     this.#announcer.saidOutside(sent);
     this.#wake();
-    return { message, recipients: sent.to };
+    return { message: sent.message, recipients: sent.to };
   }
 
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
@@ -281,6 +279,8 @@ export function roundsOf(state: RunState): number {
   return state.scheduler === "rounds" ? state.round : state.busiest;
 }
 
-function sentAs(message: Message, route: Route): Sent {
-  return route.dead.length === 0 ? { message, to: route.to } : { message, to: route.to, dead: route.dead };
+/** Who waits is delivered at the end of the round. */
+function publishedAs(message: Message, { to, dead }: Route, waits: boolean): MessagePublished {
+  if (dead.length === 0 && !waits) return { type: "message", message, to };
+  return { type: "message", message, to, ...(dead.length === 0 ? {} : { dead }), ...(waits ? { atBarrier: true } : {}) };
 }

@@ -58,8 +58,19 @@ export class Directory<R extends Hearer> {
   route(message: Message, publisher: string = message.sentFrom): Route {
     const { sendTo } = message;
     const only = sendTo.length === 1 ? sendTo[0] : undefined;
-    // Most go to one role, by its name: who hears it is told by the list that tells to whom it goes.
-    if (only !== undefined && this.#isNameAlone(only) && Object.isFrozen(sendTo)) return { to: sendTo, dead: nobody };
+    if (only === undefined) return this.#routeToEach(message, publisher);
+    if (only === ROUTE_TO_ALL) return { to: this.#namesOf(this.#watchers(message, publisher)), dead: nobody };
+    if (only === ROUTE_TO_NONE) return unheard;
+    const audience = only === ROUTE_TO_SELF ? undefined : this.#byAddress.get(only)?.listing;
+    if (audience !== undefined) return { to: this.#namesOf(this.#withNamed(only, audience)), dead: nobody };
+    const role = this.#parts.find(only === ROUTE_TO_SELF ? message.sentFrom : only);
+    // The list that tells to whom it goes says who hears it, unless somebody could change it.
+    if (role === undefined) return { to: nobody, dead: Object.isFrozen(sendTo) ? sendTo : [only] };
+    return { to: role.name === only && Object.isFrozen(sendTo) ? sendTo : Object.freeze([role.name]), dead: nobody };
+  }
+
+  /** To several addresses, or to none. */
+  #routeToEach(message: Message, publisher: string): Route {
     const lists: Listing<R>[] = [];
     const dead: string[] = [];
     for (const address of sendTo) {
@@ -69,11 +80,6 @@ export class Directory<R extends Hearer> {
       else if (address !== ROUTE_TO_ALL) dead.push(address);
     }
     return { to: this.#namesOf(together(lists)), dead };
-  }
-
-  /** Whether an address is a role's name, and nobody else's. */
-  #isNameAlone(address: string): boolean {
-    return this.#parts.find(address) !== undefined && !this.#byAddress.has(address);
   }
 
   #newKin(listening: Listening): Kin<R> {
@@ -88,10 +94,14 @@ export class Directory<R extends Hearer> {
 
   #addressed(address: string, message: Message): Listing<R> {
     if (address === ROUTE_TO_SELF) return alone(this.#parts.find(message.sentFrom));
-    const named = alone(this.#parts.find(address));
     const audience = this.#byAddress.get(address)?.listing;
-    if (audience === undefined) return named;
-    return named.members.length === 0 ? audience : together([named, audience]);
+    return audience === undefined ? alone(this.#parts.find(address)) : this.#withNamed(address, audience);
+  }
+
+  /** One may have as its name what is an address of others. */
+  #withNamed(name: string, audience: Listing<R>): Listing<R> {
+    const role = this.#parts.find(name);
+    return role === undefined ? audience : together([alone(role), audience]);
   }
 
   #watchers(message: Message, publisher: string): Listing<R> {
@@ -113,6 +123,7 @@ export class Directory<R extends Hearer> {
 }
 
 const nobody: readonly string[] = Object.freeze([]);
+const unheard: Route = Object.freeze({ to: nobody, dead: nobody });
 
 function audienceAt<R extends Hearer>(index: Map<string, Audience<R>>, key: string, besides?: Audience<R>): Audience<R> {
   const known = index.get(key);

@@ -55,13 +55,13 @@ export interface MessageFields<P = unknown> {
  * @throws UsageError `MESSAGE_INVALID` when content is not a string.
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
-  const { id, causeBy, sentFrom } = fields;
+  const { id, causeBy, sentFrom, parents } = fields;
   const message = made(content, fields, {
     id: id === undefined || id === "" ? freshMessageId() : id,
     role: fields.role ?? "user",
     causeBy: nameOr(causeBy, UserRequirement.name),
     sentFrom: nameOr(sentFrom, ""),
-    parents: Object.freeze([...(fields.parents ?? nobody)]),
+    parents: parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
     timestamp: fields.timestamp ?? systemClock.now(),
   });
   if (causeBy === undefined) causeLeftOpen.add(message);

@@ -8,20 +8,23 @@ import { FEW_HEARERS, type RunState } from "./run-state.ts";
 /** Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. */
 export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
   if (sent.dropped === true) return;
-  state.history.add(sent.message);
-  const many = sent.to.length > FEW_HEARERS ? state.audiences.get(sent.to) : undefined;
-  // By places: a list that is frozen makes an iterator each time.
-  if (many !== undefined) for (const role of many.members) hear(state, role, sent.message);
-  else for (let place = 0; place < sent.to.length; place += 1) hear(state, roleOf(state, sent.to[place] as string), sent.message);
+  const { message, to, dead } = sent;
+  state.history.add(message);
+  const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
+  if (many !== undefined) for (const role of many.members) hear(state, role, message);
+  else for (let place = 0; place < to.length; place += 1) hear(state, roleOf(state, to[place] as string), message);
   // A journal may keep the names: nobody else has a use for the roles.
-  if (many?.isShared === false) state.audiences.delete(sent.to);
-  if (sent.dead !== undefined)
-    for (const address of sent.dead) state.dead.push({ message: sent.message, reason: { kind: "no such address", address } });
-  if (from === "role" && isOutput(sent)) state.outputs.push(sent.message);
+  if (many?.isShared === false) state.audiences.delete(to);
+  if (dead !== undefined) buryAll(state, message, dead);
+  if (from === "role" && isOutput(sent)) state.outputs.push(message);
+}
+
+function buryAll(state: RunState, message: Message, addresses: readonly string[]): void {
+  for (const address of addresses) state.dead.push({ message, reason: { kind: "no such address", address } });
 }
 
 function hear(state: RunState, role: RoleState, message: Message): void {
-  if (role.hear(message)) state.ready.add(role);
+  if (role.mailbox.push(message)) state.ready.add(role);
 }
 
 /** A broadcast of a role that nobody watches is what the run has to say to the outside. */

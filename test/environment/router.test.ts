@@ -120,6 +120,18 @@ describe("Directory", () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
+  test("E4 whom one name calls is told by the list that the message has, and nothing is made for it", () => {
+    const { directory } = new Town(each(["a", "b"], (own) => ({ addresses: own === "b" ? ["smith"] : [] }))).hire();
+    const called = createMessage("x", { sendTo: "a" });
+    expect(directory.route(called)).toEqual({ to: ["a"], dead: [] });
+    expect(directory.route(called).to).toBe(called.sendTo);
+    const toNobody = createMessage("x", { sendTo: "c" });
+    expect(directory.route(toNobody)).toEqual({ to: [], dead: ["c"] });
+    const toSelf = createMessage("x", { sendTo: "<self>", sentFrom: "b" });
+    expect(directory.route(toSelf).to).toEqual(["b"]);
+    expect(Object.isFrozen(directory.route(toSelf).to)).toBe(true);
+  });
+
   describe("E4 what many hear", () => {
     const names = Array.from({ length: 100 }, (_, i) => `p${i}`);
     const many = (): Town => new Town([{ names, listening: { addresses: ["all of us"], watch: ["X"], observeAll: false } }]);

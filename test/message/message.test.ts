@@ -60,6 +60,14 @@ describe("createMessage", () => {
     expect(ids.has("")).toBe(false);
   });
 
+  test("an id that is made up is a UUID of version 4, and no two of many are the same", () => {
+    const ids = Array.from({ length: 2_000 }, () => createMessage("a").id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    // Of 2,000 ids at most 9 draws are met: those with the same beginning are one draw's.
+    expect(new Set(ids.map((id) => id.slice(0, -2))).size).toBeLessThanOrEqual(9);
+  });
+
   test("M1 property: it is frozen through and through", () => {
     fc.assert(
       fc.property(fc.string(), anyFields, (content, fields) => {

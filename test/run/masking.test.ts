@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
+import { Environment } from "../../src/environment/environment.ts";
 import { TroupeError } from "../../src/kernel/errors.ts";
 import { maskSecrets } from "../../src/kernel/mask.ts";
 import { createMessage } from "../../src/message/message.ts";
@@ -13,6 +14,7 @@ import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../environment/town.ts";
 import { eventsOf } from "../team/recorded.ts";
 
+const Act = defineAction({ name: "Act", run: () => undefined });
 const KEY = "sk-abcdefghijklmnopqrstuvwx";
 const SECRET = "hunter2-and-more";
 /** What JSON writes otherwise than it is. */
@@ -154,6 +156,29 @@ describe("the mask of an environment", () => {
     );
     const plain = { a: [1, "two", { b: null }] };
     expect(masked(mask, plain)).toBe(plain);
+  });
+});
+
+describe("a message from outside", () => {
+  test("is told and kept without secrets, and each of its texts is looked through once", () => {
+    const environment = new Environment({ secrets: [SECRET] }).addRole(defineRole({ name: "Ann", actions: [Act] }));
+    const looked = vi.spyOn(String.prototype, "replaceAll");
+    try {
+      const { message } = environment.publishMessage(createMessage(`go ${SECRET}`));
+      expect(looked.mock.contexts.filter((text) => String(text).startsWith("go "))).toHaveLength(1);
+      expect(message.content).toBe("go [secret]");
+      expect(environment.getRole("Ann")?.inbox[0]).toBe(message);
+    } finally {
+      looked.mockRestore();
+    }
+  });
+
+  test("that nobody hears is told without secrets too", () => {
+    const unheard: string[] = [];
+    const environment = new Environment({ secrets: [SECRET] });
+    environment.on("message.unheard", ({ message }) => unheard.push(message.content));
+    environment.publishMessage(`go ${SECRET}`);
+    expect(unheard).toEqual(["go [secret]"]);
   });
 });
 

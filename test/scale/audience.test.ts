@@ -7,10 +7,13 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import type { Observed } from "../../src/run/event.ts";
 import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
 import { audience, say } from "./players.ts";
-import { heapOfEach, workOf } from "./work.ts";
+import { allocatedBy, heapOfEach, workOf } from "./work.ts";
 
 /** Bytes of heap of one role that waits, whatever its definition says: about 170, and 30 of them for its name. */
 const MOST_BYTES_OF_A_ROLE = 256;
+/** For one message from outside that one role hears: 95, and about 1,000. */
+const MOST_BLOCKS_OF_A_MESSAGE = 100;
+const MOST_BYTES_OF_A_MESSAGE = 1_700;
 
 async function publishing(environment: Environment, times: number): Promise<number> {
   for (let k = 0; k < 3; k += 1) environment.publishMessage(createMessage("go", { causeBy: say }));
@@ -25,6 +28,17 @@ describe("a message to many", () => {
     const many = await publishing(audience({ listeners: 1, deaf: 5_000 }), 20);
     expect(few).toBeGreaterThan(20);
     expect(many).toBeLessThan(few * 1.5);
+  });
+
+  it("from outside takes a few blocks of code, and a bounded number of bytes", async () => {
+    const environment = audience({ listeners: 1, deaf: 10 });
+    const blocks = (await publishing(environment, 200)) / 200;
+    const bytes = await allocatedBy(() => {
+      for (let k = 0; k < 2_000; k += 1) environment.publishMessage(createMessage("go", { causeBy: say }));
+    });
+    expect(blocks).toBeGreaterThan(10);
+    expect(blocks).toBeLessThan(MOST_BLOCKS_OF_A_MESSAGE);
+    expect(bytes / 2_000).toBeLessThan(MOST_BYTES_OF_A_MESSAGE);
   });
 
   it("costs no more for each recipient when there are more of them", async () => {
