@@ -17,7 +17,7 @@ const MAX_DEPTH = 500;
  * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, "$", new Set());
+  return write(value, undefined);
 }
 
 /** sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
@@ -112,55 +112,99 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function write(value: unknown, path: string, above: Set<object>): string {
+/** Where in a value something is written: in which object, and what that stands in. Its path is spelled out when somebody is told. */
+interface Place {
+  readonly within: Place | undefined;
+  readonly object: object;
+  /** Objects from the top down to this one. */
+  readonly level: number;
+  /** The member or item that is being written; undefined for what `toJSON` gave in the object's place. */
+  at: string | number | undefined;
+}
+
+function pathOf(place: Place | undefined): string {
+  if (place === undefined) return "$";
+  const { within, at } = place;
+  return `${pathOf(within)}${at === undefined ? "" : typeof at === "number" ? `[${at}]` : `.${at}`}`;
+}
+
+function write(value: unknown, within: Place | undefined): string {
   switch (typeof value) {
     case "string":
       return JSON.stringify(value);
     case "boolean":
-      return String(value);
+      return value ? "true" : "false";
     case "number":
-      if (!Number.isFinite(value)) throw new NotJsonError(path, String(value));
+      if (!Number.isFinite(value)) throw new NotJsonError(pathOf(within), String(value));
       return JSON.stringify(value);
     case "object":
-      return value === null ? "null" : writeObject(value, path, above);
+      return value === null ? "null" : writeObject(value, within);
     default:
-      throw new NotJsonError(path, typeof value);
+      throw new NotJsonError(pathOf(within), typeof value);
   }
 }
 
-function writeObject(value: object, path: string, above: Set<object>): string {
-  if (above.has(value)) throw new NotJsonError(path, "a cycle");
-  if (above.size === MAX_DEPTH) throw new NotJsonError(`${path.slice(0, 40)}...`, `more than ${MAX_DEPTH} levels of nesting`);
-  above.add(value);
+function writeObject(value: object, within: Place | undefined): string {
+  for (let place = within; place !== undefined; place = place.within) {
+    if (place.object === value) throw new NotJsonError(pathOf(within), "a cycle");
+  }
+  const level = within === undefined ? 1 : within.level + 1;
+  if (level > MAX_DEPTH) throw new NotJsonError(`${pathOf(within).slice(0, 40)}...`, `more than ${MAX_DEPTH} levels of nesting`);
+  const place: Place = { within, object: value, level, at: undefined };
   const jsonForm = (value as { toJSON?: unknown }).toJSON;
-  const form: unknown = typeof jsonForm === "function" ? (jsonForm as () => unknown).call(value) : value;
-  const text = form === value ? writeMembers(value, path, above) : write(form, path, above);
-  above.delete(value);
-  return text;
+  if (typeof jsonForm !== "function") return writeMembers(value, place);
+  const form: unknown = (jsonForm as () => unknown).call(value);
+  return form === value ? writeMembers(value, place) : write(form, place);
 }
 
-function writeMembers(value: object, path: string, above: Set<object>): string {
-  if (Array.isArray(value)) return writeArray(value, path, above);
+/** How a plain object calls itself. */
+const PLAIN = "[object Object]";
+
+function writeMembers(value: object, place: Place): string {
+  if (Array.isArray(value)) return writeArray(value, place);
   // Promises, maps, errors and the like have no members that JSON sees: an empty object in their place would be a silent loss.
-  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  if (kind !== "Object") throw new NotJsonError(path, kind);
-  return writeRecord(value, path, above);
+  const kind: string = Object.prototype.toString.call(value);
+  if (kind !== PLAIN) throw new NotJsonError(pathOf(place), kind.slice("[object ".length, -1));
+  return writeRecord(value, place);
 }
 
 /** Holes count as undefined. */
-function writeArray(value: readonly unknown[], path: string, above: Set<object>): string {
-  const items = Array.from(value, (item, index) => (item === undefined ? "null" : write(item, `${path}[${index}]`, above)));
-  return `[${items.join(",")}]`;
+function writeArray(value: readonly unknown[], place: Place): string {
+  let text = "[";
+  for (let index = 0; index < value.length; index += 1) {
+    const item = value[index];
+    place.at = index;
+    if (index > 0) text += ",";
+    text += item === undefined ? "null" : write(item, place);
+  }
+  return `${text}]`;
 }
 
-function writeRecord(value: object, path: string, above: Set<object>): string {
-  const members: string[] = [];
-  for (const key of Object.keys(value).sort()) {
+function writeRecord(value: object, place: Place): string {
+  let text = "{";
+  for (const key of sorted(Object.keys(value))) {
+    place.at = key;
     // Whoever copies such a record member by member changes its prototype; stores and imports refuse it too.
-    if (key === "__proto__") throw new NotJsonError(`${path}.__proto__`, "a key that names the prototype");
+    if (key === "__proto__") throw new NotJsonError(pathOf(place), "a key that names the prototype");
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    members.push(`${JSON.stringify(key)}:${write(member, `${path}.${key}`, above)}`);
+    if (text !== "{") text += ",";
+    text += `${JSON.stringify(key)}:${write(member, place)}`;
   }
-  return `{${members.join(",")}}`;
+  return `${text}}`;
+}
+
+/** So few keys are put in order where they stand: a sort takes room for a copy of them. */
+const FEW_KEYS = 16;
+
+/** The same list, sorted by code unit. */
+function sorted(keys: string[]): readonly string[] {
+  if (keys.length > FEW_KEYS) return keys.sort();
+  for (let place = 1; place < keys.length; place += 1) {
+    const key = keys[place] as string;
+    let before = place - 1;
+    for (; before >= 0 && (keys[before] as string) > key; before -= 1) keys[before + 1] = keys[before] as string;
+    keys[before + 1] = key;
+  }
+  return keys;
 }

@@ -12,13 +12,13 @@ const MASKED = "[secret]";
 /** Secrets shorter than this are not masked: they would tear holes into ordinary text. */
 const SHORTEST_SECRET = 6;
 
-/** A mask for the given secrets, as they are and as JSON writes them, and for everything that looks like a provider's key. */
+/** A mask for the given secrets, as they are and as JSON writes them, and for everything that looks like a provider's key. Without secrets it is one for all. */
 export function maskSecrets(secrets: readonly string[]): Mask {
   const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+  if (known.length === 0) return withoutKeys;
   const forms = new Set(known.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
   // The longest first: of a secret that holds another nothing may be left.
   const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
-  if (longestFirst.length === 0) return withoutKeys;
   return (text) => withoutKeys(longestFirst.reduce((clean, secret) => clean.replaceAll(secret, MASKED), text));
 }
 

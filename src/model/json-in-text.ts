@@ -1,5 +1,10 @@
 import type { Json } from "../kernel/json.ts";
-import { readValue, type UnreadableReason } from "./json-reader.ts";
+import { MAX_DEPTH, readValue, type UnreadableReason } from "./json-reader.ts";
+
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const OPENING_BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
 
 /** Most values that are remembered of one text. */
 const MAX_VALUES = 16;
@@ -36,6 +41,8 @@ export interface JsonInText {
  * broken part is skipped as a whole, so that nothing inside it is taken for an answer.
  */
 export function findJson(text: string): JsonInText {
+  const whole = wholeJson(text);
+  if (whole !== undefined) return { values: [whole], broken: undefined };
   const from = afterThinking(text);
   const values: FoundJson[] = [];
   let broken: BrokenJson | undefined;
@@ -65,6 +72,32 @@ export function findJson(text: string): JsonInText {
   return { values, broken };
 }
 
+/** What most answers are: one object or array and nothing else, in JSON to the letter. What the reader would read otherwise is left to it. */
+function wholeJson(text: string): FoundJson | undefined {
+  const first = text.charCodeAt(0);
+  const last = text.charCodeAt(text.length - 1);
+  if (!(first === OPENING_BRACE && last === CLOSING_BRACE) && !(first === OPENING_BRACKET && last === CLOSING_BRACKET)) return undefined;
+  // A key that names the prototype may be written in escapes.
+  if (text.includes("__proto__") || text.includes("\\u")) return undefined;
+  const value = strictlyRead(text);
+  return value !== undefined && isReadable(value, 0) ? { value, start: 0, end: text.length } : undefined;
+}
+
+function strictlyRead(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether nothing in it is deeper than is read, or a number beyond all measure. */
+function isReadable(value: Json, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false;
+  if (typeof value !== "object" || value === null) return typeof value !== "number" || Number.isFinite(value);
+  return Object.values(value).every((member: Json) => isReadable(member, depth + 1));
+}
+
 /** A reply that is nothing but a number, a string or a literal. */
 function readScalar(text: string, from: number, values: FoundJson[]): void {
   const start = text.slice(from).search(/[^\s\uFEFF]/);
@@ -85,7 +118,7 @@ function afterThinking(text: string): number {
 function nextOpening(text: string, from: number): number {
   for (let i = from; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code === 0x7b || code === 0x5b) return i;
+    if (code === OPENING_BRACE || code === OPENING_BRACKET) return i;
   }
   return -1;
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import type { Json, JsonObject } from "../kernel/json.ts";
+import { type Json, type JsonObject, unchanging } from "../kernel/json.ts";
 
 /** What a reply must look like: for prompts and addresses, for the wire, and for reading back. */
 export interface OutputSchema {
-  /** JSON Schema as zod tells it. Its root is an object: other values stand in a member `value`. */
+  /** JSON Schema as zod tells it, frozen. Its root is an object: other values stand in a member `value`. */
   readonly json: JsonObject;
   /** The same for providers that enforce schemas; undefined when it says what they cannot enforce, such as records. */
   readonly strict: JsonObject | undefined;
@@ -32,7 +32,7 @@ export function outputSchema(schema: z.ZodType): OutputSchema {
 function makeOutputSchema(schema: z.ZodType): OutputSchema {
   const { $schema: _dialect, ...plain } = toldBy(schema);
   const wrapped = plain["type"] !== "object";
-  const json = wrapped ? wrap(plain) : plain;
+  const json = unchanging(wrapped ? wrap(plain) : plain);
   let strict: { readonly schema: Node | undefined } | undefined;
   return {
     json,

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { ModelError } from "../kernel/errors.ts";
-import type { Json } from "../kernel/json.ts";
+import { deepFreeze, type Json } from "../kernel/json.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import type { ChatModel, ReplyFormat } from "./chat-model.ts";
 import { errorData } from "./failure.ts";
@@ -53,12 +53,21 @@ export interface Rung {
   readonly inPrompt: "nothing" | "schema" | "schema and fence";
 }
 
+const looseRungs: readonly Rung[] = deepFreeze([
+  { format: { type: "json" }, inPrompt: "schema" },
+  { format: { type: "text" }, inPrompt: "schema and fence" },
+]);
+const knownRungs = new WeakMap<OutputSchema, readonly Rung[]>();
+
 /** Strict schema, then JSON mode, then plain words; a schema that no provider enforces starts at the second. */
 export function rungsFor(output: OutputSchema): readonly Rung[] {
-  const json: Rung = { format: { type: "json" }, inPrompt: "schema" };
-  const text: Rung = { format: { type: "text" }, inPrompt: "schema and fence" };
-  if (output.strict === undefined) return [json, text];
-  return [{ format: { type: "schema", name: FORMAT_NAME, schema: output.strict }, inPrompt: "nothing" }, json, text];
+  const known = knownRungs.get(output);
+  if (known !== undefined) return known;
+  const { strict } = output;
+  const strictRung: Rung | undefined = strict && { format: { type: "schema", name: FORMAT_NAME, schema: strict }, inPrompt: "nothing" };
+  const rungs = strictRung === undefined ? looseRungs : [strictRung, ...looseRungs];
+  knownRungs.set(output, rungs);
+  return rungs;
 }
 
 /** The highest format each model is known to take. */
@@ -72,8 +81,8 @@ const order: readonly ReplyFormat["type"][] = ["schema", "json", "text"];
  * @throws ModelError of the last rung, or any other that `call` throws.
  */
 export async function withLadder<T>(model: ChatModel, output: OutputSchema, call: (rung: Rung) => Promise<T>): Promise<T> {
-  const from = order.indexOf(knownFormat.get(model) ?? "schema");
-  const rungs = rungsFor(output).filter((rung) => order.indexOf(rung.format.type) >= from);
+  const highest = knownFormat.get(model);
+  const rungs = highest === undefined ? rungsFor(output) : rungsFrom(order.indexOf(highest), output);
   let refusedForGood = false;
   for (const [index, rung] of rungs.entries()) {
     try {
@@ -86,6 +95,10 @@ export async function withLadder<T>(model: ChatModel, output: OutputSchema, call
     }
   }
   throw new RangeError("a ladder has at least one rung");
+}
+
+function rungsFrom(place: number, output: OutputSchema): readonly Rung[] {
+  return rungsFor(output).filter(({ format }) => order.indexOf(format.type) >= place);
 }
 
 /** The conversation with what a rung must say in words, in the last thing the user says. */

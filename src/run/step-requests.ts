@@ -1,4 +1,4 @@
-import { canonicalJson, type Json, unchanging } from "../kernel/json.ts";
+import { canonicalJson, isUnchanging, type Json, unchanging } from "../kernel/json.ts";
 import { NotJsonError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { type ChatMessage, isParsedMessage } from "../model/chat-message.ts";
@@ -12,18 +12,34 @@ export interface WrittenValue {
 
 type Conversation = { readonly [key: string]: unknown } & { readonly messages: readonly unknown[] };
 
+/** What was written of values that cannot change, as long as those live. */
+interface Known {
+  readonly messages: WeakMap<object, WrittenValue>;
+  readonly members: WeakMap<object, WrittenValue>;
+}
+
+/** By what they were masked with: runs without secrets of their own share one mask. */
+const knownBy = new WeakMap<Mask, Known>();
+
+function knownTo(mask: Mask): Known {
+  const known = knownBy.get(mask) ?? { messages: new WeakMap(), members: new WeakMap() };
+  knownBy.set(mask, known);
+  return known;
+}
+
 /**
- * What the steps of one activation are asked, as it is recorded. It owns what is known of messages to models, which cannot change: a
- * conversation that has grown is written, masked and kept only where it has grown.
+ * What steps are asked, as it is recorded. It owns what is known of messages to models and schemas of their answers, which cannot change: a
+ * conversation that has grown is written, masked and kept only where it has grown, and a schema once.
  *
  * SR1 what is given is what the whole value gives, written, masked and read at once. SR2 what requests share nobody can change.
  */
 export class StepRequests {
   readonly #mask: Mask;
-  readonly #known = new WeakMap<ChatMessage, WrittenValue>();
+  readonly #known: Known;
 
   constructor(mask: Mask) {
     this.#mask = mask;
+    this.#known = knownTo(mask);
   }
 
   /** @throws NotJsonError */
@@ -70,16 +86,27 @@ export class StepRequests {
   }
 
   #message(message: ChatMessage): WrittenValue {
-    const known = this.#known.get(message);
+    const known = this.#known.messages.get(message);
     if (known !== undefined) return known;
     const { value, text } = this.#item(message);
     const written = { value: unchanging(value), text };
-    this.#known.set(message, written);
+    this.#known.messages.set(message, written);
     return written;
   }
 
   /** Within what holds them, members and items stand as deep as in the request: too deep is too deep. */
   #member(key: string, member: unknown): WrittenValue {
+    if (typeof member !== "object") return this.whole(member);
+    if (!isUnchanging(member)) return this.#within(key, member);
+    const known = this.#known.members.get(member);
+    if (known !== undefined) return known;
+    const { value, text } = this.#within(key, member);
+    const written = { value: unchanging(value), text };
+    this.#known.members.set(member, written);
+    return written;
+  }
+
+  #within(key: string, member: unknown): WrittenValue {
     const { value, text } = this.whole({ [key]: member });
     return { value: (value as Readonly<Record<string, Json>>)[key] ?? null, text: text.slice(JSON.stringify(key).length + 2, -1) };
   }

@@ -73,6 +73,14 @@ describe("canonicalJson", () => {
     );
   });
 
+  test("sorts few keys as it sorts many", () => {
+    for (const size of [0, 1, 2, 15, 16, 17, 40]) {
+      const keys = Array.from({ length: size }, (_, place) => `${(place * 7) % 41}k`);
+      const object = Object.fromEntries(keys.map((key) => [key, 1]));
+      expect(Object.keys(JSON.parse(canonicalJson(object)) as object)).toEqual(keys.toSorted());
+    }
+  });
+
   test.each([
     ["a function", { f: () => 1 }, "$.f"],
     ["a symbol", [Symbol("s")], "$[0]"],

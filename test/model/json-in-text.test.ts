@@ -22,6 +22,46 @@ describe("findJson reads what is JSON", () => {
     );
   });
 
+  it("property: and the same behind a space, whatever is wrong with it", () => {
+    const nested = (depth: number): string => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
+    const whole = fc.oneof(
+      composite.map((value) => JSON.stringify(value)),
+      fc.constantFrom(
+        '{"__proto__":{"a":1},"b":2}',
+        '{"\\u005f_proto__":1,"b":2}',
+        '{"a":1,"a":2,"1":3}',
+        "[1e999]",
+        "[-0,1e5]",
+        "{}",
+        "[]",
+        "[1]]",
+      ),
+      fc.constantFrom(
+        nested(MAX_DEPTH),
+        nested(MAX_DEPTH + 1),
+        `[${nested(MAX_DEPTH)}]`,
+        '["\\ud800"]',
+        '["\n"]',
+        "{'a':1}",
+        "{}{}",
+        "[1]#[2]",
+      ),
+    );
+    const spoiled = fc.tuple(whole, fc.nat(), fc.constantFrom(undefined, "", "x", '"', "\\", "{", "]", ",", "\n"), fc.boolean());
+    fc.assert(
+      fc.property(spoiled, ([text, place, other, isCut]) => {
+        const at = place % text.length;
+        const read = other === undefined ? text : text.slice(0, at) + other + text.slice(isCut ? at + 1 : at);
+        const { values, broken } = findJson(` ${read}`);
+        const shifted = values.map(({ value, start, end }) => ({ value, start: start - 1, end: end - 1 }));
+        expect(findJson(read).values).toEqual(shifted);
+        expect(JSON.stringify(findJson(read).values)).toBe(JSON.stringify(shifted));
+        expect(findJson(read).broken).toEqual(broken && { ...broken, start: broken.start - 1, end: broken.end - 1, at: broken.at - 1 });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it("property: also fenced, with a byte order mark, and with prose around", () => {
     const prose = fc.string().map((words) => words.replace(/[{}[\]"'`]/g, " "));
     fc.assert(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, isUnchanging, type Json } from "../../src/kernel/json.ts";
+import { canonicalJson, isUnchanging, type Json, unchanging } from "../../src/kernel/json.ts";
 import { maskSecrets } from "../../src/kernel/mask.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import { masked } from "../../src/run/masking.ts";
@@ -94,6 +94,24 @@ describe("the request of a step", () => {
     const messages = Array.from({ length: 50 }, (_, n) => ChatMessage.user(`message ${n}`));
     for (let end = 1; end <= messages.length; end++) requests.of({ messages: messages.slice(0, end) });
     expect(looked.filter((text) => text.startsWith("message "))).toEqual(messages.map(({ content }) => content));
+  });
+
+  it("SR2 writes what cannot change once for all activations of a mask, and for each mask anew", () => {
+    const schema = unchanging({ type: "object", title: "open sesame" });
+    const secret = maskSecrets(["open sesame"]);
+    const [first, again] = [0, 1].map(() => new StepRequests(secret).of({ messages: [], schema }).value as { readonly schema: Json });
+    expect(first?.schema).toEqual({ type: "object", title: "[secret]" });
+    expect(again?.schema).toBe(first?.schema);
+    expect(isUnchanging(first?.schema)).toBe(true);
+    expect(new StepRequests(maskSecrets([])).of({ messages: [], schema })).toEqual({
+      value: { messages: [], schema: { type: "object", title: "open sesame" } },
+      text: '{"messages":[],"schema":{"title":"open sesame","type":"object"}}',
+    });
+    const changing = { type: "object" };
+    const requests = new StepRequests(secret);
+    requests.of({ messages: [], schema: changing });
+    changing.type = "array";
+    expect(requests.of({ messages: [], schema: changing }).value).toEqual({ messages: [], schema: { type: "array" } });
   });
 
   it("SR2 shares the messages with the requests before it, and nobody can change them; a stranger's object it looks at again", () => {
