@@ -3,6 +3,7 @@ import type { AskOptions, EffectDoor, Human, RoleCard } from "../action/context.
 import type { Clock } from "../kernel/clock.ts";
 import { OutputError, WaitingError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { randomStream } from "../kernel/random.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { askModel } from "../model/ask.ts";
@@ -53,7 +54,8 @@ export class Answerer {
     this.#parts = parts;
     const { clock, prices, requirePrice, logger } = parts;
     const limits = parts.limits === undefined ? undefined : modelLimits(parts.limits);
-    this.#policy = { clock, random: randomStream(parts.seed, "retry"), limits, prices, requirePrice, logger };
+    const stream = lazily(() => randomStream(parts.seed, "retry"));
+    this.#policy = { clock, random: () => stream()(), limits, prices, requirePrice, logger };
   }
 
   /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */

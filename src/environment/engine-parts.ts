@@ -22,7 +22,8 @@ export interface EngineParts {
   readonly logger: Logger;
   readonly mask: Mask;
   readonly messageLimit: number;
-  readonly signal: AbortSignal;
+  /** Stops it from outside. */
+  readonly signal: AbortSignal | undefined;
   /** What else answers steps. */
   readonly past: Past;
   readonly mode: StepDoor["mode"];

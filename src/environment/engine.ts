@@ -55,7 +55,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.directory = parts.hired.directory;
     this.#hired = parts.hired;
     this.#announcer = new Announcer(parts);
-    this.signal = AbortSignal.any([parts.signal, this.#interrupt.signal]);
+    const { signal } = this.#interrupt;
+    this.signal = parts.signal === undefined ? signal : AbortSignal.any([parts.signal, signal]);
     const { log, clock, mask, answerer, onFailure } = parts;
     this.#tools = {
       log,
@@ -67,10 +68,9 @@ export class Engine implements SchedulerHost, ActivationHost {
       answerer,
       onFailure,
       host: this,
-      lifetimes: new Lifetimes(this.signal),
+      lifetimes: new Lifetimes(undefined),
       leavesTraces: false,
     };
-    this.#tools.lifetimes.close();
   }
 
   get state(): RunState {

@@ -3,6 +3,7 @@ import { errorRecord, UsageError } from "../kernel/errors.ts";
 import { silentLogger } from "../kernel/emit.ts";
 import type { Json } from "../kernel/json.ts";
 import { freshRunId } from "../kernel/id.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import { freshSeed } from "../kernel/random.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -61,7 +62,7 @@ export class Environment {
     this.#listeners = new Listeners({ ears: backing.ears, logger, mask });
     const isLive = backing.mode !== "replay";
     // Without a journal its name is every environment's: in a store it would be taken for all of them.
-    const runId = backing.owned === undefined ? freshRunId(clock.now()) : state.runId;
+    const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
     const warn = (role: string, text: string): void => this.#engine.warn(role, mask(text));
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
@@ -90,7 +91,7 @@ export class Environment {
       logger,
       mask,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
-      signal: backing.signal ?? new AbortController().signal,
+      signal: backing.signal,
       past: backing.past ?? noPast,
       mode: backing.mode ?? "live",
       tell,

@@ -21,7 +21,7 @@ export interface RoleMemoriesParts {
   /** The roles' default. */
   readonly shared: RoleMemoryOptions | undefined;
   /** The run as stores know it. */
-  readonly runId: string;
+  readonly runId: () => string;
   readonly state: () => RunState;
   readonly clock: Clock;
   /** False in a replay: there nothing is stored or looked for. */
@@ -76,7 +76,7 @@ export class RoleMemories {
     if (options === undefined) return undefined;
     const onError = (error: unknown): void => warn(name, `What ${name} remembers could not be stored: ${errorRecord(error).message}`);
     const isAncestor = (id: string): boolean => this.#ancestors.some((point) => point.runId === id);
-    const kept = new KeptMemory({ parts: options, role: name, runId, isAncestor, clock, onError });
+    const kept = new KeptMemory({ parts: options, role: name, runId: runId(), isAncestor, clock, onError });
     const memory = { options, kept, mask };
     this.#memories.set(name, memory);
     return memory;
@@ -116,7 +116,7 @@ export class RoleMemories {
 
   /** The run that an event was first recorded in: this one, or the farthest of its ancestors that shares it. */
   #livedBy({ seq }: RunEvent): string {
-    let { runId } = this.#parts;
+    let runId = this.#parts.runId();
     for (const parent of this.#ancestors) {
       if (seq > parent.at) break;
       ({ runId } = parent);

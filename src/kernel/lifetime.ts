@@ -6,18 +6,21 @@ import type { ControlError } from "./errors.ts";
  * listener and a signal for every span would cost more than most spans do.
  */
 export class Lifetimes {
-  readonly #signal: AbortSignal;
   readonly #open = new Set<Lifetime>();
+  readonly #signal: AbortSignal | undefined;
+  readonly #endAll: () => void;
   #ended: { readonly reason: ControlError } | undefined;
-  readonly #endAll = (): void => {
-    this.#ended = { reason: abortReason(this.#signal) };
-    for (const lifetime of this.#open) lifetime.end(this.#ended.reason);
-  };
 
-  constructor(signal: AbortSignal) {
+  /** @param signal without it spans end by themselves alone */
+  constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
-    if (signal.aborted) this.#endAll();
-    else signal.addEventListener("abort", this.#endAll, { once: true });
+    this.#endAll = (): void => {
+      if (signal === undefined) return;
+      this.#ended = { reason: abortReason(signal) };
+      for (const lifetime of this.#open) lifetime.end(this.#ended.reason);
+    };
+    if (signal?.aborted === true) this.#endAll();
+    else signal?.addEventListener("abort", this.#endAll, { once: true });
   }
 
   /** Why the signal ended them all, if it did. What is over in the turn in which it began asks this, and needs no span. */
@@ -27,14 +30,14 @@ export class Lifetimes {
 
   /** Lets go of the signal, which would keep all of this alive as long as it lives. Spans begun later end by themselves alone. */
   close(): void {
-    this.#signal.removeEventListener("abort", this.#endAll);
+    this.#signal?.removeEventListener("abort", this.#endAll);
   }
 
   /** Begins a span. It must be closed. */
   begin(): Lifetime {
     const lifetime = new Lifetime((closed) => this.#open.delete(closed));
     this.#open.add(lifetime);
-    if (this.#signal.aborted) lifetime.end(abortReason(this.#signal));
+    if (this.#signal?.aborted === true) lifetime.end(abortReason(this.#signal));
     return lifetime;
   }
 }
