@@ -73,7 +73,7 @@ export class Directory<R extends Hearer> {
   #routeToEach(message: Message, publisher: string): Route {
     const lists: Listing<R>[] = [];
     const dead: string[] = [];
-    for (const address of sendTo) {
+    for (const address of message.sendTo) {
       if (address === ROUTE_TO_NONE) continue;
       const found = address === ROUTE_TO_ALL ? this.#watchers(message, publisher) : this.#addressed(address, message);
       if (found.members.length > 0) lists.push(found);
