@@ -24,7 +24,7 @@ function buryAll(state: RunState, message: Message, addresses: readonly string[]
 }
 
 function hear(state: RunState, role: RoleState, message: Message): void {
-  if (role.mailbox.push(message)) state.ready.add(role);
+  if (role.hear(message)) state.ready.add(role);
 }
 
 /** A broadcast of a role that nobody watches is what the run has to say to the outside. */
