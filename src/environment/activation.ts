@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
 import { isThenable } from "../kernel/thenable.ts";
@@ -24,6 +23,7 @@ import type { ActivationParts } from "./activation-parts.ts";
 import { Asking } from "./asking.ts";
 import { Outbox } from "./outbox.ts";
 import { PlanDraft } from "./plan-draft.ts";
+import { recordedMemory } from "./recorded-memory.ts";
 import { StateDraft } from "./state-draft.ts";
 
 /**
@@ -151,8 +151,8 @@ export class Activation implements RoleContext {
     const known = new KnownMessages(this.#inbox, said);
     const custom = this.#custom?.changes(this.name, spec.role.state);
     const plan = this.#plan?.changes();
-    const memory = recordedIn(this.#memory, known);
-    const working = this.#working === undefined ? noOps : recordedIn(this.#working, known);
+    const memory = recordedMemory(this.#memory, known);
+    const working = this.#working === undefined ? noOps : recordedMemory(this.#working, known);
     const summary = this.#asking?.newSummary;
     const ended = { type: "act.ended" as const, act, role: this.name, round, take, at, said, memory, working };
     if (custom === undefined && plan === undefined && this.#joined === undefined && summary === undefined) return ended;
@@ -300,22 +300,6 @@ export class Activation implements RoleContext {
   get #questions(): Asking {
     return (this.#asking ??= new Asking(this.#parts, this));
   }
-}
-
-/** @throws UsageError `MESSAGE_INVALID` when what was remembered is no message. */
-function recordedIn(draft: MemoryDraft, known: KnownMessages): readonly RecordedMemoryOp[] {
-  const { remembered } = draft;
-  if (remembered === undefined) return draft.ops.map((op) => (op[0] === "+" ? recorded(op[1], known) : op));
-  // Most remember what they heard, or that and what they said. A list that grows has room for many.
-  const ops = [recorded(remembered[0] as Message, known)];
-  if (remembered.length === 2) return [ops[0] as RecordedMemoryOp, recorded(remembered[1] as Message, known)];
-  for (let place = 1; place < remembered.length; place += 1) ops.push(recorded(remembered[place] as Message, known));
-  return ops;
-}
-
-function recorded(message: Message, known: KnownMessages): RecordedMemoryOp {
-  if (!isMessage(message)) throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof message}.`);
-  return known.find(message.id) === message ? ["+", message.id] : ["+", message];
 }
 
 const noFields = Object.freeze({});

@@ -81,7 +81,9 @@ class Attempt implements ActivationParts {
     this.#beganAt = tools.clock.now();
     this.#startedAt = open?.at ?? tools.past.startOf(this.act) ?? this.#beganAt;
     this.#activation =
-      hired.spec.mode === "step" ? new StepActivation(tools.host, hired.spec, role, this.act, this.take, this.#startedAt) : new Activation(this);
+      hired.spec.mode === "step"
+        ? new StepActivation(tools.host, hired.spec, role, this.act, this.take, this.#startedAt)
+        : new Activation(this);
   }
 
   /** Made when somebody waits in it, or asks for its signal. */
