@@ -23,9 +23,8 @@ export function nothingCarried(): ReadonlyMap<string, StepOutcome> {
   return noCarry;
 }
 
-/** What only a role that has acted holds. */
+/** What only a role holds that has done more than hear, speak and change its state. */
 class Life {
-  custom: { readonly [key: string]: Json };
   plan: Plan = emptyPlan;
   joins: Joins = noJoins;
   summary: RoleSummary = NOTHING_SUMMED_UP;
@@ -33,10 +32,6 @@ class Life {
   open: OpenActivation | undefined;
   trouble: Trouble | undefined;
   hiredAgain: HiredAs | undefined;
-
-  constructor({ state }: HiredAs) {
-    this.custom = state;
-  }
 }
 
 /** What only a role that has failed holds. */
@@ -73,6 +68,8 @@ export class RoleState {
   /** What waits: the one message itself, because most mail is read before more comes, or all of it in line. */
   #mail: Message | MessageQueue | undefined;
   #memory: Memory | undefined;
+  /** Where it is not what it was hired with. */
+  #custom: { readonly [key: string]: Json } | undefined;
   // No private accessor or method: each instance would carry their brand.
   #life: Life | undefined;
 
@@ -107,7 +104,7 @@ export class RoleState {
 
   /** It goes on as another. What it holds stays. */
   hireAgain(as: HiredAs): void {
-    (this.#life ??= new Life(this.#hired)).hiredAgain = as;
+    (this.#life ??= new Life()).hiredAgain = as;
   }
 
   /** All that waits, in line. */
@@ -160,15 +157,15 @@ export class RoleState {
   }
 
   get workingMemory(): Memory {
-    return ((this.#life ??= new Life(this.#hired)).workingMemory ??= new Memory());
+    return ((this.#life ??= new Life()).workingMemory ??= new Memory());
   }
 
   get custom(): { readonly [key: string]: Json } {
-    return this.#life === undefined ? this.#hired.state : this.#life.custom;
+    return this.#custom ?? this.#hired.state;
   }
 
   set custom(custom: { readonly [key: string]: Json }) {
-    (this.#life ??= new Life(this.#hired)).custom = custom;
+    this.#custom = custom;
   }
 
   get plan(): Plan {
@@ -176,7 +173,7 @@ export class RoleState {
   }
 
   set plan(plan: Plan) {
-    (this.#life ??= new Life(this.#hired)).plan = plan;
+    (this.#life ??= new Life()).plan = plan;
   }
 
   get joins(): Joins {
@@ -184,7 +181,7 @@ export class RoleState {
   }
 
   set joins(joins: Joins) {
-    (this.#life ??= new Life(this.#hired)).joins = joins;
+    (this.#life ??= new Life()).joins = joins;
   }
 
   get summary(): RoleSummary {
@@ -192,7 +189,7 @@ export class RoleState {
   }
 
   set summary(summary: RoleSummary) {
-    (this.#life ??= new Life(this.#hired)).summary = summary;
+    (this.#life ??= new Life()).summary = summary;
   }
 
   get open(): OpenActivation | undefined {
@@ -200,7 +197,7 @@ export class RoleState {
   }
 
   set open(open: OpenActivation | undefined) {
-    if (this.#life !== undefined || open !== undefined) (this.#life ??= new Life(this.#hired)).open = open;
+    if (this.#life !== undefined || open !== undefined) (this.#life ??= new Life()).open = open;
   }
 
   /** Attempts of the present activation that have failed. */
@@ -210,7 +207,7 @@ export class RoleState {
 
   set failures(failures: number) {
     this.#nextAct = undefined;
-    if (failures !== this.failures) troubleOf((this.#life ??= new Life(this.#hired))).failures = failures;
+    if (failures !== this.failures) troubleOf((this.#life ??= new Life())).failures = failures;
   }
 
   /** Those of them with the messages it has now: what a policy counts. */
@@ -219,7 +216,7 @@ export class RoleState {
   }
 
   set strikes(strikes: number) {
-    if (strikes !== this.strikes) troubleOf((this.#life ??= new Life(this.#hired))).strikes = strikes;
+    if (strikes !== this.strikes) troubleOf((this.#life ??= new Life())).strikes = strikes;
   }
 
   /** Messages that are still to be tried alone, because one of them is at fault. */
@@ -228,7 +225,7 @@ export class RoleState {
   }
 
   set isolated(isolated: number) {
-    if (isolated !== this.isolated) troubleOf((this.#life ??= new Life(this.#hired))).isolated = isolated;
+    if (isolated !== this.isolated) troubleOf((this.#life ??= new Life())).isolated = isolated;
   }
 
   /** Good answers of the failed attempt, for the next one. */
@@ -237,7 +234,7 @@ export class RoleState {
   }
 
   set carry(carry: ReadonlyMap<string, StepOutcome>) {
-    if (carry !== this.carry) troubleOf((this.#life ??= new Life(this.#hired))).carry = carry;
+    if (carry !== this.carry) troubleOf((this.#life ??= new Life())).carry = carry;
   }
 
   /** How many messages the failed attempt had: the next one has the same. */
@@ -246,7 +243,7 @@ export class RoleState {
   }
 
   set retake(retake: number | undefined) {
-    if (retake !== this.retake) troubleOf((this.#life ??= new Life(this.#hired))).retake = retake;
+    if (retake !== this.retake) troubleOf((this.#life ??= new Life())).retake = retake;
   }
 }
 
