@@ -1,8 +1,17 @@
-/** `#n~attempt`, as it was told last: where very many act, one after another asks for the same. */
-let lately = { n: 0, attempt: 1, text: "#0~1" };
+/**
+ * What was told last: a turn asks for its name when it begins and when it ends, and in a round very many ask for one of the same number. Kept here
+ * and not with each role, where it would be one place more for a million of them.
+ */
+let lately = { role: "", n: 0, attempt: 1, rest: "#0~1", name: "#0~1" };
 
 /** `role#n~attempt`: names an activation, stable when roles are added. */
 export function actName(role: string, n: number, attempt: number): string {
-  if (lately.n !== n || lately.attempt !== attempt) lately = { n, attempt, text: `#${n}~${attempt}` };
-  return role + lately.text;
+  if (lately.n !== n || lately.attempt !== attempt) {
+    const rest = `#${n}~${attempt}`;
+    lately = { role, n, attempt, rest, name: role + rest };
+  } else if (lately.role !== role) {
+    lately.role = role;
+    lately.name = role + lately.rest;
+  }
+  return lately.name;
 }

@@ -63,8 +63,6 @@ export class RoleState {
   readyBefore: RoleState | undefined;
   readyBehind: RoleState | undefined;
   readonly #hired: HiredAs;
-  /** From when somebody asks for the name of what it does next until that is done. */
-  #nextAct: string | undefined;
   /** What waits: the one message itself, because most mail is read before more comes, or all of it in line. */
   #mail: Message | MessageQueue | undefined;
   #memory: Memory | undefined;
@@ -82,16 +80,15 @@ export class RoleState {
   /** An activation is over for good: its attempts are forgotten, but not who is still to be tried alone. */
   passOn(): void {
     this.n += 1;
-    this.#nextAct = undefined;
     const trouble = this.#life?.trouble;
     if (trouble === undefined) return;
     const isolated = Math.max(0, trouble.isolated - 1);
     (this.#life as Life).trouble = isolated === 0 ? undefined : Object.assign(new Trouble(), { isolated, retake: 1 });
   }
 
-  /** Names its next activation, or the next attempt at it: the same text each time, which is then compared by where it stands. */
+  /** Names its next activation, or the next attempt at it. */
   get nextAct(): string {
-    return (this.#nextAct ??= actName(this.name, this.n, this.failures + 1));
+    return actName(this.name, this.n, this.failures + 1);
   }
 
   get fingerprint(): string {
@@ -206,7 +203,6 @@ export class RoleState {
   }
 
   set failures(failures: number) {
-    this.#nextAct = undefined;
     if (failures !== this.failures) troubleOf((this.#life ??= new Life())).failures = failures;
   }
 

@@ -98,13 +98,17 @@ describe("RS3 a role that is hired again as another", () => {
 });
 
 describe("what a role does next", () => {
-  test("is named by its place, how often it has acted and which attempt it is, always by the same text until it is done", () => {
+  test("is named by its name, how often it has acted and which attempt it is, whoever was named before", () => {
     const role = new RoleState("Ann", 0, as);
     expect([role.nextAct, role.nextAct]).toEqual(["Ann#0~1", "Ann#0~1"]);
     role.failures = 1;
     expect(role.nextAct).toBe("Ann#0~2");
     role.passOn();
     expect(role.nextAct).toBe("Ann#1~1");
+    const bob = new RoleState("Bob", 1, as);
+    expect([bob.nextAct, role.nextAct, bob.nextAct]).toEqual(["Bob#0~1", "Ann#1~1", "Bob#0~1"]);
+    bob.passOn();
+    expect([bob.nextAct, role.nextAct]).toEqual(["Bob#1~1", "Ann#1~1"]);
   });
 
   test("RS2 forgets the attempts of what is over, and goes on with who is still to be tried alone", () => {
