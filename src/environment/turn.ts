@@ -104,21 +104,17 @@ class Attempt implements ActivationParts {
   }
 
   run(): TurnResult | "retry" | Promise<TurnResult | "retry"> {
-    if (this.#tools.leavesTraces || isSuspicious(this.#tools.log.state)) return this.#afterTrace();
-    const living = this.#live();
-    return isThenable(living) ? this.#endLater(living) : this.#end(living);
+    return this.#tools.leavesTraces || isSuspicious(this.#tools.log.state) ? this.#afterTrace() : this.#live();
   }
 
   async #afterTrace(): Promise<TurnResult | "retry"> {
     await this.#leaveTrace(this.#startedAt);
-    return this.#endLater(this.#live());
+    return this.#live();
   }
 
-  async #endLater(living: Outcome | Promise<Outcome>): Promise<TurnResult | "retry"> {
-    return this.#end(await living);
-  }
-
-  #end(outcome: Outcome): TurnResult | "retry" {
+  /** All is over: what came of it is recorded. */
+  #end(lived: Outcome): TurnResult | "retry" {
+    const outcome = this.#judged(lived);
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
     const event = this.#tools.log.record(this.#hasSteps ? this.#withLife(outcome.event) : outcome.event);
@@ -193,7 +189,7 @@ class Attempt implements ActivationParts {
   }
 
   /** Lives the activation, closes its context, and waits for what it started. */
-  #live(): Outcome | Promise<Outcome> {
+  #live(): TurnResult | "retry" | Promise<TurnResult | "retry"> {
     let lived: Outcome;
     try {
       const living = this.#activation.live();
@@ -204,11 +200,10 @@ class Attempt implements ActivationParts {
       this.#activation.close();
       lived = this.#interrupted() ?? failedWith(error);
     }
-    if (this.#steps !== undefined) return this.#closeSteps(this.#steps, lived);
-    return this.#judged(lived);
+    return this.#steps === undefined ? this.#end(lived) : this.#closeSteps(this.#steps, lived);
   }
 
-  async #liveOn(living: Promise<void>): Promise<Outcome> {
+  async #liveOn(living: Promise<void>): Promise<TurnResult | "retry"> {
     this.#timeLimit();
     const lived = await this.lifetime.until(living).then(
       () => {
@@ -220,13 +215,13 @@ class Attempt implements ActivationParts {
         return failedWith(error);
       },
     );
-    return this.#steps === undefined ? this.#judged(lived) : this.#closeSteps(this.#steps, lived);
+    return this.#steps === undefined ? this.#end(lived) : this.#closeSteps(this.#steps, lived);
   }
 
-  async #closeSteps(steps: ActivationSteps, lived: Outcome): Promise<Outcome> {
+  async #closeSteps(steps: ActivationSteps, lived: Outcome): Promise<TurnResult | "retry"> {
     this.#timeLimit();
     await steps.close();
-    return this.#judged(lived);
+    return this.#end(lived);
   }
 
   /** What came from outside while the body ran at one go. */
