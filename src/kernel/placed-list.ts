@@ -1,6 +1,9 @@
 /** Below this many holes a list is not worth rewriting. */
 const FEW_HOLES = 32;
 
+/** The slots of a list that never had an item. Nothing is ever put into them. */
+const none: never[] = [];
+
 /**
  * Items in order of arrival, each at a position that stays its own while it is held.
  *
@@ -11,12 +14,17 @@ const FEW_HOLES = 32;
  * G3 a position may be used again only after it and all after it were dropped.
  */
 export class PlacedList<T extends object> {
-  #slots: (T | undefined)[] = [];
+  #slots: (T | undefined)[] = none;
   /** Position of slot 0. */
-  #offset = 0;
+  #offset: number;
   /** Slot of the oldest item. The slots before it are empty and wait to be cut off together. */
   #first = 0;
   #size = 0;
+
+  /** An empty list, whose first item gets a position of 0 unless told otherwise. */
+  constructor(from = 0) {
+    this.#offset = from;
+  }
 
   get size(): number {
     return this.#size;
@@ -35,13 +43,33 @@ export class PlacedList<T extends object> {
   /** Appends an item and gives its position. */
   push(item: T): number {
     this.#size++;
-    return this.#offset + this.#slots.push(item) - 1;
+    const slots = this.#slots;
+    // The first `push` of an array makes room for 17, and most lists stay at one or two.
+    if (slots === none) this.#slots = [item];
+    else if (this.#size === 2 && slots.length === 1) this.#slots = [slots[0], item];
+    else slots.push(item);
+    return this.#offset + this.#slots.length - 1;
   }
 
   /** The item at a position; `undefined` when it was dropped or never was. */
   at(position: number): T | undefined {
     const slot = position - this.#offset;
     return slot >= 0 ? this.#slots[slot] : undefined;
+  }
+
+  /** The position that another number stands for which is equal to it modulo 2^32: fewer are in use at a time. */
+  unwrapped(position: number): number {
+    return this.#offset + ((position - this.#offset) >>> 0);
+  }
+
+  /** The position of the newest item that has a key; looks at one after another. */
+  newestWith(key: string, keyOf: (item: T) => string): number | undefined {
+    const slots = this.#slots;
+    for (let slot = slots.length - 1; slot >= this.#first; slot--) {
+      const item = slots[slot];
+      if (item !== undefined && keyOf(item) === key) return this.#offset + slot;
+    }
+    return undefined;
   }
 
   /** The first position from a given one on that holds an item; `undefined` behind the last. */

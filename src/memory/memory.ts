@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
+import { PlacedIds } from "../kernel/placed-ids.ts";
 import { PlacedList } from "../kernel/placed-list.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { type Message, MessageSchema } from "../message/message.ts";
@@ -10,6 +11,11 @@ import { checkedCount, containing, identityIn, meantIn, memoryJson, namesOf, new
 
 const causeOf = (message: Message): string => message.causeBy;
 const roleOf = (message: Message): string => message.role;
+const idOf = (message: Message): string => message.id;
+const contentOf = (message: Message): string => message.content;
+
+/** So many are looked through one by one. */
+const FEW_MESSAGES = 4;
 
 /** The log and the index of every empty memory. Nothing is ever put into them. */
 const nothing = new PlacedList<Message>();
@@ -41,11 +47,8 @@ export class Memory implements MessageMemory {
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
   #log: PlacedList<Message> = nothing;
-  /** Identity to position, of exactly the messages held. Made with the first message. */
-  #places: Map<string, number> | undefined;
-  /** Two identities last asked for in vain, and not added since: what is to be added has mostly just been asked for. */
-  #missing: string | undefined;
-  #missingBefore: string | undefined;
+  /** The positions of exactly the messages held, by identity. Made once they are more than a few. */
+  #places: PlacedIds<Message> | undefined;
   /** An index is made when it is first asked and kept true from then on. */
   #byCause: MessageIndex | undefined;
   #byRole: MessageIndex | undefined;
@@ -70,8 +73,9 @@ export class Memory implements MessageMemory {
 
   add(message: Message): boolean {
     const identity = this.ignoreId ? message.content : message.id;
-    if (this.#holds(identity)) return false;
-    this.#append(identity, message);
+    const places = this.#places;
+    if (places === undefined ? this.#holds(identity) : !places.add(identity, this.#log.end)) return false;
+    this.#append(message);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
     return true;
   }
@@ -192,31 +196,29 @@ export class Memory implements MessageMemory {
   }
 
   #find(target: Message | string): Message | undefined {
-    if (this.#places === undefined) return undefined;
     const meant = meantIn(this, target);
     if (meant === undefined) return undefined;
-    const position = this.#places.get(typeof meant === "string" ? meant : identityIn(this, meant));
+    const position = this.#placeOf(typeof meant === "string" ? meant : identityIn(this, meant));
     return position === undefined ? undefined : this.#log.at(position);
   }
 
   #holds(identity: string): boolean {
-    if (this.#places === undefined || identity === this.#missing || identity === this.#missingBefore) return false;
-    if (this.#places.has(identity)) return true;
-    this.#missingBefore = this.#missing;
-    this.#missing = identity;
-    return false;
+    return this.#places === undefined ? this.#placeOf(identity) !== undefined : this.#places.has(identity);
   }
 
-  #append(identity: string, message: Message): void {
-    if (identity === this.#missing) this.#missing = undefined;
-    else if (identity === this.#missingBefore) this.#missingBefore = undefined;
+  #placeOf(identity: string): number | undefined {
+    return this.#places === undefined ? this.#log.newestWith(identity, this.#identityOf) : this.#places.find(identity);
+  }
 
-    if (this.#places === undefined) {
-      this.#places = new Map();
-      this.#log = new PlacedList<Message>();
-    }
+  get #identityOf(): (message: Message) => string {
+    return this.ignoreId ? contentOf : idOf;
+  }
+
+  /** Takes in a message that is not held, and that `places` knows if it is there. */
+  #append(message: Message): void {
+    if (this.#log === nothing) this.#log = new PlacedList<Message>();
     const position = this.#log.push(message);
-    this.#places.set(identity, position);
+    if (this.#places === undefined && this.#log.size > FEW_MESSAGES) this.#places = new PlacedIds(this.#log, this.#identityOf);
     this.#byCause?.add(message, position);
     this.#byRole?.add(message, position);
   }
@@ -231,8 +233,8 @@ export class Memory implements MessageMemory {
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
     const identity = identityIn(this, message);
-    this.#log.drop(this.#places?.get(identity) as number);
-    this.#places?.delete(identity);
+    const position = this.#places === undefined ? this.#placeOf(identity) : this.#places.delete(identity);
+    this.#log.drop(position as number);
     this.#byCause?.remove(message);
     this.#byRole?.remove(message);
     if (this.#log.isMostlyHoles) this.#rewrite();
@@ -242,7 +244,10 @@ export class Memory implements MessageMemory {
   #rewrite(): void {
     const held = this.get();
     this.clear();
-    for (const message of held) this.#append(identityIn(this, message), message);
+    const log = new PlacedList<Message>();
+    for (const message of held) log.push(message);
+    this.#log = log;
+    if (log.size > FEW_MESSAGES) this.#places = new PlacedIds(log, this.#identityOf);
   }
 
   /** A walk goes on over the log it began with; a rewritten one tells by its places what is gone. */

@@ -41,6 +41,30 @@ describe("PlacedList", () => {
     expect([log.size, log.isMostlyHoles]).toEqual([2, true]);
   });
 
+  test("G1 a list may begin anywhere, and tells a position by what it is modulo 2^32", () => {
+    const start = 2 ** 32 - 2;
+    const log = new PlacedList<Message>(start);
+    const messages = [said(0), said(1), said(2), said(3)];
+    expect(log.end).toBe(start);
+    expect(messages.map((message) => log.push(message))).toEqual([start, start + 1, start + 2, start + 3]);
+    expect([start, start + 1, 0, 1].map((position) => log.unwrapped(position))).toEqual([start, start + 1, start + 2, start + 3]);
+    expect(log.at(start + 3)).toBe(messages[3]);
+    expect(log.at(1)).toBeUndefined();
+  });
+
+  test("the newest item of a key is found where it stands, and none that was dropped", () => {
+    const log = new PlacedList<Message>(5);
+    const cause = (message: Message): string => message.causeBy;
+    expect(log.newestWith("Action1", cause)).toBeUndefined();
+    for (let n = 0; n < 8; n++) log.push(said(n));
+    expect(["Action0", "Action1", "Action2", "Action3"].map((key) => log.newestWith(key, cause))).toEqual([11, 12, 10, undefined]);
+    log.drop(12);
+    log.drop(9);
+    expect(["Action1", "Action0"].map((key) => log.newestWith(key, cause))).toEqual([6, 11]);
+    log.drop(6);
+    expect(log.newestWith("Action1", cause)).toBeUndefined();
+  });
+
   test("property: it counts, finds and walks as a list without the holes does", () => {
     const step = fc.oneof({ weight: 3, arbitrary: fc.constant("push" as const) }, { weight: 2, arbitrary: fc.nat(1000) });
     fc.assert(

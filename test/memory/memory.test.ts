@@ -21,6 +21,10 @@ function ids(messages: Iterable<Message>): string[] {
   return [...messages].map((message) => message.id);
 }
 
+function longContent(n: number): string {
+  return `${"a".repeat(200)}${String(n).padStart(6, "0")}${"b".repeat(300)}`;
+}
+
 const options = fc.record({ ignoreId: fc.boolean(), limit: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }) });
 
 describe("Memory", () => {
@@ -67,6 +71,30 @@ describe("Memory", () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  test.each([
+    ["ids that count up", {}, (n: number) => said(`Writer#${n}.0`)],
+    [
+      "long contents that differ in one place",
+      { ignoreId: true },
+      (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 }),
+    ],
+    ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
+  ])("R1 M2 of very many messages it holds each once, finds it, and forgets what it is told to: %s", (_what, given, make) => {
+    const count = 10_000;
+    const memory = new Memory(given);
+    const messages = Array.from({ length: count }, (_, n) => make(n));
+    for (const message of messages) expect([memory.has(message), memory.add(message), memory.add(message)]).toEqual([false, true, false]);
+    const held = messages.slice(-(memory.limit ?? count));
+    expect(memory.get()).toEqual(held);
+    expect(messages.filter((message) => memory.has(message))).toEqual(held);
+    for (const [n, message] of held.entries()) if (n % 5 !== 0) expect(memory.delete(message)).toBe(true);
+    const left = held.filter((_, n) => n % 5 === 0);
+    expect(memory.get()).toEqual(left);
+    expect(messages.filter((message) => memory.has(message))).toEqual(left);
+    for (const message of messages.slice(-6_000)) expect(memory.add(message)).toBe(!left.includes(message));
+    expect(memory.get()).toEqual([...left, ...messages.slice(-6_000).filter((message) => !left.includes(message))]);
   });
 
   test("M1 it shares the very message and never changes it", () => {
@@ -335,8 +363,10 @@ describe("what a memory costs, counted in reads of messages", () => {
       const observed = [counted(said("m1")), counted(said("news"))];
       return readsOf(() => expect(memory.findNews(observed)).toHaveLength(1));
     };
+    // A few are compared one by one. Of very many none is kept by its id: the one that is meant is read, and seldom one of the same hash.
+    expect(newsReads(3)).toBeLessThan(10);
     expect(newsReads(10)).toBeLessThan(10);
-    expect(newsReads(10_000)).toBe(newsReads(10));
+    for (const size of [10_000, 40_000]) expect(newsReads(size)).toBeLessThanOrEqual(newsReads(10) + 3);
   });
 
   test("R1 findNews with k reads what was observed and k more", () => {
