@@ -72,14 +72,6 @@ export class PlacedList<T extends object> {
     return undefined;
   }
 
-  /** The first position from a given one on that holds an item; `undefined` behind the last. */
-  heldFrom(position: number): number | undefined {
-    for (let slot = Math.max(position - this.#offset, this.#first); slot < this.#slots.length; slot++) {
-      if (this.#slots[slot] !== undefined) return this.#offset + slot;
-    }
-    return undefined;
-  }
-
   /** Empties a position that holds an item. */
   drop(position: number): void {
     this.#slots[position - this.#offset] = undefined;

@@ -239,7 +239,7 @@ export class MemoryDraft implements MessageMemory {
   #forget(changes: Changes, meant: Message | string): boolean {
     const identity = typeof meant === "string" ? meant : identityIn(this, meant);
     if (!changes.added.delete(meant)) {
-      if (!this.#baseShows(changes, meant)) return false;
+      if (changes.isCleared || changes.hidden.has(identity) || !this.#base.has(meant)) return false;
       changes.hidden.add(identity);
     }
     changes.ops.push(["-", identity]);

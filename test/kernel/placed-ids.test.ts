@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { MANY_IDS, PlacedIds } from "../../src/kernel/placed-ids.ts";
+import { PlacedIds } from "../../src/kernel/placed-ids.ts";
 import { PlacedList } from "../../src/kernel/placed-list.ts";
+
+const MANY = 4_096;
 
 interface Item {
   readonly id: string;
@@ -13,7 +15,7 @@ function add(ids: PlacedIds<Item>, list: PlacedList<Item>, id: string): boolean 
 }
 
 describe("PlacedIds", () => {
-  it.each([10, MANY_IDS - 1, MANY_IDS, MANY_IDS + 1, 2 * MANY_IDS])(
+  it.each([10, MANY - 1, MANY, MANY + 1, 2 * MANY])(
     "PI1 it knows exactly %i ids, those it began with and those added",
     (count) => {
       for (const before of [0, 5, count]) {
@@ -33,7 +35,7 @@ describe("PlacedIds", () => {
     },
   );
 
-  it.each([20, 3 * MANY_IDS])("PI1 of %i ids one that was let go is gone, and may come again elsewhere", (count) => {
+  it.each([20, 3 * MANY])("PI1 of %i ids one that was let go is gone, and may come again elsewhere", (count) => {
     const list = new PlacedList<Item>();
     const ids = new PlacedIds(list, idOf);
     for (let n = 0; n < count; n++) add(ids, list, `m${n}`);
@@ -57,12 +59,12 @@ describe("PlacedIds", () => {
   });
 
   it("PI1 positions above 2^32 are found whole, before and after they pass it", () => {
-    const start = 2 ** 32 - MANY_IDS - 10;
+    const start = 2 ** 32 - MANY - 10;
     const list = new PlacedList<Item>(start);
     const ids = new PlacedIds(list, idOf);
-    for (let n = 0; n < 2 * MANY_IDS; n++) add(ids, list, `m${n}`);
-    for (let n = 0; n < 2 * MANY_IDS; n++) expect(ids.find(`m${n}`)).toBe(start + n);
-    for (let n = 0; n < 2 * MANY_IDS - 1; n++) list.drop(ids.delete(`m${n}`) as number);
+    for (let n = 0; n < 2 * MANY; n++) add(ids, list, `m${n}`);
+    for (let n = 0; n < 2 * MANY; n++) expect(ids.find(`m${n}`)).toBe(start + n);
+    for (let n = 0; n < 2 * MANY - 1; n++) list.drop(ids.delete(`m${n}`) as number);
     expect([ids.find("m8191"), list.nth(0)]).toEqual([start + 8191, { id: "m8191" }]);
   });
 });

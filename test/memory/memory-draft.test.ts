@@ -296,16 +296,12 @@ describe("what a draft asks of its base, counted in messages read", () => {
       },
       undefined,
     ],
-  ])("D2 %s reads as much over a base of 10,000 as over one of 40,000, and hardly more than over one of 200", (_what, work, limited) => {
-    const [few, many, most] = [200, 10_000, 40_000].map((size) => readsOf(size, work, limited === undefined ? undefined : size)) as [
-      number,
-      number,
-      number,
-    ];
-    expect(few).toBeLessThan(500);
-    // A memory of very many keeps no ids: it reads the one it compares, and seldom one that has the same hash by chance.
-    expect(many).toBeLessThanOrEqual(few + 102);
-    expect(Math.abs(most - many)).toBeLessThanOrEqual(2);
+  ])("D2 %s reads as much over a base of 200 as over one of 20,000", (_what, work, limited) => {
+    const few = readsOf(200, work, limited === undefined ? undefined : 200);
+    const many = readsOf(20_000, work, limited === undefined ? undefined : 20_000);
+    expect(many).toBeLessThan(500);
+    // Two ids may have the same hash by chance: then one more is read, to compare them.
+    expect(Math.abs(many - few)).toBeLessThanOrEqual(1);
   });
 
   test("D2 a thousand adds to a full memory read each message that makes room once, and no more", () => {
@@ -325,8 +321,11 @@ describe("what a draft asks of its base, counted in messages read", () => {
   test("D2 before the first write it only passes questions on", () => {
     const { base, reads } = countedBase(1000);
     const draft = draftOver(base);
-    expect(draft.getByAction("Action3")).toHaveLength(10);
-    expect([draft.size, draft.get(2).length, draft.has("m1")]).toEqual([1000, 2, true]);
-    expect(reads()).toBe(0);
+    const ask = (memory: MessageMemory): number => {
+      expect(memory.getByAction("Action3")).toHaveLength(10);
+      expect([memory.size, memory.get(2).length, memory.has("m1")]).toEqual([1000, 2, true]);
+      return reads();
+    };
+    expect([ask(base), ask(draft)]).toEqual([1, 1]);
   });
 });
