@@ -1,7 +1,10 @@
 import { keyedHash, quickHash, type TextHash } from "./text-hash.ts";
 
-/** A quick hash puts no honest id so far behind its home, in slots, nor gives so many ids one hash. */
-const REACH = 1024;
+/**
+ * The quick hash puts no honest id so far behind its home, in slots, nor gives so many ids one hash: of two million ids that count up the
+ * farthest stood at 290, and each doubling adds some 20; of a million random numbers of 32 bits no four are equal.
+ */
+const REACH = 512;
 const MOST_ALIKE = 8;
 const SMALLEST = 32;
 

@@ -137,6 +137,19 @@ describe("IdTable", () => {
     expect([table.find("1"), table.find("7"), isDistrusting()]).toEqual([1, 7, true]);
   });
 
+  it.each([
+    ["one role", (n: number) => `Writer#${n}.0`],
+    ["a hundred roles", (n: number) => `R${n % 100}#${Math.floor(n / 100)}.0`],
+    ["activations that say ten things", (n: number) => `Writer#${Math.floor(n / 10)}.${n % 10}`],
+    ["roles that say one thing", (n: number) => `L${n}#0.0`],
+    ["numbers", (n: number) => `m${n}`],
+  ])("IT2 honest ids are nowhere near too far from home: %s", (_, idOf) => {
+    const { table, add, delete: remove, isDistrusting } = tableOf({ reach: 256 });
+    for (let n = 0; n < 65_536; n++) add(idOf(n), n);
+    for (let n = 0; n < 65_536; n += 2) remove(idOf(n));
+    expect([table.size, isDistrusting()]).toEqual([32_768, false]);
+  });
+
   it("IT2 a gap in a row too long to be closed loses nobody behind it", () => {
     const { table, add, delete: remove } = tableOf({ quick: (id) => Number(id), reach: 4 });
     for (let n = 1; n <= 15; n++) add(String(n), n);

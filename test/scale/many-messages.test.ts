@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { heapOfEach, workOf } from "./work.ts";
+import { IdTable } from "../../src/kernel/id-table.ts";
+import type { TextHash } from "../../src/kernel/text-hash.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
+
+/** Bytes that a role's memory of one message holds: measured 205 and 545 before there was none without a table. */
+const MOST_BYTES_OF_ONE = 300;
+/**
+ * Blocks that ran for an id that was added, asked for and deleted: measured 35 to 45 once the table has found out, about as many as reach
+ * in slots until then, and tens of thousands where a row is walked to its end.
+ */
+const MOST_WORK = 250;
+const MOST_WORK_BEFORE = 5_000;
+
+function said(n: number): Message {
+  return createMessage("hello", { id: `Writer#${n}.0`, timestamp: 0 });
+}
+
+/** What it takes to hear so many more when `before` are known: each is asked for and told. */
+async function hearing(before: number, more: number): Promise<number> {
+  const memory = new Memory();
+  const messages = Array.from({ length: before + more }, (_, n) => said(n));
+  memory.addBatch(messages.slice(0, before));
+  const news = messages.slice(before);
+  return workOf(() => {
+    for (const message of news) {
+      if (memory.findNews([message]).length === 1) memory.add(message);
+    }
+    expect(memory.size).toBe(before + more);
+  });
+}
+
+/** What an id takes that is added, asked for, asked for in vain and deleted, among so many others of the same hash. */
+async function workAmong(count: number, quick: TextHash): Promise<number> {
+  const table = new IdTable({ idAt: String, expected: 0, quick });
+  const work = await workOf(() => {
+    for (let n = 0; n < count; n++) expect(table.add(String(n), n)).toBe(true);
+    for (let n = 0; n < 2 * count; n++) expect(table.has(String(n))).toBe(n < count);
+    for (let n = 0; n < count; n++) expect(table.delete(String(n))).toBe(n);
+  });
+  return work / count;
+}
+
+describe("a memory of very many messages", () => {
+  it("R1 takes in a message with a bounded amount of work, of which most is its hash, however many it holds", async () => {
+    await hearing(5_000, 100);
+    const many = await hearing(10_000, 400);
+    expect(many).toBeGreaterThan(400 * 5);
+    expect(many).toBeLessThan(400 * MOST_WORK);
+    expect(await hearing(80_000, 400)).toBeLessThan(many * 1.5);
+  });
+
+  it.each<[string, TextHash]>([
+    ["one hash", () => 7],
+    ["one home and hashes of their own", (id) => Math.imul(Number(id) + 1, 2 ** 20)],
+    ["homes in a row", (id) => Number(id)],
+    ["two by two one home, in a row", (id) => Number(id) >> 1],
+    ["homes in a row that is asked from its start", (id) => Number(id) % 4_000],
+  ])("R1 ids that were chosen to have %s are as cheap as others", async (_, quick) => {
+    await workAmong(50, quick);
+    expect(await workAmong(1_000, quick)).toBeLessThan(MOST_WORK_BEFORE);
+    expect(await workAmong(20_000, quick)).toBeLessThan(MOST_WORK);
+  });
+});
+
+it("a memory of one message holds little", () => {
+  const message = said(1);
+  const make = (): Memory[] =>
+    Array.from({ length: 5_000 }, () => {
+      const memory = new Memory();
+      memory.add(message);
+      return memory;
+    });
+  expect(heapOfEach(5_000, make)).toBeLessThan(MOST_BYTES_OF_ONE);
+});
