@@ -38,7 +38,6 @@ export interface Question {
   readonly steps: StepPort;
   readonly spec: RoleSpec;
   readonly card: RoleCard;
-  readonly signal: AbortSignal;
   readonly prompt: string;
   readonly options: AskOptions & { readonly schema?: z.ZodType };
   /** What the role remembers for it. */
@@ -60,7 +59,7 @@ export class Answerer {
 
   /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */
   async ask(question: Question): Promise<unknown> {
-    const { spec, options, card, steps, signal } = question;
+    const { spec, options, card, steps } = question;
     if (spec.role.human) return this.#askPerson(question);
     const model = options.model ?? spec.role.model ?? this.#parts.model ?? missingModel(card.name);
     const messages = this.#messages(question);
@@ -69,7 +68,6 @@ export class Answerer {
       steps,
       model,
       messages,
-      signal,
       policy: this.#policy,
       onDelta: this.#onDelta(question),
       ...(temperature === undefined ? {} : { temperature }),
@@ -112,7 +110,7 @@ export class Answerer {
   /** What the effect of a step is given. */
   effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
     const ask = (prompt: string, options: Question["options"] = {}): Promise<unknown> =>
-      this.ask({ steps: door, spec, card, signal: door.signal, prompt, options });
+      this.ask({ steps: door, spec, card, prompt, options });
     return { ...door, ask: ask as EffectDoor["ask"], human: this.human(door, card) };
   }
 

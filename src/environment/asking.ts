@@ -53,8 +53,7 @@ export class Asking {
   ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> {
     this.#nesting?.assertOutside("ask");
     const { answerer, steps, spec } = this.#parts;
-    const { role, signal } = this.#asker;
-    const question = { steps, spec, card: role, signal, prompt, options };
+    const question = { steps, spec, card: this.#asker.role, prompt, options };
     const recollection = spec.role.human ? undefined : this.#remembering();
     if (options.recall === false || recollection === undefined) return answerer.ask(question);
     const answer = recollection.recall(options.recall).then((remembered) => answerer.ask({ ...question, remembered }));

@@ -1,7 +1,7 @@
-import { abortReason } from "../kernel/abort.ts";
+import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { Lifetimes } from "../kernel/lifetime.ts";
+import { type Ending, endingOf, Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
@@ -32,7 +32,6 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
  * result. E6 nothing is made to be told when nobody listens.
  */
 export class Engine implements SchedulerHost, ActivationHost {
-  readonly signal: AbortSignal;
   readonly tell: Tell;
   readonly directory: Directory<RoleState>;
   readonly #parts: EngineParts;
@@ -40,7 +39,8 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly #announcer: Announcer;
   /** Turns under way. */
   #running = 0;
-  readonly #interrupt = new AbortController();
+  /** Ended when the run is stopped from outside, and when nothing can go on. */
+  readonly #life = new Lifetime();
   #tools: TurnTools;
   #roundLimit = 0;
   /** What the process died of was looked for: what is tried next may be it. */
@@ -55,8 +55,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.directory = parts.hired.directory;
     this.#hired = parts.hired;
     this.#announcer = new Announcer(parts);
-    const { signal } = this.#interrupt;
-    this.signal = parts.signal === undefined ? signal : AbortSignal.any([parts.signal, signal]);
+    if (parts.signal !== undefined) this.#follow(endingOf(parts.signal));
     const { log, clock, mask, answerer, onFailure } = parts;
     this.#tools = {
       log,
@@ -73,6 +72,9 @@ export class Engine implements SchedulerHost, ActivationHost {
     };
   }
 
+  get signal(): AbortSignal {
+    return this.#life.signal;
+  }
   get state(): RunState {
     return this.#parts.log.state;
   }
@@ -142,7 +144,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#roundLimit = roundLimit;
     // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
     const leavesTraces = this.#hasDied || isSuspicious(this.state);
-    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.signal), leavesTraces };
+    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.#life), leavesTraces };
     try {
       const loading = this.#hired.load();
       if (loading !== undefined) await loading;
@@ -152,7 +154,7 @@ export class Engine implements SchedulerHost, ActivationHost {
       return "interrupted";
     } finally {
       this.#tools.lifetimes.close();
-      if (this.signal.aborted) this.#control ??= abortReason(this.signal);
+      if (this.#life.ended !== undefined) this.#control ??= interruptionBy(this.#life.ended.reason);
     }
   }
 
@@ -167,6 +169,11 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   onMail(wake: () => void): void {
     this.#wake = wake;
+  }
+
+  #follow(outer: Ending): void {
+    if (outer.ended === undefined) outer.onEnd((reason) => this.#life.end(reason));
+    else this.#life.end(outer.ended.reason);
   }
 
   /** Ends the activations that the process died of again and again; see {@link failPoisoned}. */
@@ -209,7 +216,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   /** The journal takes nothing any more. */
   #broke(error: unknown): TurnEnd {
     this.#failure ??= { error };
-    this.#interrupt.abort(error);
+    this.#life.end(interruptionBy(error));
     return "stopped";
   }
 
@@ -250,7 +257,7 @@ export class Engine implements SchedulerHost, ActivationHost {
         return "stopped";
       case "suspended":
         this.#control ??= result.control;
-        if (result.control instanceof BudgetError) this.#interrupt.abort(result.control);
+        if (result.control instanceof BudgetError) this.#life.end(result.control);
         return "suspended";
     }
   }

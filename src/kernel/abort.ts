@@ -3,7 +3,12 @@ import { AbortedError, ControlError, TimeoutError } from "./errors.ts";
 
 /** The error an aborted signal stands for: a control error given as its reason, else an AbortedError around the reason. */
 export function abortReason(signal: AbortSignal): ControlError {
-  return signal.reason instanceof ControlError ? signal.reason : new AbortedError(undefined, signal.reason);
+  return interruptionBy(signal.reason);
+}
+
+/** The interruption that a reason is or stands for. */
+export function interruptionBy(reason: unknown): ControlError {
+  return reason instanceof ControlError ? reason : new AbortedError(undefined, reason);
 }
 
 /** @throws ControlError when the signal has aborted. */

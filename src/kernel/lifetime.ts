@@ -1,55 +1,82 @@
-import { abortReason } from "./abort.ts";
+import { abortReason, interruptionBy, onAbort } from "./abort.ts";
 import type { ControlError } from "./errors.ts";
 
+/** What may be ended from outside, as those see it who stop then. A signal is made for who needs one: it costs more than most work below it. */
+export interface Ending {
+  /** Why it was ended, if it was. */
+  readonly ended: { readonly reason: Error } | undefined;
+  /** Aborts when it is ended. */
+  readonly signal: AbortSignal;
+  /** Calls `heard` when it is ended from now on; the returned function stops that. */
+  onEnd(heard: (reason: Error) => void): () => void;
+}
+
+/** What ends when a signal aborts. What can be ended is given back as it is. */
+export function endingOf(given: AbortSignal | Ending): Ending {
+  if ("onEnd" in given) return given;
+  return {
+    get ended() {
+      return given.aborted ? { reason: abortReason(given) } : undefined;
+    },
+    signal: given,
+    onEnd: (heard) => onAbort(given, () => heard(abortReason(given))),
+  };
+}
+
+/** @throws ControlError when it was ended. */
+export function throwIfEnded({ ended }: Ending): void {
+  if (ended !== undefined) throw interruptionBy(ended.reason);
+}
+
 /**
- * The spans of work under way below one signal. It owns which are open; one listener on the signal serves them all, because a
- * listener and a signal for every span would cost more than most spans do.
+ * The spans of work under way below one that holds them all. It owns which are open, and hears for all of them together, once there is one.
  */
 export class Lifetimes {
   readonly #open = new Set<Lifetime>();
-  readonly #signal: AbortSignal | undefined;
-  readonly #endAll: () => void;
-  #ended: { readonly reason: ControlError } | undefined;
+  readonly #above: Ending | undefined;
+  #unheard: (() => void) | undefined;
 
-  /** @param signal without it spans end by themselves alone */
-  constructor(signal: AbortSignal | undefined) {
-    this.#signal = signal;
-    this.#endAll = (): void => {
-      if (signal === undefined) return;
-      this.#ended = { reason: abortReason(signal) };
-      for (const lifetime of this.#open) lifetime.end(this.#ended.reason);
-    };
-    if (signal?.aborted === true) this.#endAll();
-    else signal?.addEventListener("abort", this.#endAll, { once: true });
+  /** @param above ends them all; without it they end by themselves alone */
+  constructor(above: AbortSignal | Ending | undefined) {
+    this.#above = above === undefined ? undefined : endingOf(above);
   }
 
-  /** Why the signal ended them all, if it did. What is over in the turn in which it began asks this, and needs no span. */
+  /** Why they were all ended, if they were. What is over in the turn in which it began asks this, and needs no span. */
   get ended(): { readonly reason: ControlError } | undefined {
-    return this.#ended;
+    const ended = this.#above?.ended;
+    return ended && { reason: interruptionBy(ended.reason) };
   }
 
-  /** Lets go of the signal, which would keep all of this alive as long as it lives. Spans begun later end by themselves alone. */
+  /** Lets go of what is above, which would keep all of this alive as long as it lives. Spans begun later end by themselves alone. */
   close(): void {
-    this.#signal?.removeEventListener("abort", this.#endAll);
+    this.#unheard?.();
+    this.#unheard = (): void => {};
   }
 
   /** Begins a span. It must be closed. */
   begin(): Lifetime {
     const lifetime = new Lifetime((closed) => this.#open.delete(closed));
     this.#open.add(lifetime);
-    if (this.#signal?.aborted === true) lifetime.end(abortReason(this.#signal));
+    const { ended } = this;
+    if (ended !== undefined) lifetime.end(ended.reason);
+    else this.#unheard ??= this.#above?.onEnd((reason) => this.#endAll(interruptionBy(reason)));
     return lifetime;
+  }
+
+  #endAll(reason: ControlError): void {
+    for (const lifetime of this.#open) lifetime.end(reason);
   }
 }
 
 /** A span of work that closes when it is done, or is ended from outside before. Its signal is made when somebody asks for it. */
-export class Lifetime {
-  readonly #leave: (lifetime: Lifetime) => void;
+export class Lifetime implements Ending {
+  readonly #leave: ((lifetime: Lifetime) => void) | undefined;
   #controller: AbortController | undefined;
   #ended: { readonly reason: Error } | undefined;
-  #waiting: Set<(reason: Error) => void> | undefined;
+  #heard: Set<(reason: Error) => void> | undefined;
 
-  constructor(leave: (lifetime: Lifetime) => void) {
+  /** @param leave told when it is closed */
+  constructor(leave?: (lifetime: Lifetime) => void) {
     this.#leave = leave;
   }
 
@@ -72,14 +99,21 @@ export class Lifetime {
     if (this.#ended !== undefined) return;
     this.#ended = { reason };
     this.#controller?.abort(reason);
-    for (const reject of this.#waiting ?? []) reject(reason);
-    this.#waiting = undefined;
+    const heard = this.#heard;
+    this.#heard = undefined;
+    if (heard !== undefined) for (const each of heard) each(reason);
+  }
+
+  onEnd(heard: (reason: Error) => void): () => void {
+    const all = (this.#heard ??= new Set());
+    all.add(heard);
+    return () => void all.delete(heard);
   }
 
   /** Waits for work of the span, but not longer than the span. Any number may wait at once. */
   until<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiting = (this.#waiting ??= new Set());
+      const waiting = (this.#heard ??= new Set());
       if (this.#ended === undefined) waiting.add(reject);
       else reject(this.#ended.reason);
       work.then(
@@ -97,6 +131,6 @@ export class Lifetime {
 
   /** The work is done. */
   close(): void {
-    this.#leave(this);
+    this.#leave?.(this);
   }
 }

@@ -1,5 +1,6 @@
 import { freshStepKey } from "./id.ts";
 import type { Json } from "./json.ts";
+import type { Ending } from "./lifetime.ts";
 
 /**
  * The door every side effect passes. A direct implementation just runs the effect; a recorded one writes it down under a
@@ -39,6 +40,8 @@ export interface StepDoor extends StepPort {
   /** `replay`: nothing outside a scratch place may change. */
   readonly mode: "live" | "replay";
   readonly signal: AbortSignal;
+  /** What the signal tells of, for who needs no signal. @internal */
+  readonly ending?: Ending;
   readonly attempts: Attempts;
 }
 

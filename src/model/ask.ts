@@ -111,7 +111,7 @@ function liveCall(
   output: OutputSchema | undefined,
   schemaTold: boolean,
 ): Promise<ChatResponse> {
-  const signal = way.signal === undefined ? door.signal : eitherSignal(way.signal, door.signal);
+  const signal = way.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(way.signal, door.signal);
   const deps = { ...way.policy, attempts: door.attempts, signal, onDelta: way.onDelta };
   if (output === undefined) return callModel(way.model, request, deps);
   return withLadder(way.model, output, (rung) => {

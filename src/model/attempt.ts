@@ -1,13 +1,14 @@
-import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
+import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { Lifetime } from "../kernel/lifetime.ts";
+import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
+import { lazyMembers } from "../kernel/lazy-members.ts";
 import type { ChatModel, ChatOptions, ChatRequest, ChatResponse } from "./chat-model.ts";
 import { failureOf, modelError } from "./failure.ts";
 import { checkReply, ReplyBuilder } from "./reply.ts";
 
 /** What bounds one try. Milliseconds. */
 export interface AttemptBounds {
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | Ending;
   readonly clock: Clock;
   /** Longest silence between two signs of life, the first byte included. */
   readonly idleTimeout: number;
@@ -26,9 +27,10 @@ export interface AttemptBounds {
  * @throws ControlError when the signal aborts, ModelError for everything a model or server did wrong.
  */
 export async function attempt(model: ChatModel, request: ChatRequest, bounds: AttemptBounds): Promise<ChatResponse> {
-  throwIfAborted(bounds.signal);
+  const above = endingOf(bounds.signal);
+  throwIfEnded(above);
   const builder = model.streams === false ? undefined : new ReplyBuilder(model.id);
-  const watch = new Watch(model.id, bounds);
+  const watch = new Watch(model.id, bounds, above);
   try {
     const reply =
       builder === undefined ? await readWhole(model, request, watch) : await readStream(model, request, builder, watch, bounds.onText);
@@ -43,12 +45,7 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
 }
 
 function readWhole(model: ChatModel, request: ChatRequest, watch: Watch): Promise<ChatResponse> {
-  const o: ChatOptions = {
-    get signal(): AbortSignal {
-      return watch.signal;
-    },
-  };
-  return watch.until(model.chat(request, o));
+  return watch.until(model.chat(request, new WatchedOptions(watch)));
 }
 
 async function readStream(
@@ -59,12 +56,7 @@ async function readStream(
   onText: AttemptBounds["onText"],
 ): Promise<ChatResponse> {
   watch.expectLife();
-  const o: ChatOptions = {
-    get signal(): AbortSignal {
-      return watch.signal;
-    },
-    alive: () => watch.expectLife(),
-  };
+  const o = new WatchedOptions(watch, () => watch.expectLife());
   const pieces = model.stream(request, o)[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -82,20 +74,35 @@ async function readStream(
   return builder.finish();
 }
 
+/** What a model is given: a signal is made when it asks for it. */
+class WatchedOptions implements ChatOptions {
+  declare readonly signal: AbortSignal;
+  declare readonly alive?: () => void;
+  readonly #watch: Watch;
+
+  static readonly #withLazy = lazyMembers<WatchedOptions>({ signal: (o) => o.#watch.signal });
+
+  constructor(watch: Watch, alive?: () => void) {
+    this.#watch = watch;
+    WatchedOptions.#withLazy(this);
+    if (alive !== undefined) this.alive = alive;
+  }
+}
+
 /** Ends a try when its caller does, when nothing is heard for too long, or when its time is up. Its signal is made for a model that asks for it. */
 class Watch {
   readonly #model: string;
   readonly #bounds: AttemptBounds;
-  readonly #life = new Lifetime(() => {});
+  readonly #life = new Lifetime();
   readonly #cancelWhole: () => void;
   readonly #unheard: () => void;
   #cancelIdle: () => void = () => {};
   #ended = false;
 
-  constructor(model: string, bounds: AttemptBounds) {
+  constructor(model: string, bounds: AttemptBounds, above: Ending) {
     this.#model = model;
     this.#bounds = bounds;
-    this.#unheard = onAbort(bounds.signal, () => this.#life.end(abortReason(bounds.signal)));
+    this.#unheard = above.onEnd((reason) => this.#life.end(interruptionBy(reason)));
     this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => this.#life.end(this.#late()));
   }
 

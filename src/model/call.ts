@@ -1,8 +1,9 @@
-import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, interruptionBy, throwIfAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
+import { type Ending, endingOf } from "../kernel/lifetime.ts";
 import type { Random } from "../kernel/random.ts";
 import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
@@ -45,7 +46,7 @@ export interface CallPolicy {
 export interface CallDeps extends CallPolicy {
   /** Told of every try before it starts and after it ended. */
   readonly attempts: Attempts;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | Ending;
   /** Text as it comes. */
   readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
 }
@@ -76,11 +77,11 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
   const sent = bounded(model, request, price);
   // Limits listen each for themselves: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
-  const own = deps.limits === undefined ? deps : { ...deps, signal: AbortSignal.any([deps.signal]) };
-  const call: Call = { model, request: sent, deps: own, price, hold: price === undefined ? 0 : holdFor(sent, price) };
+  const ending = deps.limits === undefined ? endingOf(deps.signal) : endingOf(AbortSignal.any([endingOf(deps.signal).signal]));
+  const call: Call = { model, request: sent, deps, ending, price, hold: price === undefined ? 0 : holdFor(sent, price) };
   let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
   for (let n = 1; ; n++) {
-    const tried = await (own.limits === undefined ? oneTry(call, n, timeLeft) : limitedTry(call, own.limits, n, timeLeft));
+    const tried = await (deps.limits === undefined ? oneTry(call, n, timeLeft) : limitedTry(call, deps.limits, n, timeLeft));
     if (tried.ok) return tried.reply;
     const policy = { ...defaultRetry, ...deps.retry };
     timeLeft -= tried.took;
@@ -88,7 +89,7 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
     if (delay === undefined || delay >= timeLeft) throw withTries(tried.error, n);
     deps.logger?.warn(`${model.id}: try ${n} of ${policy.tries} failed, next in ${delay} ms. ${tried.error.message}`);
     timeLeft -= delay;
-    if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([own.signal]));
+    if (delay > 0) await pause(deps.clock, delay, AbortSignal.any([ending.signal]));
   }
 }
 
@@ -96,6 +97,7 @@ interface Call {
   readonly model: ChatModel;
   readonly request: ChatRequest;
   readonly deps: CallDeps;
+  readonly ending: Ending;
   readonly price: ModelPrice | undefined;
   /** Micro-dollars. */
   readonly hold: number;
@@ -105,8 +107,8 @@ type Tried = { readonly ok: true; readonly reply: ChatResponse } | { readonly ok
 
 /** The place among the limits is taken before the money: who waits for a place must not keep money from those who have one. */
 async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: number): Promise<Tried> {
-  const { clock, signal } = call.deps;
-  const lease = await limits.acquire({ tokens: tokensAtMost(call.request), clock, signal });
+  const { clock } = call.deps;
+  const lease = await limits.acquire({ tokens: tokensAtMost(call.request), clock, signal: call.ending.signal });
   let used: number | undefined = 0;
   try {
     const tried = await oneTry(call, n, timeLeft, () => {
@@ -123,11 +125,11 @@ async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: 
 
 /** @param begins told when the money is reserved and the model is about to be asked */
 async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => void): Promise<Tried> {
-  const { deps, model, request } = call;
+  const { deps, ending, model, request } = call;
   await deps.attempts.open(call.hold);
-  if (deps.signal.aborted) {
+  if (ending.ended !== undefined) {
     deps.attempts.settle({ cost: 0, basis: "none" });
-    throw abortReason(deps.signal);
+    throw interruptionBy(ending.ended.reason);
   }
   begins?.();
   const started = deps.clock.now();
@@ -135,7 +137,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
   let answer: ChatResponse;
   try {
     answer = await attempt(model, request, {
-      signal: deps.signal,
+      signal: ending,
       clock: deps.clock,
       idleTimeout: deps.idleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       timeLeft,

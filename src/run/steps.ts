@@ -1,12 +1,14 @@
-import { abortReason, throwIfAborted } from "../kernel/abort.ts";
+import { interruptionBy } from "../kernel/abort.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../kernel/errors.ts";
 import { canonicalJson, jsonCopy, type Json } from "../kernel/json.ts";
+import { throwIfEnded } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { LastLife, UnrepeatedStep } from "./event.ts";
 import { masked, maskedError } from "./masking.ts";
 import type { OpenQuestion, PastStep } from "./past.ts";
 import { Release } from "./release.ts";
 import type { StepOutcome, StepRecord } from "./run-state.ts";
+import { RecordedDoor } from "./step-door.ts";
 import { effectId, StepAddresses, stepId, type StepPlace } from "./step-address.ts";
 import { StepRequests } from "./step-requests.ts";
 import type { StepsParts } from "./steps-parts.ts";
@@ -97,8 +99,8 @@ export class ActivationSteps implements StepPort {
   }
 
   #interruption(): ControlError | undefined {
-    const { signal } = this.#parts.lifetime;
-    if (this.#control === undefined && signal.aborted) this.#control = abortReason(signal);
+    const { ended } = this.#parts.lifetime;
+    if (ended !== undefined) this.#control ??= interruptionBy(ended.reason);
     return this.#control;
   }
 
@@ -198,7 +200,6 @@ export class ActivationSteps implements StepPort {
 
   async #happen<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
     const { lifetime, begin, mask } = this.#parts;
-    const { signal } = lifetime;
     begin();
     const before = this.#parts.recorded?.get(key)?.started;
     const tries = this.#tries(spec, request, key, at);
@@ -207,7 +208,7 @@ export class ActivationSteps implements StepPort {
     try {
       if (before !== undefined && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
-      throwIfAborted(signal);
+      throwIfEnded(lifetime);
       const { runId, act } = this.#parts;
       const name = (): string => (isQuestion ? stepId(runId, act, key) : effectId(runId, act, key));
       const value = await lifetime.until(effect(this.#door(name, key, at, tries)));
@@ -246,7 +247,7 @@ export class ActivationSteps implements StepPort {
     const attempts = { open: () => Promise.resolve(), settle: () => {} };
     const { lifetime } = this.#parts;
     try {
-      throwIfAborted(lifetime.signal);
+      throwIfEnded(lifetime);
       const name = (): string => effectId(this.#parts.runId, this.#parts.act, key);
       await lifetime.until(effect(this.#door(name, key, at, attempts)));
     } catch (error) {
@@ -264,26 +265,19 @@ export class ActivationSteps implements StepPort {
     return stepErrorFrom(error);
   }
 
-  /** @param name made when somebody asks for it: models do not */
+  /** @param name made when somebody asks for it */
   #door(name: () => string, key: string, at: StepPlace, attempts: StepDoor["attempts"]): StepDoor {
     let asked = 0;
+    const { mode, lifetime: ending } = this.#parts;
     const path = at.path === "" ? key : `${at.path}/${key}`;
-    let named: string | undefined;
-    return {
-      get key() {
-        return (named ??= name());
-      },
-      mode: this.#parts.mode,
-      signal: this.#parts.lifetime.signal,
-      attempts,
-      step: (inner, innerEffect) => {
-        const refusal = this.#phase === "closed" ? this.#late(inner) : this.#interruption();
-        if (refusal !== undefined) return neverUnhandled(Promise.reject(refusal));
-        const place: StepPlace = { path, parent: key, asked };
-        asked += 1;
-        return neverUnhandled(this.#track(this.#answer(inner, innerEffect, place)).then((outcome) => this.#handOut(outcome)));
-      },
+    const step: StepDoor["step"] = (inner, innerEffect) => {
+      const refusal = this.#phase === "closed" ? this.#late(inner) : this.#interruption();
+      if (refusal !== undefined) return neverUnhandled(Promise.reject(refusal));
+      const place: StepPlace = { path, parent: key, asked };
+      asked += 1;
+      return neverUnhandled(this.#track(this.#answer(inner, innerEffect, place)).then((outcome) => this.#handOut(outcome)));
     };
+    return new RecordedDoor(name, { mode, ending, attempts, step });
   }
 }
 

@@ -76,7 +76,7 @@ class RunningTool {
   readonly #door: StepDoor;
   readonly #reach: ToolReach;
   readonly #begun: number;
-  readonly #life = new Lifetime(() => {});
+  readonly #life = new Lifetime();
   #limit: TimeLimit | undefined;
   /** How to stop listening to those who may stop the call. */
   #listening: (() => void)[] | undefined;
