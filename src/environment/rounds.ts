@@ -1,6 +1,6 @@
 import { isThenable } from "../kernel/thenable.ts";
 import type { RoleState } from "../run/role-state.ts";
-import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost } from "./scheduler.ts";
+import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
 
 /**
  * Bulk-synchronous rounds. Every role with mail runs once per round, concurrently up to the limit; what they say is delivered at
@@ -48,19 +48,30 @@ function listOf(roles: Iterable<RoleState>): readonly RoleState[] {
 async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe: Breathe): Promise<boolean> {
   let isDone = true;
   let next = 0;
-  async function worker(): Promise<void> {
+
+  /** As many turns as wait for nothing, and what is to be waited for then; undefined when there is nobody left. */
+  function turnsAtOnce(): Promise<void> | undefined {
     for (;;) {
       const paused = host.resumed();
-      if (paused !== undefined) await paused;
+      if (paused !== undefined) return paused;
       const role = roles[next];
-      if (role === undefined || host.signal.aborted) return;
+      if (role === undefined || host.signal.aborted) return undefined;
       next += 1;
       const turn = host.turn(role);
-      const end = isThenable(turn) ? await turn : turn;
-      isDone &&= end === "done";
+      if (isThenable(turn)) return ended(turn);
+      if (turn !== "done") isDone = false;
       const breath = breathe();
-      if (breath !== undefined) await breath;
+      if (breath !== undefined) return breath;
     }
+  }
+
+  async function ended(turn: Promise<TurnEnd>): Promise<void> {
+    if ((await turn) !== "done") isDone = false;
+    await breathe();
+  }
+
+  async function worker(): Promise<void> {
+    for (let wait = turnsAtOnce(); wait !== undefined; wait = turnsAtOnce()) await wait;
   }
   await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));
   return isDone && !host.signal.aborted;

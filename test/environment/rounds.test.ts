@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Environment } from "../../src/environment/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
 import type { Role } from "../../src/role/role.ts";
@@ -50,6 +51,23 @@ describe("E1 rounds", () => {
     for (const sendTo of ["D", "C", "B", "A"]) environment.publishMessage(createMessage("go", { sendTo }));
     await environment.run({ rounds: 1 });
     expect(seen).toEqual([...names, ...names]);
+  });
+
+  test.each([
+    ["starts nobody else", 300],
+    ["does not end, where all had their turn", 128],
+  ])("a round that is interrupted while turns breathe %s", async (_what, roles) => {
+    const stop = new AbortController();
+    let acted = 0;
+    const one = answering("One", () => {
+      if (acted === 0) setImmediate(() => stop.abort());
+      acted += 1;
+    });
+    const environment = new Environment({ concurrency: 1 }, { signal: stop.signal });
+    for (let place = 0; place < roles; place += 1) environment.addRole(one, { name: `p${place}` });
+    environment.publishMessage("go");
+    expect((await environment.drive(10)).reason).toBe("interrupted");
+    expect([acted, environment.state.round]).toEqual([128, 0]);
   });
 
   test("mail that arrives in a round is for the next", async () => {
