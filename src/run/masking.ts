@@ -104,6 +104,7 @@ function walkList(mask: Mask, list: readonly unknown[]): readonly unknown[] {
 
 /** The same list when nothing in it changes. */
 function cleanList<T>(mask: Mask, list: readonly T[], cleanOne: (mask: Mask, item: T) => T): readonly T[] {
+  if (list.length === 0) return list;
   let copy: T[] | undefined;
   for (let place = 0; place < list.length; place += 1) {
     const item = list[place] as T;
