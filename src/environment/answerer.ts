@@ -16,6 +16,7 @@ import { missingModel, type SteppedModel, steppedModel } from "../model/stepped-
 import { introduction } from "../role/introduction.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { Tell } from "./announcer.ts";
+import { AskingDoor } from "./effect-door.ts";
 import { answerOf } from "./human-answer.ts";
 import type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
 
@@ -111,7 +112,7 @@ export class Answerer {
   effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
     const ask = (prompt: string, options: Question["options"] = {}): Promise<unknown> =>
       this.ask({ steps: door, spec, card, prompt, options });
-    return { ...door, ask: ask as EffectDoor["ask"], human: this.human(door, card) };
+    return new AskingDoor(door, { ask: ask as EffectDoor["ask"], human: this.human(door, card) });
   }
 
   async #answerOf(question: HumanQuestion, signal: AbortSignal): Promise<string> {

@@ -1,5 +1,6 @@
 import { freshStepKey } from "./id.ts";
 import type { Json } from "./json.ts";
+import { lazyMembers } from "./lazy-members.ts";
 import type { Ending } from "./lifetime.ts";
 
 /**
@@ -41,7 +42,7 @@ export interface StepDoor extends StepPort {
   readonly mode: "live" | "replay";
   readonly signal: AbortSignal;
   /** What the signal tells of, for who needs no signal. @internal */
-  readonly ending?: Ending;
+  readonly ending?: Ending | undefined;
   readonly attempts: Attempts;
 }
 
@@ -72,17 +73,24 @@ export interface AttemptOutcome {
 export function directSteps(signal: AbortSignal): StepPort {
   const opened = Promise.resolve();
   const attempts: Attempts = { open: () => opened, settle: () => {} };
-  const step: StepPort["step"] = (_spec, effect) => {
-    let key: string | undefined;
-    return effect({
-      get key(): string {
-        return (key ??= freshStepKey());
-      },
-      mode: "live",
-      signal,
-      attempts,
-      step,
-    });
-  };
+  const step: StepPort["step"] = (_spec, effect) => effect(new DirectDoor(signal, attempts, step));
   return { step };
+}
+
+class DirectDoor implements StepDoor {
+  declare readonly key: string;
+  readonly mode = "live";
+  readonly signal: AbortSignal;
+  readonly attempts: Attempts;
+  readonly step: StepPort["step"];
+  #key: string | undefined;
+
+  static readonly #withLazy = lazyMembers<DirectDoor>({ key: (door) => (door.#key ??= freshStepKey()) });
+
+  constructor(signal: AbortSignal, attempts: Attempts, step: StepPort["step"]) {
+    this.signal = signal;
+    this.attempts = attempts;
+    this.step = step;
+    DirectDoor.#withLazy(this);
+  }
 }
