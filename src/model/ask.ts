@@ -90,18 +90,30 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
  *
  * @param schemaTold whether the messages tell the schema already
  */
-async function recordedCall(asked: Asked, way: AskedThrough, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
-  const { model, policy, steps } = way;
+function recordedCall(asked: Asked, way: AskedThrough, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
+  try {
+    return callAsStep(asked, way, output, schemaTold);
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
+/** @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID` */
+function callAsStep(asked: Asked, way: AskedThrough, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
+  const { model, policy, steps, onDelta } = way;
   if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
   const request = boundedRequest(model, requestOf(asked, model), policy.prices);
   const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
   let live = false;
-  const reply = await steps.step({ kind: "model", name: model.id, request: address, metered: true }, (door) => {
+  const answered = steps.step({ kind: "model", name: model.id, request: address, metered: true }, (door) => {
     live = true;
     return liveCall(way, door, request, output, schemaTold);
   });
-  if (!live && reply.content !== "") way.onDelta?.(reply.content, { try: 1 });
-  return reply;
+  if (onDelta === undefined) return answered;
+  return answered.then((reply) => {
+    if (!live && reply.content !== "") onDelta(reply.content, { try: 1 });
+    return reply;
+  });
 }
 
 function liveCall(

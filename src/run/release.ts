@@ -8,7 +8,8 @@ import type { StepOutcome } from "./run-state.ts";
  * The price: `Promise.race` between steps yields the first one asked; what races belongs inside one enclosing step.
  */
 export class Release {
-  #last: Promise<unknown> = Promise.resolve();
+  /** Settles, and never rejects, when all asked so far are out. */
+  #last: Promise<unknown> | undefined;
   #now: number;
 
   constructor(startedAt: number) {
@@ -25,12 +26,13 @@ export class Release {
     const before = this.#last;
     const released = this.#releaseAfter(before, answer);
     this.#last = released.catch(() => {});
-    answer.catch(() => {});
+    // Before it is waited for it may have failed.
+    if (before !== undefined) answer.catch(() => {});
     return released;
   }
 
-  async #releaseAfter(before: Promise<unknown>, answer: Promise<StepOutcome>): Promise<StepOutcome> {
-    await before;
+  async #releaseAfter(before: Promise<unknown> | undefined, answer: Promise<StepOutcome>): Promise<StepOutcome> {
+    if (before !== undefined) await before;
     const outcome = await answer;
     await nextMacrotask();
     this.#now = Math.max(this.#now, outcome.at);

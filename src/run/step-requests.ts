@@ -78,11 +78,21 @@ export class StepRequests {
     const values: Json[] = [];
     const texts: string[] = [];
     for (const message of messages) {
-      const { value, text } = isParsedMessage(message) ? this.#message(message) : this.#item(message);
+      const { value, text } = isParsedMessage(message) ? this.#message(message) : (this.#words(message) ?? this.#item(message));
       values.push(value);
       texts.push(text);
     }
     return { value: values, text: `[${texts.join(",")}]` };
+  }
+
+  /** What most messages are: somebody's words and nothing else. */
+  #words(message: unknown): WrittenValue | undefined {
+    if (typeof message !== "object" || message === null || Object.getPrototypeOf(message) !== Object.prototype) return undefined;
+    const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
+    if (typeof role !== "string" || typeof content !== "string" || Object.keys(message).length !== 2) return undefined;
+    if (Symbol.toStringTag in message || "toJSON" in message) return undefined;
+    const value = { content: this.#mask(content), role: this.#mask(role) };
+    return { value, text: `{"content":${JSON.stringify(value.content)},"role":${JSON.stringify(value.role)}}` };
   }
 
   #message(message: ChatMessage): WrittenValue {
@@ -96,7 +106,8 @@ export class StepRequests {
 
   /** Within what holds them, members and items stand as deep as in the request: too deep is too deep. */
   #member(key: string, member: unknown): WrittenValue {
-    if (typeof member !== "object") return this.whole(member);
+    if (typeof member === "string") return this.#text(member);
+    if (typeof member !== "object") return { value: member as Json, text: canonicalJson(member) };
     if (!isUnchanging(member)) return this.#within(key, member);
     const known = this.#known.members.get(member);
     if (known !== undefined) return known;
@@ -104,6 +115,11 @@ export class StepRequests {
     const written = { value: unchanging(value), text };
     this.#known.members.set(member, written);
     return written;
+  }
+
+  #text(words: string): WrittenValue {
+    const value = this.#mask(words);
+    return { value, text: JSON.stringify(value) };
   }
 
   #within(key: string, member: unknown): WrittenValue {

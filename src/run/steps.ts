@@ -116,7 +116,16 @@ export class ActivationSteps implements StepPort {
     throw stepErrorFrom(outcome.error ?? errorRecord(undefined));
   }
 
-  async #answer<T>(spec: StepSpec, effect: Effect<T>, at: StepPlace): Promise<StepOutcome> {
+  /** Rejects, and never throws. */
+  #answer<T>(spec: StepSpec, effect: Effect<T>, at: StepPlace): Promise<StepOutcome> {
+    try {
+      return this.#answerTo(spec, effect, at);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  #answerTo<T>(spec: StepSpec, effect: Effect<T>, at: StepPlace): Promise<StepOutcome> {
     this.#requests ??= new StepRequests(this.#parts.mask);
     const request = this.#requests.of(spec.request);
     const key = this.#addresses.keyOf(spec, request.text, at.path);
@@ -140,7 +149,7 @@ export class ActivationSteps implements StepPort {
     return known;
   }
 
-  async #unrecorded<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
+  #unrecorded<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
     const { act, role } = this.#parts;
     const question: OpenQuestion = {
       role,

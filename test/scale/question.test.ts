@@ -9,7 +9,7 @@ import { resourcesOf, workOf } from "./work.ts";
 
 /** For one environment in which one role asks its model once. One that gets by with less lowers these; one that needs more says why. */
 const MOST_PROMISES = 100;
-const MOST_BLOCKS = 2_150;
+const MOST_BLOCKS = 2_000;
 const TIMERS = 2;
 const MACROTASKS = 1;
 
