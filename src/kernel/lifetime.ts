@@ -13,14 +13,23 @@ export interface Ending {
 
 /** What ends when a signal aborts. What can be ended is given back as it is. */
 export function endingOf(given: AbortSignal | Ending): Ending {
-  if ("onEnd" in given) return given;
-  return {
-    get ended() {
-      return given.aborted ? { reason: abortReason(given) } : undefined;
-    },
-    signal: given,
-    onEnd: (heard) => onAbort(given, () => heard(abortReason(given))),
-  };
+  return "onEnd" in given ? given : new SignalledEnding(given);
+}
+
+class SignalledEnding implements Ending {
+  readonly signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+  }
+
+  get ended(): { readonly reason: Error } | undefined {
+    return this.signal.aborted ? { reason: abortReason(this.signal) } : undefined;
+  }
+
+  onEnd(heard: (reason: Error) => void): () => void {
+    return onAbort(this.signal, () => heard(abortReason(this.signal)));
+  }
 }
 
 /** @throws ControlError when it was ended. */

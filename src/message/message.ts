@@ -123,7 +123,7 @@ export function made<P>(content: string, fields: MessageFields<P>, issue: Issue)
   if (!Number.isFinite(timestamp))
     throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
   const { metadata = NO_METADATA, instructContent } = fields;
-  const base: Message<P> = {
+  const message: { -readonly [Key in keyof Message<P>]: Message<P>[Key] } = {
     id: issue.id,
     content,
     role: issue.role,
@@ -134,8 +134,8 @@ export function made<P>(content: string, fields: MessageFields<P>, issue: Issue)
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA)),
   };
-  if (instructContent === undefined) return Object.freeze(base);
-  return Object.freeze({ ...base, instructContent: deepFreeze(jsonRoundTrip(instructContent)) });
+  if (instructContent !== undefined) message.instructContent = deepFreeze(jsonRoundTrip(instructContent));
+  return Object.freeze(message);
 }
 
 /** Messages whose maker named no cause: inside an activation its action becomes the cause. */

@@ -1,11 +1,13 @@
-import { abortReason, onAbort, throwIfAborted } from "../kernel/abort.ts";
+import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type ControlError, ContextClosedError, TimeoutError } from "../kernel/errors.ts";
-import { Lifetime } from "../kernel/lifetime.ts";
+import { lazily } from "../kernel/lazily.ts";
+import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import type { ChatModel } from "../model/chat-model.ts";
+import { CallContext } from "./call-context.ts";
 import type { HumanPort } from "./human-port.ts";
 import { plainResult, plainText } from "./plain-result.ts";
 import { interruptionIn, toldOf } from "./thrown.ts";
@@ -44,7 +46,7 @@ const MOST_PROGRESS = 1_000;
  */
 export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: ToolReach): Promise<ToolEnd> {
   throwIfAborted(reach.signal);
-  throwIfAborted(door.signal);
+  throwIfEnded(endingOf(door.ending ?? door.signal));
   const running = new RunningTool(tool, door, reach);
   try {
     const begun = running.begin(args);
@@ -76,6 +78,8 @@ class RunningTool {
   readonly #door: StepDoor;
   readonly #reach: ToolReach;
   readonly #begun: number;
+  /** Of the step that the call is. */
+  readonly #ending: Ending;
   readonly #life = new Lifetime();
   #limit: TimeLimit | undefined;
   /** How to stop listening to those who may stop the call. */
@@ -90,6 +94,7 @@ class RunningTool {
     this.#door = door;
     this.#reach = reach;
     this.#begun = reach.clock.now();
+    this.#ending = endingOf(door.ending ?? door.signal);
   }
 
   /** Lets the tool begin, and waits for its answer no longer than its time, or until somebody stops it. What is there at once is never late. */
@@ -126,7 +131,8 @@ class RunningTool {
   #stopped(): ControlError | undefined {
     const { signal } = this.#reach;
     if (signal.aborted) return abortReason(signal);
-    return this.#door.signal.aborted ? abortReason(this.#door.signal) : undefined;
+    const { ended } = this.#ending;
+    return ended && interruptionBy(ended.reason);
   }
 
   /** Ends the call with whoever may stop it. */
@@ -136,8 +142,7 @@ class RunningTool {
       const reason = this.#stopped();
       if (reason !== undefined) this.#life.end(reason);
     };
-    this.#listening = [onAbort(this.#reach.signal, interrupt)];
-    if (this.#door.signal !== this.#reach.signal) this.#listening.push(onAbort(this.#door.signal, interrupt));
+    this.#listening = [onAbort(this.#reach.signal, interrupt), this.#ending.onEnd(interrupt)];
     interrupt();
   }
 
@@ -152,36 +157,29 @@ class RunningTool {
   }
 
   #context(): ToolContext {
-    const signalOf = (): AbortSignal => {
-      this.#listen();
-      return this.#life.signal;
-    };
     const door = this.#door;
     const { clock, ask, model, session, progress } = this.#reach;
     const step: StepPort["step"] = (spec, effect) => {
       if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
       return door.step(spec, effect);
     };
-    let own: ChatModel | undefined;
-    return Object.freeze({
-      get signal(): AbortSignal {
-        return signalOf();
-      },
-      get key(): string {
-        return door.key;
-      },
-      get model(): ChatModel | undefined {
-        return (own ??= model?.({ step }));
-      },
+    const given = {
       mode: door.mode,
       step,
       clock,
-      progress: (text: string) => {
+      progress: (text: string): void => {
         if (!this.#isClosed && this.#told++ < MOST_PROGRESS) progress(String(text).slice(0, MAX_PROGRESS));
       },
       ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
       ...(session === undefined ? {} : { session }),
-    });
+    };
+    const own = lazily(() => model?.({ step }));
+    return new CallContext(given, { signal: () => this.#signal(), key: () => door.key, model: own });
+  }
+
+  #signal(): AbortSignal {
+    this.#listen();
+    return this.#life.signal;
   }
 
   async #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
