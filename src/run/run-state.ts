@@ -9,7 +9,8 @@ import { type HiredAs, RoleState } from "./role-state.ts";
 
 /*
  * The state of a run: what folding its events gives. It owns what its roles hold, what waits to be delivered, spend and where every
- * activation stands. It owns no definitions: those are the team's. `apply` is its only writer, live too.
+ * activation stands. It owns no definitions: those are the team's. `apply` is its only writer, live too. Only `acting` is
+ * written by who takes a turn, and says nothing of the run.
  *
  * S1 `ready` holds exactly the roles with mail. S2 a role has at most one open activation. S3 pending mail is in `pending`, delivered
  * mail in exactly one mailbox per recipient. S4 `ledger` is the sum of the step events, nothing else.

@@ -61,6 +61,22 @@ describe("a message to many", () => {
   });
 });
 
+describe("a message to many step functions", () => {
+  it("is acted upon without one of them being looked up by its name", async () => {
+    const environment = crowd(500, defineRole({ name: "One", step: (state) => ({ ...state, heard: true }) }));
+    const { roles } = environment.state;
+    environment.publishMessage("go");
+    const found: string[] = [];
+    roles.get = (name) => {
+      found.push(name);
+      return Map.prototype.get.call(roles, name) as RoleState | undefined;
+    };
+    await environment.run();
+    expect(environment.getRole("R499")?.state).toEqual({ heard: true });
+    expect(new Set(found)).toEqual(new Set(["R499"]));
+  });
+});
+
 describe("nobody listens", () => {
   /** Keeps which types somebody had something to tell about. */
   class Watched extends Ears {
@@ -135,6 +151,24 @@ describe("a role that waits", () => {
     const little = await hiring(1);
     expect(little).toBeGreaterThan(5);
     expect(await hiring(30)).toBeLessThan(little * 1.5);
+  });
+
+  it("holds no more when it has heard one message, taken it and changed its state, than that state", () => {
+    const hired: HiredAs = { fingerprint: "", traits: {}, state: {} };
+    const message = createMessage("go");
+    const state = { seen: 1 };
+    const bytes = heapOfEach(ROLES, () =>
+      Array.from({ length: ROLES }, (_, place) => {
+        const role = new RoleState("", place, hired);
+        role.hear(message);
+        role.takeNext();
+        role.custom = state;
+        role.passOn();
+        return role;
+      }),
+    );
+    expect(bytes).toBeGreaterThan(50);
+    expect(bytes).toBeLessThan(120);
   });
 
   it("holds no more when it is told that it has not failed", () => {
