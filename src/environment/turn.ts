@@ -117,7 +117,9 @@ class Attempt implements ActivationParts {
     const outcome = this.#judged(lived);
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
-    const event = this.#tools.log.record(this.#hasSteps ? this.#withLife(outcome.event) : outcome.event);
+    const { log } = this.#tools;
+    log.state.acting = this.state;
+    const event = log.record(this.#hasSteps ? this.#withLife(outcome.event) : outcome.event);
     this.#activation.settle();
     return { kind: "ended", event };
   }

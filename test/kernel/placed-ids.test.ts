@@ -15,25 +15,22 @@ function add(ids: PlacedIds<Item>, list: PlacedList<Item>, id: string): boolean 
 }
 
 describe("PlacedIds", () => {
-  it.each([10, MANY - 1, MANY, MANY + 1, 2 * MANY])(
-    "PI1 it knows exactly %i ids, those it began with and those added",
-    (count) => {
-      for (const before of [0, 5, count]) {
-        const list = new PlacedList<Item>();
-        for (let n = 0; n < before; n++) list.push({ id: `m${n}` });
-        const ids = new PlacedIds(list, idOf);
-        for (let n = before; n < count; n++) {
-          expect(ids.has(`m${n}`)).toBe(false);
-          expect(add(ids, list, `m${n}`)).toBe(true);
-        }
-        for (let n = 0; n < count; n++) {
-          expect([ids.find(`m${n}`), ids.has(`m${n}`)]).toEqual([n, true]);
-          expect(add(ids, list, `m${n}`)).toBe(false);
-        }
-        expect([list.size, ids.find("other"), ids.has("other"), ids.delete("other")]).toEqual([count, undefined, false, undefined]);
+  it.each([10, MANY - 1, MANY, MANY + 1, 2 * MANY])("PI1 it knows exactly %i ids, those it began with and those added", (count) => {
+    for (const before of [0, 5, count]) {
+      const list = new PlacedList<Item>();
+      for (let n = 0; n < before; n++) list.push({ id: `m${n}` });
+      const ids = new PlacedIds(list, idOf);
+      for (let n = before; n < count; n++) {
+        expect(ids.has(`m${n}`)).toBe(false);
+        expect(add(ids, list, `m${n}`)).toBe(true);
       }
-    },
-  );
+      for (let n = 0; n < count; n++) {
+        expect([ids.find(`m${n}`), ids.has(`m${n}`)]).toEqual([n, true]);
+        expect(add(ids, list, `m${n}`)).toBe(false);
+      }
+      expect([list.size, ids.find("other"), ids.has("other"), ids.delete("other")]).toEqual([count, undefined, false, undefined]);
+    }
+  });
 
   it.each([20, 3 * MANY])("PI1 of %i ids one that was let go is gone, and may come again elsewhere", (count) => {
     const list = new PlacedList<Item>();
