@@ -21,6 +21,7 @@ const message = fc.oneof(
   words.map((text) => ChatMessage.tool({ content: text, name: "look", toolCallId: text })),
   fc.array(call, { minLength: 1, maxLength: 3 }).map((calls) => ChatMessage.fromToolCalls(calls)),
   words.map((content) => ({ content, role: "user", images: undefined })),
+  fc.record({ role: words, content: words, name: words }, { requiredKeys: ["role", "content"] }),
   fc.constantFrom(null, undefined, 7, [ChatMessage.user("x")]),
 );
 const besides = fc.record(

@@ -5,7 +5,7 @@ import type { Said } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { answering } from "../environment/town.ts";
-import { eventsOf } from "../team/recorded.ts";
+import { appendingBy, eventsOf } from "../team/recorded.ts";
 import { goneOn, lived } from "./one-role.ts";
 
 const value =
@@ -208,6 +208,23 @@ describe("D3 D5 the life of a step", () => {
     });
     await new Team({ journal, roles: [ann] }).run("go", { id: "r" }).result;
     expect(seen.slice(-2)).toEqual(["act.started", "step.started"]);
+  });
+
+  test("an effect does not begin when the run was stopped while its start was written", async () => {
+    const journal = memoryJournal();
+    let begun = 0;
+    const ann = answering("Ann", async (rc) => {
+      await rc.step("effect", {}, () => Promise.resolve((begun += 1)));
+    });
+    let stop = (): void => {};
+    const stopping = appendingBy(journal, (...args) => {
+      if (args[3].some((event) => event.type === "step.started")) stop();
+      return journal.append(...args);
+    });
+    const run = new Team({ journal: stopping, roles: [ann] }).run("go", { id: "r" });
+    stop = () => run.stop();
+    const { status } = await run.result;
+    expect([status, begun]).toEqual(["stopped", 0]);
   });
 
   test("D7 its answer is durable before anybody has it", async () => {
