@@ -17,9 +17,9 @@ const FIRST = 0xcc9e_2d51;
 const seed = lazily(() => randomBytes(4).readInt32LE(0));
 const key = lazily(() => randomBytes(32));
 
-let last = "";
+let last: string | undefined;
 let lastHash = 0;
-let before = "";
+let before: string | undefined;
 let beforeHash = 0;
 
 /**

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { keyedHash, quickHash } from "../../src/kernel/text-hash.ts";
 
 const COUNT = 20_000;
@@ -36,6 +36,14 @@ describe("a hash of a text", () => {
         }
       }),
     );
+  });
+
+  it("is the same of the empty text whether it is the first that is asked for or not", async () => {
+    vi.resetModules();
+    const { quickHash: hash } = await import("../../src/kernel/text-hash.ts");
+    const first = hash("");
+    for (const text of ["one", "two", "three"]) hash(text);
+    expect(hash("")).toBe(first);
   });
 
   it.each(families)("is hardly ever shared by %s", (_, textOf) => {
