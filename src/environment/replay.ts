@@ -92,7 +92,12 @@ export class Replay implements Scheduler, Past {
     return this.#living?.act === act ? this.#living.unrepeated?.find((step) => step.key === key)?.error : undefined;
   }
 
-  mustAsk({ act, key }: StepStarted): boolean {
+  notAsked(act: string, unasked: readonly StepRecord[], failure: unknown): DifferenceError | undefined {
+    const missed = unasked.find(({ started }) => this.#mustAsk(started));
+    return missed && differenceOfMissed(act, missed, failure);
+  }
+
+  #mustAsk({ act, key }: StepStarted): boolean {
     const order = this.#living?.asked;
     return order === undefined ? this.#shared.get(act)?.has(key) !== true : order.includes(key);
   }
@@ -129,7 +134,7 @@ export class Replay implements Scheduler, Past {
 }
 
 /** What an activation asked then and did not ask now, because of an error perhaps. */
-export function notAsked(act: string, { started }: StepRecord, failure?: unknown): DifferenceError {
+function differenceOfMissed(act: string, { started }: StepRecord, failure: unknown): DifferenceError {
   const { name, request } = started;
   const why = failure === undefined ? "" : `, but fails: ${errorRecord(failure).message}`;
   return differenceOf(

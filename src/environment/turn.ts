@@ -12,7 +12,6 @@ import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
 import type { Answerer } from "./answerer.ts";
 import { failedTurn } from "./failed-turn.ts";
 import type { Definition } from "./hired-roles.ts";
-import { notAsked } from "./replay.ts";
 import { StepActivation } from "./step-activation.ts";
 import { isPlainStep, stepTurn } from "./step-turn.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
@@ -238,11 +237,14 @@ class Attempt implements ActivationParts {
     this.#lifetime?.close();
     const late = this.#lifetime?.ended?.reason;
     const isReplayed = this.#tools.mode === "replay" && lived.kind !== "control";
-    const unasked = isReplayed && this.#hasSteps ? this.steps.unasked.find(({ started }) => this.#tools.past.mustAsk(started)) : undefined;
-    if (unasked !== undefined)
-      return { kind: "control", control: notAsked(this.act, unasked, lived.kind === "failed" ? lived.error : undefined) };
+    const control = isReplayed && this.#hasSteps ? this.#notAsked(lived.kind === "failed" ? lived.error : undefined) : undefined;
+    if (control !== undefined) return { kind: "control", control };
     if (late instanceof TimeoutError) return { kind: "failed", error: late };
     return this.#steps?.control === undefined ? lived : { kind: "control", control: this.#steps.control };
+  }
+
+  #notAsked(failure: unknown): ControlError | undefined {
+    return this.#tools.past.notAsked(this.act, this.steps.unasked, failure);
   }
 
   /** The body has ended. State that left its schema, or is no JSON, fails it even now. */

@@ -87,8 +87,8 @@ export class ForkPast implements Past {
     return undefined;
   }
 
-  mustAsk(): boolean {
-    return false;
+  notAsked(): undefined {
+    return undefined;
   }
 
   answer(question: OpenQuestion): PastStep | undefined {

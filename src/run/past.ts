@@ -1,7 +1,7 @@
-import type { ErrorRecord } from "../kernel/errors.ts";
+import type { ControlError, ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { StepStarted } from "./event.ts";
-import type { StepOutcome } from "./run-state.ts";
+import type { StepOutcome, StepRecord } from "./run-state.ts";
 
 /** A step that its activation's own record cannot answer. */
 export interface OpenQuestion {
@@ -66,8 +66,12 @@ export interface Past {
   askAgain(step: AskedAgain): void;
   /** How the effect of a recorded step failed when it was to happen again, and so fails here; undefined: it happens. */
   unrepeated(act: string, key: string): ErrorRecord | undefined;
-  /** Whether it is a difference when an activation lives again and does not ask for a step that its record has. */
-  mustAsk(recorded: StepStarted): boolean;
+  /**
+   * The difference that it is when an activation has lived again and did not ask for steps that its record has; undefined: it is none.
+   *
+   * @param failure what the activation failed with, if it did
+   */
+  notAsked(act: string, unasked: readonly StepRecord[], failure: unknown): ControlError | undefined;
 }
 
 /** No past: what is not recorded happens. */
@@ -76,5 +80,5 @@ export const noPast: Past = {
   startOf: () => undefined,
   askAgain: () => {},
   unrepeated: () => undefined,
-  mustAsk: () => false,
+  notAsked: () => undefined,
 };

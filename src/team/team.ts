@@ -20,7 +20,6 @@ import { copyPast, recalledPast } from "./copy-past.ts";
 import { assertSameTeam, type Crew, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
 import { type Drive, drive, rest } from "./drive.ts";
 import { answerTo, assertBegun, findQuestion, uncertainSteps } from "./going-on.ts";
-import { replayRun } from "./replay-run.ts";
 import { Roster } from "./roster.ts";
 import type { Run, RunControls } from "./run.ts";
 import { Runs } from "./runs.ts";
@@ -183,7 +182,11 @@ export class Team {
     const crew = this.#crew({});
     const scratch = memoryJournal({ limit: Number.MAX_SAFE_INTEGER });
     const parts = { options: this.#options, journal: this.#journal, scratch, mask: this.#mask, crew };
-    return this.#runs.handle(runId, scratch, o.signal, (controls) => replayRun({ ...parts, controls }));
+    return this.#runs.handle(runId, scratch, o.signal, async (controls) => {
+      // Most programs never replay.
+      const { replayRun } = await import("./replay-run.ts");
+      return replayRun({ ...parts, controls });
+    });
   }
 
   #start(going: Going, idea: Message, about: Json | undefined): Promise<RunResult> {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { PlacedIds } from "../../src/kernel/placed-ids.ts";
+import { MANY_IDS, PlacedIds } from "../../src/kernel/placed-ids.ts";
 import { PlacedList } from "../../src/kernel/placed-list.ts";
-
-const MANY = 4_096;
 
 interface Item {
   readonly id: string;
@@ -15,24 +13,23 @@ function add(ids: PlacedIds<Item>, list: PlacedList<Item>, id: string): boolean 
 }
 
 describe("PlacedIds", () => {
-  it.each([10, MANY - 1, MANY, MANY + 1, 2 * MANY])("PI1 it knows exactly %i ids, those it began with and those added", (count) => {
-    for (const before of [0, 5, count]) {
-      const list = new PlacedList<Item>();
-      for (let n = 0; n < before; n++) list.push({ id: `m${n}` });
-      const ids = new PlacedIds(list, idOf);
-      for (let n = before; n < count; n++) {
-        expect(ids.has(`m${n}`)).toBe(false);
-        expect(add(ids, list, `m${n}`)).toBe(true);
+  it.each([10, MANY_IDS - 1, MANY_IDS, MANY_IDS + 1, 2 * MANY_IDS])(
+    "PI1 it knows exactly %i ids, those it began with and those added",
+    (count) => {
+      for (const before of [0, 5, count]) {
+        const list = new PlacedList<Item>();
+        for (let n = 0; n < before; n++) list.push({ id: `m${n}` });
+        const ids = new PlacedIds(list, idOf);
+        const wrong: number[] = [];
+        for (let n = before; n < count; n++) if (ids.has(`m${n}`) || !add(ids, list, `m${n}`)) wrong.push(n);
+        for (let n = 0; n < count; n++) if (ids.find(`m${n}`) !== n || !ids.has(`m${n}`) || add(ids, list, `m${n}`)) wrong.push(n);
+        expect(wrong).toEqual([]);
+        expect([list.size, ids.find("other"), ids.has("other"), ids.delete("other")]).toEqual([count, undefined, false, undefined]);
       }
-      for (let n = 0; n < count; n++) {
-        expect([ids.find(`m${n}`), ids.has(`m${n}`)]).toEqual([n, true]);
-        expect(add(ids, list, `m${n}`)).toBe(false);
-      }
-      expect([list.size, ids.find("other"), ids.has("other"), ids.delete("other")]).toEqual([count, undefined, false, undefined]);
-    }
-  });
+    },
+  );
 
-  it.each([20, 3 * MANY])("PI1 of %i ids one that was let go is gone, and may come again elsewhere", (count) => {
+  it.each([20, MANY_IDS + 1_000])("PI1 of %i ids one that was let go is gone, and may come again elsewhere", (count) => {
     const list = new PlacedList<Item>();
     const ids = new PlacedIds(list, idOf);
     for (let n = 0; n < count; n++) add(ids, list, `m${n}`);
@@ -55,12 +52,13 @@ describe("PlacedIds", () => {
   });
 
   it("PI1 positions above 2^32 are found whole, before and after they pass it", () => {
-    const start = 2 ** 32 - MANY - 10;
+    const start = 2 ** 32 - MANY_IDS - 10;
+    const last = 2 * MANY_IDS - 1;
     const list = new PlacedList<Item>(start);
     const ids = new PlacedIds(list, idOf);
-    for (let n = 0; n < 2 * MANY; n++) add(ids, list, `m${n}`);
-    for (let n = 0; n < 2 * MANY; n++) expect(ids.find(`m${n}`)).toBe(start + n);
-    for (let n = 0; n < 2 * MANY - 1; n++) list.drop(ids.delete(`m${n}`) as number);
-    expect([ids.find("m8191"), list.nth(0)]).toEqual([start + 8191, { id: "m8191" }]);
+    for (let n = 0; n < 2 * MANY_IDS; n++) add(ids, list, `m${n}`);
+    for (let n = 0; n < 2 * MANY_IDS; n++) if (ids.find(`m${n}`) !== start + n) throw new Error(`m${n} is not where it was put`);
+    for (let n = 0; n < last; n++) list.drop(ids.delete(`m${n}`) as number);
+    expect([ids.find(`m${last}`), list.nth(0)]).toEqual([start + last, { id: `m${last}` }]);
   });
 });

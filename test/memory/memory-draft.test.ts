@@ -299,9 +299,8 @@ describe("what a draft asks of its base, counted in messages read", () => {
   ])("D2 %s reads as much over a base of 200 as over one of 20,000", (_what, work, limited) => {
     const few = readsOf(200, work, limited === undefined ? undefined : 200);
     const many = readsOf(20_000, work, limited === undefined ? undefined : 20_000);
+    expect(many).toBe(few);
     expect(many).toBeLessThan(500);
-    // Two ids may have the same hash by chance: then one more is read, to compare them.
-    expect(Math.abs(many - few)).toBeLessThanOrEqual(1);
   });
 
   test("D2 a thousand adds to a full memory read each message that makes room once, and no more", () => {
@@ -321,11 +320,8 @@ describe("what a draft asks of its base, counted in messages read", () => {
   test("D2 before the first write it only passes questions on", () => {
     const { base, reads } = countedBase(1000);
     const draft = draftOver(base);
-    const ask = (memory: MessageMemory): number => {
-      expect(memory.getByAction("Action3")).toHaveLength(10);
-      expect([memory.size, memory.get(2).length, memory.has("m1")]).toEqual([1000, 2, true]);
-      return reads();
-    };
-    expect([ask(base), ask(draft)]).toEqual([1, 1]);
+    expect(draft.getByAction("Action3")).toHaveLength(10);
+    expect([draft.size, draft.get(2).length, draft.has("m1")]).toEqual([1000, 2, true]);
+    expect(reads()).toBe(0);
   });
 });
