@@ -32,7 +32,7 @@ class EagerRun {
     for (;;) {
       const paused = this.#host.resumed();
       if (paused !== undefined) await paused;
-      if (this.#host.signal.aborted) this.#end ??= "interrupted";
+      if (this.#host.isStopped) this.#end ??= "interrupted";
       const left = this.#end === undefined ? this.#startReady() : "nothing";
       if (typeof left === "object") await left;
       else if (left === "perhaps") continue;
@@ -52,7 +52,7 @@ class EagerRun {
     for (const role of this.#host.ready()) {
       if (this.#running.size > 0 && this.#running.size >= this.#host.concurrency) return left;
       if (isIn(this.#running, role) || isIn(this.#blocked, role)) continue;
-      if (this.#host.signal.aborted) this.#end ??= "interrupted";
+      if (this.#host.isStopped) this.#end ??= "interrupted";
       if (this.#host.rounds >= this.#host.roundLimit) this.#end ??= "rounds";
       if (this.#end !== undefined) return "nothing";
       const turn = this.#host.turn(role);

@@ -72,8 +72,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     };
   }
 
-  get signal(): AbortSignal {
-    return this.#life.signal;
+  get isStopped(): boolean {
+    return this.#life.ended !== undefined;
   }
   get state(): RunState {
     return this.#parts.log.state;

@@ -24,7 +24,7 @@ type Breathe = ReturnType<typeof breather>;
 async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<SchedulerEnd | "done"> {
   const paused = host.resumed();
   if (paused !== undefined) await paused;
-  if (host.signal.aborted) return "interrupted";
+  if (host.isStopped) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.rounds > 0 && !host.midRound && host.checkpoint()) return "checkpoint";
   const ready = listOf(host.ready());
@@ -55,7 +55,7 @@ async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe:
       const paused = host.resumed();
       if (paused !== undefined) return paused;
       const role = roles[next];
-      if (role === undefined || host.signal.aborted) return undefined;
+      if (role === undefined || host.isStopped) return undefined;
       next += 1;
       const turn = host.turn(role);
       if (isThenable(turn)) return ended(turn);
@@ -74,5 +74,5 @@ async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe:
     for (let wait = turnsAtOnce(); wait !== undefined; wait = turnsAtOnce()) await wait;
   }
   await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));
-  return isDone && !host.signal.aborted;
+  return isDone && !host.isStopped;
 }

@@ -26,7 +26,8 @@ export interface SchedulerHost {
   checkpoint(): boolean;
   /** Resolves when activations may start again; undefined unless the run is paused. */
   resumed(): Promise<void> | undefined;
-  readonly signal: AbortSignal;
+  /** Whether nothing more may start: somebody stopped the run, or nothing can go on. */
+  readonly isStopped: boolean;
 }
 
 /** Turns between two breaths: few enough that a stop is heard within milliseconds, many enough to cost nothing. */
@@ -44,7 +45,7 @@ export function breather(): () => Promise<void> | undefined {
   };
 }
 
-/** Why a scheduler stopped. `interrupted`: a turn was stopped or suspended, or the signal aborted. */
+/** Why a scheduler stopped. `interrupted`: a turn was stopped or suspended, or the run was stopped. */
 export type SchedulerEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
 /** A regime: in which order roles run and when what they say is delivered. */
