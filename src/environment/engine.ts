@@ -1,7 +1,7 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { type Ending, endingOf, Lifetime, Lifetimes } from "../kernel/lifetime.ts";
+import { endingOf, Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
@@ -29,7 +29,7 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
  * announcer's; the state is written through the log alone, and when which role runs is the scheduler's.
  *
  * E3 idle is counted: no mail, nobody running. E5 a failing role never orphans its siblings, and the failure is kept for the
- * result. E6 nothing is made to be told when nobody listens.
+ * result. E6 nothing is made to be told when nobody listens. E8 the signal that may stop it keeps none of this while it does not run.
  */
 export class Engine implements SchedulerHost, ActivationHost {
   readonly tell: Tell;
@@ -55,7 +55,6 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.directory = parts.hired.directory;
     this.#hired = parts.hired;
     this.#announcer = new Announcer(parts);
-    if (parts.signal !== undefined) this.#follow(endingOf(parts.signal));
     const { log, clock, mask, answerer, onFailure } = parts;
     this.#tools = {
       log,
@@ -145,6 +144,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
     const leavesTraces = this.#hasDied || isSuspicious(this.state);
     this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.#life), leavesTraces };
+    const letGo = this.#follow();
     try {
       const loading = this.#hired.load();
       if (loading !== undefined) await loading;
@@ -153,6 +153,7 @@ export class Engine implements SchedulerHost, ActivationHost {
       this.#failure ??= { error };
       return "interrupted";
     } finally {
+      letGo?.();
       this.#tools.lifetimes.close();
       if (this.#life.ended !== undefined) this.#control ??= interruptionBy(this.#life.ended.reason);
     }
@@ -171,9 +172,12 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#wake = wake;
   }
 
-  #follow(outer: Ending): void {
-    if (outer.ended === undefined) outer.onEnd((reason) => this.#life.end(reason));
-    else this.#life.end(outer.ended.reason);
+  /** Ends with what stops it from outside. That may live far longer, and would keep all of this: the returned function lets go of it. */
+  #follow(): (() => void) | undefined {
+    const { signal } = this.#parts;
+    const outer = signal && endingOf(signal);
+    if (outer?.ended !== undefined) this.#life.end(outer.ended.reason);
+    return outer?.onEnd((reason) => this.#life.end(reason));
   }
 
   /** Ends the activations that the process died of again and again; see {@link failPoisoned}. */

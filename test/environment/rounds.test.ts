@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { Environment } from "../../src/environment/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
@@ -232,5 +233,35 @@ describe("publishing while it runs", () => {
     await expect(environment.run()).rejects.toMatchObject({ code: "RUN_TWICE" });
     expect((await first).status).toBe("finished");
     expect((await environment.run()).status).toBe("finished");
+  });
+});
+
+describe.each(["eager", "rounds"] as const)("E8 under %s, the signal that may stop a run", (scheduler) => {
+  test("has no listener before it and after it", async () => {
+    const { signal } = new AbortController();
+    const listeners = (): number => getEventListeners(signal, "abort").length;
+    const seen: number[] = [];
+    const environment = new Environment({ scheduler }, { signal });
+    environment.addRole(answering("Ann", () => void seen.push(listeners())));
+    for (let run = 0; run < 3; run += 1) {
+      environment.publishMessage("go");
+      expect(listeners()).toBe(0);
+      expect((await environment.run()).status).toBe("finished");
+      expect(listeners()).toBe(0);
+    }
+    expect(seen).toEqual([1, 1, 1]);
+  });
+
+  test("stops it too when it aborted between two runs", async () => {
+    const stop = new AbortController();
+    let acted = 0;
+    const environment = new Environment({ scheduler }, { signal: stop.signal });
+    environment.addRole(answering("Ann", () => void (acted += 1)));
+    environment.publishMessage("go");
+    await environment.run();
+    stop.abort();
+    environment.publishMessage("again");
+    expect((await environment.run()).status).toBe("stopped");
+    expect(acted).toBe(1);
   });
 });
