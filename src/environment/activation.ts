@@ -95,7 +95,7 @@ export class Activation implements RoleContext {
   #observe(): void | Promise<void> {
     const { hired, spec } = this.#parts;
     const message = this.#inbox.length === 1 ? this.#inbox[0] : undefined;
-    if (hired.only !== undefined && message !== undefined) return this.#hear(message);
+    if (message !== undefined && hired.only.now !== undefined) return this.#hear(message);
     const observed = spec.role.observe(this);
     return isThenable(observed) ? Promise.resolve(observed).then((came) => this.#remember(came)) : this.#remember(observed);
   }
@@ -114,7 +114,7 @@ export class Activation implements RoleContext {
   #react(news: readonly Message[]): void | Promise<void> {
     this.news = Object.freeze(news);
     if (news.length === 0) return;
-    const { only } = this.#parts.hired;
+    const only = this.#parts.hired.only.now;
     const said = only === undefined ? this.#parts.spec.role.react(this) : actWith(this, only, wholeNews);
     return isThenable(said) ? Promise.resolve(said).then((came) => this.#publishAll(came)) : this.#publishAll(said);
   }

@@ -1,7 +1,7 @@
 import { type Action, assertSameAction } from "../action/action.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { agentMode } from "../role/late-agent.ts";
-import { onlyAction } from "../role/only-action.ts";
+import { OnlyAction } from "../role/only-action.ts";
 import type { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredAs, RoleState } from "../run/role-state.ts";
@@ -14,7 +14,7 @@ import { Directory, type Listening } from "./router.ts";
 export interface Definition {
   readonly spec: RoleSpec;
   /** What it does, where that is all there is to its life. */
-  readonly only: Action | undefined;
+  readonly only: OnlyAction;
   /** Whether it remembers for longer than a run. */
   readonly remembers: boolean;
   readonly as: HiredAs;
@@ -108,7 +108,7 @@ export class HiredRoles {
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
     const definition = {
       spec,
-      only: onlyAction(spec),
+      only: new OnlyAction(spec),
       as: hiredAs(role),
       listening: { addresses: [card.profile, ...addresses], watch, observeAll },
       remembers: this.#memories.enlist(role),

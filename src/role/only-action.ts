@@ -2,16 +2,32 @@ import type { Action } from "../action/action.ts";
 import { Role } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 
+/** What a role does by default, as it was when this was loaded. */
+const { observe, think, act, react } = Role.prototype;
+
 /**
- * The action of a role that does nothing else: it takes what is new, and runs that action on it, once. Undefined for a role that has to think
- * what to do, or whose definition has changed a part of its life.
+ * The action of a role that does nothing else: it takes what is new, and runs that action on it, once. There is none for a role that has to
+ * think what to do, or that has changed a part of its life. What cannot change is looked at once.
  */
-export function onlyAction({ role, actions, reactions, mode, maxReactLoop }: RoleSpec): Action | undefined {
-  const isThoughtOf = mode === "agent" || mode === "plan_and_act" || mode === "step" || reactions.length > 0 || maxReactLoop < 1;
-  return isThoughtOf || actions.length !== 1 || !livesByDefault(role) ? undefined : actions[0];
+export class OnlyAction {
+  readonly #role: Role;
+  readonly #action: Action | undefined;
+  readonly #isFixed: boolean;
+
+  constructor({ role, actions, reactions, mode, maxReactLoop }: RoleSpec) {
+    const isThoughtOf = mode === "agent" || mode === "plan_and_act" || mode === "step" || reactions.length > 0 || maxReactLoop < 1;
+    const isOnly = !isThoughtOf && actions.length === 1 && livesByDefault(role);
+    this.#role = role;
+    this.#action = isOnly ? actions[0] : undefined;
+    this.#isFixed = Object.isFrozen(role);
+  }
+
+  /** As the role is now: whoever has not frozen it may have changed its life since it was hired. */
+  get now(): Action | undefined {
+    return this.#action === undefined || this.#isFixed || livesByDefault(this.#role) ? this.#action : undefined;
+  }
 }
 
 function livesByDefault(role: Role): boolean {
-  const { observe, think, act, react } = Role.prototype;
   return role.observe === observe && role.think === think && role.act === act && role.react === react;
 }

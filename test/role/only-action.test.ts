@@ -1,14 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
-import { onlyAction } from "../../src/role/only-action.ts";
+import { OnlyAction } from "../../src/role/only-action.ts";
 import { defineRole, Role, type RoleOptions } from "../../src/role/role.ts";
 import { roleSpec } from "../../src/role/role-spec.ts";
+import { town } from "../environment/town.ts";
 
 const say = defineAction({ name: "Say", run: () => "said" });
 const ask = defineAction({ name: "Ask", run: () => "asked" });
 
 function onlyOf(options: Partial<RoleOptions>): string | undefined {
-  return onlyAction(roleSpec(defineRole({ name: "Ann", actions: [say], ...options })))?.name;
+  return new OnlyAction(roleSpec(defineRole({ name: "Ann", actions: [say], ...options }))).now?.name;
 }
 
 class Plain extends Role {
@@ -25,7 +26,7 @@ describe("the only action of a role", () => {
   it("is its one action, where nothing else is its own", () => {
     expect(onlyOf({})).toBe("Say");
     expect(onlyOf({ reactMode: "by_order", memoryLimit: 3, watch: ["Ask"] })).toBe("Say");
-    expect(onlyAction(roleSpec(new Plain()))).toBe(say);
+    expect(new OnlyAction(roleSpec(new Plain())).now).toBe(say);
   });
 
   it.each<[string, Partial<RoleOptions>]>([
@@ -43,6 +44,32 @@ describe("the only action of a role", () => {
   });
 
   it("is none where a class has changed a part of its life", () => {
-    expect(onlyAction(roleSpec(new Thoughtful()))).toBeUndefined();
+    expect(new OnlyAction(roleSpec(new Thoughtful())).now).toBeUndefined();
+  });
+
+  it("is none any more once a part of its life is replaced, and is it again once that is back", () => {
+    const plain = new Plain();
+    const only = new OnlyAction(roleSpec(plain));
+    const own = vi.spyOn(plain, "act");
+    expect(only.now).toBeUndefined();
+    own.mockRestore();
+    expect(only.now).toBe(say);
+  });
+
+  it("is none where every role acts in another way than by default", () => {
+    const all = vi.spyOn(Role.prototype, "react");
+    expect(new OnlyAction(roleSpec(new Plain())).now).toBeUndefined();
+    all.mockRestore();
+  });
+});
+
+describe("a part of a role that is replaced after it was hired", () => {
+  it("is what the role does from then on", async () => {
+    const plain = new Plain();
+    const environment = town([plain]);
+    const own = vi.spyOn(plain, "act");
+    environment.publishMessage("go");
+    await environment.run();
+    expect(own).toHaveBeenCalledTimes(1);
   });
 });
