@@ -59,13 +59,16 @@ const looseRungs: readonly Rung[] = deepFreeze([
 ]);
 const knownRungs = new WeakMap<OutputSchema, readonly Rung[]>();
 
-/** Strict schema, then JSON mode, then plain words; a schema that no provider enforces starts at the second. */
+/**
+ * Strict schema, then JSON mode, then plain words; a schema that no provider enforces starts at the second. Frozen: all calls share them, and
+ * models are given their formats.
+ */
 export function rungsFor(output: OutputSchema): readonly Rung[] {
   const known = knownRungs.get(output);
   if (known !== undefined) return known;
   const { strict } = output;
   const strictRung: Rung | undefined = strict && { format: { type: "schema", name: FORMAT_NAME, schema: strict }, inPrompt: "nothing" };
-  const rungs = strictRung === undefined ? looseRungs : [strictRung, ...looseRungs];
+  const rungs = strictRung === undefined ? looseRungs : deepFreeze([strictRung, ...looseRungs]);
   knownRungs.set(output, rungs);
   return rungs;
 }

@@ -154,6 +154,15 @@ describe("withLadder", () => {
     expect(rungsFor(output).map((rung) => rung.format.type)).toEqual(["schema", "json", "text"]);
   });
 
+  it("gives all calls the same frozen rungs: a model that changes its format would change that of every later call", () => {
+    const loose = outputSchema(z.object({ env: z.record(z.string(), z.string()) }));
+    for (const schema of [output, loose]) {
+      const rungs = rungsFor(schema);
+      expect(rungsFor(schema)).toBe(rungs);
+      expect([rungs, ...rungs, ...rungs.map((rung) => rung.format)].filter((part) => !Object.isFrozen(part))).toEqual([]);
+    }
+  });
+
   it("any other error ends it, and so does a refusal of the last rung", async () => {
     const model = scriptedModel([]);
     const cut = modelError("MODEL_CUT", "cut");
