@@ -9,6 +9,9 @@ const REACH = 512;
 const MOST_ALIKE = 8;
 const SMALLEST = 32;
 
+/** The place of an id that is not there. */
+const ABSENT = -1;
+
 /** What a table is made with. */
 export interface IdTableOptions {
   /** The id of what stands at a position, which is given modulo 2^32. */
@@ -186,5 +189,3 @@ export class IdTable {
     if (!isRowEnded) this.#distrust();
   }
 }
-
-const ABSENT = -1;
