@@ -9,7 +9,8 @@ let given = LAST_DIGITS.length;
 
 /**
  * A fresh id for a message made outside any run: a UUID of version 4. Its first 114 random bits are drawn once for 256 ids, which differ in
- * the last two digits: drawing and writing all of it each time takes as long as all else that a message needs.
+ * the last two digits: drawing and writing all of it each time takes as long as all else that a message needs. So who sees one can guess others: an id is a name and
+ * no secret.
  */
 export function freshMessageId(): string {
   if (given === LAST_DIGITS.length) {

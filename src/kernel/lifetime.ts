@@ -44,6 +44,8 @@ export class Lifetimes {
   readonly #open = new Set<Lifetime>();
   readonly #above: Ending | undefined;
   #unheard: (() => void) | undefined;
+  /** How it stood when these were closed. */
+  #closed: { readonly ended: Ending["ended"] } | undefined;
 
   /** @param above ends them all; without it they end by themselves alone */
   constructor(above: AbortSignal | Ending | undefined) {
@@ -52,14 +54,14 @@ export class Lifetimes {
 
   /** Why they were all ended, if they were. What is over in the turn in which it began asks this, and needs no span. */
   get ended(): { readonly reason: ControlError } | undefined {
-    const ended = this.#above?.ended;
+    const ended = this.#closed === undefined ? this.#above?.ended : this.#closed.ended;
     return ended && { reason: interruptionBy(ended.reason) };
   }
 
   /** Lets go of what is above, which would keep all of this alive as long as it lives. Spans begun later end by themselves alone. */
   close(): void {
     this.#unheard?.();
-    this.#unheard = (): void => {};
+    this.#closed ??= { ended: this.#above?.ended };
   }
 
   /** Begins a span. It must be closed. */
@@ -68,7 +70,7 @@ export class Lifetimes {
     this.#open.add(lifetime);
     const { ended } = this;
     if (ended !== undefined) lifetime.end(ended.reason);
-    else this.#unheard ??= this.#above?.onEnd((reason) => this.#endAll(interruptionBy(reason)));
+    else if (this.#closed === undefined) this.#unheard ??= this.#above?.onEnd((reason) => this.#endAll(interruptionBy(reason)));
     return lifetime;
   }
 

@@ -12,7 +12,7 @@ const MASKED = "[secret]";
 /** Secrets shorter than this are not masked: they would tear holes into ordinary text. */
 const SHORTEST_SECRET = 6;
 
-/** A mask for the given secrets, as they are and as JSON writes them, and for everything that looks like a provider's key. Without secrets it is one for all. */
+/** A mask for the given secrets, as they are and as JSON writes them, and for everything that looks like a provider's key. Without secrets it is always the same function. */
 export function maskSecrets(secrets: readonly string[]): Mask {
   const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
   if (known.length === 0) return withoutKeys;

@@ -106,7 +106,9 @@ export class MemoryDraft implements MessageMemory {
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
     const meant = meantIn(this, target);
-    return meant !== undefined && (changes.added.has(meant) || this.#baseShows(changes, meant));
+    if (meant === undefined) return false;
+    const identity = typeof meant === "string" ? meant : identityIn(this, meant);
+    return changes.added.has(meant) || this.#baseShows(changes, meant, identity);
   }
 
   get(k = 0): Message[] {
@@ -239,7 +241,7 @@ export class MemoryDraft implements MessageMemory {
   #forget(changes: Changes, meant: Message | string): boolean {
     const identity = typeof meant === "string" ? meant : identityIn(this, meant);
     if (!changes.added.delete(meant)) {
-      if (changes.isCleared || changes.hidden.has(identity) || !this.#base.has(meant)) return false;
+      if (!this.#baseShows(changes, meant, identity)) return false;
       changes.hidden.add(identity);
     }
     changes.ops.push(["-", identity]);
@@ -275,9 +277,8 @@ export class MemoryDraft implements MessageMemory {
     return changes.isCleared ? 0 : this.#base.size - changes.hidden.size;
   }
 
-  #baseShows(changes: Changes, meant: Message | string): boolean {
-    if (changes.isCleared || !this.#base.has(meant)) return false;
-    return !changes.hidden.has(typeof meant === "string" ? meant : identityIn(this, meant));
+  #baseShows(changes: Changes, meant: Message | string, identity: string): boolean {
+    return !changes.isCleared && !changes.hidden.has(identity) && this.#base.has(meant);
   }
 
   #isSeen(changes: Changes | undefined, message: Message): boolean {

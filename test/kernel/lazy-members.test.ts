@@ -32,6 +32,24 @@ describe("lazy members", () => {
     expect(Object.assign({}, new Counted(1, 2))).toMatchObject({ total: 3 });
   });
 
+  test("are those of the object also where another stands in its place", () => {
+    class Secretive {
+      declare readonly word: string;
+      readonly #word: string;
+      static readonly #withLazy = lazyMembers<Secretive>({ word: (own) => own.#word });
+
+      constructor(word: string) {
+        this.#word = word;
+        Object.freeze(Secretive.#withLazy(this));
+      }
+    }
+    const own = new Secretive("said");
+    const standIns = [new Proxy(own, {}), Object.create(own) as Secretive, new Proxy(Object.create(own) as Secretive, {})];
+    expect(standIns.map(({ word }) => word)).toEqual(["said", "said", "said"]);
+    expect({ ...own }).toEqual({ word: "said" });
+    expect(Object.getOwnPropertySymbols({ ...own })).toEqual([]);
+  });
+
   test("are read by one function for all objects, and cannot be set", () => {
     const [one, other] = [new Counted(1), new Counted(2)].map((counted) => Object.getOwnPropertyDescriptor(counted, "total")?.get);
     expect(one).toBeTypeOf("function");

@@ -42,6 +42,16 @@ describe("a span of work", () => {
     expect(spans.begin().signal.aborted).toBe(true);
   });
 
+  it("does not hear any more what becomes of the signal above once it has let go of it", () => {
+    const { controller: above, listeners } = countedSignal();
+    const spans = new Lifetimes(above.signal);
+    const open = spans.begin();
+    spans.close();
+    expect(listeners()).toBe(0);
+    above.abort(new AbortedError("late"));
+    expect([spans.ended, open.ended, spans.begin().ended]).toEqual([undefined, undefined, undefined]);
+  });
+
   it("listens to the signal above once, however many spans there are", () => {
     const { controller: above, listeners } = countedSignal();
     const spans = new Lifetimes(above.signal);
