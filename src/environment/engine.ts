@@ -290,7 +290,7 @@ export function roundsOf(state: RunState): number {
   return state.scheduler === "rounds" ? state.round : state.busiest;
 }
 
-/** Who waits is delivered at the end of the round. */
+/** @param waits whether it is delivered at the end of the round */
 function publishedAs(message: Message, { to, dead }: Route, waits: boolean): MessagePublished {
   if (dead.length === 0 && !waits) return { type: "message", message, to };
   return { type: "message", message, to, ...(dead.length === 0 ? {} : { dead }), ...(waits ? { atBarrier: true } : {}) };

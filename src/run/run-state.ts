@@ -91,7 +91,7 @@ export interface RunState {
   readonly audiences: WeakMap<readonly string[], Many<RoleState>>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: ReadyRoles;
-  /** Whose turn it is, where turns are over at once: its events need not look for it by its name. No more than a guess. */
+  /** Whose turn was the last to end: the event that tells of it need not look for the role by its name. No more than a guess. */
   acting: RoleState | undefined;
   /** Whether a role has ended an activation in the present round. */
   hasActed: boolean;
