@@ -3,24 +3,20 @@ import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, R
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { type Random, randomStream } from "../kernel/random.ts";
-import { isThenable } from "../kernel/thenable.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
-import { isMessage, type Message, type MessageFields } from "../message/message.ts";
+import type { Message, MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
-import { actWith } from "../role/act.ts";
-import type { Work } from "../role/action-view.ts";
-import type { Said } from "../role/role.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
-import { messagesOf } from "../role/said.ts";
 import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
 import { KnownMessages } from "../run/known-messages.ts";
 import type { ActivationParts } from "./activation-parts.ts";
 import { Asking } from "./asking.ts";
+import { live } from "./life.ts";
 import { Outbox } from "./outbox.ts";
 import { PlanDraft } from "./plan-draft.ts";
 import { recordedMemory } from "./recorded-memory.ts";
@@ -86,42 +82,9 @@ export class Activation implements RoleContext {
     });
   }
 
-  /** The life of an activation: observe, remember the news, react, publish what came. */
+  /** See {@link live}. */
   live(): void | Promise<void> {
-    const remembered = this.#parts.hired.remembers ? this.#parts.host.memoryOf(this.name) : undefined;
-    return remembered === undefined ? this.#observe() : remembered.kept.ready().then(() => this.#observe());
-  }
-
-  #observe(): void | Promise<void> {
-    const { hired, spec } = this.#parts;
-    const message = this.#inbox.length === 1 ? this.#inbox[0] : undefined;
-    if (message !== undefined && hired.only.now !== undefined) return this.#hear(message);
-    const observed = spec.role.observe(this);
-    return isThenable(observed) ? Promise.resolve(observed).then((came) => this.#remember(came)) : this.#remember(observed);
-  }
-
-  /** What is not remembered yet is news, and so is what it said to itself: as all roles observe, in one step. */
-  #hear(message: Message): void | Promise<void> {
-    return this.#react(this.#memory.add(message) || message.sentFrom === this.name ? this.#inbox : nothing);
-  }
-
-  #remember(observed: readonly Message[]): void | Promise<void> {
-    const news = observed === this.#inbox ? observed : [...messagesOf(observed, this.name)];
-    for (let place = 0; place < news.length; place += 1) this.#memory.add(news[place] as Message);
-    return this.#react(news);
-  }
-
-  #react(news: readonly Message[]): void | Promise<void> {
-    this.news = Object.freeze(news);
-    if (news.length === 0) return;
-    const only = this.#parts.hired.only.now;
-    const said = only === undefined ? this.#parts.spec.role.react(this) : actWith(this, only, wholeNews);
-    return isThenable(said) ? Promise.resolve(said).then((came) => this.#publishAll(came)) : this.#publishAll(said);
-  }
-
-  #publishAll(said: Said): void {
-    if (isMessage(said)) return void this.publish(said);
-    for (const message of messagesOf(said, this.name)) this.publish(message);
+    return live(this, this.#parts, this.#inbox);
   }
 
   /** Nothing can be said, remembered, changed or asked any more. */
@@ -303,7 +266,6 @@ export class Activation implements RoleContext {
 }
 
 const noFields = Object.freeze({});
-const wholeNews: Work = Object.freeze({});
 const silence: readonly Sent[] = Object.freeze([]);
 const nothing: readonly Message[] = Object.freeze([]);
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);
