@@ -1,11 +1,9 @@
 import type { Logger } from "../kernel/emit.ts";
-import type { Lifetime } from "../kernel/lifetime.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
-import type { Definition } from "./hired-roles.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./router.ts";
 
@@ -24,18 +22,12 @@ export interface ActivationHost {
   readonly directory: Pick<Directory<RoleState>, "route">;
 }
 
-/** What one activation is made of. */
+/** What is asked of the world in an activation is asked with. */
 export interface ActivationParts {
   readonly act: string;
   readonly spec: RoleSpec;
-  readonly hired: Definition;
   readonly state: RoleState;
-  readonly take: number;
   readonly host: ActivationHost;
   readonly steps: ActivationSteps;
   readonly answerer: Answerer;
-  /** Made when it is asked for, as `steps` is. */
-  readonly lifetime: Lifetime;
-  /** Milliseconds: what the activation takes for the time, that of its last released answer. */
-  readonly now: number;
 }

@@ -14,13 +14,16 @@ import type { SteppedModel } from "../model/stepped-model.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
 import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
 import { KnownMessages } from "../run/known-messages.ts";
-import type { ActivationParts } from "./activation-parts.ts";
+import type { RoleState } from "../run/role-state.ts";
 import { Asking } from "./asking.ts";
+import { Attempt } from "./attempt.ts";
+import type { Definition } from "./hired-roles.ts";
 import { live } from "./life.ts";
 import { Outbox } from "./outbox.ts";
 import { PlanDraft } from "./plan-draft.ts";
 import { recordedMemory } from "./recorded-memory.ts";
 import { StateDraft } from "./state-draft.ts";
+import type { TurnTools } from "./turn-tools.ts";
 
 /**
  * One activation of one role: it observes, reacts, and what it did takes effect by one event, or not at all. It owns everything
@@ -31,30 +34,47 @@ import { StateDraft } from "./state-draft.ts";
  * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw.
  */
 export class Activation implements RoleContext {
-  readonly name: string;
+  readonly act: string;
+  readonly take: number;
+  readonly at: number;
+  readonly beganAt: number | undefined;
   news: readonly Message[] = nothing;
-  /** Local to the activation. @internal */
-  loop: ReactLoop | undefined;
-  readonly #parts: ActivationParts;
+  readonly #tools: TurnTools;
+  readonly #hired: Definition;
+  readonly #state: RoleState;
   readonly #inbox: readonly Message[];
   readonly #memory: MemoryDraft;
   #outbox: Outbox | undefined;
-  #role: RoleCard | undefined;
-  #joins: JoinMarks | undefined;
-  #custom: StateDraft | undefined;
-  #asking: Asking | undefined;
-  #working: MemoryDraft | undefined;
-  #plan: PlanDraft | undefined;
-  #joined: Record<string, Readonly<Record<string, string>>> | undefined;
-  #ids = 0;
-  #random: Random | undefined;
+  #attempt: Attempt | undefined;
+  #more: More | undefined;
   #closed = false;
 
-  constructor(parts: ActivationParts) {
-    this.#parts = parts;
-    this.name = parts.state.name;
-    this.#inbox = parts.state.news(parts.take);
-    this.#memory = new MemoryDraft({ base: parts.state.memory, act: parts.act });
+  constructor(tools: TurnTools, hired: Definition, role: RoleState) {
+    const { open } = role;
+    const now = tools.clock.now();
+    this.act = open?.act ?? role.nextAct;
+    this.take = open?.take ?? role.retake ?? role.waiting;
+    this.at = open?.at ?? tools.past.startOf(this.act) ?? now;
+    this.beganAt = this.at === now ? undefined : now;
+    this.#tools = tools;
+    this.#hired = hired;
+    this.#state = role;
+    this.#inbox = role.news(this.take);
+    this.#memory = new MemoryDraft({ base: role.memory, act: this.act });
+  }
+
+  /** Made when something waits in it, or fails. @internal */
+  get attempt(): Attempt {
+    return (this.#attempt ??= new Attempt(this.#tools, this.#hired, this.#state, this, this.#closed));
+  }
+
+  /** Whether something waited in it, or may have. @internal */
+  get isAttempted(): boolean {
+    return this.#attempt !== undefined;
+  }
+
+  get name(): string {
+    return this.#state.name;
   }
 
   /** Frozen when somebody else looks at it. */
@@ -63,12 +83,12 @@ export class Activation implements RoleContext {
   }
 
   get role(): RoleCard {
-    const { card } = this.#parts.spec;
-    return (this.#role ??= card.name === this.name ? card : { ...card, name: this.name });
+    const { card } = this.#hired.spec;
+    return card.name === this.name ? card : (this.#rest.card ??= { ...card, name: this.name });
   }
 
   get runId(): string {
-    return this.#parts.host.runId;
+    return this.#tools.host.runId;
   }
 
   get human(): Human {
@@ -76,69 +96,67 @@ export class Activation implements RoleContext {
   }
 
   get joins(): JoinMarks {
-    return (this.#joins ??= {
-      consumed: (reaction) => this.#joined?.[reaction] ?? this.#parts.state.joins[reaction],
-      consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
+    const rest = this.#rest;
+    return (rest.joins ??= {
+      consumed: (reaction) => rest.joined?.[reaction] ?? this.#state.joins[reaction],
+      consume: (reaction, inputs) => void ((rest.joined ??= {})[reaction] = inputs),
     });
   }
 
-  /** See {@link live}. */
+  /** See {@link live}. @internal */
   live(): void | Promise<void> {
-    return live(this, this.#parts, this.#inbox);
+    return live(this, this.#hired, this.#tools.host, this.#inbox);
   }
 
-  /** Nothing can be said, remembered, changed or asked any more. */
+  /** Nothing can be said, remembered, changed or asked any more. @internal */
   close(): void {
     this.#closed = true;
     this.#outbox?.close();
     this.#memory.close();
-    this.#working?.close();
-    this.#custom?.close();
-    this.#plan?.close();
+    this.#more?.close();
   }
 
-  /** What it changed is the run's now: who still reads here sees that. */
+  /** What it changed is the run's now: who still reads here sees that. @internal */
   settle(): void {
     this.#memory.settle();
-    this.#working?.settle();
+    this.#more?.working?.settle();
   }
 
-  /**
-   * Everything this activation changed.
-   *
-   * @param at when it began, where no record tells
-   */
-  ended(round: number, at: number): ActEnded {
-    const { act, take, spec } = this.#parts;
+  /** Everything this activation changed. @internal */
+  ended(round: number): ActEnded {
+    const { act, take, at } = this;
     const said = this.#outbox?.sent ?? silence;
     const known = new KnownMessages(this.#inbox, said);
-    const custom = this.#custom?.changes(this.name, spec.role.state);
-    const plan = this.#plan?.changes();
     const memory = recordedMemory(this.#memory, known);
-    const working = this.#working === undefined ? noOps : recordedMemory(this.#working, known);
-    const summary = this.#asking?.newSummary;
-    const ended = { type: "act.ended" as const, act, role: this.name, round, take, at, said, memory, working };
-    if (custom === undefined && plan === undefined && this.#joined === undefined && summary === undefined) return ended;
+    const role = this.#state.name;
+    const more = this.#more;
+    if (more === undefined) return { type: "act.ended", act, role, round, take, at, said, memory, working: noOps };
+    const custom = more.custom?.changes(role, this.#hired.spec.role.state);
+    const plan = more.plan?.changes();
+    const working = more.working === undefined ? noOps : recordedMemory(more.working, known);
+    const summary = more.asking?.newSummary;
+    const ended = { type: "act.ended" as const, act, role, round, take, at, said, memory, working };
     return {
       ...ended,
       ...(custom === undefined ? {} : { state: custom }),
       ...(plan === undefined ? {} : { plan }),
-      ...(this.#joined === undefined ? {} : { joins: this.#joined }),
+      ...(more.joined === undefined ? {} : { joins: more.joined }),
       ...(summary === undefined ? {} : { summary }),
     };
   }
 
+  /** @internal */
   began(action: string): void {
-    this.#parts.host.tell("action.started")?.({ type: "action.started", role: this.name, action });
+    this.#tools.host.tell("action.started")?.({ type: "action.started", role: this.name, action });
   }
 
   get signal(): AbortSignal {
-    return this.#parts.lifetime.signal;
+    return this.attempt.lifetime.signal;
   }
 
   /** The environment's logger; a warning is told to listeners too. */
   get logger(): Logger {
-    const { host } = this.#parts;
+    const { host } = this.#tools;
     const { logger } = host;
     return {
       debug: (text) => logger.debug(text),
@@ -157,11 +175,11 @@ export class Activation implements RoleContext {
   }
 
   get introduction(): string {
-    return this.#parts.answerer.introduction(this.role);
+    return this.#tools.answerer.introduction(this.role);
   }
 
   get clock(): Clock {
-    return this.#parts.answerer.clock;
+    return this.#tools.answerer.clock;
   }
 
   get memory(): MessageMemory {
@@ -169,15 +187,12 @@ export class Activation implements RoleContext {
   }
 
   get workingMemory(): MessageMemory {
-    if (this.#working === undefined) {
-      this.#working = new MemoryDraft({ base: this.#parts.state.workingMemory, act: this.#parts.act });
-      if (this.#closed) this.#working.close();
-    }
-    return this.#working;
+    const rest = this.#rest;
+    return (rest.working ??= this.#closable(new MemoryDraft({ base: this.#state.workingMemory, act: this.act })));
   }
 
   get important(): readonly Message[] {
-    return this.#memory.getByActions(this.#parts.spec.watch);
+    return this.#memory.getByActions(this.#hired.spec.watch);
   }
 
   get state(): CustomState {
@@ -189,11 +204,8 @@ export class Activation implements RoleContext {
   }
 
   get #customState(): StateDraft {
-    if (this.#custom === undefined) {
-      this.#custom = new StateDraft(this.#parts.state.custom, this.#parts.act);
-      if (this.#closed) this.#custom.close();
-    }
-    return this.#custom;
+    const rest = this.#rest;
+    return (rest.custom ??= this.#closable(new StateDraft(this.#state.custom, this.act)));
   }
 
   get plan(): Plan {
@@ -205,11 +217,16 @@ export class Activation implements RoleContext {
   }
 
   get #planned(): PlanDraft {
-    if (this.#plan === undefined) {
-      this.#plan = new PlanDraft(this.#parts.state.plan, this.#parts.act, this.name);
-      if (this.#closed) this.#plan.close();
-    }
-    return this.#plan;
+    const rest = this.#rest;
+    return (rest.plan ??= this.#closable(new PlanDraft(this.#state.plan, this.act, this.name)));
+  }
+
+  get loop(): ReactLoop | undefined {
+    return this.#more?.loop;
+  }
+
+  set loop(loop: ReactLoop | undefined) {
+    this.#rest.loop = loop;
   }
 
   ask(prompt: string, o?: AskOptions): Promise<string>;
@@ -234,34 +251,67 @@ export class Activation implements RoleContext {
     return this.#words.issue(message, cause);
   }
 
+  /** @internal */
+  isOwn(value: unknown): boolean {
+    return this.#outbox !== undefined && this.#outbox.isOwn(value);
+  }
+
   publish(message: Message, cause?: string): Receipt {
     return this.#words.publish(message, cause);
   }
 
   get #words(): Outbox {
-    if (this.#outbox === undefined) {
-      this.#outbox = new Outbox(this.#parts, this);
-      if (this.#closed) this.#outbox.close();
-    }
-    return this.#outbox;
+    return (this.#outbox ??= this.#closable(new Outbox(this.#tools.host, this.#hired.spec, this.#state, this)));
   }
 
   random(): number {
-    this.#random ??= randomStream(this.#parts.host.seed, "role", this.name, this.#parts.state.n);
-    return this.#random();
+    const rest = this.#rest;
+    rest.random ??= randomStream(this.#tools.host.seed, "role", this.name, this.#state.n);
+    return rest.random();
   }
 
   now(): number {
-    return this.#parts.now;
+    return this.#attempt === undefined ? this.at : this.#attempt.now;
   }
 
   id(): string {
-    this.#ids += 1;
-    return `${this.name}#${this.#parts.state.n}:${this.#ids}`;
+    const rest = this.#rest;
+    rest.ids += 1;
+    return `${this.name}#${this.#state.n}:${rest.ids}`;
   }
 
   get #questions(): Asking {
-    return (this.#asking ??= new Asking(this.#parts, this));
+    return (this.#rest.asking ??= new Asking(this.attempt, this));
+  }
+
+  get #rest(): More {
+    return (this.#more ??= new More());
+  }
+
+  /** What is made after the end can be looked at, and takes nothing. */
+  #closable<T extends { close(): void }>(made: T): T {
+    if (this.#closed) made.close();
+    return made;
+  }
+}
+
+/** What only an activation holds that does more than hear, remember and say. */
+class More {
+  card: RoleCard | undefined;
+  loop: ReactLoop | undefined;
+  joins: JoinMarks | undefined;
+  joined: Record<string, Readonly<Record<string, string>>> | undefined;
+  custom: StateDraft | undefined;
+  working: MemoryDraft | undefined;
+  plan: PlanDraft | undefined;
+  asking: Asking | undefined;
+  random: Random | undefined;
+  ids = 0;
+
+  close(): void {
+    this.custom?.close();
+    this.working?.close();
+    this.plan?.close();
   }
 }
 

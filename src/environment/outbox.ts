@@ -3,17 +3,18 @@ import { valueText } from "../kernel/value-text.ts";
 import { UserRequirement } from "../message/address.ts";
 import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nameOr } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
+import type { RoleSpec } from "../role/role-spec.ts";
 import type { Sent } from "../run/event.ts";
-import type { ActivationParts } from "./activation-parts.ts";
+import type { RoleState } from "../run/role-state.ts";
+import type { ActivationHost } from "./activation-parts.ts";
 import { assertMessageSize } from "./message-size.ts";
 
 /** Whose words they are. */
 interface Author {
+  readonly act: string;
   readonly news: readonly Message[];
   now(): number;
 }
-
-type OutboxParts = Pick<ActivationParts, "act" | "spec" | "state" | "host">;
 
 /** So many are looked through one by one. */
 const FEW = 8;
@@ -26,23 +27,21 @@ const FEW = 8;
  * and parents. A5 once closed, nothing is made or sent.
  */
 export class Outbox {
-  readonly #parts: OutboxParts;
+  readonly #host: ActivationHost;
+  readonly #spec: RoleSpec;
+  readonly #role: RoleState;
   readonly #author: Author;
-  readonly #name: string;
   /** Both are made with the first, for one: most activations say one thing, and a list that grows has room for many. */
   #made: Message[] | undefined;
   #sent: Sent[] | undefined;
-  /** What was made, and how it was sent once it was; made when there is too much to look through one by one. */
-  #byMessage: Map<Message, Sent | undefined> | undefined;
-  /** What became of messages that were made elsewhere. */
-  #issuedFrom: Map<Message, Message> | undefined;
-  #parents: { readonly of: readonly Message[]; readonly ids: readonly string[] } | undefined;
+  #much: Much | undefined;
   #closed = false;
 
-  constructor(parts: OutboxParts, author: Author) {
-    this.#parts = parts;
+  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, author: Author) {
+    this.#host = host;
+    this.#spec = spec;
+    this.#role = role;
     this.#author = author;
-    this.#name = parts.state.name;
   }
 
   /** Everything that was sent, in order: no more will be, once it is closed. */
@@ -60,85 +59,108 @@ export class Outbox {
     return this.#make(
       content,
       fields,
-      causeBy === undefined ? this.#parts.spec.card.name : nameOr(causeBy, UserRequirement.name),
-      sentFrom === undefined ? this.#name : nameOr(sentFrom, ""),
-      parents === undefined || parents === null ? this.#heard : Object.freeze([...parents]),
+      causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
+      sentFrom === undefined ? this.#role.name : nameOr(sentFrom, ""),
+      parents === undefined || parents === null ? this.#heard() : Object.freeze([...parents]),
     );
   }
 
-  issue(message: Message, cause: string = this.#parts.spec.card.name): Message {
-    if (this.#isOwn(message)) return message;
-    const known = this.#issuedFrom?.get(message);
+  issue(message: Message, cause: string = this.#spec.card.name): Message {
+    if (this.isOwn(message)) return message;
+    const known = this.#much?.issuedFrom?.get(message);
     if (known !== undefined) return known;
     if (!isMessage(message)) {
       throw new UsageError(
         "MESSAGE_INVALID",
-        `Expected a message from role ${this.#name}, got ${valueText(message)}. Make one: rc.message(text).`,
+        `Expected a message from role ${this.#role.name}, got ${valueText(message)}. Make one: rc.message(text).`,
       );
     }
     const issued = this.#make(
       message.content,
       message,
       isCauseLeftOpen(message) ? nameOr(cause, UserRequirement.name) : message.causeBy,
-      message.sentFrom === "" ? this.#name : message.sentFrom,
-      message.parents.length === 0 ? this.#heard : Object.freeze([...message.parents]),
+      message.sentFrom === "" ? this.#role.name : message.sentFrom,
+      message.parents.length === 0 ? this.#heard() : Object.freeze([...message.parents]),
     );
-    (this.#issuedFrom ??= new Map()).set(message, issued);
+    ((this.#much ??= new Much()).issuedFrom ??= new Map()).set(message, issued);
     return issued;
+  }
+
+  /** Whether it was made here. */
+  isOwn(value: unknown): boolean {
+    const own = this.#made;
+    if (own === undefined) return false;
+    if (own.length <= FEW) return own.includes(value as Message);
+    return this.#indexed(own).has(value as Message);
   }
 
   publish(given: Message, cause?: string): Receipt {
     if (this.#closed) throw this.#late("publish");
     const message = this.issue(given, cause);
-    const { to } = this.#sentOf(message) ?? this.#send(message);
+    const { to } = this.#sent === undefined ? this.#send(message) : (this.#sentOf(this.#sent, message) ?? this.#send(message));
     return { message, recipients: to };
   }
 
   #send(message: Message): Sent {
-    const { to, dead } = this.#parts.host.directory.route(message, this.#name);
+    const { to, dead } = this.#host.directory.route(message, this.#role.name);
     const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
     if (this.#sent === undefined) this.#sent = [sent];
     else this.#sent.push(sent);
-    this.#byMessage?.set(message, sent);
+    this.#much?.byMessage?.set(message, sent);
     return sent;
   }
 
   #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {
     if (this.#closed) throw this.#late("a message");
-    assertMessageSize(content, this.#parts.host.messageLimit, this.#name);
-    const id = `${this.#name}#${this.#parts.state.n}.${this.#made?.length ?? 0}`;
-    const role = fields.role ?? "assistant";
-    const message = made(content, fields, { id, role, causeBy, sentFrom, parents, timestamp: this.#author.now() });
-    if (this.#made === undefined) this.#made = [message];
-    else this.#made.push(message);
-    if (this.#byMessage !== undefined) this.#byMessage.set(message, undefined);
-    else if (this.#made.length > FEW) this.#byMessage = indexed(this.#made, this.#sent ?? silence);
+    const { name, n } = this.#role;
+    assertMessageSize(content, this.#host.messageLimit, name);
+    const own = this.#made;
+    const id = own === undefined ? `${name}#${n}.0` : `${name}#${n}.${own.length}`;
+    const message = made(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, parents, this.#author.now());
+    if (own === undefined) this.#made = [message];
+    else own.push(message);
+    this.#much?.byMessage?.set(message, undefined);
     return message;
   }
 
-  #isOwn(message: Message): boolean {
-    if (this.#byMessage !== undefined) return this.#byMessage.has(message);
-    return this.#made !== undefined && this.#made.includes(message);
+  #sentOf(sent: readonly Sent[], message: Message): Sent | undefined {
+    const own = this.#made as readonly Message[];
+    if (own.length > FEW) return this.#indexed(own).get(message);
+    for (let place = 0; place < sent.length; place += 1) if (sent[place]?.message === message) return sent[place];
+    return undefined;
   }
 
-  #sentOf(message: Message): Sent | undefined {
-    if (this.#byMessage !== undefined) return this.#byMessage.get(message);
-    return this.#sent?.find((sent) => sent.message === message);
+  /** Made when there is too much to look through one by one. */
+  #indexed(own: readonly Message[]): Map<Message, Sent | undefined> {
+    return ((this.#much ??= new Much()).byMessage ??= indexed(own, this.#sent ?? silence));
   }
 
   /** Shared by all that is said of the same news. */
-  get #heard(): readonly string[] {
+  #heard(): readonly string[] {
     const { news } = this.#author;
-    if (this.#parents?.of === news) return this.#parents.ids;
-    const only = news.length === 1 ? news[0] : undefined;
-    const ids = Object.freeze(only !== undefined ? [only.id] : news.map(({ id }) => id));
-    this.#parents = { of: news, ids };
-    return ids;
+    if (news.length === 1) return Object.freeze([(news[0] as Message).id]);
+    const much = (this.#much ??= new Much());
+    if (much.news !== news) {
+      much.news = news;
+      much.parents = Object.freeze(news.map(({ id }) => id));
+    }
+    return much.parents;
   }
 
   #late(what: string): ContextClosedError {
-    return new ContextClosedError(this.#parts.act, what);
+    return new ContextClosedError(this.#author.act, what);
   }
+}
+
+/** What only an activation holds that says much, of much, or what was made elsewhere. */
+class Much {
+  /** What was made, and how it was sent once it was. */
+  byMessage: Map<Message, Sent | undefined> | undefined;
+  /** What became of messages that were made elsewhere. */
+  issuedFrom: Map<Message, Message> | undefined;
+  /** Ids of the news that was answered last. */
+  news: readonly Message[] | undefined;
+  parents: readonly string[] = nobody;
 }
 
 function indexed(own: readonly Message[], sent: readonly Sent[]): Map<Message, Sent | undefined> {
@@ -147,4 +169,5 @@ function indexed(own: readonly Message[], sent: readonly Sent[]): Map<Message, S
   return byMessage;
 }
 
+const nobody: readonly string[] = Object.freeze([]);
 const silence: readonly Sent[] = Object.freeze([]);

@@ -22,12 +22,15 @@ import { heldState, type StateChange, stateChange } from "./step-state.ts";
  * role's name, how often the role has acted, its state, its messages and when it began.
  */
 export class StepActivation implements StepOut {
+  /** @internal */
+  readonly act: string;
+  /** @internal */
+  readonly take: number;
+  /** @internal */
+  readonly at: number;
   readonly #host: ActivationHost;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
-  readonly #act: string;
-  readonly #take: number;
-  readonly #at: number;
   #message: Message | undefined;
   #said: Sent[] | undefined;
   #change: StateChange | undefined;
@@ -43,9 +46,9 @@ export class StepActivation implements StepOut {
     this.#host = host;
     this.#spec = spec;
     this.#role = role;
-    this.#act = act;
-    this.#take = take;
-    this.#at = at;
+    this.act = act;
+    this.take = take;
+    this.at = at;
   }
 
   get name(): string {
@@ -54,11 +57,11 @@ export class StepActivation implements StepOut {
 
   live(): void {
     const first = heldState(this.#role.custom);
-    const only = this.#take === 1 ? this.#role.oldest : undefined;
+    const only = this.take === 1 ? this.#role.oldest : undefined;
     // Most have one.
     if (only !== undefined) return StepActivation.#hear(this, first, only);
     let last = first;
-    for (const message of this.#role.news(this.#take)) {
+    for (const message of this.#role.news(this.take)) {
       if (this.#change !== undefined) last = heldState(changedState(last, this.#change));
       StepActivation.#hear(this, last, message);
     }
@@ -74,34 +77,33 @@ export class StepActivation implements StepOut {
   /** Nobody reads here what is the run's now. */
   settle(): void {}
 
-  /**
-   * Everything this activation changed.
-   *
-   * @param at when it began, where no record tells
-   */
-  ended(round: number, at: number): ActEnded {
-    const act = this.#act;
-    const take = this.#take;
+  /** Everything this activation changed. */
+  ended(round: number): ActEnded {
+    const { act, take, at } = this;
+    const role = this.#role.name;
     const said = this.#said ?? silence;
     const state = this.#change;
     // Written out twice: a spread costs more than all of it.
-    if (state === undefined) return { type: "act.ended", act, role: this.name, round, take, at, said, memory: noOps, working: noOps };
-    return { type: "act.ended", act, role: this.name, round, take, at, said, memory: noOps, working: noOps, state };
+    if (state === undefined) return { type: "act.ended", act, role, round, take, at, said, memory: noOps, working: noOps };
+    return { type: "act.ended", act, role, round, take, at, said, memory: noOps, working: noOps, state };
   }
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    if (this.#closed) throw new ContextClosedError(this.#act, "a message");
+    if (this.#closed) throw new ContextClosedError(this.act, "a message");
     assertMessageSize(content, this.#host.messageLimit, this.name);
     const { causeBy, sentFrom, parents } = fields;
-    const message = made(content, fields, {
-      id: `${this.name}#${this.#role.n}.${this.#said?.length ?? 0}`,
-      role: fields.role ?? "assistant",
-      causeBy: causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
-      sentFrom: sentFrom === undefined ? this.name : nameOr(sentFrom, ""),
-      parents: parents === undefined || parents === null ? answered(this.#message) : Object.freeze([...parents]),
-      timestamp: this.#at,
-    });
-    const { to, dead } = this.#host.directory.route(message, this.name);
+    const { name, n } = this.#role;
+    const message = made(
+      content,
+      fields,
+      this.#said === undefined ? `${name}#${n}.0` : `${name}#${n}.${this.#said.length}`,
+      fields.role ?? "assistant",
+      causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
+      sentFrom === undefined ? name : nameOr(sentFrom, ""),
+      parents === undefined || parents === null ? answered(this.#message) : Object.freeze([...parents]),
+      this.at,
+    );
+    const { to, dead } = this.#host.directory.route(message, name);
     const sent = dead.length === 0 ? { message, to } : { message, to, dead };
     // A list that grows has room for many; most activations say one thing.
     if (this.#said === undefined) this.#said = [sent];
@@ -122,7 +124,7 @@ export class StepActivation implements StepOut {
   }
 
   now(): number {
-    return this.#at;
+    return this.at;
   }
 }
 

@@ -5,14 +5,6 @@ import { failedTurn } from "./failed-turn.ts";
 import { StepActivation } from "./step-activation.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
-/**
- * Whether a turn of a step function needs nothing of what other turns have: no trace before it, and no beginning in the record. All others, in
- * replays too, go the way of every role.
- */
-export function isPlainStep(tools: TurnTools, role: RoleState): boolean {
-  return role.open === undefined && !tools.leavesTraces;
-}
-
 /** One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken. */
 export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | "retry" {
   const act = role.nextAct;
@@ -25,7 +17,7 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): Tur
   if (error instanceof ControlError) return { kind: "suspended", control: error };
   if (thrown !== undefined) return failedTurn(tools, spec, role, { act, take, at, life: nothingToTell, stepFailed: false }, error);
   tools.log.state.acting = role;
-  return { kind: "ended", event: tools.log.record(activation.ended(tools.log.state.round, at)) };
+  return { kind: "ended", event: tools.log.record(activation.ended(tools.log.state.round)) };
 }
 
 function lived(activation: StepActivation): { readonly error: unknown } | undefined {

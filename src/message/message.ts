@@ -56,14 +56,16 @@ export interface MessageFields<P = unknown> {
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
   const { id, causeBy, sentFrom, parents } = fields;
-  const message = made(content, fields, {
-    id: id === undefined || id === "" ? freshMessageId() : id,
-    role: fields.role ?? "user",
-    causeBy: nameOr(causeBy, UserRequirement.name),
-    sentFrom: nameOr(sentFrom, ""),
-    parents: parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
-    timestamp: fields.timestamp ?? systemClock.now(),
-  });
+  const message = made(
+    content,
+    fields,
+    id === undefined || id === "" ? freshMessageId() : id,
+    fields.role ?? "user",
+    nameOr(causeBy, UserRequirement.name),
+    nameOr(sentFrom, ""),
+    parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
+    fields.timestamp ?? systemClock.now(),
+  );
   if (causeBy === undefined) causeLeftOpen.add(message);
   return message;
 }
@@ -104,33 +106,40 @@ function frozenTree<T extends object>(tree: T): T {
   return tree;
 }
 
-/** What a message has of who says it, where and when. Its parents are frozen. */
-export type Issue = Pick<Message, "id" | "role" | "causeBy" | "sentFrom" | "parents" | "timestamp">;
-
 /**
- * A message as an activation says it: what `issue` tells is told, and the rest is of `fields`.
+ * A message as somebody says it: who, where and when is told one by one, because an object for all of it would be made for each message, and the
+ * rest is of `fields`.
  *
+ * @param parents frozen
  * @throws as {@link createMessage}
  */
-export function made<P>(content: string, fields: MessageFields<P>, issue: Issue): Message<P> {
+export function made<P>(
+  content: string,
+  fields: MessageFields<P>,
+  id: string,
+  role: Message["role"],
+  causeBy: string,
+  sentFrom: string,
+  parents: readonly string[],
+  timestamp: number,
+): Message<P> {
   if (typeof content !== "string") {
     throw new UsageError(
       "MESSAGE_INVALID",
       `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`,
     );
   }
-  const { timestamp } = issue;
   if (!Number.isFinite(timestamp))
     throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
   const { metadata = NO_METADATA, instructContent } = fields;
   const message: { -readonly [Key in keyof Message<P>]: Message<P>[Key] } = {
-    id: issue.id,
+    id,
     content,
-    role: issue.role,
-    causeBy: issue.causeBy,
-    sentFrom: issue.sentFrom,
+    role,
+    causeBy,
+    sentFrom,
     sendTo: sendToNames(fields.sendTo),
-    parents: issue.parents.length === 0 ? nobody : issue.parents,
+    parents: parents.length === 0 ? nobody : parents,
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA)),
   };

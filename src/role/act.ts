@@ -31,6 +31,7 @@ export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   if (result === undefined || result === null) return undefined;
+  if (action.output === undefined && rc.isOwn?.(result) === true) return kept(rc, result as Message);
   const said = isMessageList(result, action)
     ? result.map((message) => reissued(action, view, message))
     : isMessage(result)

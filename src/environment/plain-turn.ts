@@ -1,0 +1,28 @@
+import type { ActEnded } from "../run/event.ts";
+import type { RoleState } from "../run/role-state.ts";
+import { Activation } from "./activation.ts";
+import type { Definition } from "./hired-roles.ts";
+import type { TurnResult, TurnTools } from "./turn-tools.ts";
+
+/**
+ * One attempt at an activation of which the record knows nothing yet. Where nothing in it waits, fails or is asked, it is over when this returns,
+ * and what else an attempt has was never made: TU3.
+ */
+export function plainTurn(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
+  const { log } = tools;
+  const activation = new Activation(tools, hired, role);
+  let ended: ActEnded | undefined;
+  try {
+    const living = activation.live();
+    if (living !== undefined) return activation.attempt.liveOn(living);
+    activation.close();
+    if (!activation.isAttempted && tools.lifetimes.ended === undefined) ended = activation.ended(log.state.round);
+  } catch (error) {
+    return activation.attempt.failed(error);
+  }
+  if (ended === undefined) return activation.attempt.lived();
+  log.state.acting = role;
+  const event = log.record(ended);
+  activation.settle();
+  return { kind: "ended", event };
+}
