@@ -34,9 +34,13 @@ import type { TurnTools } from "./turn-tools.ts";
  * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw.
  */
 export class Activation implements RoleContext {
+  /** @internal */
   readonly act: string;
+  /** @internal */
   readonly take: number;
+  /** @internal */
   readonly at: number;
+  /** @internal */
   readonly beganAt: number | undefined;
   news: readonly Message[] = nothing;
   readonly #tools: TurnTools;
@@ -261,7 +265,11 @@ export class Activation implements RoleContext {
   }
 
   get #words(): Outbox {
-    return (this.#outbox ??= this.#closable(new Outbox(this.#tools.host, this.#hired.spec, this.#state, this)));
+    if (this.#outbox === undefined) {
+      this.#outbox = new Outbox(this.#tools.host, this.#hired.spec, this.#state, this);
+      if (this.#closed) this.#outbox.close();
+    }
+    return this.#outbox;
   }
 
   random(): number {

@@ -1,4 +1,3 @@
-import type { Action, Awaitable } from "../action/action.ts";
 import type { RoleContext } from "../action/context.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { isMessage, type Message } from "../message/message.ts";
@@ -21,22 +20,26 @@ interface Living extends RoleContext {
  */
 export function live(rc: Living, hired: Definition, host: ActivationHost, inbox: readonly Message[]): void | Promise<void> {
   if (!hired.remembers) return observe(rc, hired, inbox);
-  return host.memoryOf(rc.name)?.kept.ready().then(() => observe(rc, hired, inbox)) ?? observe(rc, hired, inbox);
+  return (
+    host
+      .memoryOf(rc.name)
+      ?.kept.ready()
+      .then(() => observe(rc, hired, inbox)) ?? observe(rc, hired, inbox)
+  );
 }
 
 function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void | Promise<void> {
   const only = hired.only.now;
-  if (only !== undefined && inbox.length === 1) return hear(rc, only, inbox, inbox[0] as Message);
+  const message = inbox.length === 1 ? inbox[0] : undefined;
+  if (only !== undefined && message !== undefined) {
+    // What is not remembered yet is news, and so is what it said to itself: as all roles observe, in one step.
+    if (!rc.memory.add(message) && message.sentFrom !== rc.name) return;
+    rc.news = Object.freeze(inbox);
+    return publish(rc, actWith(rc, only, wholeNews));
+  }
   const observed = hired.spec.role.observe(rc);
   if (isThenable(observed)) return Promise.resolve(observed).then((came) => remember(rc, hired, inbox, came));
   return remember(rc, hired, inbox, observed);
-}
-
-/** What is not remembered yet is news, and so is what it said to itself: as all roles observe, in one step. */
-function hear(rc: Living, only: Action, inbox: readonly Message[], message: Message): void | Promise<void> {
-  if (!rc.memory.add(message) && message.sentFrom !== rc.name) return;
-  rc.news = Object.freeze(inbox);
-  return publishLater(rc, actWith(rc, only, wholeNews));
 }
 
 function remember(rc: Living, hired: Definition, inbox: readonly Message[], observed: readonly Message[]): void | Promise<void> {
@@ -45,12 +48,17 @@ function remember(rc: Living, hired: Definition, inbox: readonly Message[], obse
   rc.news = Object.freeze(news);
   if (news.length === 0) return;
   const only = hired.only.now;
-  return publishLater(rc, only === undefined ? hired.spec.role.react(rc) : actWith(rc, only, wholeNews));
+  if (only !== undefined) return publish(rc, actWith(rc, only, wholeNews));
+  const said = hired.spec.role.react(rc);
+  return isThenable(said) ? Promise.resolve(said).then((came) => publishAll(rc, came)) : publishAll(rc, said);
 }
 
-function publishLater(rc: Living, said: Awaitable<Said>): void | Promise<void> {
+/** What an action said: that they are messages is known. */
+function publish(rc: Living, said: Said | Promise<Said>): void | Promise<void> {
   if (said === undefined) return;
-  return isThenable(said) ? Promise.resolve(said).then((came) => publishAll(rc, came)) : publishAll(rc, said);
+  if (said instanceof Promise) return said.then((came) => publishAll(rc, came));
+  if (Array.isArray(said)) publishAll(rc, said);
+  else rc.publish(said as Message);
 }
 
 function publishAll(rc: Living, said: Said): void {

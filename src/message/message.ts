@@ -211,7 +211,7 @@ export function nameOr(address: Address | undefined, fallback: string): string {
 
 function sendToNames(sendTo: MessageFields["sendTo"]): readonly string[] {
   if (sendTo === undefined || sendTo === "") return everybody;
-  if (typeof sendTo === "string") return lineFor(sendTo);
+  if (typeof sendTo === "string") return lines.get(sendTo) ?? newLine(sendTo);
   const names = new Set((isIterable(sendTo) ? [...sendTo] : [sendTo]).map(addressOf).filter((name) => name !== ""));
   if (names.size === 0) return everybody;
   return Object.freeze([...names]);
@@ -221,9 +221,7 @@ function sendToNames(sendTo: MessageFields["sendTo"]): readonly string[] {
 const MOST_LINES = 1_000;
 const lines = new Map<string, readonly string[]>();
 
-function lineFor(address: string): readonly string[] {
-  const known = lines.get(address);
-  if (known !== undefined) return known;
+function newLine(address: string): readonly string[] {
   const line = Object.freeze([address]);
   if (lines.size < MOST_LINES && address.length < MOST_LINES) lines.set(address, line);
   return line;

@@ -30,26 +30,24 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   readonly text: string;
   declare readonly task?: Task;
   readonly #rc: RoleContext<S>;
-  readonly #needs: N;
-  readonly #output: z.ZodType | undefined;
-  #inputs: InputsOf<N> | undefined;
-  #answers: Set<unknown> | undefined;
+  readonly #does: Action<unknown, N>;
+  /** Made with the first of what it keeps: most actions ask for no inputs, and no typed answers. */
+  #kept: Kept<N> | undefined;
 
   constructor(rc: RoleContext<S>, action: Action<unknown, N>, work: Work) {
+    const { news = rc.news, text, task } = work;
     this.#rc = rc;
-    this.#needs = action.needs;
-    this.#output = action.output;
+    this.#does = action;
     this.action = action.name;
-    this.news = work.news ?? rc.news;
-    this.text =
-      work.text ?? (this.news.length === 1 ? (this.news[0]?.content ?? "") : this.news.map(({ content }) => content).join("\n\n"));
-    if (work.task !== undefined) this.task = work.task;
+    this.news = news;
+    this.text = text ?? (news.length === 1 ? (news[0] as Message).content : news.map(({ content }) => content).join("\n\n"));
+    if (task !== undefined) this.task = task;
   }
 
   /** @throws UsageError `NEEDS_MISSING` when nothing caused by one of the needs is remembered. */
   get inputs(): InputsOf<N> {
-    this.#inputs ??= this.#needs.map((need) => this.#newest(need)) as unknown as InputsOf<N>;
-    return this.#inputs;
+    const kept = (this.#kept ??= new Kept());
+    return (kept.inputs ??= this.#does.needs.map((need) => this.#newest(need)) as unknown as InputsOf<N>);
   }
 
   get role(): RoleCard {
@@ -113,7 +111,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   get ask(): RoleContext<S>["ask"] {
     return ((prompt: string, o?: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> => {
       const answer: Promise<unknown> = this.#rc.ask(prompt, o);
-      return o?.schema === undefined || o.schema !== this.#output ? answer : answer.then((value) => this.#remembered(value));
+      return o?.schema === undefined || o.schema !== this.#does.output ? answer : answer.then((value) => this.#remembered(value));
     }) as RoleContext<S>["ask"];
   }
   get step(): RoleContext<S>["step"] {
@@ -143,12 +141,12 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
 
   /** Whether `ask` gave back this very value for the action's own output schema: then it is checked. */
   isAnswer(value: unknown): boolean {
-    return this.#answers?.has(value) === true;
+    return this.#kept?.answers.has(value) === true;
   }
 
   /** Whether a message's payload says the same as a value that {@link isAnswer}: a message holds a copy. */
   isAnswered(payload: unknown): boolean {
-    return this.#answers !== undefined && [...this.#answers].some((answer) => isSameJson(answer, payload));
+    return this.#kept !== undefined && [...this.#kept.answers].some((answer) => isSameJson(answer, payload));
   }
 
   #said<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
@@ -161,7 +159,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
 
   #remembered(answer: unknown): unknown {
-    (this.#answers ??= new Set()).add(answer);
+    (this.#kept ??= new Kept()).answers.add(answer);
     return answer;
   }
 
@@ -173,6 +171,12 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
       `Action ${this.action} of ${this.name} needs a message caused by ${addressOf(need)}, but none is remembered. Watch ${addressOf(need)}, or use a reaction that waits for it.`,
     );
   }
+}
+
+/** What a view has looked up or was answered. */
+class Kept<N extends readonly Address[]> {
+  inputs: InputsOf<N> | undefined;
+  readonly answers = new Set<unknown>();
 }
 
 const noFields = Object.freeze({});
