@@ -4,6 +4,7 @@ import type { RoleState } from "../run/role-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
+import type { Hearing } from "./ears.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./router.ts";
 
@@ -15,6 +16,8 @@ export interface ActivationHost {
   /** Most characters of one message. */
   readonly messageLimit: number;
   readonly tell: Tell;
+  /** Looked at before {@link tell} is asked. */
+  readonly ears: Hearing;
   /** Logs a warning of a role and tells it to listeners. */
   warn(role: string, text: string): void;
   /** How a role remembers beyond the messages of its run, if it does. */

@@ -151,7 +151,8 @@ export class Activation implements RoleContext {
 
   /** @internal */
   began(action: string): void {
-    this.#tools.host.tell("action.started")?.({ type: "action.started", role: this.name, action });
+    const { host } = this.#tools;
+    if (!host.ears.isDeaf) host.tell("action.started")?.({ type: "action.started", role: this.name, action });
   }
 
   get signal(): AbortSignal {

@@ -28,13 +28,11 @@ export class Announcer {
     this.#parts.tell("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
-  /** What a role said. */
-  said(all: readonly Sent[]): void {
-    for (let place = 0; place < all.length; place += 1) {
-      const { message, to, dead } = all[place] as Sent;
-      if (dead !== undefined) this.#lost(message, dead);
-      if (to.length === 0 && isOutput(all[place] as Sent)) this.#parts.tell("message.output")?.({ type: "message.output", message });
-    }
+  /** What a role said. There is something to tell only where nobody hears it, or one of its addresses is nobody's. */
+  said(sent: Sent): void {
+    const { message, dead } = sent;
+    if (dead !== undefined) this.#lost(message, dead);
+    if (isOutput(sent)) this.#parts.tell("message.output")?.({ type: "message.output", message });
   }
 
   /** What somebody said from outside: there everybody should be heard. */

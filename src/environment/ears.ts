@@ -1,6 +1,9 @@
 import { EventEmitter } from "eventemitter3";
 import type { Observed, ObservedOf } from "../run/event.ts";
 
+/** What is looked at by those who would have something to tell. */
+export type Hearing = Readonly<Pick<Ears, "isDeaf">>;
+
 /**
  * Who listens to a run: before it has an environment, and after. It owns the listeners of each type.
  *
@@ -8,11 +11,8 @@ import type { Observed, ObservedOf } from "../run/event.ts";
  */
 export class Ears {
   readonly #emitter = new EventEmitter();
-  #isDeaf = true;
-
-  get isDeaf(): boolean {
-    return this.#isDeaf;
-  }
+  /** Whether nobody listens to anything: a look, and no question. Written here alone. */
+  isDeaf = true;
 
   /** Whether somebody wants to hear of a type. */
   hears(type: Observed["type"]): boolean {
@@ -23,10 +23,10 @@ export class Ears {
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     const heard = listener as (observed: Observed) => void;
     this.#emitter.on(type, heard);
-    this.#isDeaf = false;
+    this.isDeaf = false;
     return () => {
       this.#emitter.off(type, heard);
-      this.#isDeaf = this.#emitter.eventNames().length === 0;
+      this.isDeaf = this.#emitter.eventNames().length === 0;
     };
   }
 

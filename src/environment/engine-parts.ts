@@ -7,6 +7,7 @@ import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
+import type { Hearing } from "./ears.ts";
 import type { HiredRoles } from "./hired-roles.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -28,6 +29,7 @@ export interface EngineParts {
   readonly past: Past;
   readonly mode: StepDoor["mode"];
   readonly tell: Tell;
+  readonly ears: Hearing;
   readonly checkpoint: () => boolean;
   readonly resumed: () => Promise<void> | undefined;
 }

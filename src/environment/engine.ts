@@ -2,19 +2,19 @@ import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { endingOf, Lifetime, Lifetimes } from "../kernel/lifetime.ts";
-import { isThenable } from "../kernel/thenable.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
-import type { MessagePublished } from "../run/event.ts";
+import type { MessagePublished, Sent } from "../run/event.ts";
 import type { ReadyRoles } from "../run/ready-roles.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
 import { Announcer, type Tell } from "./announcer.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import type { Hearing } from "./ears.ts";
 import type { HiredRoles } from "./hired-roles.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";
@@ -33,9 +33,12 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
  */
 export class Engine implements SchedulerHost, ActivationHost {
   readonly tell: Tell;
+  readonly ears: Hearing;
   readonly directory: Directory<RoleState>;
+  readonly messageLimit: number;
   readonly #parts: EngineParts;
   readonly #hired: HiredRoles;
+  readonly #definitions: HiredRoles["definitions"];
   readonly #announcer: Announcer;
   /** Turns under way. */
   #running = 0;
@@ -52,8 +55,11 @@ export class Engine implements SchedulerHost, ActivationHost {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.tell = parts.tell;
+    this.ears = parts.ears;
+    this.messageLimit = parts.messageLimit;
     this.directory = parts.hired.directory;
     this.#hired = parts.hired;
+    this.#definitions = parts.hired.definitions;
     this.#announcer = new Announcer(parts);
     const { log, clock, mask, answerer, onFailure } = parts;
     this.#tools = {
@@ -85,9 +91,6 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
   get logger(): Logger {
     return this.#parts.logger;
-  }
-  get messageLimit(): number {
-    return this.#parts.messageLimit;
   }
   /** As many as allowed; one, where the process dies again and again and nobody knows of whom. */
   get concurrency(): number {
@@ -164,7 +167,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     const isAllHired = this.#hired.size >= this.state.roles.size;
     if (scheduler !== "rounds" && isAllHired) return ready;
     // Where the team was forced to differ, mail may lie for one that is gone.
-    const roles = ready.those((role) => role.ranIn !== round && (isAllHired || this.#hired.definitionOf(role) !== undefined));
+    const roles = ready.those((role) => role.ranIn !== round && (isAllHired || this.#definitions[role.index] !== undefined));
     return scheduler === "rounds" ? inHireOrder(roles) : roles;
   }
 
@@ -190,31 +193,37 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
     const { name } = role;
+    let end: TurnEnd;
     this.#running += 1;
     try {
-      const hired = this.#hired.definitionOf(role);
+      const hired = this.#definitions[role.index];
       if (hired === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
+      if (!this.ears.isDeaf) this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
       const result = takeTurn(this.#tools, hired, role);
-      if (isThenable(result)) return this.#turnedLater(name, result);
-      return this.#turned(name, this.#ended(name, result));
+      if (!("kind" in result)) return this.#turnedLater(name, result);
+      end = this.#ended(name, result);
     } catch (error) {
-      return this.#turned(name, this.#broke(error));
+      end = this.#broke(error);
     }
+    this.#running -= 1;
+    if (!this.ears.isDeaf) this.#tellIdle(name);
+    return end;
   }
 
   async #turnedLater(name: string, taken: Promise<TurnResult>): Promise<TurnEnd> {
+    let end: TurnEnd;
     try {
-      return this.#turned(name, this.#ended(name, await taken));
+      end = this.#ended(name, await taken);
     } catch (error) {
-      return this.#turned(name, this.#broke(error));
+      end = this.#broke(error);
     }
+    this.#running -= 1;
+    this.#tellIdle(name);
+    return end;
   }
 
-  #turned(name: string, end: TurnEnd): TurnEnd {
-    this.#running -= 1;
+  #tellIdle(name: string): void {
     this.tell("role.idle")?.({ type: "role.idle", role: name });
-    return end;
   }
 
   /** The journal takes nothing any more. */
@@ -248,7 +257,10 @@ export class Engine implements SchedulerHost, ActivationHost {
   #ended(name: string, result: TurnResult): TurnEnd {
     switch (result.kind) {
       case "ended":
-        this.#announcer.said(result.event.said);
+        for (let place = 0; place < result.event.said.length; place += 1) {
+          const sent = result.event.said[place] as Sent;
+          if (sent.to.length === 0 || sent.dead !== undefined) this.#announcer.said(sent);
+        }
         return "done";
       case "retried":
         return "done";

@@ -69,7 +69,7 @@ export class Environment {
     this.#hired = new HiredRoles(state, this.memories);
     const observe = (event: RunEvent): void => this.#observe(event, backing);
     const isObserved = (type: RunEvent["type"]): boolean =>
-      backing.grew !== undefined || this.memories.isUsed || this.#listeners.listensTo(type);
+      this.memories.isUsed || (!this.#listeners.ears.isDeaf && this.#listeners.listensTo(type));
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
     const tell: Tell = this.#listeners.hearing;
     this.#engine = new Engine({
@@ -95,6 +95,7 @@ export class Environment {
       past: backing.past ?? noPast,
       mode: backing.mode ?? "live",
       tell,
+      ears: this.#listeners.ears,
       checkpoint: backing.checkpoint ?? ((): boolean => false),
       resumed: backing.resumed ?? ((): undefined => undefined),
     });

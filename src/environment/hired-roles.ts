@@ -36,6 +36,8 @@ export class HiredRoles {
   readonly #definitions = new Map<RoleSpec, Definition>();
   /** By the place of the role in the run, which may have had others who are not hired now. */
   readonly #hired: (Definition | undefined)[] = [];
+  /** By which definition each of the run's roles is hired, at its place in the run. */
+  readonly definitions: readonly (Definition | undefined)[] = this.#hired;
   readonly #actions = new Map<string, Action>();
   readonly #find = (name: string): RoleState | undefined => {
     const state = this.#state.roles.get(name);
@@ -86,12 +88,7 @@ export class HiredRoles {
 
   specOf(name: string): RoleSpec | undefined {
     const state = this.#state.roles.get(name);
-    return state === undefined ? undefined : this.definitionOf(state)?.spec;
-  }
-
-  /** By which definition one of the run's roles is hired. */
-  definitionOf(role: RoleState): Definition | undefined {
-    return this.#hired[role.index];
+    return state === undefined ? undefined : this.#hired[state.index]?.spec;
   }
 
   memoryOf(name: string): RoleMemory | undefined {

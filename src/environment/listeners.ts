@@ -23,30 +23,31 @@ export interface ListenersParts {
  */
 export class Listeners {
   readonly #parts: ListenersParts;
-  readonly #ears: Ears;
+  /** Who listens, for those who look whether anybody does. */
+  readonly ears: Ears;
 
   constructor(parts: ListenersParts) {
     this.#parts = parts;
-    this.#ears = parts.ears ?? new Ears();
+    this.ears = parts.ears ?? new Ears();
   }
 
   /** Calls `listener` for every event or notice of a type; the returned function stops that. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
-    return this.#ears.on(type, listener);
+    return this.ears.on(type, listener);
   }
 
   /** Where notices of a type are told; undefined while nobody listens to it (O3). */
-  readonly hearing: Tell = (type) => (this.#ears.isDeaf || !this.#ears.hears(type) ? undefined : this.tell);
+  readonly hearing: Tell = (type) => (this.ears.isDeaf || !this.ears.hears(type) ? undefined : this.tell);
 
   /** Whether somebody wants to hear of this type. */
   listensTo(type: Observed["type"]): boolean {
-    return !this.#ears.isDeaf && this.#ears.hears(type);
+    return !this.ears.isDeaf && this.ears.hears(type);
   }
 
   readonly tell = (observed: Observed): void => {
     if (!this.listensTo(observed.type)) return;
     deepFreeze(observed);
-    for (const listener of this.#ears.listenersTo(observed.type)) {
+    for (const listener of this.ears.listenersTo(observed.type)) {
       try {
         const heard = listener(observed);
         if (isThenable(heard)) void Promise.resolve(heard).catch((error: unknown) => this.#failed(observed, error));
