@@ -1,6 +1,6 @@
-import { isThenable } from "../kernel/thenable.ts";
+import { nextMacrotask } from "../kernel/clock.ts";
 import type { RoleState } from "../run/role-state.ts";
-import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
+import { type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd, TURNS_PER_BREATH } from "./scheduler.ts";
 
 /**
  * A role runs as soon as it has mail, one activation at a time per role, and what it says is delivered when the activation ends.
@@ -15,10 +15,11 @@ export const eager: Scheduler = {
 
 class EagerRun {
   readonly #host: SchedulerHost;
-  readonly #running = new Set<RoleState>();
-  readonly #breathe = breather();
-  /** Roles that cannot go on in this run: they failed or wait for somebody. */
-  readonly #blocked = new Set<RoleState>();
+  /** Roles that may have no turn: one of theirs is under way, or they cannot go on in this run, for they failed or wait for somebody. */
+  readonly #aside = new Set<RoleState>();
+  /** How many of them are under way. */
+  #running = 0;
+  #turns = 0;
   #wake: () => void = () => {};
   #end: SchedulerEnd | undefined;
 
@@ -27,16 +28,17 @@ class EagerRun {
   }
 
   async run(): Promise<SchedulerEnd> {
+    const { state, life, resumed } = this.#host;
     this.#host.onMail(() => this.#wake());
-    if (this.#host.rounds > 0 && this.#host.checkpoint()) return "checkpoint";
+    if (state.busiest > 0 && this.#host.checkpoint?.() === true) return "checkpoint";
     for (;;) {
-      const paused = this.#host.resumed();
+      const paused = resumed?.();
       if (paused !== undefined) await paused;
-      if (this.#host.isStopped) this.#end ??= "interrupted";
+      if (life.ended !== undefined) this.#end ??= "interrupted";
       const left = this.#end === undefined ? this.#startReady() : "nothing";
       if (typeof left === "object") await left;
       else if (left === "perhaps") continue;
-      else if (this.#running.size === 0) return this.#end ?? (this.#blocked.size > 0 ? "interrupted" : "idle");
+      else if (this.#running === 0) return this.#end ?? (this.#aside.size > 0 ? "interrupted" : "idle");
       else await new Promise<void>((resolve) => (this.#wake = resolve));
     }
   }
@@ -48,22 +50,28 @@ class EagerRun {
    * @returns what is to be waited for before the next one starts, or whether there may be another
    */
   #startReady(): Promise<void> | "perhaps" | "nothing" {
+    const { state, life, roundLimit, checkpoint, resumed } = this.#host;
+    const line = this.#host.line();
     let left: "perhaps" | "nothing" = "nothing";
-    for (const role of this.#host.ready()) {
-      if (this.#running.size > 0 && this.#running.size >= this.#host.concurrency) return left;
-      if (isIn(this.#running, role) || isIn(this.#blocked, role)) continue;
-      if (this.#host.isStopped) this.#end ??= "interrupted";
-      if (this.#host.rounds >= this.#host.roundLimit) this.#end ??= "rounds";
+    for (let role = line.first(); role !== undefined; role = line.next()) {
+      if (this.#aside.size > 0) {
+        if (this.#running > 0 && this.#running >= this.#host.concurrency) return left;
+        if (this.#aside.has(role)) continue;
+      }
+      if (life.ended !== undefined) this.#end ??= "interrupted";
+      if (state.busiest >= roundLimit) this.#end ??= "rounds";
       if (this.#end !== undefined) return "nothing";
       const turn = this.#host.turn(role);
-      if (isThenable(turn)) {
-        this.#running.add(role);
+      if (typeof turn === "object") {
+        this.#running += 1;
+        this.#aside.add(role);
         void this.#follow(role, turn);
         continue;
       }
-      this.#ended(role, turn);
+      if (turn !== "done" || checkpoint !== undefined) this.#ended(role, turn);
       left = "perhaps";
-      const pause = this.#breathe() ?? this.#host.resumed();
+      this.#turns += 1;
+      const pause = this.#turns % TURNS_PER_BREATH === 0 ? nextMacrotask() : resumed?.();
       if (pause !== undefined) return pause;
     }
     return left;
@@ -71,20 +79,17 @@ class EagerRun {
 
   async #follow(role: RoleState, turn: Promise<TurnEnd>): Promise<void> {
     const end = await turn;
-    await this.#breathe();
-    this.#running.delete(role);
+    this.#turns += 1;
+    await (this.#turns % TURNS_PER_BREATH === 0 ? nextMacrotask() : undefined);
+    this.#running -= 1;
+    this.#aside.delete(role);
     this.#ended(role, end);
     this.#wake();
   }
 
   #ended(role: RoleState, end: TurnEnd): void {
     if (end === "stopped") this.#end ??= "interrupted";
-    if (end !== "done") this.#blocked.add(role);
-    else if (this.#host.checkpoint()) this.#end ??= "checkpoint";
+    if (end !== "done") this.#aside.add(role);
+    else if (this.#host.checkpoint?.() === true) this.#end ??= "checkpoint";
   }
-}
-
-/** Mostly nobody is: an empty set is not worth the hash. */
-function isIn(roles: ReadonlySet<RoleState>, role: RoleState): boolean {
-  return roles.size > 0 && roles.has(role);
 }

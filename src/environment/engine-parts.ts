@@ -30,6 +30,6 @@ export interface EngineParts {
   readonly mode: StepDoor["mode"];
   readonly tell: Tell;
   readonly ears: Hearing;
-  readonly checkpoint: () => boolean;
-  readonly resumed: () => Promise<void> | undefined;
+  readonly checkpoint: (() => boolean) | undefined;
+  readonly resumed: (() => Promise<void> | undefined) | undefined;
 }

@@ -8,7 +8,7 @@ import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "../run/budget-gate.ts";
 import type { MessagePublished, Sent } from "../run/event.ts";
-import type { ReadyRoles } from "../run/ready-roles.ts";
+import { type Line, ListedRoles } from "../run/ready-roles.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "../run/run-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
@@ -36,16 +36,20 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly ears: Hearing;
   readonly directory: Directory<RoleState>;
   readonly messageLimit: number;
+  readonly logger: Logger;
+  readonly state: RunState;
+  /** Ended when the run is stopped from outside, and when nothing can go on. */
+  readonly life: Lifetime = new Lifetime();
+  roundLimit = 0;
+  readonly checkpoint: (() => boolean) | undefined;
+  readonly resumed: (() => Promise<void> | undefined) | undefined;
   readonly #parts: EngineParts;
   readonly #hired: HiredRoles;
   readonly #definitions: HiredRoles["definitions"];
   readonly #announcer: Announcer;
   /** Turns under way. */
   #running = 0;
-  /** Ended when the run is stopped from outside, and when nothing can go on. */
-  readonly #life = new Lifetime();
   #tools: TurnTools;
-  #roundLimit = 0;
   /** What the process died of was looked for: what is tried next may be it. */
   #hasDied = false;
   #wake: () => void = () => {};
@@ -57,6 +61,11 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.tell = parts.tell;
     this.ears = parts.ears;
     this.messageLimit = parts.messageLimit;
+    this.logger = parts.logger;
+    this.state = parts.log.state;
+    const { checkpoint } = parts;
+    this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
+    this.resumed = parts.resumed;
     this.directory = parts.hired.directory;
     this.#hired = parts.hired;
     this.#definitions = parts.hired.definitions;
@@ -77,34 +86,18 @@ export class Engine implements SchedulerHost, ActivationHost {
     };
   }
 
-  get isStopped(): boolean {
-    return this.#life.ended !== undefined;
-  }
-  get state(): RunState {
-    return this.#parts.log.state;
-  }
   get runId(): string {
     return this.state.runId;
   }
   get seed(): string {
     return this.state.seed;
   }
-  get logger(): Logger {
-    return this.#parts.logger;
-  }
   /** As many as allowed; one, where the process dies again and again and nobody knows of whom. */
   get concurrency(): number {
     return isSuspicious(this.state) && isGrave(this.state) ? 1 : this.#parts.concurrency;
   }
-  get roundLimit(): number {
-    return this.#roundLimit;
-  }
   get midRound(): boolean {
     return this.state.hasActed || this.state.pending.length > 0;
-  }
-
-  get rounds(): number {
-    return roundsOf(this.state);
   }
 
   get isIdle(): boolean {
@@ -143,10 +136,10 @@ export class Engine implements SchedulerHost, ActivationHost {
   async run(roundLimit: number): Promise<SchedulerEnd> {
     this.#failure = undefined;
     this.#control = undefined;
-    this.#roundLimit = roundLimit;
+    this.roundLimit = roundLimit;
     // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
     const leavesTraces = this.#hasDied || isSuspicious(this.state);
-    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.#life), leavesTraces };
+    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.life), leavesTraces };
     const letGo = this.#follow();
     try {
       const loading = this.#hired.load();
@@ -158,17 +151,20 @@ export class Engine implements SchedulerHost, ActivationHost {
     } finally {
       letGo?.();
       this.#tools.lifetimes.close();
-      if (this.#life.ended !== undefined) this.#control ??= interruptionBy(this.#life.ended.reason);
+      if (this.life.ended !== undefined) this.#control ??= interruptionBy(this.life.ended.reason);
     }
   }
 
-  ready(): ReadyRoles | readonly RoleState[] {
-    const { ready, round, scheduler } = this.state;
-    const isAllHired = this.#hired.size >= this.state.roles.size;
-    if (scheduler !== "rounds" && isAllHired) return ready;
+  ready(): readonly RoleState[] {
+    const { ready, round } = this.state;
+    return inHireOrder(ready.those((role) => role.ranIn !== round && this.#definitions[role.index] !== undefined));
+  }
+
+  line(): Line {
+    const { ready, roles } = this.state;
+    if (this.#hired.size >= roles.size) return ready;
     // Where the team was forced to differ, mail may lie for one that is gone.
-    const roles = ready.those((role) => role.ranIn !== round && (isAllHired || this.#definitions[role.index] !== undefined));
-    return scheduler === "rounds" ? inHireOrder(roles) : roles;
+    return new ListedRoles(ready.those((role) => this.#definitions[role.index] !== undefined));
   }
 
   onMail(wake: () => void): void {
@@ -179,8 +175,8 @@ export class Engine implements SchedulerHost, ActivationHost {
   #follow(): (() => void) | undefined {
     const { signal } = this.#parts;
     const outer = signal && endingOf(signal);
-    if (outer?.ended !== undefined) this.#life.end(outer.ended.reason);
-    return outer?.onEnd((reason) => this.#life.end(reason));
+    if (outer?.ended !== undefined) this.life.end(outer.ended.reason);
+    return outer?.onEnd((reason) => this.life.end(reason));
   }
 
   /** Ends the activations that the process died of again and again; see {@link failPoisoned}. */
@@ -229,7 +225,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   /** The journal takes nothing any more. */
   #broke(error: unknown): TurnEnd {
     this.#failure ??= { error };
-    this.#life.end(interruptionBy(error));
+    this.life.end(interruptionBy(error));
     return "stopped";
   }
 
@@ -241,17 +237,14 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#parts.log.record({ type: "round.ended", round: this.state.round });
   }
 
-  checkpoint(): boolean {
+  /** Where the question itself fails, that is the end of it. */
+  #stopsAt(checkpoint: () => boolean): boolean {
     try {
-      return this.#parts.checkpoint();
+      return checkpoint();
     } catch (error) {
       this.#failure ??= { error };
       return true;
     }
-  }
-
-  resumed(): Promise<void> | undefined {
-    return this.#parts.resumed();
   }
 
   #ended(name: string, result: TurnResult): TurnEnd {
@@ -273,7 +266,7 @@ export class Engine implements SchedulerHost, ActivationHost {
         return "stopped";
       case "suspended":
         this.#control ??= result.control;
-        if (result.control instanceof BudgetError) this.#life.end(result.control);
+        if (result.control instanceof BudgetError) this.life.end(result.control);
         return "suspended";
     }
   }

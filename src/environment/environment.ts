@@ -20,7 +20,7 @@ import { emptyRunState, type RunState } from "../run/run-state.ts";
 import type { Tell } from "./announcer.ts";
 import { Answerer } from "./answerer.ts";
 import { checkOptions, checkWhole } from "./check-options.ts";
-import { Engine } from "./engine.ts";
+import { Engine, roundsOf } from "./engine.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS, type EnvironmentOptions } from "./environment-options.ts";
 import { HiredRoles } from "./hired-roles.ts";
 import { Listeners } from "./listeners.ts";
@@ -96,8 +96,8 @@ export class Environment {
       mode: backing.mode ?? "live",
       tell,
       ears: this.#listeners.ears,
-      checkpoint: backing.checkpoint ?? ((): boolean => false),
-      resumed: backing.resumed ?? ((): undefined => undefined),
+      checkpoint: backing.checkpoint,
+      resumed: backing.resumed,
     });
   }
 
@@ -134,7 +134,7 @@ export class Environment {
    */
   async run(o: { readonly rounds?: number } = {}): Promise<RunResult> {
     checkWhole(o.rounds ?? DEFAULT_ROUNDS, "rounds", 0);
-    const end = await this.drive(this.#engine.rounds + (o.rounds ?? DEFAULT_ROUNDS));
+    const end = await this.drive(roundsOf(this.state) + (o.rounds ?? DEFAULT_ROUNDS));
     return runResult(this.state, end, this.#mask);
   }
 

@@ -105,7 +105,7 @@ export class Replay implements Scheduler, Past {
   async run(host: SchedulerHost): Promise<SchedulerEnd> {
     for await (const read of this.#record) {
       const event = deepFreeze(read);
-      if (host.isStopped) return "interrupted";
+      if (host.life.ended !== undefined) return "interrupted";
       this.#now = event.time;
       const isShared = event.seq <= this.#sharedTo;
       if (isShared) this.#share(event);

@@ -1,6 +1,6 @@
-import { isThenable } from "../kernel/thenable.ts";
+import { nextMacrotask } from "../kernel/clock.ts";
 import type { RoleState } from "../run/role-state.ts";
-import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd } from "./scheduler.ts";
+import { type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd, TURNS_PER_BREATH } from "./scheduler.ts";
 
 /**
  * Bulk-synchronous rounds. Every role with mail runs once per round, concurrently up to the limit; what they say is delivered at
@@ -11,33 +11,31 @@ import { breather, type Scheduler, type SchedulerEnd, type SchedulerHost, type T
 export const rounds: Scheduler = {
   name: "rounds",
   async run(host) {
-    const breathe = breather();
+    const breath = { turns: 0 };
     for (;;) {
-      const end = await nextRound(host, breathe);
+      const end = await nextRound(host, breath);
       if (end !== "done") return end;
     }
   },
 };
 
-type Breathe = ReturnType<typeof breather>;
-
-async function nextRound(host: SchedulerHost, breathe: Breathe): Promise<SchedulerEnd | "done"> {
-  const paused = host.resumed();
-  if (paused !== undefined) await paused;
-  if (host.isStopped) return "interrupted";
-  // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
-  if (host.rounds > 0 && !host.midRound && host.checkpoint()) return "checkpoint";
-  const ready = listOf(host.ready());
-  if (ready.length === 0 && !host.midRound) return "idle";
-  if (host.rounds >= host.roundLimit) return "rounds";
-  if (!(await runAll(host, ready, breathe))) return "interrupted";
-  host.endRound();
-  return "done";
+/** Turns so far. */
+interface Breath {
+  turns: number;
 }
 
-/** It may be a million of them. */
-function listOf(roles: Iterable<RoleState>): readonly RoleState[] {
-  return Array.isArray(roles) ? (roles as readonly RoleState[]) : Array.from(roles);
+async function nextRound(host: SchedulerHost, breath: Breath): Promise<SchedulerEnd | "done"> {
+  const paused = host.resumed?.();
+  if (paused !== undefined) await paused;
+  if (host.life.ended !== undefined) return "interrupted";
+  // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
+  if (host.state.round > 0 && !host.midRound && host.checkpoint?.() === true) return "checkpoint";
+  const ready = host.ready();
+  if (ready.length === 0 && !host.midRound) return "idle";
+  if (host.state.round >= host.roundLimit) return "rounds";
+  if (!(await runAll(host, ready, breath))) return "interrupted";
+  host.endRound();
+  return "done";
 }
 
 /**
@@ -45,34 +43,36 @@ function listOf(roles: Iterable<RoleState>): readonly RoleState[] {
  *
  * @returns whether all of them are done
  */
-async function runAll(host: SchedulerHost, roles: readonly RoleState[], breathe: Breathe): Promise<boolean> {
+async function runAll(host: SchedulerHost, roles: readonly RoleState[], breath: Breath): Promise<boolean> {
+  const { life, resumed } = host;
   let isDone = true;
   let next = 0;
 
   /** As many turns as wait for nothing, and what is to be waited for then; undefined when there is nobody left. */
   function turnsAtOnce(): Promise<void> | undefined {
     for (;;) {
-      const paused = host.resumed();
+      const paused = resumed?.();
       if (paused !== undefined) return paused;
       const role = roles[next];
-      if (role === undefined || host.isStopped) return undefined;
+      if (role === undefined || life.ended !== undefined) return undefined;
       next += 1;
       const turn = host.turn(role);
-      if (isThenable(turn)) return ended(turn);
+      if (typeof turn === "object") return ended(turn);
       if (turn !== "done") isDone = false;
-      const breath = breathe();
-      if (breath !== undefined) return breath;
+      breath.turns += 1;
+      if (breath.turns % TURNS_PER_BREATH === 0) return nextMacrotask();
     }
   }
 
   async function ended(turn: Promise<TurnEnd>): Promise<void> {
     if ((await turn) !== "done") isDone = false;
-    await breathe();
+    breath.turns += 1;
+    await (breath.turns % TURNS_PER_BREATH === 0 ? nextMacrotask() : undefined);
   }
 
   async function worker(): Promise<void> {
     for (let wait = turnsAtOnce(); wait !== undefined; wait = turnsAtOnce()) await wait;
   }
   await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));
-  return isDone && !host.isStopped;
+  return isDone && life.ended === undefined;
 }

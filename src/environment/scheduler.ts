@@ -1,5 +1,7 @@
-import { nextMacrotask } from "../kernel/clock.ts";
+import type { Ending } from "../kernel/lifetime.ts";
+import type { Line } from "../run/ready-roles.ts";
 import type { RoleState } from "../run/role-state.ts";
+import type { RunState } from "../run/run-state.ts";
 
 /** How one turn of a role ended, as schedulers need to know it. */
 export type TurnEnd = "done" | "stopped" | "suspended";
@@ -8,8 +10,10 @@ export type TurnEnd = "done" | "stopped" | "suspended";
 export interface SchedulerHost {
   /** Most activations at once. */
   readonly concurrency: number;
-  /** Roles with mail that may run now: in hire order where there are rounds, else in the order in which they came to have it. */
-  ready(): Iterable<RoleState>;
+  /** Roles with mail that may run in this round, in hire order. */
+  ready(): readonly RoleState[];
+  /** Roles with mail, in the order in which they came to have it. */
+  line(): Line;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
   /** Runs one activation, with its retries, to its end: at once, where it waits for nothing. Never throws or rejects. */
@@ -18,32 +22,26 @@ export interface SchedulerHost {
   readonly midRound: boolean;
   /** Delivers what was said in the round. */
   endRound(): void;
-  /** Rounds so far; in regimes without rounds the most activations of one role. */
-  readonly rounds: number;
+  /** How far the run has come: `round` counts rounds; in regimes without rounds `busiest` bounds it, the most activations of one role. */
+  readonly state: Readonly<Pick<RunState, "round" | "busiest">>;
   /** The number of rounds at which the run stops. */
   readonly roundLimit: number;
-  /** Asked after every round or, in regimes without rounds, every activation, and when a run goes on. True: stop here. Never throws. */
-  checkpoint(): boolean;
-  /** Resolves when activations may start again; undefined unless the run is paused. */
-  resumed(): Promise<void> | undefined;
-  /** Whether nothing more may start: somebody stopped the run, or nothing can go on. */
-  readonly isStopped: boolean;
+  /**
+   * Asked after every round or, in regimes without rounds, every activation, and when a run goes on. True: stop here. Never throws.
+   * Undefined where nothing would ever stop it.
+   */
+  readonly checkpoint: (() => boolean) | undefined;
+  /** Resolves when activations may start again; gives undefined unless the run is paused. Undefined where nobody can pause it. */
+  readonly resumed: (() => Promise<void> | undefined) | undefined;
+  /** Ended when nothing more may start: somebody stopped the run, or nothing can go on. */
+  readonly life: Pick<Ending, "ended">;
 }
-
-/** Turns between two breaths: few enough that a stop is heard within milliseconds, many enough to cost nothing. */
-const TURNS_PER_BREATH = 128;
 
 /**
- * Lets timers, signals and input be heard now and then: turns that wait for nothing would keep them out for the whole run.
- * To be called once a turn.
+ * Turns between two breaths, which let timers, signals and input be heard: turns that wait for nothing would keep them out for the whole run.
+ * Few enough that a stop is heard within milliseconds, many enough to cost nothing.
  */
-export function breather(): () => Promise<void> | undefined {
-  let turns = 0;
-  return () => {
-    turns += 1;
-    return turns % TURNS_PER_BREATH === 0 ? nextMacrotask() : undefined;
-  };
-}
+export const TURNS_PER_BREATH = 128;
 
 /** Why a scheduler stopped. `interrupted`: a turn was stopped or suspended, or the run was stopped. */
 export type SchedulerEnd = "idle" | "rounds" | "checkpoint" | "interrupted";

@@ -83,7 +83,8 @@ export class Lifetimes {
 export class Lifetime implements Ending {
   readonly #leave: ((lifetime: Lifetime) => void) | undefined;
   #controller: AbortController | undefined;
-  #ended: { readonly reason: Error } | undefined;
+  /** Why it was ended from outside, if it was: looked at every turn, and written here alone. */
+  ended: { readonly reason: Error } | undefined;
   #heard: Set<(reason: Error) => void> | undefined;
 
   /** @param leave told when it is closed */
@@ -91,24 +92,19 @@ export class Lifetime implements Ending {
     this.#leave = leave;
   }
 
-  /** Why it was ended from outside, if it was. */
-  get ended(): { readonly reason: Error } | undefined {
-    return this.#ended;
-  }
-
   /** Aborts when the span is ended from outside. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
+      if (this.ended !== undefined) this.#controller.abort(this.ended.reason);
     }
     return this.#controller.signal;
   }
 
   /** Ends it from outside. The first reason counts. */
   end(reason: Error): void {
-    if (this.#ended !== undefined) return;
-    this.#ended = { reason };
+    if (this.ended !== undefined) return;
+    this.ended = { reason };
     this.#controller?.abort(reason);
     const heard = this.#heard;
     this.#heard = undefined;
@@ -125,8 +121,8 @@ export class Lifetime implements Ending {
   until<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting = (this.#heard ??= new Set());
-      if (this.#ended === undefined) waiting.add(reject);
-      else reject(this.#ended.reason);
+      if (this.ended === undefined) waiting.add(reject);
+      else reject(this.ended.reason);
       work.then(
         (value) => {
           waiting.delete(reject);

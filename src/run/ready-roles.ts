@@ -1,19 +1,30 @@
 import type { RoleState } from "./role-state.ts";
 
+/** Roles, told one by one. */
+export interface Line {
+  /** Begins anew. */
+  first(): RoleState | undefined;
+  /** Who comes behind the one that was told last. */
+  next(): RoleState | undefined;
+}
+
 /**
  * Roles with mail, in the order in which they came to have it.
  *
- * Owns the order. Each role carries who stands before and behind it (`readyBefore`, `readyBehind`), because one that acts leaves the line and
- * perhaps joins it again, and any list of its own would pay for that each time.
+ * Owns the order, and how far the walk through it has come. Each role carries who stands before and behind it (`readyBefore`, `readyBehind`),
+ * because one that acts leaves the line and perhaps joins it again, and any list of its own would pay for that each time.
  *
- * RR1 a role stands in line once at most. RR2 joining and leaving are O(1) and make nothing. RR3 the walk that was begun last meets all roles
- * in the order of the line, and who joins meanwhile behind those, whoever leaves.
+ * RR1 a role stands in line once at most. RR2 joining and leaving are O(1) and make nothing. RR3 the walk, which is the one that was begun last,
+ * meets all roles in the order of the line, and who joins meanwhile behind those, whoever leaves.
  */
-export class ReadyRoles implements Iterable<RoleState> {
+export class ReadyRoles implements Line {
   #first: RoleState | undefined;
   #last: RoleState | undefined;
   #size = 0;
-  #walk: Walk | undefined;
+  /** Who was told last, as long as it stands in line. */
+  #told: RoleState | undefined;
+  /** Where nobody is: who stood behind the one that was told last, or the next to join, if none did. */
+  #coming: RoleState | undefined;
 
   get size(): number {
     return this.#size;
@@ -24,20 +35,23 @@ export class ReadyRoles implements Iterable<RoleState> {
   }
 
   add(role: RoleState): void {
-    if (this.has(role)) return;
     const last = this.#last;
+    if (role.readyBehind !== undefined || role === last) return;
     if (last === undefined) this.#first = role;
     else last.readyBehind = role;
     role.readyBefore = last;
     this.#last = role;
     this.#size += 1;
-    this.#walk?.joined(role);
+    if (this.#told === undefined) this.#coming ??= role;
   }
 
   delete(role: RoleState): void {
-    if (!this.has(role)) return;
-    this.#walk?.left(role);
     const { readyBefore: before, readyBehind: behind } = role;
+    if (behind === undefined && role !== this.#last) return;
+    if (role === this.#told || role === this.#coming) {
+      this.#told = undefined;
+      this.#coming = behind;
+    }
     if (before === undefined) this.#first = behind;
     else before.readyBehind = behind;
     if (behind === undefined) this.#last = before;
@@ -47,10 +61,20 @@ export class ReadyRoles implements Iterable<RoleState> {
     this.#size -= 1;
   }
 
-  /** Who came first stands first. */
-  [Symbol.iterator](): Iterator<RoleState> {
-    this.#walk = new Walk(this.#first);
-    return this.#walk;
+  /** Begins a walk at who came first. */
+  first(): RoleState | undefined {
+    this.#told = undefined;
+    this.#coming = this.#first;
+    return this.next();
+  }
+
+  /** Goes on behind the role that it told last or, where that one has left since, at the one that stood behind it. */
+  next(): RoleState | undefined {
+    const role = this.#told === undefined ? this.#coming : this.#told.readyBehind;
+    if (role === undefined) return undefined;
+    this.#told = role;
+    this.#coming = undefined;
+    return role;
   }
 
   /** Those of all that are meant, in a list of their own. Asking changes nobody's place. */
@@ -61,32 +85,21 @@ export class ReadyRoles implements Iterable<RoleState> {
   }
 }
 
-/** Goes on behind the role that it told last or, where that one has left since, at the one that stood behind it: the next to join, if none did. */
-class Walk implements Iterator<RoleState> {
-  /** As long as it stands in line. */
-  #told: RoleState | undefined;
-  #next: RoleState | undefined;
+/** Some of those in line, as they stood there. */
+export class ListedRoles implements Line {
+  readonly #roles: readonly RoleState[];
+  #place = 0;
 
-  constructor(first: RoleState | undefined) {
-    this.#next = first;
+  constructor(roles: readonly RoleState[]) {
+    this.#roles = roles;
   }
 
-  next(): IteratorResult<RoleState> {
-    const role = this.#told === undefined ? this.#next : this.#told.readyBehind;
-    if (role === undefined) return { done: true, value: undefined };
-    this.#told = role;
-    this.#next = undefined;
-    return { done: false, value: role };
+  first(): RoleState | undefined {
+    this.#place = 0;
+    return this.next();
   }
 
-  /** Told of before the role stands alone. */
-  left(role: RoleState): void {
-    if (role !== this.#told && role !== this.#next) return;
-    this.#told = undefined;
-    this.#next = role.readyBehind;
-  }
-
-  joined(role: RoleState): void {
-    if (this.#told === undefined) this.#next ??= role;
+  next(): RoleState | undefined {
+    return this.#roles[this.#place++];
   }
 }

@@ -69,6 +69,7 @@ export async function rest(parts: Omit<Drive, "opening" | "said">): Promise<RunR
 }
 
 function environmentOf({ options, journal, controls, crew, state, past, epoch }: Omit<Drive, "opening" | "said">): Environment {
+  const { stopWhen } = crew;
   return new Environment(
     { ...options, description: options.description ?? options.name ?? "" },
     {
@@ -76,7 +77,7 @@ function environmentOf({ options, journal, controls, crew, state, past, epoch }:
       ears: controls.ears,
       owned: { journal, epoch },
       requirePrice: (crew.budget ?? state.budget) !== undefined && options.allowUnpriced !== true,
-      checkpoint: () => crew.stopWhen?.(progressOf(state)) ?? false,
+      ...(stopWhen === undefined ? {} : { checkpoint: () => stopWhen(progressOf(state)) }),
       resumed: controls.resumed,
       signal: controls.signal,
       grew: controls.grew,

@@ -20,7 +20,15 @@ function stateOf(events: readonly RunEvent[]): unknown {
     remembers: memory.size + workingMemory.size,
     n,
   }));
-  return { held, dead: dead.length, outputs: [...outputs], history: [...history], open: [...ready, ...open], round, busiest };
+  return {
+    held,
+    dead: dead.length,
+    outputs: [...outputs],
+    history: [...history],
+    open: [...ready.those(() => true), ...open],
+    round,
+    busiest,
+  };
 }
 
 describe.each(["rounds", "eager"] as const)("J1 J2 nets of plain functions under %s", (scheduler) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ReadyRoles } from "../../src/run/ready-roles.ts";
+import { type Line, ListedRoles, ReadyRoles } from "../../src/run/ready-roles.ts";
 import type { RoleState } from "../../src/run/role-state.ts";
 import { addRoleState, emptyRunState } from "../../src/run/run-state.ts";
 
@@ -9,8 +9,12 @@ function rolesNamed(names: readonly string[]): readonly RoleState[] {
   return names.map((name) => addRoleState(state, name, { fingerprint: "", traits: {}, state: {} }));
 }
 
-function namesIn(ready: Iterable<RoleState>): readonly string[] {
-  return Array.from(ready, ({ name }) => name);
+function namesIn(ready: ReadyRoles): readonly string[] {
+  return ready.those(() => true).map(({ name }) => name);
+}
+
+function* walk(line: Line): Iterable<RoleState> {
+  for (let role = line.first(); role !== undefined; role = line.next()) yield role;
 }
 
 describe("ReadyRoles", () => {
@@ -40,7 +44,7 @@ describe("ReadyRoles", () => {
     const ready = new ReadyRoles();
     for (const role of roles.toReversed()) ready.add(role);
     ready.delete(roles[2] as RoleState);
-    expect(namesIn(ready.those(({ index }) => index !== 1))).toEqual(["e", "d", "a"]);
+    expect(ready.those(({ index }) => index !== 1).map(({ name }) => name)).toEqual(["e", "d", "a"]);
     expect(namesIn(ready)).toEqual(["e", "d", "b", "a"]);
   });
 
@@ -68,7 +72,7 @@ describe("ReadyRoles", () => {
     ready.add(stays);
     ready.add(leaves);
     const seen: string[] = [];
-    for (const role of ready) {
+    for (const role of walk(ready)) {
       seen.push(role.name);
       if (role === leaves) {
         ready.delete(leaves);
@@ -85,7 +89,7 @@ describe("ReadyRoles", () => {
     const ready = new ReadyRoles();
     for (const role of [slow, ...others.slice(0, 3)]) ready.add(role);
     const seen: string[] = [];
-    for (const role of ready) {
+    for (const role of walk(ready)) {
       seen.push(role.name);
       if (role === slow) continue;
       ready.delete(role);
@@ -100,7 +104,7 @@ describe("ReadyRoles", () => {
     const ready = new ReadyRoles();
     for (const role of roles.slice(0, 40)) ready.add(role);
     const seen: string[] = [];
-    for (const role of ready) {
+    for (const role of walk(ready)) {
       if (seen.includes(role.name)) continue;
       seen.push(role.name);
       if (role === roles[0]) continue;
@@ -115,7 +119,7 @@ describe("ReadyRoles", () => {
     const ready = new ReadyRoles();
     ready.add(again);
     const seen: string[] = [];
-    for (const role of ready) {
+    for (const role of walk(ready)) {
       seen.push(role.name);
       ready.delete(role);
       if (seen.length > 1) continue;
@@ -123,5 +127,23 @@ describe("ReadyRoles", () => {
       ready.add(after);
     }
     expect(seen).toEqual(["again", "again", "after"]);
+  });
+
+  it("RR3 of two walks the one that was begun last goes on", () => {
+    const roles = rolesNamed(["a", "b", "c"]);
+    const ready = new ReadyRoles();
+    for (const role of roles) ready.add(role);
+    expect([ready.first(), ready.next(), ready.first(), ready.next()]).toEqual([roles[0], roles[1], roles[0], roles[1]]);
+    ready.delete(roles[2] as RoleState);
+    expect(ready.next()).toBeUndefined();
+    ready.add(roles[2] as RoleState);
+    expect([ready.next(), ready.next()]).toEqual([roles[2], undefined]);
+  });
+
+  it("those who are listed are told as they stood, whoever has left", () => {
+    const roles = rolesNamed(["a", "b"]);
+    const listed = new ListedRoles(roles);
+    for (let times = 0; times < 2; times += 1) expect([...walk(listed)]).toEqual(roles);
+    expect(new ListedRoles([]).first()).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ export function projection(state: RunState): unknown {
   return JSON.parse(
     JSON.stringify({
       ...rest,
-      ready: Array.from(ready, ({ name }) => name),
+      ready: ready.those(() => true).map(({ name }) => name),
       open: [...open],
       history,
       ledger,
