@@ -10,8 +10,8 @@ export const MANY_IDS = 32_768;
 /**
  * Where in a list the item of each id stands.
  *
- * Owns the choice of how that is kept: a `Map` for some, a table that keeps no id for many, from then on for good. The list owns the items;
- * each has one id, that never changes.
+ * Owns the choice of how that is kept: a `Map` for some, a table that keeps no id for many, from then on for good. The list owns the items,
+ * and gets each by `add` from now on; each has one id, that never changes.
  *
  * PI1 it knows exactly the ids that were added and not deleted. PI2 `find`, `has`, `add` and `delete` are O(1) amortised. PI3 an id is let go
  * before its item is dropped.
@@ -47,15 +47,17 @@ export class PlacedIds<T extends object> {
     return false;
   }
 
-  /** Takes in the id of the item that the list is about to get. False, and nothing changes, when the id is known. */
-  add(id: string, position: number): boolean {
-    if (this.#many !== undefined) return this.#many.add(id, position);
-    if (this.has(id)) return false;
+  /** Puts the item of an id at the end of the list and gives its position; undefined, and nothing changes, when the id is known. */
+  add(id: string, item: T): number | undefined {
+    const some = this.#some;
+    if (some === undefined) return this.#many?.add(id, this.#list.end) === true ? this.#list.push(item) : undefined;
     if (id === this.#missing) this.#missing = undefined;
-    else this.#missingBefore = undefined;
-    if (this.#list.size < MANY_IDS) this.#some?.set(id, position);
-    else this.#spread(this.#list.size).add(id, position);
-    return true;
+    else if (id === this.#missingBefore) this.#missingBefore = undefined;
+    else if (some.has(id)) return undefined;
+    const position = this.#list.push(item);
+    if (some.size < MANY_IDS) some.set(id, position);
+    else this.#spread(this.#list.size);
+    return position;
   }
 
   /** Lets an id go; gives the position it had. */

@@ -76,15 +76,20 @@ export class MemoryDraft implements MessageMemory {
 
   add(message: Message): boolean {
     if (this.#isClosed) throw this.#late("add");
-    if (this.#changes === undefined && this.#hasRoom) {
-      const few = this.#few;
-      if ((few !== undefined && isAmong(few, message, this.ignoreId)) || this.#base.has(message)) return false;
-      // A list that grows has room for many; most activations remember one or two.
-      if (few === undefined) this.#few = [message];
-      else if (few.length === 1) this.#few = [few[0] as Message, message];
-      else few.push(message);
-      return true;
-    }
+    const base = this.#base;
+    const few = this.#few;
+    const count = few === undefined ? 0 : few.length;
+    const isFull = base.limit !== undefined && base.size + count >= base.limit;
+    if (this.#changes !== undefined || count >= FEW_MESSAGES || isFull) return this.#addToMany(message);
+    if ((few !== undefined && isAmong(few, message, base.ignoreId)) || base.has(message)) return false;
+    // A list that grows has room for many; most activations remember one or two.
+    if (few === undefined) this.#few = [message];
+    else if (count === 1) this.#few = [few[0] as Message, message];
+    else few.push(message);
+    return true;
+  }
+
+  #addToMany(message: Message): boolean {
     const changes = this.#write("add");
     if (this.has(message)) return false;
     changes.added.add(message);
@@ -220,11 +225,6 @@ export class MemoryDraft implements MessageMemory {
     return new ContextClosedError(this.#act, `memory.${what}`);
   }
 
-  /** Whether one more message leaves it at a few that make no room. */
-  get #hasRoom(): boolean {
-    return (this.#few?.length ?? 0) < FEW_MESSAGES && (this.limit === undefined || this.size < this.limit);
-  }
-
   /** What was written, to be asked for more than a few messages can tell. */
   get #all(): Changes | undefined {
     if (this.#few === undefined) return this.#changes;
@@ -286,7 +286,7 @@ export class MemoryDraft implements MessageMemory {
   }
 }
 
-/** Most messages that are looked through one by one. */
+/** Most messages that are looked through one by one, while none of them makes room. */
 const FEW_MESSAGES = 8;
 
 function isAmong(few: readonly Message[], { id, content }: Message, ignoreId: boolean): boolean {

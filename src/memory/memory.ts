@@ -74,8 +74,10 @@ export class Memory implements MessageMemory {
   add(message: Message): boolean {
     const identity = this.ignoreId ? message.content : message.id;
     const places = this.#places;
-    if (places === undefined ? this.#holds(identity) : !places.add(identity, this.#log.end)) return false;
-    this.#append(message);
+    const position = places === undefined ? this.#addToFew(identity, message) : places.add(identity, message);
+    if (position === undefined) return false;
+    this.#byCause?.add(message, position);
+    this.#byRole?.add(message, position);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
     return true;
   }
@@ -88,7 +90,8 @@ export class Memory implements MessageMemory {
 
   has(target: Message | string): boolean {
     if (typeof target === "string") return this.#find(target) !== undefined;
-    return this.#holds(this.ignoreId ? target.content : target.id);
+    const identity = this.ignoreId ? target.content : target.id;
+    return this.#places === undefined ? this.#placeOf(identity) !== undefined : this.#places.has(identity);
   }
 
   /** The message of an id, or the newest of them where ids are ignored. O(1) where the id identifies. */
@@ -202,10 +205,6 @@ export class Memory implements MessageMemory {
     return position === undefined ? undefined : this.#log.at(position);
   }
 
-  #holds(identity: string): boolean {
-    return this.#places === undefined ? this.#placeOf(identity) !== undefined : this.#places.has(identity);
-  }
-
   #placeOf(identity: string): number | undefined {
     return this.#places === undefined ? this.#log.newestWith(identity, this.#identityOf) : this.#places.find(identity);
   }
@@ -214,13 +213,13 @@ export class Memory implements MessageMemory {
     return this.ignoreId ? contentOf : idOf;
   }
 
-  /** Takes in a message that is not held, and that `places` knows if it is there. */
-  #append(message: Message): void {
+  /** What {@link PlacedIds.add} does where there are no places yet. */
+  #addToFew(identity: string, message: Message): number | undefined {
     if (this.#log === nothing) this.#log = new PlacedList<Message>();
+    else if (this.#placeOf(identity) !== undefined) return undefined;
     const position = this.#log.push(message);
-    if (this.#places === undefined && this.#log.size > FEW_MESSAGES) this.#places = new PlacedIds(this.#log, this.#identityOf);
-    this.#byCause?.add(message, position);
-    this.#byRole?.add(message, position);
+    if (this.#log.size > FEW_MESSAGES) this.#places = new PlacedIds(this.#log, this.#identityOf);
+    return position;
   }
 
   #evictOldest(): void {

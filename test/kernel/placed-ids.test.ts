@@ -9,7 +9,10 @@ interface Item {
 const idOf = ({ id }: Item): string => id;
 
 function add(ids: PlacedIds<Item>, list: PlacedList<Item>, id: string): boolean {
-  return ids.add(id, list.end) && list.push({ id }) >= 0;
+  const { end } = list;
+  const position = ids.add(id, { id });
+  if (position !== undefined && position !== end) throw new Error(`${id} is at ${position} and not at ${end}`);
+  return position !== undefined && list.end === end + 1;
 }
 
 describe("PlacedIds", () => {
