@@ -48,8 +48,9 @@ describe("a hash of a text", () => {
 
   it.each(families)("is hardly ever shared by %s", (_, textOf) => {
     expect(new Set(Array.from({ length: COUNT }, (__, n) => textOf(n))).size).toBe(COUNT);
-    // Of 20,000 numbers of 32 bits that chance chose, one pair in twenty draws is equal.
-    expect(distinct(quickHash, textOf)).toBeGreaterThan(COUNT - 5);
+    // Of 20,000 numbers of 32 bits that chance chose, one pair in twenty draws is equal. Eight neighbours have 29 such bits together: of 2,500
+    // eights one pair in two hundred draws is equal, and costs eight at once.
+    expect(distinct(quickHash, textOf)).toBeGreaterThan(COUNT - 5 - 2 * 8);
     expect(distinct(keyedHash, textOf)).toBeGreaterThan(COUNT - 5);
   });
 
