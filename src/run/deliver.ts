@@ -2,7 +2,6 @@ import { ROUTE_TO_ALL } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import { roleOf } from "./damage.ts";
 import type { Sent } from "./event.ts";
-import type { RoleState } from "./role-state.ts";
 import { FEW_HEARERS, type RunState } from "./run-state.ts";
 
 /** Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. */
@@ -11,20 +10,22 @@ export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): 
   const { message, to, dead } = sent;
   state.history.add(message);
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
-  if (many !== undefined) for (const role of many.members) hear(state, role, message);
-  else for (let place = 0; place < to.length; place += 1) hear(state, roleOf(state, to[place] as string), message);
+  if (many !== undefined) {
+    for (const role of many.members) if (role.hear(message)) state.ready.add(role);
+  } else {
+    for (let place = 0; place < to.length; place += 1) {
+      const role = roleOf(state, to[place] as string);
+      if (role.hear(message)) state.ready.add(role);
+    }
+  }
   // A journal may keep the names: nobody else has a use for the roles.
   if (many?.isShared === false) state.audiences.delete(to);
   if (dead !== undefined) buryAll(state, message, dead);
-  if (from === "role" && isOutput(sent)) state.outputs.push(message);
+  if (to.length === 0 && from === "role" && isOutput(sent)) state.outputs.push(message);
 }
 
 function buryAll(state: RunState, message: Message, addresses: readonly string[]): void {
   for (const address of addresses) state.dead.push({ message, reason: { kind: "no such address", address } });
-}
-
-function hear(state: RunState, role: RoleState, message: Message): void {
-  if (role.hear(message)) state.ready.add(role);
 }
 
 /** A broadcast of a role that nobody watches is what the run has to say to the outside. */
