@@ -52,9 +52,9 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 }
 
 function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
-  const said = cleanList(mask, event.said, maskedSent);
-  const memory = maskedOps(mask, event.memory);
-  const working = maskedOps(mask, event.working);
+  const said = maskedWords(mask, event.said);
+  const memory = event.memory.length === 0 ? event.memory : maskedOps(mask, event.memory);
+  const working = event.working.length === 0 ? event.working : maskedOps(mask, event.working);
   const state = event.state === undefined ? undefined : maskedChange(mask, event.state);
   const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
   const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
@@ -75,6 +75,16 @@ function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNu
   const set = masked(mask, change.set);
   const unset = cleanList(mask, change.unset, walk) as readonly string[];
   return set === change.set && unset === change.unset ? change : { set, unset };
+}
+
+/** Every hop comes by here, and most say a few plain words: those are looked at in one place. */
+function maskedWords(mask: Mask, said: readonly Sent[]): readonly Sent[] {
+  for (let place = 0; place < said.length; place += 1) {
+    const { content, instructContent, metadata } = (said[place] as Sent).message;
+    const isClean = instructContent === undefined && metadata === NO_METADATA && mask(content) === content;
+    if (!isClean) return cleanList(mask, said, maskedSent);
+  }
+  return said;
 }
 
 function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
