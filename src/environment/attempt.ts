@@ -105,8 +105,7 @@ export class Attempt implements ActivationParts {
     if (outcome.kind === "control") return { kind: "suspended", control: outcome.control };
     if (outcome.kind === "failed") return this.#fail(outcome.error);
     const { log } = this.#tools;
-    log.state.acting = this.state;
-    const event = log.record(this.#hasSteps ? this.#withLife(outcome.event) : outcome.event);
+    const event = log.recordEnd(this.state, this.#hasSteps ? this.#withLife(outcome.event) : outcome.event);
     this.#activation.settle();
     return { kind: "ended", event };
   }

@@ -21,8 +21,7 @@ export function plainTurn(tools: TurnTools, hired: Definition, role: RoleState):
     return activation.attempt.failed(error);
   }
   if (ended === undefined) return activation.attempt.lived();
-  log.state.acting = role;
-  const event = log.record(ended);
+  const event = log.recordEnd(role, ended);
   activation.settle();
   return { kind: "ended", event };
 }

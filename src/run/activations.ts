@@ -1,3 +1,4 @@
+import type { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { applyMemoryOp, type MemoryOp } from "../memory/memory-op.ts";
 import { Plan } from "../memory/plan.ts";
@@ -7,7 +8,7 @@ import { deliver } from "./deliver.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { nothingCarried, type RoleState } from "./role-state.ts";
-import { progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
+import { isSuspicious, progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
 
 /** An activation began. */
 export function openActivation(state: RunState, event: ActStarted): void {
@@ -30,17 +31,21 @@ export function openActivation(state: RunState, event: ActStarted): void {
 
 /** An activation took effect. */
 export function endActivation(state: RunState, event: ActEnded): void {
-  const role = actingRole(state, event);
-  if (event.memory.length > 0 || event.working.length > 0) consumeAndRemember(state, role, event);
-  else consumeOnly(state, role, event.take);
+  takeEffect(state, actingRole(state, event), event);
+}
+
+/** The same where it is known that the activation is the one that the role is in, or its next one. Every hop comes by here. */
+export function takeEffect(state: RunState, role: RoleState, event: ActEnded): void {
+  const { memory, working, said, take } = event;
+  if (memory.length > 0 || working.length > 0) consumeAndRemember(state, role, event);
+  else consumeOnly(state, role, take);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
   if (event.summary !== undefined) role.summary = event.summary;
-  closeActivation(state, role);
   passOn(state, role);
-  for (let place = 0; place < event.said.length; place += 1) {
-    const sent = event.said[place] as Sent;
+  for (let place = 0; place < said.length; place += 1) {
+    const sent = said[place] as Sent;
     if (state.scheduler === "rounds") state.pending.push({ order: role.index, sent });
     else deliver(state, sent, "role");
   }
@@ -53,12 +58,13 @@ export function resumeActivation(state: RunState, event: ActResumed): void {
 
 /** The activation is over for good, and the next one is another. */
 function passOn(state: RunState, role: RoleState): void {
-  role.passOn();
+  if (isSuspicious(state)) progress(state);
+  if (role.passOn()) state.open.delete(role.name);
   if (state.scheduler === "rounds") {
     role.ranIn = state.round;
     state.hasActed = true;
   }
-  state.busiest = Math.max(state.busiest, role.n);
+  if (role.n > state.busiest) state.busiest = role.n;
 }
 
 /**
@@ -69,7 +75,9 @@ export function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
   role.carry = event.stepFailed ? goodAnswers(role) : nothingCarried();
   role.retake = event.take;
-  closeActivation(state, role);
+  progress(state);
+  if (role.open !== undefined) state.open.delete(role.name);
+  role.open = undefined;
   role.failures += 1;
   role.strikes += 1;
   if (event.then === "isolate") isolate(role, event.take);
@@ -94,13 +102,6 @@ function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
   return good;
 }
 
-function closeActivation(state: RunState, role: RoleState): void {
-  progress(state);
-  if (role.open === undefined) return;
-  role.open = undefined;
-  state.open.delete(role.name);
-}
-
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   // Most take one: a list that grows has room for many.
   const taken = take === 1 ? [nextOf(role, take, 0)] : [];
@@ -111,7 +112,7 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
 
 /** Where nobody asks what it was. */
 function consumeOnly(state: RunState, role: RoleState, take: number): void {
-  for (let had = 0; had < take; had += 1) nextOf(role, take, had);
+  for (let had = 0; had < take; had += 1) if (role.takeNext() === undefined) throw tookTooMany(role, take, had);
   standBehind(state, role);
 }
 
@@ -123,8 +124,12 @@ function standBehind(state: RunState, role: RoleState): void {
 
 function nextOf(role: RoleState, take: number, had: number): Message {
   const message = role.takeNext();
-  if (message === undefined) throw damaged(`${role.name} consumed ${take} messages but had ${had}`);
+  if (message === undefined) throw tookTooMany(role, take, had);
   return message;
+}
+
+function tookTooMany({ name }: RoleState, take: number, had: number): JournalError {
+  return damaged(`${name} consumed ${take} messages but had ${had}`);
 }
 
 function consumeAndRemember(state: RunState, role: RoleState, { take, said, memory, working }: ActEnded): void {
@@ -163,7 +168,7 @@ function saysAll(before: RoleState["custom"], set: RoleState["custom"]): boolean
 
 /** The role an activation's end is about: the activation is its open one, or its next one when it took no step. */
 function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
-  const role = state.acting?.name === event.role ? state.acting : roleOf(state, event.role);
+  const role = roleOf(state, event.role);
   if (event.act !== (role.open?.act ?? role.nextAct)) throw damaged(`${event.act} ended, which is not open`);
   return role;
 }

@@ -1,8 +1,9 @@
 import { JournalError } from "../kernel/errors.ts";
-import { endActivation, failActivation, openActivation, resumeActivation } from "./activations.ts";
+import { endActivation, failActivation, openActivation, resumeActivation, takeEffect } from "./activations.ts";
 import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
 import {
+  type ActEnded,
   EVENT_VERSION,
   type HiredRole,
   type MessagePublished,
@@ -12,6 +13,7 @@ import {
   type RunResumed,
   type RunStarted,
 } from "./event.ts";
+import type { RoleState } from "./role-state.ts";
 import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, type RunState } from "./run-state.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
@@ -44,10 +46,24 @@ export function applyNext(state: RunState, body: RunEventBody, runId: string): v
   try {
     change(state, body, runId);
   } catch (error) {
-    // Arithmetic and plans refuse in their own words; from a record it is all the same.
-    throw error instanceof JournalError ? error : damaged(`event ${state.seq}, ${body.type}, does not fit`, error);
+    throw unfit(state, body, error);
   }
   state.seq += 1;
+}
+
+/** The same for the end of an activation that is known to be the one that `role` is in, or its next one. */
+export function applyEnd(state: RunState, role: RoleState, end: ActEnded): void {
+  try {
+    takeEffect(state, role, end);
+  } catch (error) {
+    throw unfit(state, end, error);
+  }
+  state.seq += 1;
+}
+
+/** Arithmetic and plans refuse in their own words; from a record it is all the same. */
+function unfit(state: RunState, { type }: Pick<RunEventBody, "type">, error: unknown): JournalError {
+  return error instanceof JournalError ? error : damaged(`event ${state.seq}, ${type}, does not fit`, error);
 }
 
 function otherVersion({ v, seq }: { readonly v: unknown; readonly seq: number }): JournalError {

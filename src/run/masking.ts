@@ -33,7 +33,7 @@ export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
     case "message":
       return maskedSent(mask, body);
     case "act.ended":
-      return maskedActivation(mask, body);
+      return maskedEnd(mask, body);
     case "run.started": {
       const about = body.about === undefined ? {} : { about: masked(mask, body.about) };
       return { ...body, team: mask(body.team), roles: body.roles.map((role) => maskedRole(mask, role)), ...about };
@@ -51,7 +51,8 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
   return traits === role.traits && state === role.state ? role : { ...role, traits, state };
 }
 
-function maskedActivation(mask: Mask, event: ActEnded): ActEnded {
+/** The end of an activation as it may be written down: the same object when it holds no secret. */
+export function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
   const said = maskedWords(mask, event.said);
   const memory = event.memory.length === 0 ? event.memory : maskedOps(mask, event.memory);
   const working = event.working.length === 0 ? event.working : maskedOps(mask, event.working);

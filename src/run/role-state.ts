@@ -77,13 +77,16 @@ export class RoleState {
     this.#hired = hired;
   }
 
-  /** An activation is over for good: its attempts are forgotten, but not who is still to be tried alone. */
-  passOn(): void {
+  /** An activation is over for good: its attempts are forgotten, but not who is still to be tried alone. Tells whether it was open. */
+  passOn(): boolean {
     this.n += 1;
-    const trouble = this.#life?.trouble;
-    if (trouble === undefined) return;
-    const isolated = Math.max(0, trouble.isolated - 1);
-    (this.#life as Life).trouble = isolated === 0 ? undefined : Object.assign(new Trouble(), { isolated, retake: 1 });
+    const life = this.#life;
+    if (life === undefined) return false;
+    const wasOpen = life.open !== undefined;
+    life.open = undefined;
+    const isolated = Math.max(0, (life.trouble?.isolated ?? 0) - 1);
+    life.trouble = isolated === 0 ? undefined : Object.assign(new Trouble(), { isolated, retake: 1 });
+    return wasOpen;
   }
 
   /** Names its next activation, or the next attempt at it. */

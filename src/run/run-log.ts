@@ -1,9 +1,10 @@
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { applyNext } from "./apply.ts";
+import { applyEnd, applyNext } from "./apply.ts";
 import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
-import { maskedBody } from "./masking.ts";
+import { maskedBody, maskedEnd } from "./masking.ts";
+import type { RoleState } from "./role-state.ts";
 import type { RunState } from "./run-state.ts";
 
 /** A journal, and the right to write one run into it. */
@@ -77,6 +78,19 @@ export class RunLog {
     if (event === undefined) return clean;
     if (this.#owned === undefined) this.#observe?.(event);
     else this.#append(this.#owned, event);
+    return clean;
+  }
+
+  /**
+   * Records that a turn took effect.
+   *
+   * @param role in the activation that has ended, or about to begin it if it took no step
+   */
+  recordEnd(role: RoleState, end: ActEnded): ActEnded {
+    if (this.#owned !== undefined || this.#isObserved("act.ended")) return this.record(end);
+    const clean = maskedEnd(this.#mask, end);
+    applyEnd(this.state, role, clean);
+    this.#latest = clean;
     return clean;
   }
 

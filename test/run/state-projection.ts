@@ -1,9 +1,9 @@
 import type { RoleState } from "../../src/run/role-state.ts";
 import type { RunState } from "../../src/run/run-state.ts";
 
-/** A run's state as plain JSON, to be compared: all of it but the guess whose turn it is. */
+/** A run's state as plain JSON, to be compared. */
 export function projection(state: RunState): unknown {
-  const { roles, ready, open, history, ledger, acting: _guess, ...rest } = state;
+  const { roles, ready, open, history, ledger, ...rest } = state;
   return JSON.parse(
     JSON.stringify({
       ...rest,
