@@ -249,11 +249,11 @@ export class Activation implements RoleContext {
   }
 
   message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    return this.#words.message(content, fields);
+    return (this.#outbox ?? this.#speak()).message(content, fields);
   }
 
   issue(message: Message, cause?: string): Message {
-    return this.#words.issue(message, cause);
+    return (this.#outbox ?? this.#speak()).issue(message, cause);
   }
 
   /** @internal */
@@ -262,15 +262,14 @@ export class Activation implements RoleContext {
   }
 
   publish(message: Message, cause?: string): Receipt {
-    return this.#words.publish(message, cause);
+    return (this.#outbox ?? this.#speak()).publish(message, cause);
   }
 
-  get #words(): Outbox {
-    if (this.#outbox === undefined) {
-      this.#outbox = new Outbox(this.#tools.host, this.#hired.spec, this.#state, this);
-      if (this.#closed) this.#outbox.close();
-    }
-    return this.#outbox;
+  #speak(): Outbox {
+    const outbox = new Outbox(this.#tools.host, this.#hired.spec, this.#state, this);
+    if (this.#closed) outbox.close();
+    this.#outbox = outbox;
+    return outbox;
   }
 
   random(): number {
