@@ -163,16 +163,20 @@ describe("A1 what an activation makes is a function of its seed, its role and it
   });
 });
 
-describe("A2 a closed context", () => {
+describe.each([
+  ["that waited", true],
+  ["that was over at once", false],
+])("A2 a closed context of an activation %s", (_kind, waits) => {
   /** What a role kept of its context, after its activation. */
   async function keptAfter(
     live: (rc: RoleContext) => void | Promise<void> = () => {},
   ): Promise<{ rc: RoleContext; environment: Environment }> {
     let kept: RoleContext | undefined;
     const environment = town([
-      answering("Ann", async (rc) => {
+      answering("Ann", (rc) => {
         kept = rc;
-        await live(rc);
+        const lived = live(rc);
+        return lived !== undefined || waits ? Promise.resolve(lived) : undefined;
       }),
     ]);
     environment.publishMessage("go");
@@ -204,6 +208,13 @@ describe("A2 a closed context", () => {
   ])("%s rejects with ContextClosedError", async (_what, late) => {
     const { rc } = await keptAfter();
     await expect(late(rc)).rejects.toThrow(ContextClosedError);
+  });
+
+  test("its signal, asked for afterwards, has not been aborted, and its time stands still", async () => {
+    const { rc } = await keptAfter();
+    const at = rc.now();
+    expect(rc.signal.aborted).toBe(false);
+    expect(rc.now()).toBe(at);
   });
 
   test("it can be read, and shows what the role has now", async () => {
