@@ -39,17 +39,13 @@ export class HiredRoles {
   /** By which definition each of the run's roles is hired, at its place in the run. */
   readonly definitions: readonly (Definition | undefined)[] = this.#hired;
   readonly #actions = new Map<string, Action>();
-  readonly #find = (name: string): RoleState | undefined => {
-    const state = this.#state.roles.get(name);
-    return state === undefined || this.#hired[state.index] === undefined ? undefined : state;
-  };
   #size = 0;
   #hasAgent = false;
 
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
     this.#memories = memories;
-    this.directory = new Directory({ find: this.#find, audiences: state.audiences });
+    this.directory = new Directory({ run: state, hired: this.#hired });
   }
 
   get size(): number {
@@ -83,7 +79,8 @@ export class HiredRoles {
   }
 
   has(name: string): boolean {
-    return this.#find(name) !== undefined;
+    const state = this.#state.roles.get(name);
+    return state !== undefined && this.#hired[state.index] !== undefined;
   }
 
   specOf(name: string): RoleSpec | undefined {

@@ -44,14 +44,11 @@ export class RoleMemories {
   readonly #options = new Map<Role, RoleMemoryParts>();
   readonly #memories = new Map<string, RoleMemory>();
   #ancestors: readonly ForkPoint[] = [];
+  /** Whether any role remembers for longer than its run: asked every turn, and written here alone. */
+  isUsed = false;
 
   constructor(parts: RoleMemoriesParts) {
     this.#parts = parts;
-  }
-
-  /** Whether any role remembers for longer than its run. */
-  get isUsed(): boolean {
-    return this.#options.size > 0;
   }
 
   of(name: string): RoleMemory | undefined {
@@ -65,8 +62,10 @@ export class RoleMemories {
    */
   enlist(role: Role): boolean {
     const options = role.step === undefined ? roleMemoryParts(role.memory, this.#parts.shared) : undefined;
-    if (options !== undefined) this.#options.set(role, options);
-    return options !== undefined;
+    if (options === undefined) return false;
+    this.#options.set(role, options);
+    this.isUsed = true;
+    return true;
   }
 
   #make(name: string): RoleMemory | undefined {

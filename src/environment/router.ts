@@ -20,10 +20,18 @@ export interface Route {
 
 /** What a directory is made of. */
 export interface DirectoryParts<R extends Hearer> {
-  /** Who is hired under a name. */
-  readonly find: (name: string) => R | undefined;
+  readonly run: RunOf<R>;
+  /** At the place of each role in the run, whether it is hired: undefined where it is not. */
+  readonly hired: readonly unknown[];
+}
+
+/** What a directory has to do with of a run. */
+export interface RunOf<R extends Hearer> {
+  readonly roles: ReadonlyMap<string, R>;
   /** Gets the roles of a list of names that is so long that looking them up again would take time. */
   readonly audiences: WeakMap<readonly string[], Many<R>>;
+  /** Gets who alone hears a message, so that nobody looks it up again. */
+  hearing: R | undefined;
 }
 
 /**
@@ -33,14 +41,16 @@ export interface DirectoryParts<R extends Hearer> {
  * cause or address. E7 the indexes hold definitions: a role that is hired is one more in one list, however many addresses and causes it has.
  */
 export class Directory<R extends Hearer> {
-  readonly #parts: DirectoryParts<R>;
+  readonly #run: RunOf<R>;
+  readonly #hired: readonly unknown[];
   readonly #kin = new Map<Listening, Kin<R>>();
   readonly #byAddress = new Map<string, Audience<R>>();
   readonly #byCause = new Map<string, Audience<R>>();
   readonly #observers = new Audience<R>();
 
-  constructor(parts: DirectoryParts<R>) {
-    this.#parts = parts;
+  constructor({ run, hired }: DirectoryParts<R>) {
+    this.#run = run;
+    this.#hired = hired;
   }
 
   /** @param listening one object for all who are hired by one definition */
@@ -63,9 +73,10 @@ export class Directory<R extends Hearer> {
     if (only === ROUTE_TO_NONE) return unheard;
     const audience = only === ROUTE_TO_SELF ? undefined : this.#byAddress.get(only)?.listing;
     if (audience !== undefined) return { to: this.#namesOf(this.#withNamed(only, audience)), dead: nobody };
-    const role = this.#parts.find(only === ROUTE_TO_SELF ? message.sentFrom : only);
+    const role = this.#run.roles.get(only === ROUTE_TO_SELF ? message.sentFrom : only);
     // The list that tells to whom it goes says who hears it, unless somebody could change it.
-    if (role === undefined) return { to: nobody, dead: Object.isFrozen(sendTo) ? sendTo : [only] };
+    if (role === undefined || this.#hired[role.index] === undefined) return { to: nobody, dead: Object.isFrozen(sendTo) ? sendTo : [only] };
+    this.#run.hearing = role;
     return { to: role.name === only && Object.isFrozen(sendTo) ? sendTo : Object.freeze([role.name]), dead: nobody };
   }
 
@@ -93,30 +104,37 @@ export class Directory<R extends Hearer> {
   }
 
   #addressed(address: string, message: Message): Listing<R> {
-    if (address === ROUTE_TO_SELF) return alone(this.#parts.find(message.sentFrom));
+    if (address === ROUTE_TO_SELF) return alone(this.#find(message.sentFrom));
     const audience = this.#byAddress.get(address)?.listing;
-    return audience === undefined ? alone(this.#parts.find(address)) : this.#withNamed(address, audience);
+    return audience === undefined ? alone(this.#find(address)) : this.#withNamed(address, audience);
   }
 
   /** One may have as its name what is an address of others. */
   #withNamed(name: string, audience: Listing<R>): Listing<R> {
-    const role = this.#parts.find(name);
+    const role = this.#find(name);
     return role === undefined ? audience : together([alone(role), audience]);
   }
 
   #watchers(message: Message, publisher: string): Listing<R> {
     let { listing } = this.#byCause.get(message.causeBy) ?? this.#observers;
-    const sender = this.#parts.find(message.sentFrom);
+    const sender = this.#find(message.sentFrom);
     if (sender !== undefined) listing = without(listing, sender);
-    const passer = publisher === message.sentFrom ? undefined : this.#parts.find(publisher);
+    const passer = publisher === message.sentFrom ? undefined : this.#find(publisher);
     return passer === undefined ? listing : without(listing, passer);
+  }
+
+  /** Who is hired under a name. */
+  #find(name: string): R | undefined {
+    const role = this.#run.roles.get(name);
+    return role === undefined || this.#hired[role.index] === undefined ? undefined : role;
   }
 
   #namesOf(listing: Listing<R>): readonly string[] {
     const { members } = listing;
+    if (members.length === 1) this.#run.hearing = members[0];
     if (listing.names !== undefined) return listing.names;
     const names = Object.freeze(members.map(({ name }) => name));
-    if (members.length > FEW_HEARERS) this.#parts.audiences.set(names, listing);
+    if (members.length > FEW_HEARERS) this.#run.audiences.set(names, listing);
     listing.names = names;
     return names;
   }

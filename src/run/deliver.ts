@@ -10,18 +10,18 @@ export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): 
   const { message, to, dead } = sent;
   state.history.add(message);
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
-  if (many !== undefined) {
-    for (const role of many.members) if (role.hear(message)) state.ready.add(role);
-  } else {
+  if (many === undefined) {
     for (let place = 0; place < to.length; place += 1) {
-      const role = roleOf(state, to[place] as string);
+      const name = to[place] as string;
+      // A live run has just found who alone hears it.
+      const role = state.hearing?.name === name ? state.hearing : roleOf(state, name);
       if (role.hear(message)) state.ready.add(role);
     }
-  }
+  } else for (const role of many.members) if (role.hear(message)) state.ready.add(role);
   // A journal may keep the names: nobody else has a use for the roles.
   if (many?.isShared === false) state.audiences.delete(to);
   if (dead !== undefined) buryAll(state, message, dead);
-  if (to.length === 0 && from === "role" && isOutput(sent)) state.outputs.push(message);
+  if (from === "role" && to.length === 0 && isOutput(sent)) state.outputs.push(message);
 }
 
 function buryAll(state: RunState, message: Message, addresses: readonly string[]): void {

@@ -9,7 +9,8 @@ import { type HiredAs, RoleState } from "./role-state.ts";
 
 /*
  * The state of a run: what folding its events gives. It owns what its roles hold, what waits to be delivered, spend and where every
- * activation stands. It owns no definitions: those are the team's. `apply` is its only writer, live too.
+ * activation stands. It owns no definitions: those are the team's. `apply` is its only writer, live too. Only `hearing` is
+ * written by who finds the hearers, and says nothing of the run.
  *
  * S1 `ready` holds exactly the roles with mail. S2 a role has at most one open activation. S3 pending mail is in `pending`, delivered
  * mail in exactly one mailbox per recipient. S4 `ledger` is the sum of the step events, nothing else.
@@ -90,6 +91,8 @@ export interface RunState {
   readonly audiences: WeakMap<readonly string[], Many<RoleState>>;
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
   readonly ready: ReadyRoles;
+  /** Who was found last to hear a message alone, for its delivery in the same way. */
+  hearing: RoleState | undefined;
   /** Whether a role has ended an activation in the present round. */
   hasActed: boolean;
   readonly open: Set<string>;
@@ -140,6 +143,7 @@ export function emptyRunState(runId: string): RunState {
     roles: new Map(),
     audiences: new WeakMap(),
     ready: new ReadyRoles(),
+    hearing: undefined,
     hasActed: false,
     open: new Set(),
     round: 0,

@@ -20,12 +20,13 @@ class Town {
   readonly directory: Directory<Hearer>;
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #known = new Map<string, Person>();
+  readonly #hired: unknown[] = [];
 
   constructor(kinds: readonly Kind[]) {
     const all = kinds.flatMap((kind) => kind.names.map((own) => [own, kind] as const));
     this.#kinds = new Map(all);
     this.roles = all.map(([own, kind], index) => ({ name: own, index, ...kind.listening }));
-    this.directory = new Directory({ find: (own) => this.#known.get(own), audiences: this.audiences });
+    this.directory = new Directory({ run: { roles: this.#known, audiences: this.audiences, hearing: undefined }, hired: this.#hired });
   }
 
   get known(): readonly Person[] {
@@ -35,6 +36,7 @@ class Town {
   hire(roles: readonly Person[] = this.roles): this {
     for (const role of roles) {
       this.#known.set(role.name, role);
+      this.#hired[role.index] = role;
       this.directory.add(role, this.#kinds.get(role.name)?.listening as Listening);
     }
     return this;

@@ -1,9 +1,9 @@
 import type { RoleState } from "../../src/run/role-state.ts";
 import type { RunState } from "../../src/run/run-state.ts";
 
-/** A run's state as plain JSON, to be compared. */
+/** A run's state as plain JSON, to be compared: all of it but the guess who hears alone. */
 export function projection(state: RunState): unknown {
-  const { roles, ready, open, history, ledger, ...rest } = state;
+  const { roles, ready, open, history, ledger, hearing: _hearing, ...rest } = state;
   return JSON.parse(
     JSON.stringify({
       ...rest,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kernel/clock.ts";
+import type { RoleState } from "../../src/run/role-state.ts";
 import { allocatedBy, resourcesOf, workOf } from "./work.ts";
 import { played, players, stepper } from "./players.ts";
 
@@ -66,6 +67,22 @@ describe("a hop", () => {
     expect(alone / 300).toBeGreaterThan(10);
     expect(alone / 300).toBeLessThan(MOST_WORK);
     expect(heard).toBeLessThan(alone * 2);
+  });
+
+  it("looks up who hears it once", async () => {
+    const looked = await perHop(100, 300, async (n) => {
+      const environment = players(n);
+      const { roles } = environment.state;
+      let times = 0;
+      roles.get = (name) => {
+        times += 1;
+        return Map.prototype.get.call(roles, name) as RoleState | undefined;
+      };
+      expect(await played(environment)).toBe(n);
+      return times;
+    });
+    expect(looked).toBeGreaterThan(0.5);
+    expect(looked).toBeLessThanOrEqual(1);
   });
 
   it("asks the clock a bounded number of times", async () => {
