@@ -35,7 +35,7 @@ export class Announcer {
     if (isOutput(sent)) this.#parts.tell("message.output")?.({ type: "message.output", message });
   }
 
-  /** What somebody said from outside: there everybody should be heard. */
+  /** The same of what somebody said from outside: there everybody should be heard. */
   saidOutside(sent: Sent): void {
     if (sent.dead !== undefined) this.#lost(sent.message, sent.dead);
     if (!isOutput(sent)) return;

@@ -59,7 +59,8 @@ const FEW_BESIDES = 16;
 export class Audience<R extends Hearer> {
   readonly #besides: Audience<R> | undefined;
   readonly #kin: Kin<R>[] = [];
-  #listing: Listing<R> | undefined;
+  /** The list as it was made last, unless one was hired since: written here alone. */
+  known: Listing<R> | undefined;
   /** Whom the list has besides. */
   #with: Listing<R> | undefined;
 
@@ -74,18 +75,20 @@ export class Audience<R extends Hearer> {
   }
 
   forget(): void {
-    this.#listing = undefined;
+    this.known = undefined;
   }
 
   get listing(): Listing<R> {
+    // Looked at before it is asked: this happens for each message.
+    const { known } = this;
+    if (known !== undefined && this.#with === this.#besides?.known) return known;
     const besides = this.#besides?.listing;
-    if (this.#listing !== undefined && this.#with === besides) return this.#listing;
     const lists = this.#kin.map((kin) => kin.listed());
     const more = besides?.members ?? [];
     if (more.length > FEW_BESIDES) return listed(merged([...lists, more]));
     this.#with = besides;
-    this.#listing = { members: merged(more.length === 0 ? lists : [...lists, more]), isShared: true, names: undefined };
-    return this.#listing;
+    this.known = { members: merged(more.length === 0 ? lists : [...lists, more]), isShared: true, names: undefined };
+    return this.known;
   }
 }
 

@@ -52,7 +52,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   #tools: TurnTools;
   /** What the process died of was looked for: what is tried next may be it. */
   #hasDied = false;
-  #wake: () => void = () => {};
+  #wake: (() => void) | undefined;
   #failure: RunFailure | undefined;
   #control: ControlError | undefined;
 
@@ -127,8 +127,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     const said = fromOutside(given);
     const waits = this.state.scheduler === "rounds" && (this.#running > 0 || this.midRound);
     const sent = this.#parts.log.record(publishedAs(said, this.directory.route(said), waits));
-    this.#announcer.saidOutside(sent);
-    this.#wake();
+    if (sent.to.length === 0 || sent.dead !== undefined) this.#announcer.saidOutside(sent);
+    this.#wake?.();
     return { message: sent.message, recipients: sent.to };
   }
 

@@ -117,7 +117,8 @@ export class Directory<R extends Hearer> {
 
   #watchers(message: Message, publisher: string): Listing<R> {
     let { listing } = this.#byCause.get(message.causeBy) ?? this.#observers;
-    const sender = this.#find(message.sentFrom);
+    // Somebody outside has no name.
+    const sender = message.sentFrom === "" ? undefined : this.#find(message.sentFrom);
     if (sender !== undefined) listing = without(listing, sender);
     const passer = publisher === message.sentFrom ? undefined : this.#find(publisher);
     return passer === undefined ? listing : without(listing, passer);
