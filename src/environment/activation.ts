@@ -12,16 +12,16 @@ import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
-import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
-import { KnownMessages } from "../run/known-messages.ts";
+import type { RecordedMemoryOp, Sent } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
+import type { ToldEnd } from "../run/told-end.ts";
 import { Asking } from "./asking.ts";
 import { Attempt } from "./attempt.ts";
 import type { Definition } from "./hired-roles.ts";
 import { live } from "./life.ts";
 import { Outbox } from "./outbox.ts";
 import { PlanDraft } from "./plan-draft.ts";
-import { recordedMemory } from "./recorded-memory.ts";
+import { knownMemory, recordedMemory } from "./recorded-memory.ts";
 import { StateDraft } from "./state-draft.ts";
 import type { TurnTools } from "./turn-tools.ts";
 
@@ -127,19 +127,19 @@ export class Activation implements RoleContext {
   }
 
   /** Everything this activation changed. @internal */
-  ended(round: number): ActEnded {
+  ended(round: number): ToldEnd {
     const { act, take, at } = this;
-    const said = this.#outbox?.sent ?? silence;
-    const known = new KnownMessages(this.#inbox, said);
-    const memory = recordedMemory(this.#memory, known);
     const role = this.#state.name;
     const more = this.#more;
-    if (more === undefined) return { type: "act.ended", act, role, round, take, at, said, memory, working: noOps };
+    const said = this.#outbox?.sent ?? silence;
+    const remembered = knownMemory(this.#memory, this.#inbox, said);
+    const memory = remembered === undefined ? recordedMemory(this.#memory, this.#inbox, said) : undefined;
+    if (more === undefined) return { type: "act.ended", act, role, round, take, at, said, memory, working: noOps, remembered };
     const custom = more.custom?.changes(role, this.#hired.spec.role.state);
     const plan = more.plan?.changes();
-    const working = more.working === undefined ? noOps : recordedMemory(more.working, known);
+    const working = more.working === undefined ? noOps : recordedMemory(more.working, this.#inbox, said);
     const summary = more.asking?.newSummary;
-    const ended = { type: "act.ended" as const, act, role, round, take, at, said, memory, working };
+    const ended = { type: "act.ended" as const, act, role, round, take, at, said, memory, working, remembered };
     return {
       ...ended,
       ...(custom === undefined ? {} : { state: custom }),

@@ -2,9 +2,10 @@ import { ControlError, TimeoutError } from "../kernel/errors.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
-import type { ActEnded, LastLife } from "../run/event.ts";
+import type { LastLife } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isSuspicious } from "../run/run-state.ts";
+import type { ToldEnd } from "../run/told-end.ts";
 import { ActivationSteps } from "../run/steps.ts";
 import type { ActivationHost, ActivationParts } from "./activation-parts.ts";
 import type { Answerer } from "./answerer.ts";
@@ -14,7 +15,7 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
 /** How the body of an activation ended. */
 type Outcome =
-  | { readonly kind: "done"; readonly event: ActEnded }
+  | { readonly kind: "done"; readonly event: ToldEnd }
   | { readonly kind: "failed"; readonly error: unknown }
   | { readonly kind: "control"; readonly control: ControlError };
 
@@ -29,7 +30,7 @@ export interface Acting {
   readonly beganAt?: number | undefined;
   live(): void | Promise<void>;
   close(): void;
-  ended(round: number): ActEnded;
+  ended(round: number): ToldEnd;
   settle(): void;
 }
 
@@ -111,7 +112,7 @@ export class Attempt implements ActivationParts {
   }
 
   /** When it began stands in the record already, where it began to be recorded with its first step. */
-  #withLife({ at, ...event }: ActEnded): ActEnded {
+  #withLife({ at, ...event }: ToldEnd): ToldEnd {
     return { ...event, ...(this.state.open === undefined && at !== undefined ? { at } : {}), ...this.steps.life };
   }
 

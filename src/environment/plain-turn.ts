@@ -1,5 +1,5 @@
-import type { ActEnded } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
+import type { ToldEnd } from "../run/told-end.ts";
 import { Activation } from "./activation.ts";
 import type { Definition } from "./hired-roles.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
@@ -11,7 +11,7 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
 export function plainTurn(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
   const { log } = tools;
   const activation = new Activation(tools, hired, role);
-  let ended: ActEnded | undefined;
+  let ended: ToldEnd | undefined;
   try {
     const living = activation.live();
     if (living !== undefined) return activation.attempt.liveOn(living);

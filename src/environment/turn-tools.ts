@@ -29,7 +29,7 @@ export interface TurnTools {
 
 /** How a turn ended. */
 export type TurnResult =
-  | { readonly kind: "ended"; readonly event: ActEnded }
+  | { readonly kind: "ended"; readonly event: Pick<ActEnded, "said"> }
   | { readonly kind: "retried" }
   | { readonly kind: "skipped"; readonly error: unknown }
   | { readonly kind: "stopped"; readonly error: unknown }

@@ -9,6 +9,7 @@ import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sen
 import { KnownMessages } from "./known-messages.ts";
 import { nothingCarried, type RoleState } from "./role-state.ts";
 import { isSuspicious, progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
+import type { ToldEnd } from "./told-end.ts";
 
 /** An activation began. */
 export function openActivation(state: RunState, event: ActStarted): void {
@@ -35,10 +36,14 @@ export function endActivation(state: RunState, event: ActEnded): void {
 }
 
 /** The same where it is known that the activation is the one that the role is in, or its next one. Every hop comes by here. */
-export function takeEffect(state: RunState, role: RoleState, event: ActEnded): void {
-  const { memory, working, said, take } = event;
-  if (memory.length > 0 || working.length > 0) consumeAndRemember(state, role, event);
+export function takeEffect(state: RunState, role: RoleState, event: ToldEnd): void {
+  const { memory, remembered, working, said, take } = event;
+  if (working.length > 0 || (memory !== undefined && memory.length > 0)) consumeAndRemember(state, role, event);
   else consumeOnly(state, role, take);
+  if (remembered !== undefined) {
+    const held = role.memory;
+    for (let place = 0; place < remembered.length; place += 1) held.add(remembered[place] as Message);
+  }
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
@@ -132,9 +137,9 @@ function tookTooMany({ name }: RoleState, take: number, had: number): JournalErr
   return damaged(`${name} consumed ${take} messages but had ${had}`);
 }
 
-function consumeAndRemember(state: RunState, role: RoleState, { take, said, memory, working }: ActEnded): void {
+function consumeAndRemember(state: RunState, role: RoleState, { take, said, memory, working }: ToldEnd): void {
   const known = new KnownMessages(consume(state, role, take), said);
-  if (memory.length > 0) remember(role.memory, memory, known);
+  if (memory !== undefined && memory.length > 0) remember(role.memory, memory, known);
   if (working.length > 0) remember(role.workingMemory, working, known);
 }
 

@@ -3,6 +3,7 @@ import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
+import type { ToldEnd } from "./told-end.ts";
 
 /** A JSON value with every text in it masked, keys too. What holds no secret is given back as it is, not copied. */
 export function masked<T>(mask: Mask, value: T): T {
@@ -52,9 +53,11 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 }
 
 /** The end of an activation as it may be written down: the same object when it holds no secret. */
-export function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
+export function maskedEnd(mask: Mask, event: ActEnded): ActEnded;
+export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd;
+export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd {
   const said = maskedWords(mask, event.said);
-  const memory = event.memory.length === 0 ? event.memory : maskedOps(mask, event.memory);
+  const memory = event.memory === undefined || event.memory.length === 0 ? event.memory : maskedOps(mask, event.memory);
   const working = event.working.length === 0 ? event.working : maskedOps(mask, event.working);
   const state = event.state === undefined ? undefined : maskedChange(mask, event.state);
   const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
@@ -66,6 +69,8 @@ export function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
     said,
     memory,
     working,
+    // What it took is masked long since.
+    ...(event.remembered === undefined ? {} : { remembered: event.remembered.map((message) => sameIn(said, event.said, message)) }),
     ...(state === undefined ? {} : { state }),
     ...(plan === undefined ? {} : { plan }),
     ...(summary === undefined ? {} : { summary }),
@@ -76,6 +81,12 @@ function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNu
   const set = masked(mask, change.set);
   const unset = cleanList(mask, change.unset, walk) as readonly string[];
   return set === change.set && unset === change.unset ? change : { set, unset };
+}
+
+/** The message that stands where another stood, if it did. */
+function sameIn(now: readonly Sent[], before: readonly Sent[], message: Message): Message {
+  const place = before.findIndex((sent) => sent.message === message);
+  return now[place]?.message ?? message;
 }
 
 /** Every hop comes by here, and most say a few plain words: those are looked at in one place. */

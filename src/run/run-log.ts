@@ -6,6 +6,7 @@ import type { Journal } from "./journal.ts";
 import { maskedBody, maskedEnd } from "./masking.ts";
 import type { RoleState } from "./role-state.ts";
 import type { RunState } from "./run-state.ts";
+import { memoryIn, namedEnd, type ToldEnd } from "./told-end.ts";
 
 /** A journal, and the right to write one run into it. */
 export interface OwnedRun {
@@ -54,7 +55,7 @@ export class RunLog {
   /** Of the turn in which the first of them came, unless all that they wait for is being written. */
   #turnEnds: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
-  #latest: RunEventBody | undefined;
+  #latest: Exclude<RunEventBody, ActEnded> | ToldEnd | undefined;
 
   constructor(parts: RunLogParts) {
     this.state = parts.state;
@@ -69,15 +70,11 @@ export class RunLog {
   /** Records what happened, without secrets, and gives back what was recorded. @throws whatever broke the journal before */
   record<B extends RunEventBody>(body: B): B {
     if (this.#broken !== undefined) throw this.#broken.error;
-    const { runId, seq } = this.state;
     const clean = maskedBody(this.#mask, body);
-    const isMade = this.#owned !== undefined || this.#isObserved(body.type);
-    const event = isMade ? inEnvelope({ v: EVENT_VERSION, runId, seq, time: this.#clock.now() }, clean) : undefined;
-    applyNext(this.state, event ?? clean, runId);
+    const event = this.#isMade(body.type) ? { ...this.#envelope, ...clean } : undefined;
+    applyNext(this.state, event ?? clean, this.state.runId);
     this.#latest = clean;
-    if (event === undefined) return clean;
-    if (this.#owned === undefined) this.#observe?.(event);
-    else this.#append(this.#owned, event);
+    if (event !== undefined) this.#send(event);
     return clean;
   }
 
@@ -86,17 +83,19 @@ export class RunLog {
    *
    * @param role in the activation that has ended, or about to begin it if it took no step
    */
-  recordEnd(role: RoleState, end: ActEnded): ActEnded {
-    if (this.#owned !== undefined || this.#isObserved("act.ended")) return this.record(end);
+  recordEnd(role: RoleState, end: ToldEnd): ToldEnd {
+    if (this.#broken !== undefined) throw this.#broken.error;
     const clean = maskedEnd(this.#mask, end);
+    const event = this.#isMade("act.ended") ? endInEnvelope(this.#envelope, clean) : undefined;
     applyEnd(this.state, role, clean);
     this.#latest = clean;
+    if (event !== undefined) this.#send(event);
     return clean;
   }
 
   /** What was recorded last. */
   get latest(): RunEventBody | undefined {
-    return this.#latest;
+    return this.#latest?.type === "act.ended" ? namedEnd(this.#latest) : this.#latest;
   }
 
   /** Whether nothing is recorded that {@link durable} would wait for. */
@@ -111,6 +110,20 @@ export class RunLog {
     if (this.#owned === undefined || this.#durableTo >= to) return;
     this.#turnEnds ??= nextMacrotask();
     await new Promise<void>((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
+  }
+
+  #isMade(type: RunEvent["type"]): boolean {
+    return this.#owned !== undefined || this.#isObserved(type);
+  }
+
+  get #envelope(): Envelope {
+    const { runId, seq } = this.state;
+    return { v: EVENT_VERSION, runId, seq, time: this.#clock.now() };
+  }
+
+  #send(event: RunEvent): void {
+    if (this.#owned === undefined) this.#observe?.(event);
+    else this.#append(this.#owned, event);
   }
 
   #append(owned: OwnedRun, event: RunEvent): void {
@@ -163,14 +176,15 @@ const nobody = (): boolean => false;
 const everybody = (): boolean => true;
 
 /** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
-function inEnvelope({ v, runId, seq, time }: Envelope, body: RunEventBody): RunEvent {
-  if (body.type !== "act.ended" || body.at === undefined || !isPlain(body)) return { v, runId, seq, time, ...body };
-  const { type, act, role, round, take, at, said, memory, working, state } = body;
+function endInEnvelope({ v, runId, seq, time }: Envelope, end: ToldEnd): RunEvent {
+  if (end.at === undefined || !isPlain(end)) return { v, runId, seq, time, ...namedEnd(end) };
+  const { type, act, role, round, take, at, said, working, state } = end;
+  const memory = memoryIn(end);
   if (state !== undefined) return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working, state };
   return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working };
 }
 
 /** Whether an activation took no step and changed nothing but memories and state. */
-function isPlain({ asked, unrepeated, plan, joins, summary }: ActEnded): boolean {
+function isPlain({ asked, unrepeated, plan, joins, summary }: ToldEnd): boolean {
   return (asked ?? unrepeated ?? plan ?? joins ?? summary) === undefined;
 }
