@@ -2,7 +2,6 @@ import type { z } from "zod";
 import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { type Random, randomStream } from "../kernel/random.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
@@ -20,9 +19,8 @@ import { Attempt } from "./attempt.ts";
 import type { Definition } from "./hired-roles.ts";
 import { live } from "./life.ts";
 import { Outbox } from "./outbox.ts";
-import { PlanDraft } from "./plan-draft.ts";
 import { knownMemory, recordedMemory } from "./recorded-memory.ts";
-import { StateDraft } from "./state-draft.ts";
+import { SideWork } from "./side-work.ts";
 import type { TurnTools } from "./turn-tools.ts";
 
 /**
@@ -50,7 +48,7 @@ export class Activation implements RoleContext {
   readonly #memory: MemoryDraft;
   #outbox: Outbox | undefined;
   #attempt: Attempt | undefined;
-  #more: More | undefined;
+  #sideWork: SideWork | undefined;
   #closed = false;
 
   constructor(tools: TurnTools, hired: Definition, role: RoleState) {
@@ -88,7 +86,7 @@ export class Activation implements RoleContext {
 
   get role(): RoleCard {
     const { card } = this.#hired.spec;
-    return card.name === this.name ? card : (this.#rest.card ??= { ...card, name: this.name });
+    return card.name === this.name ? card : (this.#side.card ??= { ...card, name: this.name });
   }
 
   get runId(): string {
@@ -100,11 +98,7 @@ export class Activation implements RoleContext {
   }
 
   get joins(): JoinMarks {
-    const rest = this.#rest;
-    return (rest.joins ??= {
-      consumed: (reaction) => rest.joined?.[reaction] ?? this.#state.joins[reaction],
-      consume: (reaction, inputs) => void ((rest.joined ??= {})[reaction] = inputs),
-    });
+    return this.#side.joins;
   }
 
   /** See {@link live}. @internal */
@@ -117,34 +111,35 @@ export class Activation implements RoleContext {
     this.#closed = true;
     this.#outbox?.close();
     this.#memory.close();
-    this.#more?.close();
+    this.#sideWork?.close();
   }
 
   /** What it changed is the run's now: who still reads here sees that. @internal */
   settle(): void {
     this.#memory.settle();
-    this.#more?.working?.settle();
+    this.#sideWork?.settle();
   }
 
   /** Everything this activation changed. @internal */
   ended(round: number): ToldEnd {
     const { act, take, at } = this;
     const role = this.#state.name;
-    const more = this.#more;
+    const side = this.#sideWork;
     const said = this.#outbox?.sent ?? silence;
     const remembered = knownMemory(this.#memory, this.#inbox, said);
     const memory = remembered === undefined ? recordedMemory(this.#memory, this.#inbox, said) : undefined;
-    if (more === undefined) return { type: "act.ended", act, role, round, take, at, said, memory, working: noOps, remembered };
-    const custom = more.custom?.changes(role, this.#hired.spec.role.state);
-    const plan = more.plan?.changes();
-    const working = more.working === undefined ? noOps : recordedMemory(more.working, this.#inbox, said);
-    const summary = more.asking?.newSummary;
-    const ended = { type: "act.ended" as const, act, role, round, take, at, said, memory, working, remembered };
+    if (side === undefined) return { type: "act.ended", act, role, round, take, at, said, memory, working: noOps, remembered };
+    const { custom, plan, working } = side.written;
+    const state = custom?.changes(role, this.#hired.spec.role.state);
+    const planned = plan?.changes();
+    const noted = working === undefined ? noOps : recordedMemory(working, this.#inbox, said);
+    const summary = side.asking?.newSummary;
+    const ended = { type: "act.ended" as const, act, role, round, take, at, said, memory, working: noted, remembered };
     return {
       ...ended,
-      ...(custom === undefined ? {} : { state: custom }),
-      ...(plan === undefined ? {} : { plan }),
-      ...(more.joined === undefined ? {} : { joins: more.joined }),
+      ...(state === undefined ? {} : { state }),
+      ...(planned === undefined ? {} : { plan: planned }),
+      ...(side.joined === undefined ? {} : { joins: side.joined }),
       ...(summary === undefined ? {} : { summary }),
     };
   }
@@ -192,8 +187,7 @@ export class Activation implements RoleContext {
   }
 
   get workingMemory(): MessageMemory {
-    const rest = this.#rest;
-    return (rest.working ??= this.#closable(new MemoryDraft({ base: this.#state.workingMemory, act: this.act })));
+    return this.#side.workingMemory;
   }
 
   get important(): readonly Message[] {
@@ -201,37 +195,27 @@ export class Activation implements RoleContext {
   }
 
   get state(): CustomState {
-    return this.#customState.view;
+    return this.#side.state;
   }
 
   set state(state: CustomState) {
-    this.#customState.replace(state);
-  }
-
-  get #customState(): StateDraft {
-    const rest = this.#rest;
-    return (rest.custom ??= this.#closable(new StateDraft(this.#state.custom, this.act)));
+    this.#side.state = state;
   }
 
   get plan(): Plan {
-    return this.#planned.plan;
+    return this.#side.plan;
   }
 
   set plan(plan: Plan) {
-    this.#planned.replace(plan);
-  }
-
-  get #planned(): PlanDraft {
-    const rest = this.#rest;
-    return (rest.plan ??= this.#closable(new PlanDraft(this.#state.plan, this.act, this.name)));
+    this.#side.plan = plan;
   }
 
   get loop(): ReactLoop | undefined {
-    return this.#more?.loop;
+    return this.#sideWork?.loop;
   }
 
   set loop(loop: ReactLoop | undefined) {
-    this.#rest.loop = loop;
+    this.#side.loop = loop;
   }
 
   ask(prompt: string, o?: AskOptions): Promise<string>;
@@ -273,9 +257,7 @@ export class Activation implements RoleContext {
   }
 
   random(): number {
-    const rest = this.#rest;
-    rest.random ??= randomStream(this.#tools.host.seed, "role", this.name, this.#state.n);
-    return rest.random();
+    return this.#side.random(this.#tools.host.seed);
   }
 
   now(): number {
@@ -283,43 +265,15 @@ export class Activation implements RoleContext {
   }
 
   id(): string {
-    const rest = this.#rest;
-    rest.ids += 1;
-    return `${this.name}#${this.#state.n}:${rest.ids}`;
+    return this.#side.id();
   }
 
   get #questions(): Asking {
-    return (this.#rest.asking ??= new Asking(this.attempt, this));
+    return (this.#side.asking ??= new Asking(this.attempt, this));
   }
 
-  get #rest(): More {
-    return (this.#more ??= new More());
-  }
-
-  /** What is made after the end can be looked at, and takes nothing. */
-  #closable<T extends { close(): void }>(made: T): T {
-    if (this.#closed) made.close();
-    return made;
-  }
-}
-
-/** What only an activation holds that does more than hear, remember and say. */
-class More {
-  card: RoleCard | undefined;
-  loop: ReactLoop | undefined;
-  joins: JoinMarks | undefined;
-  joined: Record<string, Readonly<Record<string, string>>> | undefined;
-  custom: StateDraft | undefined;
-  working: MemoryDraft | undefined;
-  plan: PlanDraft | undefined;
-  asking: Asking | undefined;
-  random: Random | undefined;
-  ids = 0;
-
-  close(): void {
-    this.custom?.close();
-    this.working?.close();
-    this.plan?.close();
+  get #side(): SideWork {
+    return (this.#sideWork ??= new SideWork(this.#state, this.act, this.#closed));
   }
 }
 

@@ -11,22 +11,26 @@ export type Hearing = Readonly<Pick<Ears, "isDeaf">>;
  */
 export class Ears {
   readonly #emitter = new EventEmitter();
+  /** The types that somebody listens to. */
+  readonly #heard = new Set<Observed["type"]>();
   /** Whether nobody listens to anything: a look, and no question. Written here alone. */
   isDeaf = true;
 
   /** Whether somebody wants to hear of a type. */
   hears(type: Observed["type"]): boolean {
-    return this.#emitter.listenerCount(type) > 0;
+    return this.#heard.has(type);
   }
 
   /** Calls `listener` for every event or notice of a type; the returned function stops that. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     const heard = listener as (observed: Observed) => void;
     this.#emitter.on(type, heard);
+    this.#heard.add(type);
     this.isDeaf = false;
     return () => {
       this.#emitter.off(type, heard);
-      this.isDeaf = this.#emitter.eventNames().length === 0;
+      if (this.#emitter.listenerCount(type) === 0) this.#heard.delete(type);
+      this.isDeaf = this.#heard.size === 0;
     };
   }
 

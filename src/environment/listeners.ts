@@ -1,8 +1,8 @@
 import type { Logger } from "../kernel/emit.ts";
-import { deepFreeze } from "../kernel/json.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Observed, ObservedOf } from "../run/event.ts";
+import { freezeObserved } from "../run/frozen-event.ts";
 import { maskedError } from "../run/masking.ts";
 import type { Tell } from "./announcer.ts";
 import { Ears } from "./ears.ts";
@@ -46,7 +46,7 @@ export class Listeners {
 
   readonly tell = (observed: Observed): void => {
     if (!this.listensTo(observed.type)) return;
-    deepFreeze(observed);
+    freezeObserved(observed);
     for (const listener of this.ears.listenersTo(observed.type)) {
       try {
         const heard = listener(observed);

@@ -116,9 +116,8 @@ async function assertChangeable({ journal, parentId, changes, signal }: CopyPart
 }
 
 /** What the parent of a fork can still answer, for a fork that goes on after a stop. The parent may be gone: then nothing. */
-export async function recalledPast(journal: Journal, state: RunState, signal: AbortSignal): Promise<SharedPast> {
-  const { parent, runId } = state;
-  if (parent === undefined) return { past: undefined, lost: undefined };
+export async function recalledPast(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
+  const { runId } = state;
   const past = new ForkPast();
   let lost: string | undefined;
   try {

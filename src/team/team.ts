@@ -16,7 +16,6 @@ import type { RunEventBody, RunResumed, RunStarted } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
 import { memoryJournal } from "../run/memory-journal.ts";
 import type { RunState } from "../run/run-state.ts";
-import { copyPast, recalledPast } from "./copy-past.ts";
 import { assertSameTeam, type Crew, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
 import { type Drive, drive, rest } from "./drive.ts";
 import { answerTo, assertBegun, findQuestion, uncertainSteps } from "./going-on.ts";
@@ -164,6 +163,7 @@ export class Team {
       return this.#runs.owning(id, async (epoch) => {
         const { signal } = controls;
         const parts = { journal: this.#journal, parentId, runId: id, epoch, crew, at, changes, about: o.about, mask: this.#mask, signal };
+        const { copyPast } = await copying();
         const { state, ...past } = await copyPast(parts).catch(async (error: unknown) => {
           await this.#journal.remove(id);
           throw error;
@@ -222,7 +222,8 @@ export class Team {
       ...(crew.budget === undefined ? {} : { budget: crew.budget }),
       ...(isSameTeam ? {} : { roles: hiredBy(crew) }),
     };
-    const past = await recalledPast(this.#journal, state, controls.signal);
+    const past =
+      state.parent === undefined ? {} : await (await copying()).recalledPast(this.#journal, state, state.parent, controls.signal);
     const said = state.outside === 0 && idea !== undefined ? [idea] : [];
     return this.#drive({ ...going, crew: { ...crew, roles: inOrderOf(state, crew) }, opening: [...first, opening], said, ...past });
   }
@@ -250,6 +251,11 @@ export class Team {
   #now(): number {
     return (this.#options.clock ?? systemClock).now();
   }
+}
+
+/** Most programs never fork. */
+function copying(): Promise<typeof import("./copy-past.ts")> {
+  return import("./copy-past.ts");
 }
 
 /** A run that is about to go on. */
