@@ -39,7 +39,10 @@ export function endActivation(state: RunState, event: ActEnded): void {
 export function takeEffect(state: RunState, role: RoleState, event: ToldEnd): void {
   const { memory, remembered, working, said, take } = event;
   if (working.length > 0 || (memory !== undefined && memory.length > 0)) consumeAndRemember(state, role, event);
-  else consumeOnly(state, role, take);
+  else {
+    for (let had = 0; had < take; had += 1) if (role.takeNext() === undefined) throw tookTooMany(role, take, had);
+    standBehind(state, role);
+  }
   if (remembered !== undefined) {
     const held = role.memory;
     for (let place = 0; place < remembered.length; place += 1) held.add(remembered[place] as Message);
@@ -113,12 +116,6 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   for (let had = taken.length; had < take; had += 1) taken.push(nextOf(role, take, had));
   standBehind(state, role);
   return taken;
-}
-
-/** Where nobody asks what it was. */
-function consumeOnly(state: RunState, role: RoleState, take: number): void {
-  for (let had = 0; had < take; had += 1) if (role.takeNext() === undefined) throw tookTooMany(role, take, had);
-  standBehind(state, role);
 }
 
 /** Who has more mail waits behind all others. */

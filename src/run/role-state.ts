@@ -91,7 +91,7 @@ export class RoleState {
 
   /** Names its next activation, or the next attempt at it. */
   get nextAct(): string {
-    return actName(this.name, this.n, this.failures + 1);
+    return actName(this.name, this.n, this.#life === undefined ? 1 : this.failures + 1);
   }
 
   get fingerprint(): string {

@@ -71,7 +71,8 @@ export class RunLog {
   record<B extends RunEventBody>(body: B): B {
     if (this.#broken !== undefined) throw this.#broken.error;
     const clean = maskedBody(this.#mask, body);
-    const event = this.#isMade(body.type) ? { ...this.#envelope, ...clean } : undefined;
+    const isMade = this.#owned !== undefined || this.#isObserved(body.type);
+    const event = isMade ? { ...this.#envelope, ...clean } : undefined;
     applyNext(this.state, event ?? clean, this.state.runId);
     this.#latest = clean;
     if (event !== undefined) this.#send(event);
@@ -86,7 +87,8 @@ export class RunLog {
   recordEnd(role: RoleState, end: ToldEnd): ToldEnd {
     if (this.#broken !== undefined) throw this.#broken.error;
     const clean = maskedEnd(this.#mask, end);
-    const event = this.#isMade("act.ended") ? endInEnvelope(this.#envelope, clean) : undefined;
+    const isMade = this.#owned !== undefined || this.#isObserved("act.ended");
+    const event = isMade ? endInEnvelope(this.#envelope, clean) : undefined;
     applyEnd(this.state, role, clean);
     this.#latest = clean;
     if (event !== undefined) this.#send(event);
@@ -110,10 +112,6 @@ export class RunLog {
     if (this.#owned === undefined || this.#durableTo >= to) return;
     this.#turnEnds ??= nextMacrotask();
     await new Promise<void>((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
-  }
-
-  #isMade(type: RunEvent["type"]): boolean {
-    return this.#owned !== undefined || this.#isObserved(type);
   }
 
   get #envelope(): Envelope {
