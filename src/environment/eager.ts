@@ -53,7 +53,8 @@ class EagerRun {
     const { state, life, roundLimit, checkpoint, resumed } = this.#host;
     const line = this.#host.line();
     let left: "perhaps" | "nothing" = "nothing";
-    for (let role = line.first(); role !== undefined; role = line.next()) {
+    line.begin();
+    for (let role = line.next(); role !== undefined; role = line.next()) {
       if (this.#aside.size > 0) {
         if (this.#running > 0 && this.#running >= this.#host.concurrency) return left;
         if (this.#aside.has(role)) continue;

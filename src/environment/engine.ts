@@ -155,9 +155,12 @@ export class Engine implements SchedulerHost, ActivationHost {
     }
   }
 
-  ready(): readonly RoleState[] {
-    const { ready, round } = this.state;
-    return inHireOrder(ready.those((role) => role.ranIn !== round && this.#definitions[role.index] !== undefined));
+  ready(): Line {
+    const { ready, round, hasActed, roles } = this.state;
+    // There may be a million of them, and mostly they heard one message.
+    if (ready.isInHireOrder && !hasActed && this.#hired.size >= roles.size) return ready;
+    const mayRun = ready.those((role) => role.ranIn !== round && this.#definitions[role.index] !== undefined);
+    return new ListedRoles(mayRun.sort((a, b) => a.index - b.index));
   }
 
   line(): Line {
@@ -270,13 +273,6 @@ export class Engine implements SchedulerHost, ActivationHost {
         return "suspended";
     }
   }
-}
-
-/** Who heard one message stand in that order already, and there may be very many of them. */
-function inHireOrder(roles: RoleState[]): readonly RoleState[] {
-  for (let place = 1; place < roles.length; place += 1)
-    if ((roles[place - 1] as RoleState).index > (roles[place] as RoleState).index) return roles.sort((a, b) => a.index - b.index);
-  return roles;
 }
 
 /**

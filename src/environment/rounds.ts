@@ -1,5 +1,5 @@
 import { nextMacrotask } from "../kernel/clock.ts";
-import type { RoleState } from "../run/role-state.ts";
+import type { Line } from "../run/ready-roles.ts";
 import { type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd, TURNS_PER_BREATH } from "./scheduler.ts";
 
 /**
@@ -31,7 +31,7 @@ async function nextRound(host: SchedulerHost, breath: Breath): Promise<Scheduler
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.state.round > 0 && !host.midRound && host.checkpoint?.() === true) return "checkpoint";
   const ready = host.ready();
-  if (ready.length === 0 && !host.midRound) return "idle";
+  if (ready.size === 0 && !host.midRound) return "idle";
   if (host.state.round >= host.roundLimit) return "rounds";
   if (!(await runAll(host, ready, breath))) return "interrupted";
   host.endRound();
@@ -43,19 +43,21 @@ async function nextRound(host: SchedulerHost, breath: Breath): Promise<Scheduler
  *
  * @returns whether all of them are done
  */
-async function runAll(host: SchedulerHost, roles: readonly RoleState[], breath: Breath): Promise<boolean> {
+async function runAll(host: SchedulerHost, roles: Line, breath: Breath): Promise<boolean> {
   const { life, resumed } = host;
   let isDone = true;
-  let next = 0;
+  let left = roles.size;
+  const workers = Math.min(host.concurrency, left);
+  roles.begin();
 
   /** As many turns as wait for nothing, and what is to be waited for then; undefined when there is nobody left. */
   function turnsAtOnce(): Promise<void> | undefined {
     for (;;) {
       const paused = resumed?.();
       if (paused !== undefined) return paused;
-      const role = roles[next];
-      if (role === undefined || life.ended !== undefined) return undefined;
-      next += 1;
+      const role = left === 0 || life.ended !== undefined ? undefined : roles.next();
+      if (role === undefined) return undefined;
+      left -= 1;
       const turn = host.turn(role);
       if (typeof turn === "object") return ended(turn);
       if (turn !== "done") isDone = false;
@@ -73,6 +75,6 @@ async function runAll(host: SchedulerHost, roles: readonly RoleState[], breath: 
   async function worker(): Promise<void> {
     for (let wait = turnsAtOnce(); wait !== undefined; wait = turnsAtOnce()) await wait;
   }
-  await Promise.all(Array.from({ length: Math.min(host.concurrency, roles.length) }, worker));
+  await Promise.all(Array.from({ length: workers }, worker));
   return isDone && life.ended === undefined;
 }

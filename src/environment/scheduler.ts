@@ -10,8 +10,8 @@ export type TurnEnd = "done" | "stopped" | "suspended";
 export interface SchedulerHost {
   /** Most activations at once. */
   readonly concurrency: number;
-  /** Roles with mail that may run in this round, in hire order. */
-  ready(): readonly RoleState[];
+  /** Roles with mail that may run in this round, in hire order: so many as its size says now, for who joins it meanwhile does for the next round. */
+  ready(): Line;
   /** Roles with mail, in the order in which they came to have it. */
   line(): Line;
   /** Calls `wake` whenever a message comes from outside. */

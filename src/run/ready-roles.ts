@@ -2,9 +2,11 @@ import type { RoleState } from "./role-state.ts";
 
 /** Roles, told one by one. */
 export interface Line {
-  /** Begins anew. */
-  first(): RoleState | undefined;
-  /** Who comes behind the one that was told last. */
+  /** How many there are now. */
+  readonly size: number;
+  /** Begins at the first. */
+  begin(): void;
+  /** The first, and then who comes behind the one that was told last; undefined when there is nobody left. */
   next(): RoleState | undefined;
 }
 
@@ -15,12 +17,14 @@ export interface Line {
  * because one that acts leaves the line and perhaps joins it again, and any list of its own would pay for that each time.
  *
  * RR1 a role stands in line once at most. RR2 joining and leaving are O(1) and make nothing. RR3 the walk, which is the one that was begun last,
- * meets all roles in the order of the line, and who joins meanwhile behind those, whoever leaves.
+ * meets all roles in the order of the line, and who joins meanwhile behind those, whoever leaves. RR4 a line in hire order is known to be so
+ * without a look at each; one that is not said to be may be so too.
  */
 export class ReadyRoles implements Line {
   #first: RoleState | undefined;
   #last: RoleState | undefined;
   #size = 0;
+  #isInHireOrder = true;
   /** Who was told last, as long as it stands in line. */
   #told: RoleState | undefined;
   /** Where nobody is: who stood behind the one that was told last, or the next to join, if none did. */
@@ -30,6 +34,11 @@ export class ReadyRoles implements Line {
     return this.#size;
   }
 
+  /** Whether everybody stands behind those who were hired before. Most come so, for those who hear one message do. */
+  get isInHireOrder(): boolean {
+    return this.#isInHireOrder;
+  }
+
   has(role: RoleState): boolean {
     return role.readyBehind !== undefined || role === this.#last;
   }
@@ -37,8 +46,13 @@ export class ReadyRoles implements Line {
   add(role: RoleState): void {
     const last = this.#last;
     if (role.readyBehind !== undefined || role === last) return;
-    if (last === undefined) this.#first = role;
-    else last.readyBehind = role;
+    if (last === undefined) {
+      this.#first = role;
+      this.#isInHireOrder = true;
+    } else {
+      last.readyBehind = role;
+      if (last.index > role.index) this.#isInHireOrder = false;
+    }
     role.readyBefore = last;
     this.#last = role;
     this.#size += 1;
@@ -61,11 +75,9 @@ export class ReadyRoles implements Line {
     this.#size -= 1;
   }
 
-  /** Begins a walk at who came first. */
-  first(): RoleState | undefined {
+  begin(): void {
     this.#told = undefined;
     this.#coming = this.#first;
-    return this.next();
   }
 
   /** Goes on behind the role that it told last or, where that one has left since, at the one that stood behind it. */
@@ -94,12 +106,15 @@ export class ListedRoles implements Line {
     this.#roles = roles;
   }
 
-  first(): RoleState | undefined {
+  begin(): void {
     this.#place = 0;
-    return this.next();
   }
 
   next(): RoleState | undefined {
     return this.#roles[this.#place++];
+  }
+
+  get size(): number {
+    return this.#roles.length;
   }
 }

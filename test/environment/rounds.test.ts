@@ -265,3 +265,27 @@ describe.each(["eager", "rounds"] as const)("E8 under %s, the signal that may st
     expect(acted).toBe(1);
   });
 });
+
+test("a role acts once in a round, also where it has mail left, and those who got mail in another order act in that of their hiring", async () => {
+  const acted: string[] = [];
+  const bad = answering(
+    "Bad",
+    (rc) => {
+      if (rc.inbox.some(({ content }) => content === "fail")) throw new Error("no");
+      acted.push("Bad");
+    },
+    { onFailure: "skip" },
+  );
+  const other = answering("Other", () => void acted.push("Other"));
+  const environment = town([bad, other]);
+  environment.on("act.failed", ({ role, round, then }) => acted.push(`${role} ${round} ${then}`));
+  environment.on("round.ended", ({ round }) => acted.push(`end of ${round}`));
+  for (const content of ["fail", "well", "fail"]) environment.publishMessage(createMessage(content, { sendTo: "Bad" }));
+  environment.publishMessage(createMessage("go", { sendTo: "Other" }));
+  expect((await environment.run()).status).toBe("finished");
+  const first = ["Bad 0 isolate", "Bad 0 dead", "Other", "end of 0"];
+  expect(acted).toEqual([...first, "Bad", "end of 1", "Bad 2 dead", "end of 2"]);
+  for (const sendTo of ["Other", "Bad"]) environment.publishMessage(createMessage("again", { sendTo }));
+  await environment.run();
+  expect(acted.slice(-3)).toEqual(["Bad", "Other", "end of 3"]);
+});

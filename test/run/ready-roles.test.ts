@@ -14,7 +14,8 @@ function namesIn(ready: ReadyRoles): readonly string[] {
 }
 
 function* walk(line: Line): Iterable<RoleState> {
-  for (let role = line.first(); role !== undefined; role = line.next()) yield role;
+  line.begin();
+  for (let role = line.next(); role !== undefined; role = line.next()) yield role;
 }
 
 describe("ReadyRoles", () => {
@@ -133,7 +134,10 @@ describe("ReadyRoles", () => {
     const roles = rolesNamed(["a", "b", "c"]);
     const ready = new ReadyRoles();
     for (const role of roles) ready.add(role);
-    expect([ready.first(), ready.next(), ready.first(), ready.next()]).toEqual([roles[0], roles[1], roles[0], roles[1]]);
+    for (let times = 0; times < 2; times += 1) {
+      ready.begin();
+      expect([ready.next(), ready.next()]).toEqual([roles[0], roles[1]]);
+    }
     ready.delete(roles[2] as RoleState);
     expect(ready.next()).toBeUndefined();
     ready.add(roles[2] as RoleState);
@@ -144,6 +148,26 @@ describe("ReadyRoles", () => {
     const roles = rolesNamed(["a", "b"]);
     const listed = new ListedRoles(roles);
     for (let times = 0; times < 2; times += 1) expect([...walk(listed)]).toEqual(roles);
-    expect(new ListedRoles([]).first()).toBeUndefined();
+    expect([listed.size, new ListedRoles([]).next()]).toEqual([2, undefined]);
+  });
+
+  it("RR4 property: a line that says it is in hire order is, and one that everybody joined so says it", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(4)), { maxLength: 30 }), (steps) => {
+        const roles = rolesNamed(["a", "b", "c", "d", "e"]);
+        const ready = new ReadyRoles();
+        const stands = (): readonly number[] => ready.those(() => true).map(({ index }) => index);
+        let isSo = true;
+        for (const [joins, which] of steps) {
+          const role = roles[which] as RoleState;
+          const last = stands().at(-1);
+          if (joins && !ready.has(role)) isSo = last === undefined || (isSo && last < which);
+          if (joins) ready.add(role);
+          else ready.delete(role);
+          expect(ready.isInHireOrder).toBe(ready.size === 0 ? ready.isInHireOrder : isSo);
+          if (ready.isInHireOrder) expect(stands()).toEqual(stands().toSorted((a, b) => a - b));
+        }
+      }),
+    );
   });
 });
