@@ -27,6 +27,7 @@ export default defineConfig({
   resolve: { alias: ownNames() },
   test: {
     include: ["test/**/*.test.ts"],
+    setupFiles: ["test/properties/seed.ts"],
     typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
     pool: "forks",
     maxWorkers: Math.min(availableParallelism(), 8),
