@@ -417,36 +417,39 @@ describe("what a memory costs, counted in reads of messages", () => {
 describe("what a memory keeps", () => {
   test("R4 a small memory that has forgotten half a million messages is still small", () => {
     const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`));
-    const memory = new Memory({ limit: 10 });
-    memory.addBatch(messages);
-    memory.getByAction("Talk");
-    const kept = bytesKeptBy(() => {
+    const forgetful = (): Memory => {
+      const memory = new Memory({ limit: 10 });
+      memory.addBatch(messages);
+      memory.getByAction("Talk");
       for (let n = 0; n < 500_000; n++) memory.add(messages[n % 100]!);
-    });
-    expect(kept).toBeLessThan(500_000);
-    expect(memory.getByAction("Talk")).toHaveLength(10);
+      expect(memory.getByAction("Talk")).toHaveLength(10);
+      return memory;
+    };
+    expect(bytesKeptBy(forgetful)).toBeLessThan(500_000);
   });
 
   test("R1 holes between the oldest and the newest are closed, in the log and in the indexes", () => {
     const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`, n % 2 === 0 ? "Even" : "Odd"));
-    const memory = new Memory();
-    // 300 that stay: an index closes its holes before the log has reason to.
-    memory.addBatch(Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First")));
-    memory.addBatch([said("even", "Even"), said("odd", "Odd")]);
-    memory.getByAction("Even");
-    const kept = bytesKeptBy(() => {
+    const first = Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First"));
+    const full = (): Memory => {
+      const memory = new Memory();
+      // 300 that stay: an index closes its holes before the log has reason to.
+      memory.addBatch(first);
+      memory.addBatch([said("even", "Even"), said("odd", "Odd")]);
+      memory.getByAction("Even");
       for (let n = 0; n < 500_000; n++) {
         memory.add(messages[n % 100]!);
         memory.delete(messages[(n + 99) % 100]!);
       }
-    });
-    expect(kept).toBeLessThan(500_000);
-    expect([memory.size, memory.getByAction("Even").length + memory.getByAction("Odd").length]).toEqual([303, 3]);
+      expect([memory.size, memory.getByAction("Even").length + memory.getByAction("Odd").length]).toEqual([303, 3]);
+      return memory;
+    };
+    expect(bytesKeptBy(full)).toBeLessThan(500_000);
   });
 
   test("what nobody uses weighs next to nothing", () => {
-    const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => new Memory()));
-    expect(kept / 10_000).toBeLessThan(200);
+    const kept = bytesKeptBy(() => Array.from({ length: 50_000 }, () => new Memory()));
+    expect(kept / 50_000).toBeLessThan(200);
   });
 
   test("an index weighs less than a hundred bytes for each message", () => {
