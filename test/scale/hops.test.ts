@@ -46,7 +46,9 @@ describe("a hop", () => {
   });
 
   it("makes no more promises and timers than are known of", async () => {
-    const made = (type: string) => perHop(100, 300, async (n) => (await resourcesOf(() => game(n))).get(type) ?? 0);
+    const once = async (type: string, n: number) => (await resourcesOf(() => game(n))).get(type) ?? 0;
+    // Others in the process only ever add: the least of several counts is what the game makes.
+    const made = (type: string) => perHop(100, 300, async (n) => Math.min(await once(type, n), await once(type, n), await once(type, n)));
     expect(await made("PROMISE")).toBeLessThan(MOST_PROMISES + STRAY);
     expect(await made("Timeout")).toBeLessThan(MOST_TIMERS + STRAY);
     expect((await made("Immediate")) * 100).toBeLessThanOrEqual(1);
