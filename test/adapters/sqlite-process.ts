@@ -1,23 +1,12 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
+import { sourceProgram } from "../kernel/source-program.ts";
 import type { main } from "./sqlite-child.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const CHILD = "/test/adapters/sqlite-child.ts";
-
-/** Loads the sources as the tests do, so that nothing has to be built. */
-const LOADER = `
-  import { createViteServer } from "vitest/node";
-  const server = await createViteServer({
-    root: ${JSON.stringify(root)}, configFile: false, logLevel: "error", optimizeDeps: { noDiscovery: true },
-    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
-  });
-  const { main } = await server.ssrLoadModule(${JSON.stringify(CHILD)});
-  await main(JSON.parse(process.argv[1]));
-  await server.close();
-`;
+const program = await sourceProgram(fileURLToPath(new URL("sqlite-child.ts", import.meta.url)));
 
 /** A process of its own at work on a journal. */
 export interface Child {
@@ -31,17 +20,15 @@ export interface Child {
   kill(signal: NodeJS.Signals): void;
 }
 
-const running = new Set<ChildProcessByStdio<null, Readable, Readable>>();
+const running = new Set<ChildProcessByStdio<Writable, Readable, Readable>>();
 afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
 /** Starts a process that does `task`. */
 export function startChild(task: Parameters<typeof main>[0]): Child {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", LOADER, JSON.stringify(task)], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(program);
   running.add(child);
   const lines: string[] = [];
   let rest = "";

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../workspace/scratch.ts";
+import { sourceProgram } from "../kernel/source-program.ts";
 import { type main, memoryIn, type Span, spansOf } from "./brain-child.ts";
 
 /*
@@ -12,24 +13,13 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const isWhole = process.env["TROUPE_KILLS"] === "all";
 const KILLS = isWhole ? 200 : 5;
 
-/** Loads the sources as the tests do, so that nothing has to be built. */
-const LOADER = `
-  import { createViteServer } from "vitest/node";
-  const server = await createViteServer({
-    root: ${JSON.stringify(root)}, configFile: false, logLevel: "error", optimizeDeps: { noDiscovery: true },
-    server: { middlewareMode: true, watch: null, ws: false, hmr: false },
-  });
-  const { main } = await server.ssrLoadModule("/test/durability/brain-child.ts");
-  await main(JSON.parse(process.argv[1]));
-`;
+const program = await sourceProgram(fileURLToPath(new URL("brain-child.ts", import.meta.url)));
 
 /** Lets a process work on the memory until it has stored so many messages more, and kills it in the middle of what it does then. */
 function killedAfter(dir: string, count: number): Promise<number> {
   const task: Parameters<typeof main>[0] = { dir };
-  const child = spawn(process.execPath, ["--input-type=module", "-e", LOADER, JSON.stringify(task)], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(program);
   let said = "";
   let trouble = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
