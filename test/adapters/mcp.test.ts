@@ -14,6 +14,7 @@ import { callTool, type ToolNotice } from "../../src/tool/call-tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const official = (name: string): string => join(here, "../../node_modules/@modelcontextprotocol", name, "dist/index.js");
@@ -262,7 +263,12 @@ describe("a server that lies", () => {
   });
 
   test.each(["mute", "babbles"])("a server of the kind %s is given up in time", async (fault) => {
-    await expect(mcpServer({ name: "s", server: liar(fault), connectTimeout: 300 })).rejects.toBeInstanceOf(McpError);
+    const clock = simulatedClock();
+    const refused = mcpServer({ name: "s", server: liar(fault), connectTimeout: 300, clock }).catch((error: unknown) => error);
+    // One for the whole, and one for the greeting once the process has been started.
+    while (clock.pending < 2) await setImmediate();
+    await clock.advance(300);
+    expect(await refused).toBeInstanceOf(McpError);
   });
 
   test("it sees nothing of our environment but what it is given, and secrets are taken out of its words", async () => {

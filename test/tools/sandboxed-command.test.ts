@@ -108,7 +108,7 @@ b' "\\$(x)" # and a comment`;
   });
 
   it("kills what does not end, with all its group, and keeps what it wrote so far", async () => {
-    const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 500 });
+    const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
     expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
     expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
   });

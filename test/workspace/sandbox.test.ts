@@ -117,11 +117,19 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     const script = `
       import { spawn } from "node:child_process";
       process.on("SIGTERM", () => {});
-      for (let i = 0; i < 3; i++) spawn("sleep", ["${mark}"], { stdio: "ignore" });
       console.log("started");
+      for (let i = 0; i < 3; i++) spawn("sleep", ["${mark}"], { stdio: "ignore" });
       while (true);
     `;
-    expect(await runScript(sandbox, script, { timeout: 1500 })).toMatchObject({ kind: "timeout", ms: 1500, stdout: "started\n" });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const ended = runScript(sandbox, script, { timeout: 1500 }).finally(() => vi.useRealTimers());
+    while (processesWith(mark) < 3) await nextMacrotask();
+    await vi.advanceTimersByTimeAsync(1499);
+    expect(processesWith(mark)).toBe(3);
+    await vi.advanceTimersByTimeAsync(1);
+    // It hears no signal to end: force comes after a while.
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await ended).toMatchObject({ kind: "timeout", ms: 1500, stdout: "started\n" });
     while (processesWith(mark) > 0) await nextMacrotask();
   });
 
