@@ -3,6 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import type { JsonObject } from "../../src/kernel/json.ts";
 import { fitsGlob } from "../../src/tool/glob.ts";
 import { decide, type Decision, type Permission, type PermissionPolicy, type PermissionRule } from "../../src/tool/permission.ts";
+import { spentBy } from "../kernel/spent.ts";
 
 const shell = { name: "shell", permission: "ask" as Permission };
 
@@ -48,12 +49,13 @@ describe("a pattern", () => {
     );
   });
 
-  it("ends soon on texts and patterns that are made to take long", () => {
+  it("ends soon on texts and patterns that are made to take long", async () => {
     const pattern = `${"*a".repeat(200)}*b`;
-    const start = performance.now();
-    expect(fitsGlob("a".repeat(1_000_000), pattern)).toBe(false);
-    expect(fitsGlob(`${"a".repeat(499_999)}c`.repeat(2), `*${"a".repeat(400)}b*`)).toBe(false);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    const spent = await spentBy(() => {
+      expect(fitsGlob("a".repeat(1_000_000), pattern)).toBe(false);
+      expect(fitsGlob(`${"a".repeat(499_999)}c`.repeat(2), `*${"a".repeat(400)}b*`)).toBe(false);
+    });
+    expect(spent).toBeLessThan(2_000);
   });
 });
 
@@ -251,11 +253,12 @@ test.each<[string, PermissionPolicy]>([
   expect(() => decide(shell, {}, policy)).toThrow(expect.objectContaining({ code: "PERMISSION_INVALID" }) as Error);
 });
 
-test("a rule that denies ends soon on texts that are made to take long", () => {
+test("a rule that denies ends soon on texts that are made to take long", async () => {
   const rules: readonly PermissionRule[] = [{ tool: "*", args: { path: `${"*a".repeat(100)}/../*b` }, decide: "deny" }];
-  const start = performance.now();
-  for (const path of ["../".repeat(200_000), "a/".repeat(300_000), "%2e".repeat(200_000), " \t".repeat(300_000), "./%".repeat(200_000)]) {
-    expect(said(rules, { path })).toBe("ask");
-  }
-  expect(performance.now() - start).toBeLessThan(5_000);
+  const spent = await spentBy(() => {
+    for (const path of ["../".repeat(200_000), "a/".repeat(300_000), "%2e".repeat(200_000), " \t".repeat(300_000), "./%".repeat(200_000)]) {
+      expect(said(rules, { path })).toBe("ask");
+    }
+  });
+  expect(spent).toBeLessThan(5_000);
 });
