@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -9,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
 import { McpError, mcpServer, type McpServer, type McpServerOptions } from "../../src/adapters/mcp.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
+import { freePort } from "../kernel/free-port.ts";
 import { directSteps } from "../../src/kernel/step.ts";
 import { callTool, type ToolNotice } from "../../src/tool/call-tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
@@ -45,15 +45,6 @@ function liar(fault: string, marker = ""): ReturnType<typeof node> {
 async function call(server: McpServer, name: string, args: object = {}, tools = new ToolCollection(server.tools)) {
   const asked = { id: "c1", type: "function", function: { name, arguments: JSON.stringify(args) } } as const;
   return callTool(asked, { tools, steps: directSteps(signal), policy: { default: "allow" }, clock: systemClock, signal });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
 
 async function overHttp(samePort?: string): Promise<{ readonly url: string; readonly child: ChildProcess }> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { createServer } from "node:net";
 import { afterAll } from "vitest";
+import { freePort } from "../kernel/free-port.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 
 const SERVER = "redis-server";
@@ -44,19 +44,6 @@ export async function startRedis(...more: readonly string[]): Promise<RedisProce
     pause: () => void child.kill("SIGSTOP"),
     resume: () => void child.kill("SIGCONT"),
   };
-}
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 function started(port: number, more: readonly string[]): Promise<ChildProcess> {

@@ -11,7 +11,8 @@ import { memoryCache } from "../../src/memory/memory-cache.ts";
 import { readStamped, stampedText } from "../../src/memory/stamped-text.ts";
 import { cacheContract, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
-import { freePort, hasRedis, startRedis } from "./redis-process.ts";
+import { freePort } from "../kernel/free-port.ts";
+import { hasRedis, startRedis } from "./redis-process.ts";
 
 const MINUTE = 60_000;
 const open: Cache[] = [];
