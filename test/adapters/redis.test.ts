@@ -26,8 +26,11 @@ afterEach(async () => {
   for (const server of servers.splice(0)) server.close();
 });
 
+/** Milliseconds for a command: so many that no busy machine is taken for a server that is gone. */
+const PATIENCE = 20_000;
+
 function cacheAt(url: string, options: Partial<Parameters<typeof redisCache>[0]> = {}): GuardedCache {
-  const cache = redisCache({ url, fallback: memoryCache(), ...options });
+  const cache = redisCache({ url, fallback: memoryCache(), timeout: PATIENCE, ...options });
   open.push(cache);
   return cache;
 }
@@ -56,7 +59,7 @@ describe.runIf(hasRedis)("with a real server", async () => {
     const client = await createClient({ url }).connect();
     await client.flushAll();
     client.destroy();
-    return redisCache({ url, fallback: memoryCache({ clock }), clock });
+    return redisCache({ url, fallback: memoryCache({ clock }), clock, timeout: PATIENCE });
   });
 
   it("keeps an entry in the server, for its time, under its key", async () => {
