@@ -6,10 +6,15 @@ import type { MemoryOp } from "./memory-op.ts";
 import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
 import { checkedCount, containing, identityIn, meantIn, memoryJson, newestOf, newsIn, olderThan } from "./recall.ts";
 
+/** Who remembers nothing yet, and gets a memory when that is asked for. */
+export interface MemoryHolder {
+  readonly memory: ReadableMemory;
+}
+
 /** What a draft stands on. */
 export interface MemoryDraftOptions {
   /** Must not change while the draft is open. */
-  readonly base: ReadableMemory;
+  readonly base: ReadableMemory | MemoryHolder;
   /** The activation that writes, for the error a late write gets. */
   readonly act: string;
 }
@@ -22,10 +27,12 @@ export interface MemoryDraftOptions {
  *
  * D1 applying `ops` to the base gives a memory that answers every query as the draft did. D2 nothing is made before the first write, and
  * no write or query costs more for a larger base than the same on the base itself, but for messages the draft hides.
- * D3 after `close` writes throw and reads go on; after `settle` they show the base as it now is.
+ * Where nobody looks at a base that is not there, none is made for a first message. D3 after `close` writes throw and reads go on; after `settle` they show the base as it now is.
  */
 export class MemoryDraft implements MessageMemory {
-  readonly #base: ReadableMemory;
+  /** The base, if it is there. */
+  #made: ReadableMemory | undefined;
+  readonly #holder: MemoryHolder | undefined;
   readonly #act: string;
   /** All that was written, as long as that is a few messages remembered. Most activations write no more. */
   #few: Message[] | undefined;
@@ -33,7 +40,9 @@ export class MemoryDraft implements MessageMemory {
   #isClosed = false;
 
   constructor(options: MemoryDraftOptions) {
-    this.#base = options.base;
+    const { base } = options;
+    this.#made = "memory" in base ? undefined : base;
+    this.#holder = "memory" in base ? base : undefined;
     this.#act = options.act;
   }
 
@@ -76,8 +85,12 @@ export class MemoryDraft implements MessageMemory {
 
   add(message: Message): boolean {
     if (this.#isClosed) throw this.#late("add");
-    const base = this.#base;
     const few = this.#few;
+    if (few === undefined && this.#isBlank) {
+      this.#few = [message];
+      return true;
+    }
+    const base = this.#base;
     const count = few === undefined ? 0 : few.length;
     const isFull = base.limit !== undefined && base.size + count >= base.limit;
     if (this.#changes !== undefined || count >= FEW_MESSAGES || isFull) return this.#addToMany(message);
@@ -106,7 +119,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    if (this.#few === undefined && this.#changes === undefined) return this.#base.has(target);
+    if (this.#few === undefined && this.#changes === undefined) return !this.#isBlank && this.#base.has(target);
     if (this.#few !== undefined && typeof target !== "string") return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
@@ -214,6 +227,15 @@ export class MemoryDraft implements MessageMemory {
 
   toJSON(): MemoryJson {
     return memoryJson(this);
+  }
+
+  get #base(): ReadableMemory {
+    return (this.#made ??= (this.#holder as MemoryHolder).memory);
+  }
+
+  /** Whether there is nothing to be looked at below what was written. A draft that is over may show what was written since. */
+  get #isBlank(): boolean {
+    return this.#made === undefined && this.#changes === undefined && !this.#isClosed;
   }
 
   #write(what: string): Changes {

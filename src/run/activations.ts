@@ -44,8 +44,7 @@ export function takeEffect(state: RunState, role: RoleState, event: ToldEnd): vo
     standBehind(state, role);
   }
   if (remembered !== undefined) {
-    const held = role.memory;
-    for (let place = 0; place < remembered.length; place += 1) held.add(remembered[place] as Message);
+    for (let place = 0; place < remembered.length; place += 1) role.remember(remembered[place] as Message);
   }
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);

@@ -65,7 +65,8 @@ export class RoleState {
   readonly #hired: HiredAs;
   /** What waits: the one message itself, because most mail is read before more comes, or all of it in line. */
   #mail: Message | MessageQueue | undefined;
-  #memory: Memory | undefined;
+  /** What it remembers: the one message itself, because many hear no more than one, or all of it. */
+  #memory: Message | Memory | undefined;
   /** Where it is not what it was hired with. */
   #custom: { readonly [key: string]: Json } | undefined;
   // No private accessor or method: each instance would carry their brand.
@@ -153,7 +154,25 @@ export class RoleState {
   }
 
   get memory(): Memory {
-    return (this.#memory ??= memoryOf(this.#hired));
+    const held = this.#memory;
+    if (held instanceof Memory) return held;
+    const memory = memoryOf(this.#hired);
+    if (held !== undefined) memory.add(held);
+    this.#memory = memory;
+    return memory;
+  }
+
+  /** Whether nothing was remembered, or looked for, so far. */
+  get isBlank(): boolean {
+    return this.#memory === undefined;
+  }
+
+  /** Adds a message to its memory. */
+  remember(message: Message): void {
+    const held = this.#memory;
+    if (held instanceof Memory) held.add(message);
+    else if (held === undefined) this.#memory = message;
+    else this.memory.add(message);
   }
 
   get workingMemory(): Memory {

@@ -66,6 +66,55 @@ describe("MemoryDraft", () => {
     );
   });
 
+  test("D1 property: over a memory that is made when it is asked for it does the same, whenever somebody asks", () => {
+    const steps = fc.array(fc.tuple(anyWrite, fc.boolean()), { maxLength: 12 });
+    fc.assert(
+      fc.property(situation, steps, fc.boolean(), ({ options }, during, settles) => {
+        const { memory, naive } = built(options, []);
+        const draft = new MemoryDraft({ base: { memory }, act: "Alice#1~1" });
+        for (const [write, isAsked] of during) {
+          writeBoth(draft, naive, write);
+          if (isAsked) expectSameAnswers(draft, naive);
+        }
+        draft.close();
+        applyMemoryOps(memory, draft.ops);
+        if (settles) draft.settle();
+        else if (during.length > 0) return;
+        expectSameAnswers(draft, naive);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  test("D2 a first message, and whether another is there, are no reason to make the memory it stands on", () => {
+    let made = 0;
+    const holder = {
+      get memory(): ReadableMemory {
+        made += 1;
+        return memoryOf();
+      },
+    };
+    const draft = new MemoryDraft({ base: holder, act: "Alice#1~1" });
+    expect([draft.has(said("one")), draft.has("one"), draft.add(said("one")), draft.remembered?.length, made]).toEqual([
+      false,
+      false,
+      true,
+      1,
+      0,
+    ]);
+    expect([draft.add(said("one")), draft.add(said("two")), draft.size, made]).toEqual([false, true, 2, 1]);
+  });
+
+  test("D3 once settled it shows what is in a memory that nobody had asked for before", () => {
+    const memory = new Memory();
+    const draft = new MemoryDraft({ base: { memory }, act: "Alice#1~1" });
+    draft.add(said("one"));
+    draft.close();
+    memory.add(said("one"));
+    draft.settle();
+    expect([draft.has("one"), draft.has("two"), draft.size]).toEqual([true, false, 1]);
+  });
+
   test("D1 property: ops that went through JSON do the same", () => {
     fc.assert(
       fc.property(situation, ({ options, before, during }) => {

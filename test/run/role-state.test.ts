@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Memory } from "../../src/memory/memory.ts";
 import { Plan } from "../../src/memory/plan.ts";
-import { createMessage } from "../../src/message/message.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
 import { MessageQueue } from "../../src/message/message-queue.ts";
 import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
 
@@ -118,5 +119,28 @@ describe("what a role does next", () => {
     expect(parts(role)).toMatchObject({ n: 1, failures: 0, strikes: 0, isolated: 1, retake: 1, carry: [] });
     role.passOn();
     expect(parts(role)).toMatchObject({ n: 2, isolated: 0, retake: undefined });
+  });
+});
+
+describe("RS1 RS2 what a role remembers", () => {
+  test("property: is what a memory of its limit would hold, whenever somebody looks", () => {
+    const [one, two, three] = ["one", "two", "three"].map((id) => createMessage(id, { id }));
+    const words = fc.array(fc.tuple(fc.constantFrom(one, two, three), fc.boolean()), { maxLength: 8 });
+    fc.assert(
+      fc.property(words, fc.constantFrom(undefined, 1, 2), (heard, limit) => {
+        const { memoryLimit: _limit, ...unlimited } = as;
+        const role = new RoleState("Ann", 0, limit === undefined ? unlimited : { ...as, memoryLimit: limit });
+        const memory = new Memory({ limit });
+        expect(role.isBlank).toBe(true);
+        for (const [message, looks] of heard) {
+          role.remember(message as Message);
+          memory.add(message as Message);
+          expect(role.isBlank).toBe(false);
+          if (looks) expect(role.memory.get()).toEqual(memory.get());
+        }
+        expect(role.memory.toJSON()).toEqual(memory.toJSON());
+        expect(role.memory).toBe(role.memory);
+      }),
+    );
   });
 });

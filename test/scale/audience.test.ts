@@ -6,6 +6,7 @@ import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { Observed } from "../../src/run/event.ts";
 import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
+import { collectGarbage } from "../kernel/garbage.ts";
 import { audience, say } from "./players.ts";
 import { allocatedBy, heapOfEach, workOf } from "./work.ts";
 
@@ -14,6 +15,8 @@ const MOST_BYTES_OF_A_ROLE = 256;
 /** For one message from outside that one role hears: 95, and about 1,000. */
 const MOST_BLOCKS_OF_A_MESSAGE = 100;
 const MOST_BYTES_OF_A_MESSAGE = 1_700;
+/** What stays in one of many who heard a message and remember it: 16 in the lists of who hears it, where a memory of its own has 200. */
+const MOST_BYTES_OF_WHAT_IS_HEARD = 80;
 
 async function publishing(environment: Environment, times: number): Promise<number> {
   for (let k = 0; k < 3; k += 1) environment.publishMessage(createMessage("go", { causeBy: say }));
@@ -58,6 +61,19 @@ describe("a message to many", () => {
     const few = await acting(200);
     expect(few).toBeGreaterThan(10);
     expect(await acting(2_000)).toBeLessThan(few * 1.5);
+  });
+});
+
+describe("one message to many who remember it", () => {
+  it("leaves nothing in each of them but that message", async () => {
+    const environment = audience({ listeners: 20_000 });
+    environment.publishMessage("go");
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    await environment.run();
+    collectGarbage();
+    expect((process.memoryUsage().heapUsed - before) / 20_000).toBeLessThan(MOST_BYTES_OF_WHAT_IS_HEARD);
+    expect(environment.getRole("L19999")?.memory.size).toBe(1);
   });
 });
 
@@ -164,6 +180,15 @@ describe("a role that waits", () => {
         role.hear(message);
         role.takeNext();
         role.custom = changed;
+        role.passOn();
+      },
+    ],
+    [
+      "has heard one message and remembers it",
+      (role) => {
+        role.hear(message);
+        role.remember(message);
+        role.takeNext();
         role.passOn();
       },
     ],
