@@ -82,6 +82,17 @@ export class Memory implements MessageMemory {
     return true;
   }
 
+  /**
+   * Adds a message where it is known that none of its identity is held: the caller answers for that. As long as nobody asks for an identity, none
+   * is noted.
+   */
+  append(message: Message): void {
+    if (this.#places !== undefined || this.limit !== undefined || this.#log === nothing) return void this.add(message);
+    const position = this.#log.push(message);
+    this.#byCause?.add(message, position);
+    this.#byRole?.add(message, position);
+  }
+
   addBatch(messages: Iterable<Message>): number {
     let added = 0;
     for (const message of messages) if (this.add(message)) added++;
@@ -206,7 +217,13 @@ export class Memory implements MessageMemory {
   }
 
   #placeOf(identity: string): number | undefined {
-    return this.#places === undefined ? this.#log.newestWith(identity, this.#identityOf) : this.#places.find(identity);
+    if (this.#places === undefined && this.#log.size <= FEW_MESSAGES) return this.#log.newestWith(identity, this.#identityOf);
+    return this.#noted().find(identity);
+  }
+
+  /** Those of more than a few, once somebody asks. */
+  #noted(): PlacedIds<Message> {
+    return (this.#places ??= new PlacedIds(this.#log, this.#identityOf));
   }
 
   get #identityOf(): (message: Message) => string {
@@ -216,10 +233,9 @@ export class Memory implements MessageMemory {
   /** What {@link PlacedIds.add} does where there are no places yet. */
   #addToFew(identity: string, message: Message): number | undefined {
     if (this.#log === nothing) this.#log = new PlacedList<Message>();
+    else if (this.#log.size >= FEW_MESSAGES) return this.#noted().add(identity, message);
     else if (this.#placeOf(identity) !== undefined) return undefined;
-    const position = this.#log.push(message);
-    if (this.#log.size > FEW_MESSAGES) this.#places = new PlacedIds(this.#log, this.#identityOf);
-    return position;
+    return this.#log.push(message);
   }
 
   #evictOldest(): void {
@@ -232,7 +248,8 @@ export class Memory implements MessageMemory {
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
     const identity = identityIn(this, message);
-    const position = this.#places === undefined ? this.#placeOf(identity) : this.#places.delete(identity);
+    const isFew = this.#places === undefined && this.#log.size <= FEW_MESSAGES;
+    const position = isFew ? this.#placeOf(identity) : this.#noted().delete(identity);
     this.#log.drop(position as number);
     this.#byCause?.remove(message);
     this.#byRole?.remove(message);

@@ -115,8 +115,12 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   for (const role of event.roles) addRoleState(state, role.name, role);
 }
 
+/** The end of an id that an activation gives: `role#n.k`. */
+const ISSUED = /#\d+\.\d+$/;
+
 function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
+  if (!state.hasChosenIds) state.hasChosenIds = ISSUED.test(event.message.id);
   if (event.atBarrier === true) state.pending.push({ order: Number.MAX_SAFE_INTEGER, sent: event });
   else deliver(state, event, "outside");
 }

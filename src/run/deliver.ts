@@ -8,7 +8,8 @@ import { FEW_HEARERS, type RunState } from "./run-state.ts";
 export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
-  state.history.add(message);
+  if (from === "role" && !state.hasChosenIds) state.history.append(message);
+  else state.history.add(message);
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
   if (many === undefined) {
     for (let place = 0; place < to.length; place += 1) {

@@ -122,6 +122,8 @@ export interface RunState {
   readonly suspects: Set<string>;
   /** Messages published from outside. */
   outside: number;
+  /** Whether one of them has an id as what roles say has: then an id of theirs may be known already, and never before. */
+  hasChosenIds: boolean;
   /** Sequence number of the next event. */
   seq: number;
 }
@@ -162,6 +164,7 @@ export function emptyRunState(runId: string): RunState {
     stalled: 0,
     suspects: new Set(),
     outside: 0,
+    hasChosenIds: false,
     seq: 0,
   };
 }

@@ -10,6 +10,39 @@ import { answering, contents, listener, remembered, town } from "./town.ts";
 const Report = defineAction({ name: "Report" });
 const Gossip = defineAction({ name: "Gossip" });
 
+describe("M4 the history of a run holds one message of an id", () => {
+  const speaker = (times: number): ReturnType<typeof answering> =>
+    answering("Ann", (rc) => Array.from({ length: times }, (_, n) => rc.message(`said ${n}`, { sendTo: ROUTE_TO_NONE })));
+
+  test.each([
+    ["before the role says its own", ["chosen", "go"], ["chosen", "go", "said 0", "said 2"]],
+    ["after it", ["go", "chosen"], ["go", "said 0", "said 1", "said 2"]],
+  ])("also where somebody outside chose an id that a role gives: %s", async (_when, order, kept) => {
+    const environment = town([speaker(3)]);
+    for (const content of order) {
+      const chosen = { id: "Ann#0.1", sendTo: ROUTE_TO_NONE };
+      environment.publishMessage(content === "go" ? createMessage("go", { id: "go" }) : createMessage("chosen", chosen));
+      await environment.run();
+    }
+    expect(contents(environment.history)).toEqual(kept);
+    expect(environment.history.has("Ann#0.1")).toBe(true);
+    expect(environment.history.has("Ann#0.3")).toBe(false);
+  });
+
+  test("and what was said is found by its id, whoever asked for how many before", async () => {
+    const environment = town([speaker(7)]);
+    environment.publishMessage(createMessage("go", { id: "go" }));
+    await environment.run();
+    expect([environment.history.has("Ann#0.6"), environment.history.has("Ann#0.7"), environment.history.has("go")]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    environment.publishMessage(createMessage("go again", { id: "go" }));
+    expect(environment.history.size).toBe(8);
+  });
+});
+
 describe("who hears a message", () => {
   test("addressed by name: observed although nothing about it is watched", async () => {
     const environment = town([listener("Ann", { watch: [Report] }), listener("Bob", { watch: [Report] })]);

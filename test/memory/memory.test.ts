@@ -44,6 +44,31 @@ describe("Memory", () => {
     );
   });
 
+  test("R1 property: it does so too where what is known to be new is added without being looked for", () => {
+    const step = fc.oneof({ weight: 6, arbitrary: fc.constant("append" as const) }, { weight: 1, arbitrary: anyWrite });
+    fc.assert(
+      fc.property(options, fc.array(step, { maxLength: 60 }), (given, steps) => {
+        const memory = new Memory(given);
+        const naive = new NaiveMemory(given);
+        for (const [n, write] of steps.entries()) {
+          if (write !== "append") writeBoth(memory, naive, write);
+          else {
+            const message = said(`new${n}`, `Action${n % 3}`);
+            memory.append(message);
+            naive.add(message);
+          }
+        }
+        expectSameAnswers(memory, naive);
+        for (const message of [...naive.held]) {
+          expect(memory.add(message)).toBe(false);
+          expect(memory.delete(message.id)).toBe(naive.delete(message.id));
+        }
+        expect(memory.size).toBe(naive.held.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   test("R1 property: it still does after thousands of writes have made and closed its holes", () => {
     const size = fc.record({ limit: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }), seed: fc.nat(1000) });
     fc.assert(
