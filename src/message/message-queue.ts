@@ -74,6 +74,17 @@ export class MessageQueue {
     return true;
   }
 
+  /**
+   * Puts a message in line where it is known that its id does not wait: the caller answers for that. As long as nobody asks for an id, none is noted.
+   *
+   * @throws QueueFullError when the limit is reached.
+   */
+  append(message: Message): void {
+    if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
+    if (this.isEmpty) this.#only = message;
+    else this.#join(message, 0);
+  }
+
   /** Takes the first message, or `undefined` from an empty queue. */
   pop(): Message | undefined {
     const waiting = this.#waiting;
@@ -98,9 +109,10 @@ export class MessageQueue {
 
   /** Whether a message of this id waits. */
   has(id: string): boolean {
-    if (this.#waiting === undefined) return this.#only?.id === id;
-    const { ids, lanes } = this.#waiting;
-    return ids === undefined ? lanes.some((message) => message.id === id) : ids.has(id);
+    const waiting = this.#waiting;
+    if (waiting === undefined) return this.#only?.id === id;
+    if (waiting.ids === undefined && waiting.lanes.size <= FEW_WAITING) return waiting.lanes.some((message) => message.id === id);
+    return (waiting.ids ??= idsOf(waiting.lanes)).has(id);
   }
 
   /**
@@ -147,8 +159,7 @@ export class MessageQueue {
     if (this.#only !== undefined) waiting.lanes.push(this.#only, 0);
     this.#only = undefined;
     waiting.lanes.push(message, priority);
-    if (waiting.ids !== undefined) waiting.ids.add(message.id);
-    else if (waiting.lanes.size > FEW_WAITING) waiting.ids = idsOf(waiting.lanes);
+    waiting.ids?.add(message.id);
   }
 }
 
@@ -158,7 +169,7 @@ const FEW_WAITING = 8;
 /** Exists while more than one waits, so that a hundred thousand idle inboxes weigh nothing. */
 interface Waiting {
   readonly lanes: PriorityLanes<Message>;
-  /** Of all that wait, once there are too many to look through. */
+  /** Of all that wait, once somebody asks and there are too many to look through. */
   ids: Set<string> | undefined;
 }
 

@@ -8,21 +8,27 @@ import { FEW_HEARERS, type RunState } from "./run-state.ts";
 export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
-  if (from === "role" && !state.hasChosenIds) state.history.append(message);
-  else state.history.add(message);
+  const isNew = isNewHere(state, message, from);
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
   if (many === undefined) {
     for (let place = 0; place < to.length; place += 1) {
       const name = to[place] as string;
       // A live run has just found who alone hears it.
       const role = state.hearing?.name === name ? state.hearing : roleOf(state, name);
-      if (role.hear(message)) state.ready.add(role);
+      if (role.hear(message, isNew)) state.ready.add(role);
     }
-  } else for (const role of many.members) if (role.hear(message)) state.ready.add(role);
+  } else for (const role of many.members) if (role.hear(message, isNew)) state.ready.add(role);
   // A journal may keep the names: nobody else has a use for the roles.
   if (many?.isShared === false) state.audiences.delete(to);
   if (dead !== undefined) buryAll(state, message, dead);
   if (from === "role" && to.length === 0 && isOutput(sent)) state.outputs.push(message);
+}
+
+/** Keeps a message, and tells whether nobody can have heard it: what was never delivered waits nowhere. */
+function isNewHere({ history, hasChosenIds }: RunState, message: Message, from: "role" | "outside"): boolean {
+  if (from === "outside" || hasChosenIds) return history.add(message);
+  history.append(message);
+  return true;
 }
 
 function buryAll(state: RunState, message: Message, addresses: readonly string[]): void {

@@ -125,9 +125,17 @@ export class RoleState {
     return mail instanceof MessageQueue ? mail.size : 1;
   }
 
-  /** Puts a message in line. False, and nothing changes, when its id waits already. */
-  hear(message: Message): boolean {
-    if (this.#mail !== undefined) return this.mailbox.push(message);
+  /**
+   * Puts a message in line. False, and nothing changes, when its id waits already.
+   *
+   * @param isNew it is known that it does not
+   */
+  hear(message: Message, isNew: boolean): boolean {
+    if (this.#mail !== undefined) {
+      if (!isNew) return this.mailbox.push(message);
+      this.mailbox.append(message);
+      return true;
+    }
     this.#mail = message;
     return true;
   }

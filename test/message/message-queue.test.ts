@@ -128,20 +128,34 @@ describe("MessageQueue", () => {
   });
 
   test("Q1, Q2 property: it behaves as a plain sorted list does", () => {
-    type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "popAll" | "json";
+    type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "append" | "popAll" | "json" | "asked";
     const step: fc.Arbitrary<Step> = fc.oneof(
       { weight: 6, arbitrary: fc.record({ push: fc.nat(30), priority: fc.integer({ min: -3, max: 3 }) }) },
       { weight: 3, arbitrary: fc.record({ pops: fc.integer({ min: 1, max: 6 }) }) },
-      { weight: 1, arbitrary: fc.constantFrom("popAll" as const, "json" as const) },
+      { weight: 5, arbitrary: fc.constant("append" as const) },
+      { weight: 2, arbitrary: fc.constantFrom("popAll" as const, "json" as const, "asked" as const) },
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }), (steps, limit) => {
+        let made = 0;
         let queue = new MessageQueue({ limit });
         // The model: waiting entries in order of leaving.
         const model: { id: string; priority: number }[] = [];
         for (const each of steps) {
           if (each === "popAll") expect(ids(queue.popAll())).toEqual(model.splice(0).map((entry) => entry.id));
-          else if (each === "json") queue = MessageQueue.fromJSON(JSON.parse(JSON.stringify(queue)));
+          else if (each === "append") {
+            // Known to be new: nobody has looked.
+            const id = `new${(made += 1)}`;
+            if (model.length === limit) expect(() => queue.append(said(id))).toThrow(QueueFullError);
+            else {
+              queue.append(said(id));
+              model.push({ id, priority: 0 });
+              model.sort((a, b) => a.priority - b.priority);
+            }
+          } else if (each === "asked") {
+            for (const { id } of model) expect([queue.has(id), queue.push(said(id))]).toEqual([true, false]);
+            for (let n = 0; n <= 30; n++) expect(queue.has(`m${n}`)).toBe(model.some((entry) => entry.id === `m${n}`));
+          } else if (each === "json") queue = MessageQueue.fromJSON(JSON.parse(JSON.stringify(queue)));
           else if ("pops" in each) for (let n = 0; n < each.pops; n++) expect(queue.pop()?.id).toBe(model.shift()?.id);
           else {
             const id = `m${each.push}`;
@@ -159,10 +173,10 @@ describe("MessageQueue", () => {
           expect(queue.size).toBe(model.length);
           expect(queue.isEmpty).toBe(model.length === 0);
           expect(ids(queue.peek(3))).toEqual(model.slice(0, 3).map((entry) => entry.id));
-          for (let n = 0; n <= 30; n++) expect(queue.has(`m${n}`)).toBe(model.some((entry) => entry.id === `m${n}`));
         }
+        for (let n = 0; n <= 30; n++) expect(queue.has(`m${n}`)).toBe(model.some((entry) => entry.id === `m${n}`));
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     );
   });
 

@@ -78,7 +78,8 @@ describe("RS1 what a role has heard", () => {
         const line = new MessageQueue();
         for (const [what, place] of deeds) {
           const message = messages[place] as (typeof messages)[number];
-          if (what === "hear") expect(role.hear(message)).toBe(line.push(message));
+          // Where it is known to be new, it may be told so.
+          if (what === "hear") expect(role.hear(message, place % 2 === 0 && !line.has(message.id))).toBe(line.push(message));
           else if (what === "take") expect(role.takeNext()).toBe(line.pop());
           else if (what === "look") expect(role.mailbox.toJSON()).toEqual(line.toJSON());
           else expect(role.news(place)).toEqual(line.peek(place));
