@@ -62,7 +62,7 @@ export class Activation implements RoleContext {
     this.#hired = hired;
     this.#state = role;
     this.#inbox = role.news(this.take);
-    this.#memory = new MemoryDraft({ base: role.isBlank ? role : role.memory, act: this.act });
+    this.#memory = new MemoryDraft({ base: role.recalled, act: this.act });
   }
 
   /** Made when something waits in it, or fails. @internal */

@@ -19,7 +19,7 @@ import type { HiredRoles } from "./hired-roles.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";
 import type { RoleMemory } from "./role-memories.ts";
-import type { Directory, Route } from "./router.ts";
+import type { Directory } from "./router.ts";
 import type { SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 import { takeTurn } from "./turn.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
@@ -124,9 +124,12 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
   publish(given: Message): Receipt {
-    const said = fromOutside(given);
-    const waits = this.state.scheduler === "rounds" && (this.#running > 0 || this.midRound);
-    const sent = this.#parts.log.record(publishedAs(said, this.directory.route(said), waits));
+    const message = fromOutside(given);
+    const { to, dead } = this.directory.route(message);
+    const { scheduler, hasActed, pending } = this.state;
+    const waits = scheduler === "rounds" && (this.#running > 0 || hasActed || pending.length > 0);
+    const said: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
+    const sent = this.#parts.log.record(waits ? { ...said, atBarrier: true } : said);
     if (sent.to.length === 0 || sent.dead !== undefined) this.#announcer.saidOutside(sent);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };
@@ -289,10 +292,4 @@ function fromOutside(given: Message): Message {
 /** Rounds so far; where there are none, the most activations of one role: what bounds a run in both regimes. */
 export function roundsOf(state: RunState): number {
   return state.scheduler === "rounds" ? state.round : state.busiest;
-}
-
-/** @param waits whether it is delivered at the end of the round */
-function publishedAs(message: Message, { to, dead }: Route, waits: boolean): MessagePublished {
-  if (dead.length === 0 && !waits) return { type: "message", message, to };
-  return { type: "message", message, to, ...(dead.length === 0 ? {} : { dead }), ...(waits ? { atBarrier: true } : {}) };
 }

@@ -86,11 +86,12 @@ export class MemoryDraft implements MessageMemory {
   add(message: Message): boolean {
     if (this.#isClosed) throw this.#late("add");
     const few = this.#few;
-    if (few === undefined && this.#isBlank) {
+    // Nothing is below it, and nothing was written.
+    if (this.#made === undefined && few === undefined && this.#changes === undefined) {
       this.#few = [message];
       return true;
     }
-    const base = this.#base;
+    const base = this.#made ?? this.#base;
     const count = few === undefined ? 0 : few.length;
     const isFull = base.limit !== undefined && base.size + count >= base.limit;
     if (this.#changes !== undefined || count >= FEW_MESSAGES || isFull) return this.#addToMany(message);
@@ -119,7 +120,8 @@ export class MemoryDraft implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    if (this.#few === undefined && this.#changes === undefined) return !this.#isBlank && this.#base.has(target);
+    if (this.#few === undefined && this.#changes === undefined)
+      return (this.#made !== undefined || this.#isClosed) && this.#base.has(target);
     if (this.#few !== undefined && typeof target !== "string") return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
@@ -231,11 +233,6 @@ export class MemoryDraft implements MessageMemory {
 
   get #base(): ReadableMemory {
     return (this.#made ??= (this.#holder as MemoryHolder).memory);
-  }
-
-  /** Whether there is nothing to be looked at below what was written. A draft that is over may show what was written since. */
-  get #isBlank(): boolean {
-    return this.#made === undefined && this.#changes === undefined && !this.#isClosed;
   }
 
   #write(what: string): Changes {

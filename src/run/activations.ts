@@ -43,9 +43,7 @@ export function takeEffect(state: RunState, role: RoleState, event: ToldEnd): vo
     for (let had = 0; had < take; had += 1) if (role.takeNext() === undefined) throw tookTooMany(role, take, had);
     standBehind(state, role);
   }
-  if (remembered !== undefined) {
-    for (let place = 0; place < remembered.length; place += 1) role.remember(remembered[place] as Message);
-  }
+  if (remembered !== undefined) role.remember(remembered);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
   if (event.plan !== undefined) role.plan = Plan.fromJSON(event.plan);
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };

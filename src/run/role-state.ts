@@ -170,17 +170,21 @@ export class RoleState {
     return memory;
   }
 
-  /** Whether nothing was remembered, or looked for, so far. */
-  get isBlank(): boolean {
-    return this.#memory === undefined;
+  /** Its memory, or who will have one, where nothing was remembered or looked for so far. */
+  get recalled(): Memory | this {
+    const held = this.#memory;
+    if (held === undefined) return this;
+    return held instanceof Memory ? held : this.memory;
   }
 
-  /** Adds a message to its memory. */
-  remember(message: Message): void {
+  /** Adds messages to its memory. */
+  remember(messages: readonly Message[]): void {
     const held = this.#memory;
-    if (held instanceof Memory) held.add(message);
-    else if (held === undefined) this.#memory = message;
-    else this.memory.add(message);
+    if (held === undefined && messages.length === 1) this.#memory = messages[0];
+    else {
+      const memory = held instanceof Memory ? held : this.memory;
+      for (let place = 0; place < messages.length; place += 1) memory.add(messages[place] as Message);
+    }
   }
 
   get workingMemory(): Memory {

@@ -187,7 +187,7 @@ describe("a role that waits", () => {
       "has heard one message and remembers it",
       (role) => {
         role.hear(message, false);
-        role.remember(message);
+        role.remember([message]);
         role.takeNext();
         role.passOn();
       },
