@@ -47,7 +47,7 @@ export class Run implements AsyncIterable<RunEvent> {
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
       started: () => this.#becomeRunning(),
-      resumed: () => this.#resumed(),
+      resumed: () => (this.#pause === undefined ? undefined : this.#pauseOver()),
     };
     const { signal: stopped } = controls;
     const proceed = (): void => this.proceed();
@@ -106,10 +106,6 @@ export class Run implements AsyncIterable<RunEvent> {
     this.#phase = "running";
     this.#isKnown = true;
     this.#grew();
-  }
-
-  #resumed(): Promise<void> | undefined {
-    return this.#pause === undefined ? undefined : this.#pauseOver();
   }
 
   async #pauseOver(): Promise<void> {
