@@ -11,7 +11,9 @@ import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
+import { actName } from "../run/act-name.ts";
 import type { RecordedMemoryOp, Sent } from "../run/event.ts";
+import { noPast } from "../run/past.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ToldEnd } from "../run/told-end.ts";
 import { Asking } from "./asking.ts";
@@ -33,8 +35,6 @@ import type { TurnTools } from "./turn-tools.ts";
  */
 export class Activation implements RoleContext {
   /** @internal */
-  readonly act: string;
-  /** @internal */
   readonly take: number;
   /** @internal */
   readonly at: number;
@@ -46,23 +46,33 @@ export class Activation implements RoleContext {
   readonly #state: RoleState;
   readonly #inbox: readonly Message[];
   readonly #memory: MemoryDraft;
+  /** How many the role had ended before. */
+  readonly #n: number;
+  #act: string | undefined;
   #outbox: Outbox | undefined;
   #attempt: Attempt | undefined;
   #sideWork: SideWork | undefined;
   #closed = false;
 
   constructor(tools: TurnTools, hired: Definition, role: RoleState) {
-    const { open } = role;
+    const { isPlain } = role;
+    const open = isPlain ? undefined : role.open;
     const now = tools.clock.now();
-    this.act = open?.act ?? role.nextAct;
-    this.take = open?.take ?? role.retake ?? role.waiting;
-    this.at = open?.at ?? tools.past.startOf(this.act) ?? now;
+    this.#n = role.n;
+    this.#act = isPlain ? undefined : (open?.act ?? role.nextAct);
+    this.take = isPlain ? role.waiting : (open?.take ?? role.retake ?? role.waiting);
+    this.at = open?.at ?? (tools.past === noPast ? undefined : tools.past.startOf(role.nextAct)) ?? now;
     this.beganAt = this.at === now ? undefined : now;
     this.#tools = tools;
     this.#hired = hired;
     this.#state = role;
     this.#inbox = role.news(this.take);
-    this.#memory = new MemoryDraft({ base: role.recalled, act: this.act });
+    this.#memory = new MemoryDraft({ base: role.recalled, by: this });
+  }
+
+  /** A plain role's first attempt is named when that is told. @internal */
+  get act(): string {
+    return (this.#act ??= actName(this.name, this.#n, 1));
   }
 
   /** Made when something waits in it, or fails. @internal */
@@ -122,19 +132,19 @@ export class Activation implements RoleContext {
 
   /** Everything this activation changed. @internal */
   ended(round: number): ToldEnd {
-    const { act, take, at } = this;
+    const { take, at } = this;
     const role = this.#state.name;
     const side = this.#sideWork;
     const said = this.#outbox?.sent ?? silence;
     const remembered = knownMemory(this.#memory, this.#inbox, said);
     const memory = remembered === undefined ? recordedMemory(this.#memory, this.#inbox, said) : undefined;
-    if (side === undefined) return { type: "act.ended", act, role, round, take, at, said, memory, working: noOps, remembered };
+    if (side === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noOps, remembered };
     const { custom, plan, working } = side.written;
     const state = custom?.changes(role, this.#hired.spec.role.state);
     const planned = plan?.changes();
     const noted = working === undefined ? noOps : recordedMemory(working, this.#inbox, said);
     const summary = side.asking?.newSummary;
-    const ended = { type: "act.ended" as const, act, role, round, take, at, said, memory, working: noted, remembered };
+    const ended = { type: "act.ended" as const, by: this, role, round, take, at, said, memory, working: noted, remembered };
     return {
       ...ended,
       ...(state === undefined ? {} : { state }),

@@ -60,7 +60,7 @@ export class SideWork {
   }
 
   get workingMemory(): MemoryDraft {
-    return (this.#working ??= this.#closable(new MemoryDraft({ base: this.#role.workingMemory, act: this.#act })));
+    return (this.#working ??= this.#closable(new MemoryDraft({ base: this.#role.workingMemory, by: { act: this.#act } })));
   }
 
   /** What was written, if anything may have been. */

@@ -8,8 +8,10 @@ import { made, type Message, type MessageFields, nameOr } from "../message/messa
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { StepOut } from "../role/step-role.ts";
 import { changedState } from "../run/activations.ts";
-import type { ActEnded, RecordedMemoryOp, Sent } from "../run/event.ts";
+import { actName } from "../run/act-name.ts";
+import type { RecordedMemoryOp, Sent } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
+import type { ToldEnd } from "../run/told-end.ts";
 import type { ActivationHost } from "./activation-parts.ts";
 import { assertMessageSize } from "./message-size.ts";
 import { heldState, type StateChange, stateChange } from "./step-state.ts";
@@ -23,14 +25,15 @@ import { heldState, type StateChange, stateChange } from "./step-state.ts";
  */
 export class StepActivation implements StepOut {
   /** @internal */
-  readonly act: string;
-  /** @internal */
   readonly take: number;
   /** @internal */
   readonly at: number;
   readonly #host: ActivationHost;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
+  /** How many the role had ended before. */
+  readonly #n: number;
+  #act: string | undefined;
   #message: Message | undefined;
   #said: Sent[] | undefined;
   #change: StateChange | undefined;
@@ -40,19 +43,26 @@ export class StepActivation implements StepOut {
   /**
    * Told one by one: an object for all of it would be made for each activation.
    *
+   * @param act its name, unless it is the first attempt of a plain role: then it is named when that is told
    * @param at when it began
    */
-  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, act: string, take: number, at: number) {
+  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, act: string | undefined, take: number, at: number) {
     this.#host = host;
     this.#spec = spec;
     this.#role = role;
-    this.act = act;
+    this.#n = role.n;
+    this.#act = act;
     this.take = take;
     this.at = at;
   }
 
   get name(): string {
     return this.#role.name;
+  }
+
+  /** @internal */
+  get act(): string {
+    return (this.#act ??= actName(this.name, this.#n, 1));
   }
 
   live(): void {
@@ -78,14 +88,14 @@ export class StepActivation implements StepOut {
   settle(): void {}
 
   /** Everything this activation changed. */
-  ended(round: number): ActEnded {
-    const { act, take, at } = this;
+  ended(round: number): ToldEnd {
+    const { take, at } = this;
     const role = this.#role.name;
     const said = this.#said ?? silence;
     const state = this.#change;
     // Written out twice: a spread costs more than all of it.
-    if (state === undefined) return { type: "act.ended", act, role, round, take, at, said, memory: noOps, working: noOps };
-    return { type: "act.ended", act, role, round, take, at, said, memory: noOps, working: noOps, state };
+    if (state === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory: noOps, working: noOps };
+    return { type: "act.ended", by: this, role, round, take, at, said, memory: noOps, working: noOps, state };
   }
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {

@@ -15,8 +15,8 @@ export interface MemoryHolder {
 export interface MemoryDraftOptions {
   /** Must not change while the draft is open. */
   readonly base: ReadableMemory | MemoryHolder;
-  /** The activation that writes, for the error a late write gets. */
-  readonly act: string;
+  /** The activation that writes. The error that a late write gets asks for its name. */
+  readonly by: { readonly act: string };
 }
 
 /**
@@ -33,7 +33,7 @@ export class MemoryDraft implements MessageMemory {
   /** The base, if it is there. */
   #made: ReadableMemory | undefined;
   readonly #holder: MemoryHolder | undefined;
-  readonly #act: string;
+  readonly #by: MemoryDraftOptions["by"];
   /** All that was written, as long as that is a few messages remembered. Most activations write no more. */
   #few: Message[] | undefined;
   #changes: Changes | undefined;
@@ -43,7 +43,7 @@ export class MemoryDraft implements MessageMemory {
     const { base } = options;
     this.#made = "memory" in base ? undefined : base;
     this.#holder = "memory" in base ? base : undefined;
-    this.#act = options.act;
+    this.#by = options.by;
   }
 
   get ignoreId(): boolean {
@@ -241,7 +241,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   #late(what: string): ContextClosedError {
-    return new ContextClosedError(this.#act, `memory.${what}`);
+    return new ContextClosedError(this.#by.act, `memory.${what}`);
   }
 
   /** What was written, to be asked for more than a few messages can tell. */

@@ -9,7 +9,7 @@ import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sen
 import { KnownMessages } from "./known-messages.ts";
 import { nothingCarried, type RoleState } from "./role-state.ts";
 import { isSuspicious, progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
-import type { ToldEnd } from "./told-end.ts";
+import type { Effect } from "./told-end.ts";
 
 /** An activation began. */
 export function openActivation(state: RunState, event: ActStarted): void {
@@ -36,7 +36,7 @@ export function endActivation(state: RunState, event: ActEnded): void {
 }
 
 /** The same where it is known that the activation is the one that the role is in, or its next one. Every hop comes by here. */
-export function takeEffect(state: RunState, role: RoleState, event: ToldEnd): void {
+export function takeEffect(state: RunState, role: RoleState, event: Effect): void {
   const { memory, remembered, working, said, take } = event;
   if (working.length > 0 || (memory !== undefined && memory.length > 0)) consumeAndRemember(state, role, event);
   else {
@@ -131,7 +131,7 @@ function tookTooMany({ name }: RoleState, take: number, had: number): JournalErr
   return damaged(`${name} consumed ${take} messages but had ${had}`);
 }
 
-function consumeAndRemember(state: RunState, role: RoleState, { take, said, memory, working }: ToldEnd): void {
+function consumeAndRemember(state: RunState, role: RoleState, { take, said, memory, working }: Effect): void {
   const known = new KnownMessages(consume(state, role, take), said);
   if (memory !== undefined && memory.length > 0) remember(role.memory, memory, known);
   if (working.length > 0) remember(role.workingMemory, working, known);

@@ -14,7 +14,7 @@ import {
 } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
 import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, type RunState } from "./run-state.ts";
-import type { ToldEnd } from "./told-end.ts";
+import type { Effect } from "./told-end.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
 /**
@@ -52,7 +52,7 @@ export function applyNext(state: RunState, body: RunEventBody, runId: string): v
 }
 
 /** The same for the end of an activation that is known to be the one that `role` is in, or its next one. */
-export function applyEnd(state: RunState, role: RoleState, end: ToldEnd): void {
+export function applyEnd(state: RunState, role: RoleState, end: Effect): void {
   try {
     takeEffect(state, role, end);
   } catch (error) {

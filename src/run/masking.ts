@@ -3,7 +3,7 @@ import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
-import type { ToldEnd } from "./told-end.ts";
+import type { Effect, ToldEnd } from "./told-end.ts";
 
 /** A JSON value with every text in it masked, keys too. What holds no secret is given back as it is, not copied. */
 export function masked<T>(mask: Mask, value: T): T {
@@ -55,7 +55,7 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 /** The end of an activation as it may be written down: the same object when it holds no secret. */
 export function maskedEnd(mask: Mask, event: ActEnded): ActEnded;
 export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd;
-export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd {
+export function maskedEnd(mask: Mask, event: Effect): Effect {
   const said = maskedWords(mask, event.said);
   const memory = event.memory === undefined || event.memory.length === 0 ? event.memory : maskedOps(mask, event.memory);
   const working = event.working.length === 0 ? event.working : maskedOps(mask, event.working);

@@ -90,6 +90,11 @@ export class RoleState {
     return wasOpen;
   }
 
+  /** Whether it has done no more than hear, speak and change its state: nothing of it is open, and nothing has failed. */
+  get isPlain(): boolean {
+    return this.#life === undefined;
+  }
+
   /** Names its next activation, or the next attempt at it. */
   get nextAct(): string {
     return actName(this.name, this.n, this.#life === undefined ? 1 : this.failures + 1);

@@ -1,7 +1,7 @@
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { applyEnd, applyNext } from "./apply.ts";
-import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
+import { type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { maskedBody, maskedEnd } from "./masking.ts";
 import type { RoleState } from "./role-state.ts";
@@ -55,7 +55,7 @@ export class RunLog {
   /** Of the turn in which the first of them came, unless all that they wait for is being written. */
   #turnEnds: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
-  #latest: Exclude<RunEventBody, ActEnded> | ToldEnd | undefined;
+  #latest: RunEventBody | ToldEnd | undefined;
 
   constructor(parts: RunLogParts) {
     this.state = parts.state;
@@ -97,7 +97,7 @@ export class RunLog {
 
   /** What was recorded last. */
   get latest(): RunEventBody | undefined {
-    return this.#latest?.type === "act.ended" ? namedEnd(this.#latest) : this.#latest;
+    return this.#latest !== undefined && "by" in this.#latest ? namedEnd(this.#latest) : this.#latest;
   }
 
   /** Whether nothing is recorded that {@link durable} would wait for. */
@@ -176,7 +176,8 @@ const everybody = (): boolean => true;
 /** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
 function endInEnvelope({ v, runId, seq, time }: Envelope, end: ToldEnd): RunEvent {
   if (end.at === undefined || !isPlain(end)) return { v, runId, seq, time, ...namedEnd(end) };
-  const { type, act, role, round, take, at, said, working, state } = end;
+  const { type, role, round, take, at, said, working, state } = end;
+  const { act } = end.by;
   const memory = memoryIn(end);
   if (state !== undefined) return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working, state };
   return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working };

@@ -198,6 +198,7 @@ describe.each([
     const { rc, environment } = await keptAfter();
     const before = JSON.stringify(environment.toJSON());
     expect(() => late(rc)).toThrow(ContextClosedError);
+    expect(() => late(rc)).toThrow("activation Ann#0~1 had ended");
     expect(JSON.stringify(environment.toJSON())).toBe(before);
   });
 

@@ -9,7 +9,7 @@ const message = (id: string): Message => createMessage(`says ${id}`, { id, times
 const sent = (one: Message): Sent => ({ message: one, to: [] });
 
 function draftOf(...remembered: readonly Message[]): MemoryDraft {
-  const draft = new MemoryDraft({ base: new Memory(), act: "Ann#0~1" });
+  const draft = new MemoryDraft({ base: new Memory(), by: { act: "Ann#0~1" } });
   draft.addBatch(remembered);
   return draft;
 }

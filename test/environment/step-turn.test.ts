@@ -318,6 +318,7 @@ describe("what a step function says", () => {
       "go",
     );
     expect(() => kept?.say("late")).toThrow(expect.objectContaining({ code: "CONTEXT_CLOSED" }));
+    expect(() => kept?.say("late")).toThrow("activation Ann#0~1 had ended");
     expect(contents(environment.history)).toEqual(["go"]);
   });
 

@@ -76,7 +76,7 @@ describe("debugMemory", () => {
     const empty = { messages: 0, bytes: 0, oldest: undefined, newest: undefined, byCause: [], repeated: [], faults: [] };
     expect(debugMemory(new Memory())).toMatchObject(empty);
     expect(debugMemory([])).toMatchObject(empty);
-    const draft = new MemoryDraft({ base: filled(), act: "a#1~1" });
+    const draft = new MemoryDraft({ base: filled(), by: { act: "a#1~1" } });
     draft.add(say("5", "light them"));
     draft.delete("1");
     expect(debugMemory(draft)).toMatchObject({ messages: 4, faults: [] });

@@ -20,7 +20,7 @@ function memoryOf(...names: string[]): Memory {
 }
 
 function draftOver(base: ReadableMemory): MemoryDraft {
-  return new MemoryDraft({ base, act: "Alice#1~1" });
+  return new MemoryDraft({ base, by: { act: "Alice#1~1" } });
 }
 
 function ids(messages: Iterable<Message>): string[] {
@@ -71,7 +71,7 @@ describe("MemoryDraft", () => {
     fc.assert(
       fc.property(situation, steps, fc.boolean(), ({ options }, during, settles) => {
         const { memory, naive } = built(options, []);
-        const draft = new MemoryDraft({ base: { memory }, act: "Alice#1~1" });
+        const draft = new MemoryDraft({ base: { memory }, by: { act: "Alice#1~1" } });
         for (const [write, isAsked] of during) {
           writeBoth(draft, naive, write);
           if (isAsked) expectSameAnswers(draft, naive);
@@ -94,7 +94,7 @@ describe("MemoryDraft", () => {
         return memoryOf();
       },
     };
-    const draft = new MemoryDraft({ base: holder, act: "Alice#1~1" });
+    const draft = new MemoryDraft({ base: holder, by: { act: "Alice#1~1" } });
     expect([draft.has(said("one")), draft.has("one"), draft.add(said("one")), draft.remembered?.length, made]).toEqual([
       false,
       false,
@@ -107,7 +107,7 @@ describe("MemoryDraft", () => {
 
   test("D3 once settled it shows what is in a memory that nobody had asked for before", () => {
     const memory = new Memory();
-    const draft = new MemoryDraft({ base: { memory }, act: "Alice#1~1" });
+    const draft = new MemoryDraft({ base: { memory }, by: { act: "Alice#1~1" } });
     draft.add(said("one"));
     draft.close();
     memory.add(said("one"));
