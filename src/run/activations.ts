@@ -8,7 +8,7 @@ import { deliver } from "./deliver.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { nothingCarried, type RoleState } from "./role-state.ts";
-import { isSuspicious, progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
+import { progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
 
 /** An activation began. */
@@ -63,7 +63,7 @@ export function resumeActivation(state: RunState, event: ActResumed): void {
 
 /** The activation is over for good, and the next one is another. */
 function passOn(state: RunState, role: RoleState): void {
-  if (isSuspicious(state)) progress(state);
+  if (state.stalled > 0 || state.suspects.size > 0) progress(state);
   if (role.passOn()) state.open.delete(role.name);
   if (state.scheduler === "rounds") {
     role.ranIn = state.round;
