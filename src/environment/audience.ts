@@ -17,32 +17,37 @@ export interface Listing<R extends Hearer> extends Many<R> {
  * Those who are hired by one definition. It owns their order, and which lists they stand in.
  *
  * KI1 they stand in hire order, whenever they came. KI2 whoever comes costs the same, in however many audiences: these hear of the first one
- * after they were looked at, and not of the next.
+ * after they were looked at, and not of the next. KI3 a list of them that was given never changes.
  */
 export class Kin<R extends Hearer> {
-  readonly #members: R[] = [];
+  #members: R[] = [];
   readonly #audiences: Audience<R>[] = [];
   #isListed = false;
 
   add(role: R): void {
+    if (this.#isListed) this.#forgetList();
     const members = this.#members;
     let place = members.length;
     while (place > 0 && (members[place - 1] as R).index > role.index) place -= 1;
     if (place === members.length) members.push(role);
     else members.splice(place, 0, role);
-    if (!this.#isListed) return;
-    this.#isListed = false;
-    for (const audience of this.#audiences) audience.forget();
   }
 
   joins(audience: Audience<R>): void {
     this.#audiences.push(audience);
   }
 
-  /** Those who have come so far, for a list that is forgotten when one more comes. */
+  /** Those who have come so far. Whom it is given to hears when one more comes. */
   listed(): readonly R[] {
     this.#isListed = true;
     return this.#members;
+  }
+
+  /** There may be a million of them: most are listed once, after all have come, and so it is not the list that is a copy. */
+  #forgetList(): void {
+    this.#isListed = false;
+    this.#members = this.#members.slice();
+    for (const audience of this.#audiences) audience.forget();
   }
 }
 
@@ -97,10 +102,10 @@ export function listed<R extends Hearer>(members: readonly R[]): Listing<R> {
   return { members, isShared: false, names: undefined };
 }
 
-/** The roles of some lists, each once and in hire order: a list of its own. */
+/** The roles of some lists, each once and in hire order: a list of its own, unless there is but one. */
 export function merged<R extends Hearer>(lists: readonly (readonly R[])[]): readonly R[] {
   const [first = [], ...others] = lists;
-  if (others.length === 0) return first.slice();
+  if (others.length === 0) return first;
   return [...new Set(lists.flat())].sort((a, b) => a.index - b.index);
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createMessage, type Message } from "../../src/message/message.ts";
-import type { Hearer } from "../../src/environment/audience.ts";
+import { type Hearer, Kin } from "../../src/environment/audience.ts";
 import type { Many } from "../../src/run/run-state.ts";
 import { Directory, type Listening } from "../../src/environment/router.ts";
 import { spentBy } from "../kernel/spent.ts";
@@ -207,4 +207,16 @@ describe("Directory", () => {
     expect(directory.route(createMessage("x", { causeBy: "constructor" })).to).toEqual(["constructor"]);
     expect(directory.route(createMessage("x", { sendTo: "hasOwnProperty" })).dead).toEqual(["hasOwnProperty"]);
   });
+});
+
+test("KI3 a list that was given stays as it is, whoever is hired after, before or between", () => {
+  const kin = new Kin<Hearer>();
+  const [a, b, c] = ["a", "b", "c"].map((own, index) => ({ name: own, index })) as [Hearer, Hearer, Hearer];
+  kin.add(b);
+  const one = kin.listed();
+  kin.add(c);
+  const two = kin.listed();
+  kin.add(a);
+  expect([one, two, kin.listed()]).toEqual([[b], [b, c], [a, b, c]]);
+  expect(kin.listed()).toBe(kin.listed());
 });
