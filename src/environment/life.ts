@@ -56,7 +56,7 @@ function remember(rc: Living, hired: Definition, inbox: readonly Message[], obse
 /** What an action said: that they are messages is known. */
 function publish(rc: Living, said: Said | Promise<Said>): void | Promise<void> {
   if (said === undefined) return;
-  if (said instanceof Promise) return said.then((came) => publishAll(rc, came));
+  if ("then" in said) return said.then((came) => publishAll(rc, came));
   if (Array.isArray(said)) publishAll(rc, said);
   else rc.publish(said as Message);
 }

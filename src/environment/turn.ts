@@ -14,8 +14,7 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
 export function takeTurn(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
   for (;;) {
     const result = attempt(tools, hired, role);
-    if (result instanceof Promise) return goOn(tools, hired, role, result);
-    if (result !== "retry") return result;
+    if (result !== "retry") return "kind" in result ? result : goOn(tools, hired, role, result);
     if (tools.mode === "replay") return { kind: "retried" };
   }
 }

@@ -86,6 +86,26 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
     expect(made).toBe(3 * few);
   });
 
+  test("is told from one that waits also where somebody has put another Promise in the place of the engine's", async () => {
+    class Patched<T> extends Promise<T> {}
+    vi.stubGlobal("Promise", Patched);
+    let tries = 0;
+    const failing = answering(
+      "Ann",
+      async (rc) => {
+        tries += 1;
+        if (tries < 3) throw new Error("no");
+        return rc.message("fine");
+      },
+      { onFailure: retry(2) },
+    );
+    const environment = town([failing], { scheduler });
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("finished");
+    expect(contents(environment.history)).toEqual(["go", "fine"]);
+    expect((await played(20, scheduler, true)).said).toHaveLength(21);
+  });
+
   test("says nothing and remembers nothing where it stopped the run itself", async () => {
     const journal = memoryJournal();
     const runs: Run[] = [];
