@@ -19,13 +19,8 @@ interface Living extends RoleContext {
  * @param inbox what the activation took
  */
 export function live(rc: Living, hired: Definition, host: ActivationHost, inbox: readonly Message[]): void | Promise<void> {
-  if (!hired.remembers) return observe(rc, hired, inbox);
-  return (
-    host
-      .memoryOf(rc.name)
-      ?.kept.ready()
-      .then(() => observe(rc, hired, inbox)) ?? observe(rc, hired, inbox)
-  );
+  const memory = hired.remembers ? host.memoryOf(rc.name) : undefined;
+  return memory === undefined ? observe(rc, hired, inbox) : memory.kept.ready().then(() => observe(rc, hired, inbox));
 }
 
 function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void | Promise<void> {
