@@ -87,7 +87,7 @@ export class MemoryDraft implements MessageMemory {
     if (this.#isClosed) throw this.#late("add");
     const few = this.#few;
     // Nothing is below it, and nothing was written.
-    if (this.#made === undefined && few === undefined && this.#changes === undefined) {
+    if (this.#made === undefined && few === undefined && this.#changes === undefined && isNamed(message)) {
       this.#few = [message];
       return true;
     }
@@ -121,7 +121,7 @@ export class MemoryDraft implements MessageMemory {
 
   has(target: Message | string): boolean {
     if (this.#few === undefined && this.#changes === undefined)
-      return (this.#made !== undefined || this.#isClosed) && this.#base.has(target);
+      return (this.#made !== undefined || this.#isClosed || !isNamed(target)) && this.#base.has(target);
     if (this.#few !== undefined && typeof target !== "string") return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
@@ -307,6 +307,11 @@ export class MemoryDraft implements MessageMemory {
 
 /** Most messages that are looked through one by one, while none of them makes room. */
 const FEW_MESSAGES = 8;
+
+/** Whether it can be remembered at all. What cannot is refused by the memory itself, whether anybody had asked for that before or not. */
+function isNamed(target: Message | string): boolean {
+  return typeof target === "string" || typeof target.id === "string";
+}
 
 function isAmong(few: readonly Message[], { id, content }: Message, ignoreId: boolean): boolean {
   for (let place = 0; place < few.length; place += 1) {

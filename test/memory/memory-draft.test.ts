@@ -105,6 +105,17 @@ describe("MemoryDraft", () => {
     expect([draft.add(said("one")), draft.add(said("two")), draft.size, made]).toEqual([false, true, 2, 1]);
   });
 
+  test.each([null, undefined])(
+    "D1 what is no message, like %s, is refused as by the memory it stands on, though nobody asked for that before",
+    (wrong) => {
+      const nothing = wrong as unknown as Message;
+      const draft = new MemoryDraft({ base: { memory: memoryOf() }, act: "Alice#1~1" });
+      expect(() => draft.has(nothing)).toThrow(TypeError);
+      expect(() => draft.add(nothing)).toThrow(TypeError);
+      expect(draft.remembered).toBeUndefined();
+    },
+  );
+
   test("D3 once settled it shows what is in a memory that nobody had asked for before", () => {
     const memory = new Memory();
     const draft = new MemoryDraft({ base: { memory }, by: { act: "Alice#1~1" } });
