@@ -136,13 +136,14 @@ export class Activation implements RoleContext {
     const role = this.#state.name;
     const side = this.#sideWork;
     const said = this.#outbox?.sent ?? silence;
+    // What is wrong with the state is told before what is wrong with what it remembers.
+    const written = side?.written;
+    const state = written?.custom?.changes(role, this.#hired.spec.role.state);
+    const planned = written?.plan?.changes();
     const remembered = knownMemory(this.#memory, this.#inbox, said);
     const memory = remembered === undefined ? recordedMemory(this.#memory, this.#inbox, said) : undefined;
     if (side === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noOps, remembered };
-    const { custom, plan, working } = side.written;
-    const state = custom?.changes(role, this.#hired.spec.role.state);
-    const planned = plan?.changes();
-    const noted = working === undefined ? noOps : recordedMemory(working, this.#inbox, said);
+    const noted = written?.working === undefined ? noOps : recordedMemory(written.working, this.#inbox, said);
     const summary = side.asking?.newSummary;
     const ended = { type: "act.ended" as const, by: this, role, round, take, at, said, memory, working: noted, remembered };
     return {

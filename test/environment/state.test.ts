@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { canonicalJson, type Json } from "../../src/kernel/json.ts";
+import type { Message } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { StateDraft } from "../../src/environment/state-draft.ts";
 import type { RunResult } from "../../src/environment/run-result.ts";
@@ -82,6 +83,18 @@ describe("custom state", () => {
     expect((await onGo(role, 3)).state).toEqual({ d: { deep: [1] } });
     turn = 0;
     expect((await onGo(role, 4)).state).toEqual({ d: { deep: [1] }, e: ["d"] });
+  });
+
+  test("a change that leaves the schema is told before a memory of what is no message", async () => {
+    const role = defineRole({
+      name: "Ann",
+      state: Counter,
+      react: (rc) => {
+        rc.memory.add({ id: "no message" } as Message);
+        rc.state.count = 0.5;
+      },
+    });
+    expect((await onGo(role)).result).toMatchObject({ status: "failed", error: { code: "STATE_INVALID" } });
   });
 
   test("a view taken before the whole was replaced shows and writes what is there now", async () => {
