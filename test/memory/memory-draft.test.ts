@@ -109,7 +109,7 @@ describe("MemoryDraft", () => {
     "D1 what is no message, like %s, is refused as by the memory it stands on, though nobody asked for that before",
     (wrong) => {
       const nothing = wrong as unknown as Message;
-      const draft = new MemoryDraft({ base: { memory: memoryOf() }, act: "Alice#1~1" });
+      const draft = new MemoryDraft({ base: { memory: memoryOf() }, by: { act: "Alice#1~1" } });
       expect(() => draft.has(nothing)).toThrow(TypeError);
       expect(() => draft.add(nothing)).toThrow(TypeError);
       expect(draft.remembered).toBeUndefined();
