@@ -251,9 +251,9 @@ export class Activation implements RoleContext {
     return (this.#outbox ?? this.#speak()).issue(message, cause);
   }
 
-  /** @internal */
+  /** Also asked of what somebody made of this context, which knows nothing of it. @internal */
   isOwn(value: unknown): boolean {
-    return this.#outbox !== undefined && this.#outbox.isOwn(value);
+    return #outbox in this && this.#outbox !== undefined && this.#outbox.isOwn(value);
   }
 
   publish(message: Message, cause?: string): Receipt {

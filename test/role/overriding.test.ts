@@ -96,6 +96,21 @@ describe("think", () => {
 });
 
 describe("act", () => {
+  test.each([
+    ["a text", "spoke", (ctx: RoleContext) => `spoke of ${ctx.news[0]?.content}`],
+    ["a message", "message", (ctx: RoleContext) => ctx.message("spoke of go")],
+  ])("may be given a context made of its own, whose action gives back %s", async (_what, name, run) => {
+    class Careful extends Role {
+      override readonly actions = [defineAction({ name, run })];
+      override act(rc: RoleContext, action: Action): ReturnType<Role["act"]> {
+        const { memory, news, role } = rc;
+        const mine = { name: rc.name, memory, news, role, began: undefined, message: rc.message.bind(rc), issue: rc.issue.bind(rc) };
+        return super.act(Object.create(rc, Object.getOwnPropertyDescriptors(mine)) as RoleContext, action);
+      }
+    }
+    expect(contents((await onGo(new Careful())).outputs)).toEqual(["spoke of go"]);
+  });
+
   class Loud extends Role {
     override async act(rc: RoleContext, action: Action): Promise<Said> {
       const said = await super.act(rc, action);
