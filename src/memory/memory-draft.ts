@@ -1,10 +1,10 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
-import { type Changes, changesOver } from "./memory-changes.ts";
+import { MemoryChanges } from "./memory-changes.ts";
 import type { MemoryOp } from "./memory-op.ts";
 import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
-import { checkedCount, containing, identityIn, meantIn, memoryJson, newestOf, newsIn, olderThan } from "./recall.ts";
+import { checkedCount, containing, meantIn, memoryJson, newestOf, newsIn, olderThan } from "./recall.ts";
 
 /** Who remembers nothing yet, and gets a memory when that is asked for. */
 export interface MemoryHolder {
@@ -26,8 +26,9 @@ export interface MemoryDraftOptions {
  * applies `ops` to it, or drops them.
  *
  * D1 applying `ops` to the base gives a memory that answers every query as the draft did. D2 nothing is made before the first write, and
- * no write or query costs more for a larger base than the same on the base itself, but for messages the draft hides.
- * Where nobody looks at a base that is not there, none is made for a first message. D3 after `close` writes throw and reads go on; after `settle` they show the base as it now is.
+ * no write or query costs more for a larger base than the same on the base itself, but for messages the draft hides. Where nobody looks at a
+ * base that is not there, none is made for a first message. D3 after `close` writes throw and reads go on; after `settle` they show the base
+ * as it now is.
  */
 export class MemoryDraft implements MessageMemory {
   /** The base, if it is there. */
@@ -36,7 +37,7 @@ export class MemoryDraft implements MessageMemory {
   readonly #by: MemoryDraftOptions["by"];
   /** All that was written, as long as that is a few messages remembered. Most activations write no more. */
   #few: Message[] | undefined;
-  #changes: Changes | undefined;
+  #changes: MemoryChanges | undefined;
   #isClosed = false;
 
   constructor(options: MemoryDraftOptions) {
@@ -80,7 +81,7 @@ export class MemoryDraft implements MessageMemory {
   get size(): number {
     const changes = this.#changes;
     if (this.#few !== undefined) return this.#base.size + this.#few.length;
-    return changes === undefined ? this.#base.size : this.#baseSize(changes) + changes.added.size;
+    return changes === undefined ? this.#base.size : changes.baseSize + changes.added.size;
   }
 
   add(message: Message): boolean {
@@ -106,9 +107,8 @@ export class MemoryDraft implements MessageMemory {
   #addToMany(message: Message): boolean {
     const changes = this.#write("add");
     if (this.has(message)) return false;
-    changes.added.add(message);
-    changes.ops.push(["+", message]);
-    if (this.limit !== undefined && this.size > this.limit) this.#makeRoom(changes);
+    changes.add(message);
+    if (this.limit !== undefined && this.size > this.limit) changes.makeRoom();
     return true;
   }
 
@@ -126,9 +126,7 @@ export class MemoryDraft implements MessageMemory {
     const changes = this.#all;
     if (changes === undefined) return this.#base.has(target);
     const meant = meantIn(this, target);
-    if (meant === undefined) return false;
-    const identity = typeof meant === "string" ? meant : identityIn(this, meant);
-    return changes.added.has(meant) || this.#baseShows(changes, meant, identity);
+    return meant !== undefined && changes.has(meant);
   }
 
   get(k = 0): Message[] {
@@ -143,9 +141,9 @@ export class MemoryDraft implements MessageMemory {
     if (changes === undefined) return this.#base.getByPosition(place);
     const fromStart = place < 0 ? this.size + place : place;
     if (!Number.isInteger(place) || fromStart < 0) return undefined;
-    const baseSize = this.#baseSize(changes);
+    const { baseSize } = changes;
     if (fromStart >= baseSize) return changes.added.getByPosition(fromStart - baseSize);
-    if (changes.hidden.size === 0) return this.#base.getByPosition(fromStart);
+    if (!changes.hides) return this.#base.getByPosition(fromStart);
     if (place < 0) return newestOf(this, -place)[0];
     let left = fromStart;
     for (const message of this) if (left-- === 0) return message;
@@ -179,8 +177,8 @@ export class MemoryDraft implements MessageMemory {
     const added = changes.added.newestBy(address);
     if (added !== undefined || changes.isCleared) return added;
     const newest = this.#base.newestBy(address);
-    if (newest === undefined || this.#isSeen(changes, newest)) return newest;
-    return this.#base.getByAction(address).findLast((message) => this.#isSeen(changes, message));
+    if (newest === undefined || changes.sees(newest)) return newest;
+    return this.#base.getByAction(address).findLast((message) => changes.sees(message));
   }
 
   findNews(observed: Iterable<Message>, k = 0): Message[] {
@@ -190,32 +188,29 @@ export class MemoryDraft implements MessageMemory {
   delete(target: Message | string): boolean {
     const changes = this.#write("delete");
     const meant = meantIn(this, target);
-    return meant !== undefined && this.#forget(changes, meant);
+    return meant !== undefined && changes.forget(meant);
   }
 
   deleteNewest(): Message | undefined {
-    const changes = this.#write("deleteNewest");
-    const newest = changes.added.getByPosition(-1) ?? this.#next(changes, (changes.newest ??= this.#base.newestFirst()));
-    if (newest !== undefined) this.#forget(changes, newest);
-    return newest;
+    return this.#write("deleteNewest").forgetNewest();
   }
 
   deleteOlderThan(timestampMs: number): number {
     const changes = this.#write("deleteOlderThan");
     const old = olderThan(this, timestampMs);
-    for (const message of old) this.#forget(changes, message);
+    for (const message of old) changes.forget(message);
     return old.length;
   }
 
   clear(): void {
     this.#write("clear");
-    if (this.size > 0) this.#changes = changesOver(this.#base, true);
+    if (this.size > 0) this.#changes = new MemoryChanges(this.#base, true);
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
     const changes = this.#all;
     if (changes?.isCleared !== true) {
-      for (const message of this.#base) if (this.#isSeen(changes, message)) yield message;
+      for (const message of this.#base) if (changes === undefined || changes.sees(message)) yield message;
     }
     if (changes !== undefined) yield* changes.added;
   }
@@ -224,7 +219,7 @@ export class MemoryDraft implements MessageMemory {
     const changes = this.#all;
     if (changes !== undefined) yield* changes.added.newestFirst();
     if (changes?.isCleared === true) return;
-    for (const message of this.#base.newestFirst()) if (this.#isSeen(changes, message)) yield message;
+    for (const message of this.#base.newestFirst()) if (changes === undefined || changes.sees(message)) yield message;
   }
 
   toJSON(): MemoryJson {
@@ -235,9 +230,9 @@ export class MemoryDraft implements MessageMemory {
     return (this.#made ??= (this.#holder as MemoryHolder).memory);
   }
 
-  #write(what: string): Changes {
+  #write(what: string): MemoryChanges {
     if (this.#isClosed) throw this.#late(what);
-    return this.#all ?? (this.#changes = changesOver(this.#base, false));
+    return this.#all ?? (this.#changes = new MemoryChanges(this.#base, false));
   }
 
   #late(what: string): ContextClosedError {
@@ -245,63 +240,18 @@ export class MemoryDraft implements MessageMemory {
   }
 
   /** What was written, to be asked for more than a few messages can tell. */
-  get #all(): Changes | undefined {
+  get #all(): MemoryChanges | undefined {
     if (this.#few === undefined) return this.#changes;
-    const changes = changesOver(this.#base, false);
-    for (const message of this.#few) {
-      changes.added.add(message);
-      changes.ops.push(["+", message]);
-    }
+    const changes = new MemoryChanges(this.#base, false);
+    for (const message of this.#few) changes.add(message);
     this.#few = undefined;
     this.#changes = changes;
     return changes;
   }
 
-  #forget(changes: Changes, meant: Message | string): boolean {
-    const identity = typeof meant === "string" ? meant : identityIn(this, meant);
-    if (!changes.added.delete(meant)) {
-      if (!this.#baseShows(changes, meant, identity)) return false;
-      changes.hidden.add(identity);
-    }
-    changes.ops.push(["-", identity]);
-    return true;
-  }
-
-  /** What the limit does to the base when the ops are applied, so it is no op of its own. */
-  #makeRoom(changes: Changes): void {
-    const oldest = this.#next(changes, (changes.oldest ??= this.#base[Symbol.iterator]()));
-    if (oldest === undefined) changes.added.delete(changes.added.getByPosition(0) as Message);
-    else changes.hidden.add(identityIn(this, oldest));
-  }
-
-  /** The next message of the base that the draft shows. The caller hides it, so a walk never has to go back. */
-  #next(changes: Changes, walk: Iterator<Message>): Message | undefined {
-    if (this.#baseSize(changes) === 0) return undefined;
-    for (let step = walk.next(); step.done !== true; step = walk.next()) {
-      if (this.#isSeen(changes, step.value)) return step.value;
-    }
-    return undefined;
-  }
-
   #both<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
     const changes = this.#all;
-    if (changes === undefined) return query(this.#base);
-    const added = query(changes.added);
-    if (changes.isCleared) return added;
-    const before = query(this.#base);
-    return [...(changes.hidden.size === 0 ? before : before.filter((message) => this.#isSeen(changes, message))), ...added];
-  }
-
-  #baseSize(changes: Changes): number {
-    return changes.isCleared ? 0 : this.#base.size - changes.hidden.size;
-  }
-
-  #baseShows(changes: Changes, meant: Message | string, identity: string): boolean {
-    return !changes.isCleared && !changes.hidden.has(identity) && this.#base.has(meant);
-  }
-
-  #isSeen(changes: Changes | undefined, message: Message): boolean {
-    return changes === undefined || !changes.hidden.has(identityIn(this, message));
+    return changes === undefined ? query(this.#base) : changes.both(query);
   }
 }
 
