@@ -30,14 +30,20 @@ export function openActivation(state: RunState, event: ActStarted): void {
   state.open.add(event.role);
 }
 
-/** An activation took effect. */
+/** An activation took effect, as a record tells. Who wrote that is not known: what an activation of ours would not do is looked at. */
 export function endActivation(state: RunState, event: ActEnded): void {
-  takeEffect(state, actingRole(state, event), event);
+  const role = actingRole(state, event);
+  if (!state.hasChosenIds) state.hasChosenIds = !areGiven(role, event.said);
+  takeEffect(state, role, event, undefined);
 }
 
-/** The same where it is known that the activation is the one that the role is in, or its next one. Every hop comes by here. */
-export function takeEffect(state: RunState, role: RoleState, event: Effect): void {
-  const { memory, remembered, working, said, take } = event;
+/**
+ * The same where it is known that the activation is the one that the role is in, or its next one. Every hop comes by here.
+ *
+ * @param remembered see {@link Effect}
+ */
+export function takeEffect(state: RunState, role: RoleState, event: Effect, remembered: Effect["remembered"]): void {
+  const { memory, working, said, take } = event;
   if (working.length > 0 || (memory !== undefined && memory.length > 0)) consumeAndRemember(state, role, event);
   else {
     for (let had = 0; had < take; had += 1) if (role.takeNext() === undefined) throw tookTooMany(role, take, had);
@@ -54,6 +60,16 @@ export function takeEffect(state: RunState, role: RoleState, event: Effect): voi
     if (state.scheduler === "rounds") state.pending.push({ order: role.index, sent });
     else deliver(state, sent, "role");
   }
+}
+
+/** Whether the ids are as the role's present activation gives them, each once. */
+function areGiven({ name, n }: RoleState, said: readonly Sent[]): boolean {
+  const beginning = `${name}#${n}.`;
+  return said.every(({ message }) => message.id.startsWith(beginning)) && (said.length < 2 || new Set(said.map(idOf)).size === said.length);
+}
+
+function idOf({ message }: Sent): string {
+  return message.id;
 }
 
 /** An activation that was open began again: if the process dies now, it may be the reason. */

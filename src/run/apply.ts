@@ -54,7 +54,7 @@ export function applyNext(state: RunState, body: RunEventBody, runId: string): v
 /** The same for the end of an activation that is known to be the one that `role` is in, or its next one. */
 export function applyEnd(state: RunState, role: RoleState, end: Effect): void {
   try {
-    takeEffect(state, role, end);
+    takeEffect(state, role, end, end.remembered);
   } catch (error) {
     throw unfit(state, end, error);
   }

@@ -122,7 +122,10 @@ export interface RunState {
   readonly suspects: Set<string>;
   /** Messages published from outside. */
   outside: number;
-  /** Whether one of them has an id as what roles say has: then an id of theirs may be known already, and never before. */
+  /**
+   * Whether one of them has an id as what roles say has, or a record has one that its role would not give: then an id of theirs may be known
+   * already, and never before.
+   */
   hasChosenIds: boolean;
   /** Sequence number of the next event. */
   seq: number;

@@ -4,6 +4,7 @@ import { JournalError } from "../../src/kernel/errors.ts";
 import { Environment } from "../../src/environment/environment.ts";
 import { hiredRole } from "../../src/environment/hired-role.ts";
 import { retry } from "../../src/role/failure-policy.ts";
+import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { apply, fold } from "../../src/run/apply.ts";
 import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../src/run/event.ts";
@@ -258,6 +259,46 @@ describe("a record that cannot be", () => {
     expect(() => fold([...open, { v: EVENT_VERSION, runId: "r", seq: open.length, time: 0, type: "round.ended", round: 5 }])).toThrow(
       /round 5 ended in round 0/,
     );
+  });
+});
+
+describe("a record that no run of ours would write", () => {
+  const hired = { fingerprint: "", traits: {}, state: {} };
+  const said = (id: string) => ({ message: createMessage(id, { id, sentFrom: "Ann" }), to: ["Bob"] });
+  const ended = (n: number, ids: readonly string[], more: object = {}) => ({
+    ...{ type: "act.ended", act: `Ann#${n}~1`, role: "Ann", round: 0, take: 0, said: ids.map(said), memory: [], working: [] },
+    ...more,
+  });
+
+  function folded(...bodies: readonly object[]): RunState {
+    const team = ["Ann", "Bob"].map((name) => ({ name, ...hired }));
+    const opening = { type: "run.started", team: "t", roles: team, seed: "s", scheduler: "eager" };
+    const events = [opening, ...bodies].map(
+      (body, seq) => ({ v: EVENT_VERSION, runId: "r", seq, time: 0, ...body }) as unknown as RunEvent,
+    );
+    return fold(events);
+  }
+
+  test.each([
+    ["twice", [["Ann#0.0", "Ann#0.0"]], ["Ann#0.0"]],
+    ["in two activations", [["Ann#0.0"], ["Ann#0.0"]], ["Ann#0.0"]],
+    ["as another role would", [["Bob#0.0"], ["Bob#0.0", "Ann#1.0"]], ["Bob#0.0", "Ann#1.0"]],
+    ["of its own choice", [["x"], ["x"]], ["x"]],
+    ["out of order", [["Ann#0.1", "Ann#0.0"], ["Ann#1.0"]], ["Ann#0.1", "Ann#0.0", "Ann#1.0"]],
+  ])("M4 Q2 where a role gives an id %s it is kept, and waits, once", (_how, each, kept) => {
+    const state = folded(...each.map((ids, n) => ended(n, ids)));
+    expect(Array.from(state.history, ({ id }) => id)).toEqual(kept);
+    expect(
+      state.roles
+        .get("Bob")
+        ?.news(9)
+        .map(({ id }) => id),
+    ).toEqual(kept);
+  });
+
+  test("changes a memory by nothing but what an event tells", () => {
+    const state = folded(ended(0, ["Ann#0.0"], { remembered: [said("x").message] }));
+    expect(state.roles.get("Ann")?.memory.size).toBe(0);
   });
 });
 
