@@ -125,6 +125,28 @@ describe("an activation's time", () => {
     expect(clock.pending).toBe(0);
   });
 
+  test("one that goes on after a stop has all of its time again, however long ago it began", async () => {
+    const clock = simulatedClock();
+    const ann = defineRole({
+      name: "Ann",
+      timeout: 1000,
+      react: async (rc) => {
+        const answer = await rc.human.ask("ship it?");
+        await rc.step("work", {}, () => new Promise<void>((resolve) => void clock.timer(999, resolve)));
+        return rc.message(answer);
+      },
+    });
+    const journal = memoryJournal();
+    const waiting = await new Team({ clock, journal, roles: [ann] }).run("go", { id: "r" }).result;
+    expect(waiting.status).toBe("waiting");
+    await clock.advance(3_600_000);
+    const { result } = new Team({ clock, journal, roles: [ann], human: () => "yes" }).resume("r");
+    await settled();
+    await clock.advance(999);
+    const { status, outputs } = await result;
+    expect([status, contents(outputs)]).toEqual(["finished", ["yes"]]);
+  });
+
   test("time that a person takes does not count, however it is spread", async () => {
     const clock = simulatedClock();
     const answers: (() => void)[] = [];
