@@ -4,6 +4,10 @@ import { Environment } from "../../src/environment/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
 import type { Role } from "../../src/role/role.ts";
+import type { Journal } from "../../src/run/journal.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { Team } from "../../src/team/team.ts";
+import { eventsOf, journalWith } from "../team/recorded.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
 
 /** Tells how many were under way at most. */
@@ -288,4 +292,32 @@ test("a role acts once in a round, also where it has mail left, and those who go
   for (const sendTo of ["Other", "Bad"]) environment.publishMessage(createMessage("again", { sendTo }));
   await environment.run();
   expect(acted.slice(-3)).toEqual(["Bad", "Other", "end of 3"]);
+});
+
+test("a role that acted in a round before the process died does not act in it again, though it has mail left", async () => {
+  const bad = answering(
+    "Bad",
+    (rc) => {
+      if (rc.inbox.some(({ content }) => content === "fail")) throw new Error("no");
+    },
+    { onFailure: "skip", watch: [] },
+  );
+  const slow = answering("Slow", async (rc) => void (await rc.step("slow", {}, async () => 1)), { watch: [] });
+  const teller = answering("Teller", (rc) => {
+    const words = ["fail", "well", "well"].map((content) => rc.message(content, { sendTo: "Bad" }));
+    return [rc.message("go", { sendTo: "Slow" }), ...words];
+  });
+  const team = (journal: Journal): Team => new Team({ seed: "s", journal, roles: [slow, bad, teller] });
+  const endsOf = async (journal: Journal): Promise<string[]> =>
+    (await eventsOf(journal, "r")).flatMap((event) =>
+      event.type === "act.ended" || event.type === "act.failed" ? [`${event.role} ${event.round} ${event.type}`] : [],
+    );
+  const whole = memoryJournal();
+  await team(whole).run("go", { id: "r" }).result;
+  const events = await eventsOf(whole, "r");
+  const died = events.findIndex((event) => event.type === "act.failed" && event.then === "dead");
+  const journal = await journalWith("r", events.slice(0, died + 1));
+  expect((await team(journal).resume("r").result).status).toBe("finished");
+  expect((await endsOf(journal)).slice(-3)).toEqual(["Slow 1 act.ended", "Bad 2 act.ended", "Bad 3 act.ended"]);
+  expect(await endsOf(journal)).toEqual(await endsOf(whole));
 });
