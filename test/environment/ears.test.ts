@@ -14,6 +14,15 @@ describe("Ears", () => {
     expect(ears.isDeaf).toBe(true);
   });
 
+  it("EA1 hear of a type as long as one of those who listen to it is left", () => {
+    const ears = new Ears();
+    const [one, other] = [ears.on("warning", () => {}), ears.on("warning", () => {})];
+    one();
+    expect([ears.isDeaf, ears.hears("warning"), ears.listenersTo("warning").length]).toEqual([false, true, 1]);
+    other();
+    expect([ears.isDeaf, ears.hears("warning"), ears.listenersTo("warning").length]).toEqual([true, false, 0]);
+  });
+
   it("know the listeners of a type in the order in which they came, and no others", () => {
     const ears = new Ears();
     const heard: string[] = [];
