@@ -262,23 +262,33 @@ describe("a record that cannot be", () => {
   });
 });
 
-describe("a record that no run of ours would write", () => {
-  const hired = { fingerprint: "", traits: {}, state: {} };
-  const said = (id: string) => ({ message: createMessage(id, { id, sentFrom: "Ann" }), to: ["Bob"] });
-  const ended = (n: number, ids: readonly string[], more: object = {}) => ({
-    ...{ type: "act.ended", act: `Ann#${n}~1`, role: "Ann", round: 0, take: 0, said: ids.map(said), memory: [], working: [] },
-    ...more,
+const hired = { fingerprint: "", traits: {}, state: {} };
+const said = (id: string) => ({ message: createMessage(id, { id, sentFrom: "Ann" }), to: ["Bob"] });
+const ended = (n: number, ids: readonly string[], more: object = {}) => ({
+  ...{ type: "act.ended", act: `Ann#${n}~1`, role: "Ann", round: 0, take: 0, said: ids.map(said), memory: [], working: [] },
+  ...more,
+});
+
+function folded(...bodies: readonly object[]): RunState {
+  const team = ["Ann", "Bob"].map((name) => ({ name, ...hired }));
+  const opening = { type: "run.started", team: "t", roles: team, seed: "s", scheduler: "eager" };
+  const events = [opening, ...bodies].map((body, seq) => ({ v: EVENT_VERSION, runId: "r", seq, time: 0, ...body }) as unknown as RunEvent);
+  return fold(events);
+}
+
+describe("deaths of the process", () => {
+  const begun = { type: "act.started", act: "Ann#0~1", role: "Ann", n: 0, attempt: 1, take: 0, at: 0 };
+  const resumed = { type: "run.resumed", uncertain: [] };
+  const crashes = (state: RunState): readonly unknown[] => [state.stalled, [...state.suspects], state.roles.get("Ann")?.open?.crashes];
+
+  test("are counted, until an activation takes effect: then nothing is suspicious any more", () => {
+    expect(crashes(folded(begun, resumed, resumed))).toEqual([2, ["Ann"], 1]);
+    const another = { ...ended(0, []), act: "Bob#0~1", role: "Bob" };
+    expect(crashes(folded(begun, resumed, resumed, another))).toEqual([0, [], 0]);
   });
+});
 
-  function folded(...bodies: readonly object[]): RunState {
-    const team = ["Ann", "Bob"].map((name) => ({ name, ...hired }));
-    const opening = { type: "run.started", team: "t", roles: team, seed: "s", scheduler: "eager" };
-    const events = [opening, ...bodies].map(
-      (body, seq) => ({ v: EVENT_VERSION, runId: "r", seq, time: 0, ...body }) as unknown as RunEvent,
-    );
-    return fold(events);
-  }
-
+describe("a record that no run of ours would write", () => {
   test.each([
     ["twice", [["Ann#0.0", "Ann#0.0"]], ["Ann#0.0"]],
     ["in two activations", [["Ann#0.0"], ["Ann#0.0"]], ["Ann#0.0"]],
