@@ -321,3 +321,21 @@ test("a role that acted in a round before the process died does not act in it ag
   expect((await endsOf(journal)).slice(-3)).toEqual(["Slow 1 act.ended", "Bad 2 act.ended", "Bad 3 act.ended"]);
   expect(await endsOf(journal)).toEqual(await endsOf(whole));
 });
+
+test("what came from outside in a round that was stopped is heard before what comes after the stop", async () => {
+  const heard: string[] = [];
+  let fails = true;
+  const ann = answering("Ann", () => {
+    if (!fails) return;
+    environment.publishMessage(createMessage("first", { sendTo: "Bob" }));
+    throw new Error("no");
+  });
+  const bob = answering("Bob", (rc) => void heard.push(...rc.inbox.map(({ content }) => content)));
+  const environment = town([ann, bob], { onFailure: "stop" });
+  environment.publishMessage(createMessage("go", { sendTo: "Ann" }));
+  expect((await environment.run()).status).toBe("failed");
+  environment.publishMessage(createMessage("second", { sendTo: "Bob" }));
+  fails = false;
+  await environment.run();
+  expect(heard).toEqual(["first", "second"]);
+});
