@@ -72,6 +72,19 @@ const ends =
     event.type === "act.ended" && event.role === role;
 
 describe("a fork", () => {
+  test("lets an activation begin when it began in its parent, with steps and without", async () => {
+    const journal = memoryJournal();
+    let effects = 0;
+    const asking = answering("Asking", async (rc) =>
+      rc.message(`${rc.now()} ${await rc.step("look", { at: rc.now() }, async () => (effects += 1))}`),
+    );
+    const plain = answering("Plain", (rc) => rc.message(`${rc.now()}`));
+    const teamAt = (now: number): Team => new Team({ journal, roles: [asking, plain], clock: { now: () => now, timer: () => () => {} } });
+    await teamAt(100).run("go", { id: "r" }).result;
+    const { outputs } = await teamAt(200).fork("r", { at: 1, id: "f" }).result;
+    expect([contents(outputs), effects]).toEqual([["100 1", "100"], 1]);
+  });
+
   test("that changes nothing pays nothing, wherever it leaves, and tells the same", async () => {
     const { journal, events, cost } = await parentRun();
     for (let at = 1; at < events.length; at += 1) {
