@@ -29,6 +29,16 @@ describe("M4 the history of a run holds one message of an id", () => {
     expect(environment.history.has("Ann#0.3")).toBe(false);
   });
 
+  test("also where that is the id of the twelfth message, and the role has a name like an id", async () => {
+    const name = "Ann#0.1";
+    const teller = answering(name, (rc) => Array.from({ length: 12 }, (_, n) => rc.message(`said ${n}`, { sendTo: ROUTE_TO_NONE })));
+    const environment = town([teller]);
+    environment.publishMessage(createMessage("chosen", { id: `${name}#0.11`, sendTo: ROUTE_TO_NONE }));
+    environment.publishMessage(createMessage("go", { id: "go" }));
+    await environment.run();
+    expect(contents(environment.history)).toEqual(["chosen", "go", ...Array.from({ length: 11 }, (_, n) => `said ${n}`)]);
+  });
+
   test("and what was said is found by its id, whoever asked for how many before", async () => {
     const environment = town([speaker(7)]);
     environment.publishMessage(createMessage("go", { id: "go" }));
