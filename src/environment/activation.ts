@@ -6,13 +6,12 @@ import type { StepPort } from "../kernel/step.ts";
 import { MemoryDraft } from "../memory/memory-draft.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
-import type { Message, MessageFields } from "../message/message.ts";
-import type { Receipt } from "../message/receipt.ts";
+import type { Message } from "../message/message.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
 import type { ReactLoop } from "../role/react-loop.ts";
 import { actName } from "../run/act-name.ts";
-import type { RecordedMemoryOp, Sent } from "../run/event.ts";
+import type { RecordedMemoryOp } from "../run/event.ts";
 import { noPast } from "../run/past.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ToldEnd } from "../run/told-end.ts";
@@ -20,20 +19,20 @@ import { Asking } from "./asking.ts";
 import { Attempt } from "./attempt.ts";
 import type { Definition } from "./hired-roles.ts";
 import { live } from "./life.ts";
-import { Outbox } from "./outbox.ts";
-import { knownMemory, recordedMemory } from "./recorded-memory.ts";
+import { isKnown, knownMemory, recordedMemory } from "./recorded-memory.ts";
 import { SideWork } from "./side-work.ts";
+import { Speaker } from "./speaker.ts";
 import type { TurnTools } from "./turn-tools.ts";
 
 /**
  * One activation of one role: it observes, reacts, and what it did takes effect by one event, or not at all. It owns everything
- * the activation changed and has not committed. What it says is its outbox's, what it asks its {@link Asking}'s; the base state belongs to
- * the run.
+ * the activation changed and has not committed. What it says it has as a {@link Speaker}, what it asks is its {@link Asking}'s; the base state
+ * belongs to the run.
  *
  * T1 nothing of an activation is visible to anyone before its `act.ended`. A1 ids, random numbers and `now()` are functions of
  * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw.
  */
-export class Activation implements RoleContext {
+export class Activation extends Speaker implements RoleContext {
   /** @internal */
   readonly take: number;
   /** @internal */
@@ -45,29 +44,30 @@ export class Activation implements RoleContext {
   readonly #hired: Definition;
   readonly #state: RoleState;
   readonly #inbox: readonly Message[];
-  readonly #memory: MemoryDraft;
+  /** What it remembers, in order, where it is known to be new and nobody has looked at its memory. */
+  #remembered: Message[] | undefined;
+  /** Made when somebody looks at it. */
+  #memory: MemoryDraft | undefined;
   /** How many the role had ended before. */
   readonly #n: number;
   #act: string | undefined;
-  #outbox: Outbox | undefined;
   #attempt: Attempt | undefined;
   #sideWork: SideWork | undefined;
-  #closed = false;
 
   constructor(tools: TurnTools, hired: Definition, role: RoleState) {
+    super(tools.host, hired.spec, role);
     const { isPlain } = role;
     const open = isPlain ? undefined : role.open;
     const now = tools.clock.now();
     this.#n = role.n;
     this.#act = isPlain ? undefined : (open?.act ?? role.nextAct);
-    this.take = isPlain ? role.waiting : (open?.take ?? role.retake ?? role.waiting);
     this.at = open?.at ?? (tools.past === noPast ? undefined : tools.past.startOf(role.nextAct)) ?? now;
     this.beganAt = this.at === now ? undefined : now;
     this.#tools = tools;
     this.#hired = hired;
     this.#state = role;
-    this.#inbox = role.news(this.take);
-    this.#memory = new MemoryDraft({ base: role.recalled, by: this });
+    this.#inbox = role.news(isPlain ? undefined : (open?.take ?? role.retake));
+    this.take = open === undefined ? this.#inbox.length : open.take;
   }
 
   /** A plain role's first attempt is named when that is told. @internal */
@@ -77,7 +77,7 @@ export class Activation implements RoleContext {
 
   /** Made when something waits in it, or fails. @internal */
   get attempt(): Attempt {
-    return (this.#attempt ??= new Attempt(this.#tools, this.#hired, this.#state, this, this.#closed));
+    return (this.#attempt ??= new Attempt(this.#tools, this.#hired, this.#state, this, this.isClosed));
   }
 
   /** Whether something waited in it, or may have. @internal */
@@ -116,17 +116,37 @@ export class Activation implements RoleContext {
     return live(this, this.#hired, this.#tools.host, this.#inbox);
   }
 
+  /** Takes all that came as news, and remembers it. False, and nothing changes, where some of it may be remembered already. @internal */
+  takeNews(): boolean {
+    const inbox = this.#inbox;
+    if (inbox.length === 0 || !this.#state.hearsOnlyNews) return false;
+    this.#remembered = inbox.length === 1 ? [inbox[0] as Message] : [...inbox];
+    this.news = Object.freeze(inbox);
+    return true;
+  }
+
+  /** Remembers a message that was made here, and tells whether it was. @internal */
+  keeps(value: unknown): boolean {
+    if (!this.isOwn(value)) return false;
+    const remembered = this.#remembered;
+    if (remembered === undefined || this.#memory !== undefined || this.isClosed) this.memory.add(value as Message);
+    else if (remembered.length > 1) remembered.push(value as Message);
+    // A list that grows has room for many; most activations remember two.
+    else this.#remembered = [remembered[0] as Message, value as Message];
+    return true;
+  }
+
   /** Nothing can be said, remembered, changed or asked any more. @internal */
-  close(): void {
-    this.#closed = true;
-    this.#outbox?.close();
-    this.#memory.close();
+  override close(): void {
+    super.close();
+    this.#memory?.close();
     this.#sideWork?.close();
   }
 
   /** What it changed is the run's now: who still reads here sees that. @internal */
   settle(): void {
-    this.#memory.settle();
+    this.#remembered = undefined;
+    this.#memory?.settle();
     this.#sideWork?.settle();
   }
 
@@ -135,13 +155,14 @@ export class Activation implements RoleContext {
     const { take, at } = this;
     const role = this.#state.name;
     const side = this.#sideWork;
-    const said = this.#outbox?.sent ?? silence;
+    const said = this.sent;
     // What is wrong with the state is told before what is wrong with what it remembers.
     const written = side?.written;
     const state = written?.custom?.changes(role, this.#hired.spec.role.state);
     const planned = written?.plan?.changes();
-    const remembered = knownMemory(this.#memory, this.#inbox, said);
-    const memory = remembered === undefined ? recordedMemory(this.#memory, this.#inbox, said) : undefined;
+    const isPlain = this.#memory === undefined && isKnown(this.#remembered, this.#inbox, said);
+    const remembered = isPlain ? this.#remembered : knownMemory(this.memory, this.#inbox, said);
+    const memory = remembered === undefined ? recordedMemory(this.memory, this.#inbox, said) : undefined;
     if (side === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noOps, remembered };
     const noted = written?.working === undefined ? noOps : recordedMemory(written.working, this.#inbox, said);
     const summary = side.asking?.newSummary;
@@ -193,7 +214,11 @@ export class Activation implements RoleContext {
     return this.#tools.answerer.clock;
   }
 
-  get memory(): MessageMemory {
+  get memory(): MemoryDraft {
+    if (this.#memory === undefined) {
+      this.#memory = new MemoryDraft({ base: this.#state.recalled, by: this, remembered: this.#remembered });
+      if (this.isClosed) this.#memory.close();
+    }
     return this.#memory;
   }
 
@@ -202,7 +227,7 @@ export class Activation implements RoleContext {
   }
 
   get important(): readonly Message[] {
-    return this.#memory.getByActions(this.#hired.spec.watch);
+    return this.memory.getByActions(this.#hired.spec.watch);
   }
 
   get state(): CustomState {
@@ -243,30 +268,6 @@ export class Activation implements RoleContext {
     return this.#questions.recall(about);
   }
 
-  message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    return (this.#outbox ?? this.#speak()).message(content, fields);
-  }
-
-  issue(message: Message, cause?: string): Message {
-    return (this.#outbox ?? this.#speak()).issue(message, cause);
-  }
-
-  /** Also asked of what somebody made of this context, which knows nothing of it. @internal */
-  isOwn(value: unknown): boolean {
-    return #outbox in this && this.#outbox !== undefined && this.#outbox.isOwn(value);
-  }
-
-  publish(message: Message, cause?: string): Receipt {
-    return (this.#outbox ?? this.#speak()).publish(message, cause);
-  }
-
-  #speak(): Outbox {
-    const outbox = new Outbox(this.#tools.host, this.#hired.spec, this.#state, this);
-    if (this.#closed) outbox.close();
-    this.#outbox = outbox;
-    return outbox;
-  }
-
   random(): number {
     return this.#side.random(this.#tools.host.seed);
   }
@@ -284,11 +285,9 @@ export class Activation implements RoleContext {
   }
 
   get #side(): SideWork {
-    return (this.#sideWork ??= new SideWork(this.#state, this.act, this.#closed));
+    return (this.#sideWork ??= new SideWork(this.#state, this.act, this.isClosed));
   }
 }
 
-const noFields = Object.freeze({});
-const silence: readonly Sent[] = Object.freeze([]);
 const nothing: readonly Message[] = Object.freeze([]);
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

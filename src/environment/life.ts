@@ -11,6 +11,8 @@ import type { Definition } from "./hired-roles.ts";
 /** A role in an activation. What is news is found out while it lives. */
 interface Living extends RoleContext {
   news: readonly Message[];
+  takeNews(): boolean;
+  send(own: Message): unknown;
 }
 
 /**
@@ -25,6 +27,7 @@ export function live(rc: Living, hired: Definition, host: ActivationHost, inbox:
 
 function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void | Promise<void> {
   const only = hired.only.now;
+  if (only !== undefined && rc.takeNews()) return publish(rc, actWith(rc, only, wholeNews));
   const message = inbox.length === 1 ? inbox[0] : undefined;
   if (only !== undefined && message !== undefined) {
     // What is not remembered yet is news, and so is what it said to itself: as all roles observe, in one step.
@@ -48,12 +51,12 @@ function remember(rc: Living, hired: Definition, inbox: readonly Message[], obse
   return isThenable(said) ? Promise.resolve(said).then((came) => publishAll(rc, came)) : publishAll(rc, said);
 }
 
-/** What an action said: that they are messages is known. */
+/** What an action said: that they are messages, and of this activation, is known. */
 function publish(rc: Living, said: Said | Promise<Said>): void | Promise<void> {
   if (said === undefined) return;
   if ("then" in said) return said.then((came) => publishAll(rc, came));
   if (Array.isArray(said)) publishAll(rc, said);
-  else rc.publish(said as Message);
+  else rc.send(said as Message);
 }
 
 function publishAll(rc: Living, said: Said): void {

@@ -7,6 +7,16 @@ import { KnownMessages } from "../run/known-messages.ts";
 /** Most messages of an activation that are looked through one by one. */
 const FEW_MESSAGES = 8;
 
+/** Whether an activation remembered exactly what it took and then what it said, and knows of no two of them by one id. */
+export function isKnown(remembered: readonly Message[] | undefined, taken: readonly Message[], said: readonly Sent[]): boolean {
+  if (remembered === undefined || remembered.length > taken.length + said.length) return false;
+  for (let place = 0; place < remembered.length; place += 1) {
+    const known = place < taken.length ? taken[place] : said[place - taken.length]?.message;
+    if (remembered[place] !== known) return false;
+  }
+  return true;
+}
+
 /**
  * The messages that an activation remembered, in order, where it did no more to its memory than to remember a few that it took or said; undefined
  * where it did.

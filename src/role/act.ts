@@ -31,10 +31,7 @@ export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   if (result === undefined || result === null) return undefined;
-  if (action.output === undefined && rc.isOwn?.(result) === true) {
-    rc.memory.add(result as Message);
-    return result as Message;
-  }
+  if (action.output === undefined && rc.keeps?.(result) === true) return result as Message;
   const said = isMessageList(result, action)
     ? result.map((message) => reissued(action, view, message))
     : isMessage(result)

@@ -46,8 +46,9 @@ export function takeEffect(state: RunState, role: RoleState, event: Effect, reme
   const { memory, working, said, take } = event;
   if (working.length > 0 || (memory !== undefined && memory.length > 0)) consumeAndRemember(state, role, event);
   else {
-    for (let had = 0; had < take; had += 1) if (role.takeNext() === undefined) throw tookTooMany(role, take, had);
-    standBehind(state, role);
+    const left = role.takeAway(take);
+    if (left < 0) throw tookTooMany(role, take, take + left);
+    standBehind(state, role, left);
   }
   if (remembered !== undefined) role.remember(remembered);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
@@ -58,7 +59,7 @@ export function takeEffect(state: RunState, role: RoleState, event: Effect, reme
   for (let place = 0; place < said.length; place += 1) {
     const sent = said[place] as Sent;
     if (state.scheduler === "rounds") state.pending.push({ order: role.index, sent });
-    else deliver(state, sent, "role");
+    else deliver(state, sent, role.index);
   }
 }
 
@@ -127,14 +128,14 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   // Most take one: a list that grows has room for many.
   const taken = take === 1 ? [nextOf(role, take, 0)] : [];
   for (let had = taken.length; had < take; had += 1) taken.push(nextOf(role, take, had));
-  standBehind(state, role);
+  standBehind(state, role, role.waiting);
   return taken;
 }
 
 /** Who has more mail waits behind all others. */
-function standBehind(state: RunState, role: RoleState): void {
-  state.ready.delete(role);
-  if (role.waiting > 0) state.ready.add(role);
+function standBehind({ ready }: RunState, role: RoleState, waiting: number): void {
+  ready.delete(role);
+  if (waiting > 0) ready.add(role);
 }
 
 function nextOf(role: RoleState, take: number, had: number): Message {

@@ -13,7 +13,7 @@ import {
   type RunStarted,
 } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
-import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, type RunState } from "./run-state.ts";
+import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, OUTSIDE, type RunState } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
@@ -121,8 +121,8 @@ const ISSUED = /#\d+\.\d+$/;
 function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
   if (!state.hasChosenIds) state.hasChosenIds = ISSUED.test(event.message.id);
-  if (event.atBarrier === true) state.pending.push({ order: Number.MAX_SAFE_INTEGER, sent: event });
-  else deliver(state, event, "outside");
+  if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent: event });
+  else deliver(state, event, OUTSIDE);
 }
 
 function endRound(state: RunState, event: RoundEnded): void {
@@ -131,7 +131,7 @@ function endRound(state: RunState, event: RoundEnded): void {
   state.dead.push(...failed);
   const pending = state.pending.toSorted((a, b) => a.order - b.order);
   state.pending = [];
-  for (const { order, sent } of pending) deliver(state, sent, order === Number.MAX_SAFE_INTEGER ? "outside" : "role");
+  for (const { order, sent } of pending) deliver(state, sent, order);
   state.hasActed = false;
   state.round += 1;
   state.deadBefore = state.dead.length;

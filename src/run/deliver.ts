@@ -2,31 +2,35 @@ import { ROUTE_TO_ALL } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import { roleOf } from "./damage.ts";
 import type { Sent } from "./event.ts";
-import { FEW_HEARERS, type RunState } from "./run-state.ts";
+import { FEW_HEARERS, OUTSIDE, type RunState } from "./run-state.ts";
 
-/** Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. */
-export function deliver(state: RunState, sent: Sent, from: "role" | "outside"): void {
+/**
+ * Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run.
+ *
+ * @param order place of the sender in the order of hiring, or {@link OUTSIDE}
+ */
+export function deliver(state: RunState, sent: Sent, order: number): void {
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
-  const isNew = isNewHere(state, message, from);
+  const isNew = isNewHere(state, message, order);
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
   if (many === undefined) {
     for (let place = 0; place < to.length; place += 1) {
       const name = to[place] as string;
       // A live run has just found who alone hears it.
       const role = state.hearing?.name === name ? state.hearing : roleOf(state, name);
-      if (role.hear(message, isNew)) state.ready.add(role);
+      if (role.hear(message, isNew && role.index !== order)) state.ready.add(role);
     }
-  } else for (const role of many.members) if (role.hear(message, isNew)) state.ready.add(role);
+  } else for (const role of many.members) if (role.hear(message, isNew && role.index !== order)) state.ready.add(role);
   // A journal may keep the names: nobody else has a use for the roles.
   if (many?.isShared === false) state.audiences.delete(to);
   if (dead !== undefined) buryAll(state, message, dead);
-  if (from === "role" && to.length === 0 && isOutput(sent)) state.outputs.push(message);
+  if (order !== OUTSIDE && to.length === 0 && isOutput(sent)) state.outputs.push(message);
 }
 
-/** Keeps a message, and tells whether nobody can have heard it: what was never delivered waits nowhere. */
-function isNewHere({ history, hasChosenIds }: RunState, message: Message, from: "role" | "outside"): boolean {
-  if (from === "outside" || hasChosenIds) return history.add(message);
+/** Keeps a message, and tells whether nobody can have heard it: what was never delivered waits nowhere, and is remembered by its maker alone. */
+function isNewHere({ history, hasChosenIds }: RunState, message: Message, order: number): boolean {
+  if (order === OUTSIDE || hasChosenIds) return history.add(message) && !hasChosenIds;
   history.append(message);
   return true;
 }

@@ -49,7 +49,8 @@ class Trouble {
  *
  * RS1 a part is made when it is first written, or looked at where it can be written in place: until then a role is its name, its place and
  * what it is hired as. RS2 a part that is not made yet reads like one that is empty; writing that it is empty makes nothing. RS3 what it is
- * hired as at first gives the state and the limit of memory it begins with, however it is hired again.
+ * hired as at first gives the state and the limit of memory it begins with, however it is hired again. RS4 as long as a role `hearsOnlyNews`,
+ * nothing that waits for it is remembered, and what it says next is not either: nobody looks that up.
  */
 export class RoleState {
   readonly name: string;
@@ -67,6 +68,8 @@ export class RoleState {
   #mail: Message | MessageQueue | undefined;
   /** What it remembers: the one message itself, because many hear no more than one, or all of it. */
   #memory: Message | Memory | undefined;
+  /** Whether what it hears may be remembered already: somebody else had its memory, or it heard what it said, or what had been heard before. */
+  #mayKnow: boolean;
   /** Where it is not what it was hired with. */
   #custom: { readonly [key: string]: Json } | undefined;
   // No private accessor or method: each instance would carry their brand.
@@ -76,6 +79,7 @@ export class RoleState {
     this.name = name;
     this.index = index;
     this.#hired = hired;
+    this.#mayKnow = hired.memoryLimit !== undefined;
   }
 
   /** An activation is over for good: its attempts are forgotten, but not who is still to be tried alone. Tells whether it was open. */
@@ -133,9 +137,10 @@ export class RoleState {
   /**
    * Puts a message in line. False, and nothing changes, when its id waits already.
    *
-   * @param isNew it is known that it does not
+   * @param isNew it is known that it does not, and that neither this role nor anybody it may have heard has said it before
    */
   hear(message: Message, isNew: boolean): boolean {
+    if (!isNew) this.#mayKnow = true;
     if (this.#mail !== undefined) {
       if (!isNew) return this.mailbox.push(message);
       this.mailbox.append(message);
@@ -145,17 +150,30 @@ export class RoleState {
     return true;
   }
 
-  /** The first messages that wait, without taking them; fewer when fewer wait. */
-  news(most: number): readonly Message[] {
+  /** The first messages that wait, without taking them; fewer when fewer wait, and all of them by default. */
+  news(most?: number): readonly Message[] {
     const mail = this.#mail;
     if (mail === undefined || most === 0) return noNews;
-    return mail instanceof MessageQueue ? mail.peek(most) : [mail];
+    return mail instanceof MessageQueue ? mail.peek(most ?? mail.size) : [mail];
   }
 
   /** The message that has waited longest. */
   get oldest(): Message | undefined {
     const mail = this.#mail;
     return mail instanceof MessageQueue ? mail.peek(1)[0] : mail;
+  }
+
+  /** Takes away those that have waited longest. Gives how many are left; fewer than none, and nothing is taken, where there are too few. */
+  takeAway(count: number): number {
+    const mail = this.#mail;
+    if (!(mail instanceof MessageQueue)) {
+      const left = (mail === undefined ? 0 : 1) - count;
+      if (left === 0) this.#mail = undefined;
+      return left;
+    }
+    const left = mail.size - count;
+    for (let taken = 0; taken < count && left >= 0; taken += 1) mail.pop();
+    return left;
   }
 
   /** Takes the message that has waited longest. */
@@ -166,29 +184,34 @@ export class RoleState {
     return mail;
   }
 
+  /** Whoever has it may write into it. */
   get memory(): Memory {
-    const held = this.#memory;
-    if (held instanceof Memory) return held;
-    const memory = memoryOf(this.#hired);
-    if (held !== undefined) memory.add(held);
-    this.#memory = memory;
-    return memory;
+    this.#mayKnow = true;
+    return (this.#memory = memoryWith(this.#memory, this.#hired));
+  }
+
+  /** RS4. */
+  get hearsOnlyNews(): boolean {
+    return !this.#mayKnow;
   }
 
   /** Its memory, or who will have one, where nothing was remembered or looked for so far. */
   get recalled(): Memory | this {
     const held = this.#memory;
-    if (held === undefined) return this;
-    return held instanceof Memory ? held : this.memory;
+    return held === undefined ? this : (this.#memory = memoryWith(held, this.#hired));
   }
 
-  /** Adds messages to its memory. */
+  /** Adds messages to its memory that it heard or said. Which of them it may know already is not asked where it knows none. */
   remember(messages: readonly Message[]): void {
     const held = this.#memory;
-    if (held === undefined && messages.length === 1) this.#memory = messages[0];
-    else {
-      const memory = held instanceof Memory ? held : this.memory;
-      for (let place = 0; place < messages.length; place += 1) memory.add(messages[place] as Message);
+    if (held === undefined && messages.length === 1) {
+      this.#memory = messages[0];
+      return;
+    }
+    const memory = held instanceof Memory ? held : (this.#memory = memoryWith(held, this.#hired));
+    for (let place = 0; place < messages.length; place += 1) {
+      if (this.#mayKnow) memory.add(messages[place] as Message);
+      else memory.append(messages[place] as Message);
     }
   }
 
@@ -286,6 +309,10 @@ function troubleOf(life: Life): Trouble {
   return (life.trouble ??= new Trouble());
 }
 
-function memoryOf({ memoryLimit }: HiredAs): Memory {
-  return memoryLimit === undefined ? new Memory() : new Memory({ limit: memoryLimit });
+/** The memory that is held, or one with the message that is held alone. */
+function memoryWith(held: Message | Memory | undefined, { memoryLimit }: HiredAs): Memory {
+  if (held instanceof Memory) return held;
+  const memory = memoryLimit === undefined ? new Memory() : new Memory({ limit: memoryLimit });
+  if (held !== undefined) memory.add(held);
+  return memory;
 }

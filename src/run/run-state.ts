@@ -60,9 +60,12 @@ export interface DeadLetter {
     | { readonly kind: "failed"; readonly role: string; readonly error: ErrorRecord };
 }
 
+/** Where senders outside stand in the order of hiring: behind everybody. */
+export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;
+
 /** Said, and waiting for the end of the round. */
 export interface Pending {
-  /** Place of the sender in the order of hiring; outside senders come last. */
+  /** Place of the sender in the order of hiring, or {@link OUTSIDE}. */
   readonly order: number;
   readonly sent: Sent;
 }

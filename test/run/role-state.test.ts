@@ -123,7 +123,7 @@ describe("what a role does next", () => {
   });
 });
 
-describe("RS1 RS2 what a role remembers", () => {
+describe("RS1 RS2 RS4 what a role remembers", () => {
   test("property: is what a memory of its limit would hold, whenever somebody looks", () => {
     const [one, two, three] = ["one", "two", "three"].map((id) => createMessage(id, { id }));
     const some = fc.array(fc.constantFrom(one, two, three) as fc.Arbitrary<Message>, { minLength: 1, maxLength: 2 });
@@ -134,10 +134,22 @@ describe("RS1 RS2 what a role remembers", () => {
         const role = new RoleState("Ann", 0, limit === undefined ? unlimited : { ...as, memoryLimit: limit });
         const memory = new Memory({ limit });
         expect(role.recalled).toBe(role);
+        const known = new Set<Message>();
+        let isFresh = true;
         for (const [messages, looks] of heard) {
+          for (const message of messages) {
+            const isNew = !known.has(message);
+            isFresh &&= isNew;
+            role.hear(message, isNew);
+            role.takeNext();
+            known.add(message);
+          }
+          expect(role.hearsOnlyNews).toBe(isFresh && limit === undefined);
           role.remember(messages);
           memory.addBatch(messages);
           if (!looks) continue;
+          // Whoever has it may write into it.
+          isFresh = false;
           expect(role.recalled).toBe(role.memory);
           expect(role.memory.get()).toEqual(memory.get());
         }

@@ -9,52 +9,53 @@ import type { RoleState } from "../run/role-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
 import { assertMessageSize } from "./message-size.ts";
 
-/** Whose words they are. */
-interface Author {
-  readonly act: string;
-  readonly news: readonly Message[];
-  now(): number;
-}
-
 /** So many are looked through one by one. */
 const FEW = 8;
 
 /**
- * What an activation says. It owns the messages it made and sent, and counts them for their ids; nothing leaves it before the activation
- * has ended.
+ * An activation as one that speaks. It owns the messages that were made and sent, and counts them for their ids; nothing leaves it before the
+ * activation has ended. A part of the activation itself: most speak, and an object of its own for that would be made for each.
  *
  * A3 a message is sent once, however often it is published. A4 a message made elsewhere is issued again under the activation's id, time
  * and parents. A5 once closed, nothing is made or sent.
  */
-export class Outbox {
+export abstract class Speaker {
+  abstract readonly act: string;
+  abstract readonly news: readonly Message[];
   readonly #host: ActivationHost;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
-  readonly #author: Author;
   /** Both are made with the first, for one: most activations say one thing, and a list that grows has room for many. */
   #made: Message[] | undefined;
   #sent: Sent[] | undefined;
   #much: Much | undefined;
   #closed = false;
 
-  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, author: Author) {
+  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState) {
     this.#host = host;
     this.#spec = spec;
     this.#role = role;
-    this.#author = author;
   }
 
-  /** Everything that was sent, in order: no more will be, once it is closed. */
+  abstract now(): number;
+
+  /** Everything that was sent, in order: no more will be, once it is closed. @internal */
   get sent(): readonly Sent[] {
     if (this.#sent === undefined) return silence;
     return this.#closed ? this.#sent : [...this.#sent];
   }
 
+  /** @internal */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** Nothing can be said any more. @internal */
   close(): void {
     this.#closed = true;
   }
 
-  message<P = unknown>(content: string, fields: MessageFields<P>): Message<P> {
+  message<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     const { causeBy, sentFrom, parents } = fields;
     return this.#make(
       content,
@@ -86,9 +87,9 @@ export class Outbox {
     return issued;
   }
 
-  /** Whether it was made here. */
+  /** Whether it was made here. Also asked of what somebody made of this context, which knows nothing of it. @internal */
   isOwn(value: unknown): boolean {
-    const own = this.#made;
+    const own = #made in this ? this.#made : undefined;
     if (own === undefined) return false;
     if (own.length <= FEW) return own[0] === value || own.includes(value as Message);
     return this.#indexed(own).has(value as Message);
@@ -97,11 +98,13 @@ export class Outbox {
   publish(given: Message, cause?: string): Receipt {
     if (this.#closed) throw this.#late("publish");
     const message = this.isOwn(given) ? given : this.issue(given, cause);
-    const { to } = this.#sent === undefined ? this.#send(message) : (this.#sentOf(this.#sent, message) ?? this.#send(message));
-    return { message, recipients: to };
+    return { message, recipients: this.send(message).to };
   }
 
-  #send(message: Message): Sent {
+  /** Publishes a message that was made here. @internal */
+  send(message: Message): Sent {
+    const before = this.#sent === undefined ? undefined : this.#sentOf(this.#sent, message);
+    if (before !== undefined) return before;
     const { to, dead } = this.#host.directory.route(message, this.#role.name);
     const sent: Sent = dead.length === 0 ? { message, to } : { message, to, dead };
     if (this.#sent === undefined) this.#sent = [sent];
@@ -116,7 +119,7 @@ export class Outbox {
     assertMessageSize(content, this.#host.messageLimit, name);
     const own = this.#made;
     const id = own === undefined ? `${name}#${n}.0` : `${name}#${n}.${own.length}`;
-    const message = made(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, parents, this.#author.now());
+    const message = made(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, parents, this.now());
     if (own === undefined) this.#made = [message];
     else own.push(message);
     this.#much?.byMessage?.set(message, undefined);
@@ -137,7 +140,7 @@ export class Outbox {
 
   /** Shared by all that is said of the same news. */
   #heard(): readonly string[] {
-    const { news } = this.#author;
+    const { news } = this;
     if (news.length === 1) return Object.freeze([(news[0] as Message).id]);
     const much = (this.#much ??= new Much());
     if (much.news !== news) {
@@ -148,7 +151,7 @@ export class Outbox {
   }
 
   #late(what: string): ContextClosedError {
-    return new ContextClosedError(this.#author.act, what);
+    return new ContextClosedError(this.act, what);
   }
 }
 
@@ -169,5 +172,6 @@ function indexed(own: readonly Message[], sent: readonly Sent[]): Map<Message, S
   return byMessage;
 }
 
+const noFields = Object.freeze({});
 const nobody: readonly string[] = Object.freeze([]);
 const silence: readonly Sent[] = Object.freeze([]);
