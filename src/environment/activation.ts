@@ -44,8 +44,8 @@ export class Activation extends Speaker implements RoleContext {
   readonly #hired: Definition;
   readonly #state: RoleState;
   readonly #inbox: readonly Message[];
-  /** What it remembers, in order, where it is known to be new and nobody has looked at its memory. */
-  #remembered: Message[] | undefined;
+  /** What it remembers, in order, where that is known to be new and nobody has looked at its memory. */
+  #remembered: readonly Message[] | undefined;
   /** Made when somebody looks at it. */
   #memory: MemoryDraft | undefined;
   /** How many the role had ended before. */
@@ -120,7 +120,7 @@ export class Activation extends Speaker implements RoleContext {
   takeNews(): boolean {
     const inbox = this.#inbox;
     if (inbox.length === 0 || !this.#state.hearsOnlyNews) return false;
-    this.#remembered = inbox.length === 1 ? [inbox[0] as Message] : [...inbox];
+    this.#remembered = inbox;
     this.news = Object.freeze(inbox);
     return true;
   }
@@ -130,9 +130,8 @@ export class Activation extends Speaker implements RoleContext {
     if (!this.isOwn(value)) return false;
     const remembered = this.#remembered;
     if (remembered === undefined || this.#memory !== undefined || this.isClosed) this.memory.add(value as Message);
-    else if (remembered.length > 1) remembered.push(value as Message);
-    // A list that grows has room for many; most activations remember two.
-    else this.#remembered = [remembered[0] as Message, value as Message];
+    // Most remember two, and say no more.
+    else this.#remembered = remembered.length === 1 ? [remembered[0] as Message, value as Message] : [...remembered, value as Message];
     return true;
   }
 

@@ -25,8 +25,11 @@ export abstract class Speaker {
   readonly #host: ActivationHost;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
-  /** Both are made with the first, for one: most activations say one thing, and a list that grows has room for many. */
+  /** What was made first: most activations say one thing. */
+  #first: Message | undefined;
+  /** All that was made, where that is more. */
   #made: Message[] | undefined;
+  /** Made with the first, for one: a list that grows has room for many. */
   #sent: Sent[] | undefined;
   #much: Much | undefined;
   #closed = false;
@@ -89,9 +92,9 @@ export abstract class Speaker {
 
   /** Whether it was made here. Also asked of what somebody made of this context, which knows nothing of it. @internal */
   isOwn(value: unknown): boolean {
-    const own = #made in this ? this.#made : undefined;
-    if (own === undefined) return false;
-    if (own.length <= FEW) return own[0] === value || own.includes(value as Message);
+    if (!(#first in this) || this.#first === undefined) return false;
+    const own = this.#made;
+    if (own === undefined || own.length <= FEW) return this.#first === value || own?.includes(value as Message) === true;
     return this.#indexed(own).has(value as Message);
   }
 
@@ -117,18 +120,19 @@ export abstract class Speaker {
     if (this.#closed) throw this.#late("a message");
     const { name, n } = this.#role;
     assertMessageSize(content, this.#host.messageLimit, name);
-    const own = this.#made;
-    const id = own === undefined ? `${name}#${n}.0` : `${name}#${n}.${own.length}`;
+    const first = this.#first;
+    const id = first === undefined ? `${name}#${n}.0` : `${name}#${n}.${this.#made?.length ?? 1}`;
     const message = made(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, parents, this.now());
-    if (own === undefined) this.#made = [message];
-    else own.push(message);
+    if (first === undefined) this.#first = message;
+    else if (this.#made === undefined) this.#made = [first, message];
+    else this.#made.push(message);
     this.#much?.byMessage?.set(message, undefined);
     return message;
   }
 
   #sentOf(sent: readonly Sent[], message: Message): Sent | undefined {
-    const own = this.#made as readonly Message[];
-    if (own.length > FEW) return this.#indexed(own).get(message);
+    const own = this.#made;
+    if (own !== undefined && own.length > FEW) return this.#indexed(own).get(message);
     for (let place = 0; place < sent.length; place += 1) if (sent[place]?.message === message) return sent[place];
     return undefined;
   }

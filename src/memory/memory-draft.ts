@@ -17,8 +17,8 @@ export interface MemoryDraftOptions {
   readonly base: ReadableMemory | MemoryHolder;
   /** The activation that writes. The error that a late write gets asks for its name. */
   readonly by: { readonly act: string };
-  /** What was remembered so far, in order: no two the same, and none that the base has or makes room for. The draft goes on with that list. */
-  readonly remembered?: Message[] | undefined;
+  /** What was remembered so far, in order: no two the same, and none that the base has or makes room for. */
+  readonly remembered?: readonly Message[] | undefined;
 }
 
 /**
@@ -49,7 +49,7 @@ export class MemoryDraft implements MessageMemory {
     this.#by = options.by;
     const { remembered } = options;
     if (remembered === undefined) return;
-    if (remembered.length <= FEW_MESSAGES) this.#few = remembered;
+    if (remembered.length <= FEW_MESSAGES) this.#few = [...remembered];
     else {
       this.#changes = new MemoryChanges(this.#base, false);
       for (const message of remembered) this.#changes.add(message);

@@ -7,7 +7,8 @@ import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
 import { KnownMessages } from "./known-messages.ts";
-import { nothingCarried, type RoleState } from "./role-state.ts";
+import { nothing } from "./role-life.ts";
+import type { RoleState } from "./role-state.ts";
 import { progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
 
@@ -95,7 +96,7 @@ function passOn(state: RunState, role: RoleState): void {
  */
 export function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
-  role.carry = event.stepFailed ? goodAnswers(role) : nothingCarried();
+  role.carry = event.stepFailed ? goodAnswers(role) : nothing.carry;
   role.retake = event.take;
   progress(state);
   if (role.open !== undefined) state.open.delete(role.name);

@@ -1,47 +1,19 @@
 import type { Json } from "../kernel/json.ts";
 import { Memory } from "../memory/memory.ts";
-import { Plan } from "../memory/plan.ts";
-import { NOTHING_SUMMED_UP, type RoleSummary } from "../memory/summary-levels.ts";
+import type { Plan } from "../memory/plan.ts";
+import type { RoleSummary } from "../memory/summary-levels.ts";
 import type { Message } from "../message/message.ts";
 import { MessageQueue } from "../message/message-queue.ts";
 import type { Joins } from "../role/reaction.ts";
 import type { HiredRole } from "./event.ts";
 import { actName } from "./act-name.ts";
+import { Life, nothing, Trouble, troubleOf } from "./role-life.ts";
 import type { OpenActivation, StepOutcome } from "./run-state.ts";
 
 /** What a role is hired as, whatever its name: all who are hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
 
-/** The plan of a role that has none. Shared, because plans in a state are never changed but replaced. */
-const emptyPlan = new Plan({ goal: "" });
 const noNews: readonly Message[] = Object.freeze([]);
-const noJoins: Joins = Object.freeze({});
-const noCarry: ReadonlyMap<string, StepOutcome> = new Map();
-
-/** The carried answers of a role that has none. */
-export function nothingCarried(): ReadonlyMap<string, StepOutcome> {
-  return noCarry;
-}
-
-/** What only a role holds that has done more than hear, speak and change its state. */
-class Life {
-  plan: Plan = emptyPlan;
-  joins: Joins = noJoins;
-  summary: RoleSummary = NOTHING_SUMMED_UP;
-  workingMemory: Memory | undefined;
-  open: OpenActivation | undefined;
-  trouble: Trouble | undefined;
-  hiredAgain: HiredAs | undefined;
-}
-
-/** What only a role that has failed holds. */
-class Trouble {
-  failures = 0;
-  strikes = 0;
-  isolated = 0;
-  carry: ReadonlyMap<string, StepOutcome> = noCarry;
-  retake: number | undefined;
-}
 
 /**
  * What one role holds in one run. It owns its mailbox, memories, plan, custom state and where its activation stands; what it is hired as
@@ -228,7 +200,7 @@ export class RoleState {
   }
 
   get plan(): Plan {
-    return this.#life === undefined ? emptyPlan : this.#life.plan;
+    return this.#life === undefined ? nothing.plan : this.#life.plan;
   }
 
   set plan(plan: Plan) {
@@ -236,7 +208,7 @@ export class RoleState {
   }
 
   get joins(): Joins {
-    return this.#life === undefined ? noJoins : this.#life.joins;
+    return this.#life === undefined ? nothing.joins : this.#life.joins;
   }
 
   set joins(joins: Joins) {
@@ -244,7 +216,7 @@ export class RoleState {
   }
 
   get summary(): RoleSummary {
-    return this.#life === undefined ? NOTHING_SUMMED_UP : this.#life.summary;
+    return this.#life === undefined ? nothing.summary : this.#life.summary;
   }
 
   set summary(summary: RoleSummary) {
@@ -288,7 +260,7 @@ export class RoleState {
 
   /** Good answers of the failed attempt, for the next one. */
   get carry(): ReadonlyMap<string, StepOutcome> {
-    return this.#life?.trouble?.carry ?? noCarry;
+    return this.#life?.trouble?.carry ?? nothing.carry;
   }
 
   set carry(carry: ReadonlyMap<string, StepOutcome>) {
@@ -303,10 +275,6 @@ export class RoleState {
   set retake(retake: number | undefined) {
     if (retake !== this.retake) troubleOf((this.#life ??= new Life())).retake = retake;
   }
-}
-
-function troubleOf(life: Life): Trouble {
-  return (life.trouble ??= new Trouble());
 }
 
 /** The memory that is held, or one with the message that is held alone. */

@@ -4,7 +4,8 @@ import { Memory } from "../../src/memory/memory.ts";
 import { Plan } from "../../src/memory/plan.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { MessageQueue } from "../../src/message/message-queue.ts";
-import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
+import { nothing } from "../../src/run/role-life.ts";
+import { type HiredAs, RoleState } from "../../src/run/role-state.ts";
 
 const as: HiredAs = { fingerprint: "f", traits: { mode: "react" }, state: { seen: 0 }, memoryLimit: 2 };
 
@@ -26,7 +27,7 @@ describe("RS1 RS2 a role that was never used", () => {
     told.failures = 0;
     told.strikes = 0;
     told.isolated = 0;
-    told.carry = nothingCarried();
+    told.carry = nothing.carry;
     told.retake = undefined;
     expect(parts(told)).toEqual(fresh);
     expect(fresh).toMatchObject({ n: 0, failures: 0, strikes: 0, isolated: 0, carry: [], custom: { seen: 0 }, joins: {}, waiting: 0 });
@@ -46,7 +47,7 @@ describe("RS1 RS2 a role that was never used", () => {
       expect(parts(other)).toEqual({ ...fresh, [name]: pictureOf(value) });
     }
     for (const [name, value] of Object.entries(written)) expect(Reflect.get(role, name)).toBe(value);
-    Object.assign(role, { failures: 0, strikes: 0, isolated: 0, retake: undefined, carry: nothingCarried(), open: undefined });
+    Object.assign(role, { failures: 0, strikes: 0, isolated: 0, retake: undefined, carry: nothing.carry, open: undefined });
     expect([role.failures, role.strikes, role.isolated, role.retake, role.carry.size, role.open]).toEqual([
       0,
       0,

@@ -5,7 +5,8 @@ import { Environment } from "../../src/environment/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import type { Observed } from "../../src/run/event.ts";
-import { type HiredAs, nothingCarried, RoleState } from "../../src/run/role-state.ts";
+import { nothing } from "../../src/run/role-life.ts";
+import { type HiredAs, RoleState } from "../../src/run/role-state.ts";
 import { collectGarbage } from "../kernel/garbage.ts";
 import { audience, say } from "./players.ts";
 import { allocatedBy, heapOfEach, workOf } from "./work.ts";
@@ -200,7 +201,7 @@ describe("a role that waits", () => {
     [
       "is told that it has not failed",
       (role) => {
-        Object.assign(role, { failures: 0, strikes: 0, isolated: 0, retake: undefined, open: undefined, carry: nothingCarried() });
+        Object.assign(role, { failures: 0, strikes: 0, isolated: 0, retake: undefined, open: undefined, carry: nothing.carry });
       },
     ],
   ])("holds no more when it %s", (_, live) => {
