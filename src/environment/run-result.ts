@@ -1,12 +1,14 @@
 import { AbortedError, BudgetError, type ControlError, type TroupeError, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
+import { whenSeen } from "../kernel/when-seen.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
 import type { ForkPoint, RunStatus } from "../run/event.ts";
 import type { ForkDifference } from "../run/fork-past.ts";
 import { type PendingQuestion, pendingQuestions } from "../run/questions.ts";
-import type { DeadLetter, RunState } from "../run/run-state.ts";
+import type { DeadLetter, Pending, RunState } from "../run/run-state.ts";
 import { roundsOf } from "./engine.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { SchedulerEnd } from "./scheduler.ts";
@@ -56,21 +58,20 @@ export interface ForkReport {
   readonly difference?: ForkDifference;
 }
 
-/** The result of a run as it stands, without secrets. */
+/**
+ * The result of a run as it stands, without secrets. It costs nothing that nobody looks at, and stays what it is while the run goes on: its
+ * lists are told from those of the run, which only grow, by how long they were.
+ */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   const { status, error } = statusOf(end, mask);
-  const pending = state.pending
-    .filter(({ sent }) => sent.dropped !== true)
-    .toSorted((a, b) => a.order - b.order)
-    .map(({ sent }) => sent.message);
-  return {
+  const result: RunResult = {
     runId: state.runId,
     status,
     rounds: roundsOf(state),
-    messages: [...state.history.get(), ...pending],
+    messages: unseen,
     output: state.outputs.at(-1),
-    outputs: [...state.outputs],
-    deadLetters: [...state.dead],
+    outputs: unseen,
+    deadLetters: unseen,
     usage: state.ledger.usage,
     cost: state.ledger.cost(),
     uncertain: state.uncertain,
@@ -78,6 +79,29 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     ...(state.parent === undefined ? {} : { fork: forkReport(state, state.parent) }),
     ...(error === undefined ? {} : { error }),
   };
+  return whenSeen(result, {
+    messages: saidSoFar(state.history, state.pending),
+    outputs: soFar(state.outputs),
+    deadLetters: soFar(state.dead),
+  });
+}
+
+/** Stands where a list will: it says in which order the members of a result come. */
+const unseen: readonly never[] = Object.freeze([]);
+
+/** What a list that only grows holds now. */
+function soFar<T>(grows: readonly T[]): () => readonly T[] {
+  const { length } = grows;
+  return () => grows.slice(0, length);
+}
+
+function saidSoFar(history: Memory, pending: readonly Pending[]): () => readonly Message[] {
+  const { size } = history;
+  const waiting = pending
+    .filter(({ sent }) => sent.dropped !== true)
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ sent }) => sent.message);
+  return () => [...history.get().slice(0, size), ...waiting];
 }
 
 function forkReport({ reused, reusedCalls, calls, saved }: RunState, parent: ForkPoint): ForkReport {

@@ -127,14 +127,20 @@ function publish(state: RunState, event: MessagePublished): void {
 
 function endRound(state: RunState, event: RoundEnded): void {
   if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
-  const failed = state.dead.splice(state.deadBefore).sort((a, b) => placeOf(state, a) - placeOf(state, b));
-  state.dead.push(...failed);
+  orderDead(state);
   const pending = state.pending.toSorted((a, b) => a.order - b.order);
   state.pending = [];
   for (const { order, sent } of pending) deliver(state, sent, order);
   state.hasActed = false;
   state.round += 1;
   state.deadBefore = state.dead.length;
+}
+
+/** Those of a round stand in the order in which the roles were hired. */
+function orderDead(state: RunState): void {
+  const came = state.dead.slice(state.deadBefore);
+  const ordered = came.toSorted((a, b) => placeOf(state, a) - placeOf(state, b));
+  if (ordered.some((letter, place) => letter !== came[place])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
 }
 
 /** Who failed first is a matter of latency; in which order they were hired is not. What no role failed on came before. */

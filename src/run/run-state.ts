@@ -13,7 +13,8 @@ import { type HiredAs, RoleState } from "./role-state.ts";
  * written by who finds the hearers, and says nothing of the run.
  *
  * S1 `ready` holds exactly the roles with mail. S2 a role has at most one open activation. S3 pending mail is in `pending`, delivered
- * mail in exactly one mailbox per recipient. S4 `ledger` is the sum of the step events, nothing else.
+ * mail in exactly one mailbox per recipient. S4 `ledger` is the sum of the step events, nothing else. S5 `history`, `outputs` and `dead` only grow:
+ * dead letters that come into another order make another list. So how long they were tells what they held.
  */
 
 /** Where a run stands. */
@@ -105,7 +106,7 @@ export interface RunState {
   readonly history: Memory;
   pending: Pending[];
   readonly outputs: Message[];
-  readonly dead: DeadLetter[];
+  dead: DeadLetter[];
   /** How many there were when the last round ended: what came since is put in order at the end of this one. */
   deadBefore: number;
   ledger: Ledger;
