@@ -81,7 +81,9 @@ export class MessageQueue {
    */
   append(message: Message): void {
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
-    if (this.isEmpty) this.#only = message;
+    const waiting = this.#waiting;
+    if (waiting !== undefined && waiting.ids === undefined) waiting.lanes.push(message, 0);
+    else if (this.isEmpty) this.#only = message;
     else this.#join(message, 0);
   }
 

@@ -127,6 +127,14 @@ describe("MessageQueue", () => {
     expect(ids(queue.popAll())).toEqual(["__proto__", "constructor"]);
   });
 
+  test("Q2 what came unasked behind many of whom one was asked for waits under its id too", () => {
+    const queue = new MessageQueue();
+    for (let n = 0; n < 20; n++) queue.append(said(`m${n}`));
+    expect(queue.has("m7")).toBe(true);
+    queue.append(said("last"));
+    expect([queue.has("last"), queue.push(said("last")), queue.size]).toEqual([true, false, 21]);
+  });
+
   test("Q1, Q2 property: it behaves as a plain sorted list does", () => {
     type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "append" | "popAll" | "json" | "asked";
     const step: fc.Arbitrary<Step> = fc.oneof(
