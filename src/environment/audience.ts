@@ -7,10 +7,17 @@ export interface Hearer {
   readonly index: number;
 }
 
+/** Who hears a message, in hire order, and which of its addresses nobody has. */
+export interface Route {
+  /** Frozen: others may have the same. */
+  readonly to: readonly string[];
+  readonly dead: readonly string[];
+}
+
 /** Those who hear something, each once and in hire order. It never changes. */
 export interface Listing<R extends Hearer> extends Many<R> {
-  /** Frozen: messages share it. Made when it is first told. */
-  names: readonly string[] | undefined;
+  /** Messages share it. Made when it is first told. */
+  route: Route | undefined;
 }
 
 /**
@@ -92,14 +99,14 @@ export class Audience<R extends Hearer> {
     const more = besides?.members ?? [];
     if (more.length > FEW_BESIDES) return listed(merged([...lists, more]));
     this.#with = besides;
-    this.known = { members: merged(more.length === 0 ? lists : [...lists, more]), isShared: true, names: undefined };
+    this.known = { members: merged(more.length === 0 ? lists : [...lists, more]), isShared: true, route: undefined };
     return this.known;
   }
 }
 
 /** A list that one message has. */
 export function listed<R extends Hearer>(members: readonly R[]): Listing<R> {
-  return { members, isShared: false, names: undefined };
+  return { members, isShared: false, route: undefined };
 }
 
 /** The roles of some lists, each once and in hire order: a list of its own, unless there is but one. */

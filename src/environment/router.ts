@@ -2,20 +2,13 @@ import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.t
 import type { Message } from "../message/message.ts";
 import type { Many } from "../run/run-state.ts";
 import { FEW_HEARERS } from "../run/run-state.ts";
-import { Audience, type Hearer, Kin, listed, type Listing, merged, without } from "./audience.ts";
+import { Audience, type Hearer, Kin, listed, type Listing, merged, type Route, without } from "./audience.ts";
 
 /** How those who are hired by one definition can be reached, besides by their names. */
 export interface Listening {
   readonly addresses: readonly string[];
   readonly watch: readonly string[];
   readonly observeAll: boolean;
-}
-
-/** Who hears a message, in hire order, and which of its addresses nobody has. */
-export interface Route {
-  /** Frozen: others may have the same. */
-  readonly to: readonly string[];
-  readonly dead: readonly string[];
 }
 
 /** What a directory is made of. */
@@ -69,10 +62,10 @@ export class Directory<R extends Hearer> {
     const { sendTo } = message;
     const only = sendTo.length === 1 ? sendTo[0] : undefined;
     if (only === undefined) return this.#routeToEach(message, publisher);
-    if (only === ROUTE_TO_ALL) return { to: this.#namesOf(this.#watchers(message, publisher)), dead: nobody };
+    if (only === ROUTE_TO_ALL) return this.#routeTo(this.#watchers(message, publisher));
     if (only === ROUTE_TO_NONE) return unheard;
     const audience = only === ROUTE_TO_SELF ? undefined : this.#byAddress.get(only)?.listing;
-    if (audience !== undefined) return { to: this.#namesOf(this.#withNamed(only, audience)), dead: nobody };
+    if (audience !== undefined) return this.#routeTo(this.#withNamed(only, audience));
     const role = this.#run.roles.get(only === ROUTE_TO_SELF ? message.sentFrom : only);
     // The list that tells to whom it goes says who hears it, unless somebody could change it.
     if (role === undefined || this.#hired[role.index] === undefined) return { to: nobody, dead: Object.isFrozen(sendTo) ? sendTo : [only] };
@@ -90,7 +83,8 @@ export class Directory<R extends Hearer> {
       if (found.members.length > 0) lists.push(found);
       else if (address !== ROUTE_TO_ALL) dead.push(address);
     }
-    return { to: this.#namesOf(together(lists)), dead };
+    const route = this.#routeTo(together(lists));
+    return dead.length === 0 ? route : { to: route.to, dead };
   }
 
   #newKin(listening: Listening): Kin<R> {
@@ -130,14 +124,14 @@ export class Directory<R extends Hearer> {
     return role === undefined || this.#hired[role.index] === undefined ? undefined : role;
   }
 
-  #namesOf(listing: Listing<R>): readonly string[] {
-    const { members } = listing;
+  #routeTo(listing: Listing<R>): Route {
+    const { members, route } = listing;
     if (members.length === 1) this.#run.hearing = members[0];
-    if (listing.names !== undefined) return listing.names;
-    const names = Object.freeze(members.map(({ name }) => name));
-    if (members.length > FEW_HEARERS) this.#run.audiences.set(names, listing);
-    listing.names = names;
-    return names;
+    if (route !== undefined) return route;
+    const to = Object.freeze(members.map(({ name }) => name));
+    if (members.length > FEW_HEARERS) this.#run.audiences.set(to, listing);
+    listing.route = { to, dead: nobody };
+    return listing.route;
   }
 }
 
