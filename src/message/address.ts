@@ -44,7 +44,7 @@ export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRe
  * @throws UsageError `ADDRESS_INVALID` for what has no name.
  */
 export function addressOf(x: Address): string {
-  const name: unknown = nameOf(x);
+  const name: unknown = typeof x === "object" && x !== null ? x.name : nameOf(x);
   if (typeof name === "string") return name;
   throw new UsageError(
     "ADDRESS_INVALID",
@@ -54,8 +54,7 @@ export function addressOf(x: Address): string {
 
 function nameOf(x: Address): unknown {
   if (typeof x === "string") return x;
-  if (typeof x !== "function" && (typeof x !== "object" || x === null)) return undefined;
-  return isClass(x) ? (x.actionName ?? x.name) : x.name;
+  return isClass(x) ? (x.actionName ?? x.name) : undefined;
 }
 
 function isClass(x: Exclude<Address, string>): x is AddressableClass {

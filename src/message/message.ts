@@ -61,8 +61,8 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
     fields,
     id === undefined || id === "" ? freshMessageId() : id,
     fields.role ?? "user",
-    nameOr(causeBy, UserRequirement.name),
-    nameOr(sentFrom, ""),
+    causeBy === undefined ? UserRequirement.name : nameOr(causeBy, UserRequirement.name),
+    sentFrom === undefined ? "" : nameOr(sentFrom, ""),
     parents === undefined || parents === null ? nobody : Object.freeze([...parents]),
     fields.timestamp ?? systemClock.now(),
   );
@@ -131,14 +131,14 @@ export function made<P>(
   }
   if (!Number.isFinite(timestamp))
     throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
-  const { metadata = NO_METADATA, instructContent } = fields;
+  const { sendTo, metadata = NO_METADATA, instructContent } = fields;
   const message: { -readonly [Key in keyof Message<P>]: Message<P>[Key] } = {
     id,
     content,
     role,
     causeBy,
     sentFrom,
-    sendTo: sendToNames(fields.sendTo),
+    sendTo: sendTo === undefined ? everybody : sendToNames(sendTo),
     parents: parents.length === 0 ? nobody : parents,
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA)),
@@ -204,13 +204,13 @@ export function serializeMessage(message: Message): Message & { readonly v: numb
 
 /** The name behind an address, or `fallback` where there is none. */
 export function nameOr(address: Address | undefined, fallback: string): string {
-  if (typeof address === "string") return address === "" ? fallback : address;
-  const name = address === undefined ? "" : addressOf(address);
+  if (address === undefined) return fallback;
+  const name = addressOf(address);
   return name === "" ? fallback : name;
 }
 
-function sendToNames(sendTo: MessageFields["sendTo"]): readonly string[] {
-  if (sendTo === undefined || sendTo === "") return everybody;
+function sendToNames(sendTo: NonNullable<MessageFields["sendTo"]>): readonly string[] {
+  if (sendTo === "") return everybody;
   if (typeof sendTo === "string") return lines.get(sendTo) ?? newLine(sendTo);
   const names = new Set((isIterable(sendTo) ? [...sendTo] : [sendTo]).map(addressOf).filter((name) => name !== ""));
   if (names.size === 0) return everybody;
