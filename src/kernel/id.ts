@@ -6,6 +6,8 @@ const LAST_DIGITS: readonly string[] = Array.from({ length: 256 }, (_, place) =>
 /** All but the last two digits of a UUID, and how many ids with these have been given. */
 let first = "";
 let given = LAST_DIGITS.length;
+/** The id that was given last, unless it was used. */
+let unused: string | undefined;
 
 /**
  * A fresh id for a message made outside any run: a UUID of version 4. Its first 114 random bits are drawn once for 256 ids, which differ in
@@ -19,7 +21,18 @@ export function freshMessageId(): string {
   }
   const last = LAST_DIGITS[given] as string;
   given += 1;
-  return first + last;
+  unused = first + last;
+  return unused;
+}
+
+/**
+ * Whether an id is the one that was given last, and this is its first use: whoever takes in all that is known by an id asks before, and so need not
+ * look that one up. Once it has been asked for, it is used. Most ids are used as soon as they are given.
+ */
+export function isFirstUse(id: string): boolean {
+  if (id !== unused) return false;
+  unused = undefined;
+  return true;
 }
 
 /** A fresh name for an effect outside any run: no two share one, for a service takes calls of one name for one call. */

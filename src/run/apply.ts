@@ -51,6 +51,16 @@ export function applyNext(state: RunState, body: RunEventBody, runId: string): v
   state.seq += 1;
 }
 
+/** The same for what somebody outside says, whose id may be known to be nobody's yet. */
+export function applyPublished(state: RunState, published: MessagePublished, isAnew: boolean): void {
+  try {
+    publish(state, published, isAnew);
+  } catch (error) {
+    throw unfit(state, published, error);
+  }
+  state.seq += 1;
+}
+
 /** The same for the end of an activation that is known to be the one that `role` is in, or its next one. */
 export function applyEnd(state: RunState, role: RoleState, end: Effect): void {
   try {
@@ -80,7 +90,7 @@ function change(state: RunState, event: RunEventBody, runId: string): void {
     case "run.started":
       return start(state, event, runId);
     case "message":
-      return publish(state, event);
+      return publish(state, event, false);
     case "act.started":
       return openActivation(state, event);
     case "act.resumed":
@@ -118,11 +128,12 @@ function start(state: RunState, event: RunStarted, runId: string): void {
 /** The end of an id that an activation gives: `role#n.k`. */
 const ISSUED = /#\d+\.\d+$/;
 
-function publish(state: RunState, event: MessagePublished): void {
+/** @param isAnew its id is known to be nobody's yet */
+function publish(state: RunState, event: MessagePublished, isAnew: boolean): void {
   state.outside += 1;
-  if (!state.hasChosenIds) state.hasChosenIds = ISSUED.test(event.message.id);
+  if (!state.hasChosenIds && !isAnew) state.hasChosenIds = ISSUED.test(event.message.id);
   if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent: event });
-  else deliver(state, event, OUTSIDE);
+  else deliver(state, event, OUTSIDE, isAnew);
 }
 
 function endRound(state: RunState, event: RoundEnded): void {

@@ -8,11 +8,12 @@ import { FEW_HEARERS, OUTSIDE, type RunState } from "./run-state.ts";
  * Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run.
  *
  * @param order place of the sender in the order of hiring, or {@link OUTSIDE}
+ * @param isAnew its id is nobody's yet, unless one that roles give was chosen for another
  */
-export function deliver(state: RunState, sent: Sent, order: number): void {
+export function deliver(state: RunState, sent: Sent, order: number, isAnew: boolean = order !== OUTSIDE): void {
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
-  const isNew = isNewHere(state, message, order);
+  const isNew = isNewHere(state, message, isAnew);
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
   if (many === undefined) {
     for (let place = 0; place < to.length; place += 1) {
@@ -29,8 +30,8 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
 }
 
 /** Keeps a message, and tells whether nobody can have heard it: what was never delivered waits nowhere, and is remembered by its maker alone. */
-function isNewHere({ history, hasChosenIds }: RunState, message: Message, order: number): boolean {
-  if (order === OUTSIDE || hasChosenIds) return history.add(message) && !hasChosenIds;
+function isNewHere({ history, hasChosenIds }: RunState, message: Message, isAnew: boolean): boolean {
+  if (!isAnew || hasChosenIds) return history.add(message) && !hasChosenIds;
   history.append(message);
   return true;
 }

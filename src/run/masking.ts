@@ -99,7 +99,8 @@ function maskedWords(mask: Mask, said: readonly Sent[]): readonly Sent[] {
   return said;
 }
 
-function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
+/** What somebody said as it may be written down: the same object when it holds no secret. */
+export function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
   const message = maskedMessage(mask, sent.message);
   return message === sent.message ? sent : { ...sent, message };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { createMessage } from "../../src/message/message.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
 import { defineAction } from "../../src/action/action.ts";
 import { defineRole } from "../../src/role/role.ts";
@@ -37,6 +37,26 @@ describe("M4 the history of a run holds one message of an id", () => {
     environment.publishMessage(createMessage("go", { id: "go" }));
     await environment.run();
     expect(contents(environment.history)).toEqual(["chosen", "go", ...Array.from({ length: 11 }, (_, n) => `said ${n}`)]);
+  });
+
+  test.each(["it twice", "a copy before it", "a copy after it"])("also where somebody publishes what was just made: %s", (order) => {
+    const environment = town([listener("Ann", { watch: [UserRequirement] })]);
+    const made = createMessage("made", { causeBy: UserRequirement });
+    const copy = Object.freeze({ ...made, content: "copy" });
+    const [first, second] = { "it twice": [made, made], "a copy before it": [copy, made], "a copy after it": [made, copy] }[order] ?? [];
+    for (const message of [first, second, first]) environment.publishMessage(message as Message);
+    expect([...environment.history]).toEqual([first]);
+    expect(environment.getRole("Ann")?.inbox).toEqual([first]);
+    environment.publishMessage(createMessage("another", { causeBy: UserRequirement }));
+    environment.publishMessage(second as Message);
+    expect([environment.history.size, environment.getRole("Ann")?.inbox.length]).toEqual([2, 2]);
+  });
+
+  test("and each environment that hears it has it", () => {
+    const made = createMessage("made", { causeBy: UserRequirement });
+    const environments = [1, 2].map(() => town([listener("Ann", { watch: [UserRequirement] })]));
+    for (const environment of [...environments, ...environments]) environment.publishMessage(made);
+    for (const { history } of environments) expect([...history]).toEqual([made]);
   });
 
   test("and what was said is found by its id, whoever asked for how many before", async () => {
