@@ -45,10 +45,10 @@ export class Deque<T> implements Iterable<T> {
 
   /** The first `n` items, or all there are. */
   first(n: number): T[] {
-    const items: T[] = [];
-    const end = Math.min(n, this.#size);
-    for (let place = 0; place < end; place++) items.push(this.#slots[this.#slotOf(place)] as T);
-    return items;
+    const end = this.#head + Math.min(n, this.#size);
+    const items = this.#slots.slice(this.#head, end) as T[];
+    const { length } = this.#slots;
+    return end > length ? items.concat(this.#slots.slice(0, end - length) as T[]) : items;
   }
 
   /** Whether one of the items is what is looked for. */
@@ -67,12 +67,10 @@ export class Deque<T> implements Iterable<T> {
     return (this.#head + place) & (this.#slots.length - 1);
   }
 
+  /** Those in line are copied together: in a process that just began, one after another takes longer than all else that they go through. */
   #resize(length: number): void {
-    const end = this.#head + this.#size;
-    const slots = this.#slots.slice(this.#head, end);
-    // What stands in line beyond the end of the ring goes on at its beginning.
-    if (end > this.#slots.length) for (let place = slots.length; place < this.#size; place++) slots.push(this.#slots[this.#slotOf(place)]);
-    slots.length = length;
+    const slots: (T | undefined)[] = this.first(this.#size);
+    while (slots.length < length) slots.push(undefined);
     this.#slots = slots;
     this.#head = 0;
   }

@@ -13,7 +13,7 @@ import {
   type RunStarted,
 } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
-import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, OUTSIDE, type RunState } from "./run-state.ts";
+import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, OUTSIDE, type Pending, type RunState } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
@@ -139,12 +139,22 @@ function publish(state: RunState, event: MessagePublished, isAnew: boolean): voi
 function endRound(state: RunState, event: RoundEnded): void {
   if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
   orderDead(state);
-  const pending = state.pending.toSorted((a, b) => a.order - b.order);
+  const pending = inOrder(state.pending);
   state.pending = [];
-  for (const { order, sent } of pending) deliver(state, sent, order);
+  for (let place = 0; place < pending.length; place += 1) {
+    const { order, sent } = pending[place] as Pending;
+    deliver(state, sent, order);
+  }
   state.hasActed = false;
   state.round += 1;
   state.deadBefore = state.dead.length;
+}
+
+/** In the order of hiring. Mostly they stand so, for roles begin their turns in it and most wait for nothing. */
+function inOrder(pending: readonly Pending[]): readonly Pending[] {
+  for (let place = 1; place < pending.length; place += 1)
+    if ((pending[place - 1] as Pending).order > (pending[place] as Pending).order) return pending.toSorted((a, b) => a.order - b.order);
+  return pending;
 }
 
 /** Those of a round stand in the order in which the roles were hired. */
