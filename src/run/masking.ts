@@ -64,13 +64,14 @@ export function maskedEnd(mask: Mask, event: Effect): Effect {
   const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
   const isAsItWas = said === event.said && memory === event.memory && working === event.working;
   if (isAsItWas && state === event.state && plan === event.plan && summary === event.summary) return event;
+  // What it took is masked long since.
+  const now = new Map(event.said.map(({ message }, place) => [message, said[place]?.message]));
   return {
     ...event,
     said,
     memory,
     working,
-    // What it took is masked long since.
-    ...(event.remembered === undefined ? {} : { remembered: event.remembered.map((message) => sameIn(said, event.said, message)) }),
+    ...(event.remembered === undefined ? {} : { remembered: event.remembered.map((message) => now.get(message) ?? message) }),
     ...(state === undefined ? {} : { state }),
     ...(plan === undefined ? {} : { plan }),
     ...(summary === undefined ? {} : { summary }),
@@ -81,12 +82,6 @@ function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNu
   const set = masked(mask, change.set);
   const unset = cleanList(mask, change.unset, walk) as readonly string[];
   return set === change.set && unset === change.unset ? change : { set, unset };
-}
-
-/** The message that stands where another stood, if it did. */
-function sameIn(now: readonly Sent[], before: readonly Sent[], message: Message): Message {
-  const place = before.findIndex((sent) => sent.message === message);
-  return now[place]?.message ?? message;
 }
 
 /** Every hop comes by here, and most say a few plain words: those are looked at in one place. */

@@ -144,7 +144,8 @@ export class RoleState {
       return left;
     }
     const left = mail.size - count;
-    for (let taken = 0; taken < count && left >= 0; taken += 1) mail.pop();
+    if (left === 0) this.#mail = undefined;
+    else for (let taken = 0; taken < count && left > 0; taken += 1) mail.pop();
     return left;
   }
 
