@@ -1,7 +1,7 @@
 import type { RoleContext } from "../action/context.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { isMessage, type Message } from "../message/message.ts";
-import { actWith } from "../role/act.ts";
+import { performed } from "../role/act.ts";
 import type { Work } from "../role/action-view.ts";
 import type { Said } from "../role/role.ts";
 import { messagesOf } from "../role/said.ts";
@@ -27,13 +27,13 @@ export function live(rc: Living, hired: Definition, host: ActivationHost, inbox:
 
 function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void | Promise<void> {
   const only = hired.only.now;
-  if (only !== undefined && rc.takeNews()) return publish(rc, actWith(rc, only, wholeNews));
+  if (only !== undefined && rc.takeNews()) return publish(rc, performed(rc, only, wholeNews));
   const message = inbox.length === 1 ? inbox[0] : undefined;
   if (only !== undefined && message !== undefined) {
     // What is not remembered yet is news, and so is what it said to itself: as all roles observe, in one step.
     if (!rc.memory.add(message) && message.sentFrom !== rc.name) return;
     rc.news = Object.freeze(inbox);
-    return publish(rc, actWith(rc, only, wholeNews));
+    return publish(rc, performed(rc, only, wholeNews));
   }
   const observed = hired.spec.role.observe(rc);
   if (isThenable(observed)) return Promise.resolve(observed).then((came) => remember(rc, hired, inbox, came));
@@ -46,7 +46,7 @@ function remember(rc: Living, hired: Definition, inbox: readonly Message[], obse
   rc.news = Object.freeze(news);
   if (news.length === 0) return;
   const only = hired.only.now;
-  if (only !== undefined) return publish(rc, actWith(rc, only, wholeNews));
+  if (only !== undefined) return publish(rc, performed(rc, only, wholeNews));
   const said = hired.spec.role.react(rc);
   return isThenable(said) ? Promise.resolve(said).then((came) => publishAll(rc, came)) : publishAll(rc, said);
 }

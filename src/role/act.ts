@@ -21,6 +21,11 @@ export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said>
  */
 export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
   if (!isAction(action)) throw noAction(action, `act of role ${rc.name}`);
+  return performed(rc, action, work);
+}
+
+/** The same of what is known to be an action. */
+export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
   const result: unknown = action.run(view as unknown as ActionContext<never>);
