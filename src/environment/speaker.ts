@@ -1,7 +1,7 @@
 import { ContextClosedError, UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { UserRequirement } from "../message/address.ts";
-import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nameOr } from "../message/message.ts";
+import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nameOr, parentsOfAnswer } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { Sent } from "../run/event.ts";
@@ -145,7 +145,7 @@ export abstract class Speaker {
   /** Shared by all that is said of the same news. */
   #heard(): readonly string[] {
     const { news } = this;
-    if (news.length === 1) return Object.freeze([(news[0] as Message).id]);
+    if (news.length === 1) return parentsOfAnswer((news[0] as Message).id);
     const much = (this.#much ??= new Much());
     if (much.news !== news) {
       much.news = news;

@@ -4,7 +4,7 @@ import { LightStream } from "../kernel/random.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { UserRequirement } from "../message/address.ts";
-import { made, type Message, type MessageFields, nameOr } from "../message/message.ts";
+import { made, type Message, type MessageFields, nameOr, parentsOfAnswer } from "../message/message.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { StepOut } from "../role/step-role.ts";
 import { changedState } from "../run/activations.ts";
@@ -139,7 +139,7 @@ export class StepActivation implements StepOut {
 }
 
 function answered(message: Message | undefined): readonly string[] {
-  return message === undefined ? nobody : Object.freeze([message.id]);
+  return message === undefined ? nobody : parentsOfAnswer(message.id);
 }
 
 /** @throws UsageError `STEP_RESULT` when it is no object, or a promise */

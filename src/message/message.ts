@@ -202,6 +202,15 @@ export function serializeMessage(message: Message): Message & { readonly v: numb
   return { v: MESSAGE_VERSION, ...message };
 }
 
+/** The parents of what answered one message last: many answer the same one after another. */
+let answered: readonly string[] = nobody;
+
+/** The parents of what answers one message, by its id. Frozen: whoever answers the same one next has the same list. @internal */
+export function parentsOfAnswer(id: string): readonly string[] {
+  if (answered[0] !== id) answered = Object.freeze([id]);
+  return answered;
+}
+
 /** The name behind an address, or `fallback` where there is none. */
 export function nameOr(address: Address | undefined, fallback: string): string {
   if (address === undefined) return fallback;

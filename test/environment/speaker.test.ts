@@ -7,7 +7,7 @@ import { defineRole, Role } from "../../src/role/role.ts";
 
 /** What a role says when somebody says "go" to it, without what was said to it. */
 async function saidBy(role: Role): Promise<readonly Message[]> {
-  const environment = new Environment({ seed: "outbox" }).addRole(role);
+  const environment = new Environment({ seed: "speaker" }).addRole(role);
   environment.publishMessage(createMessage("go", { id: "m1", timestamp: 0 }));
   const { status, error, messages } = await environment.run();
   expect([status, error]).toEqual(["finished", undefined]);
@@ -40,6 +40,21 @@ describe("the parents of what is said", () => {
     parents.push("p2");
     expect(said?.parents).toEqual(["p1"]);
     expect(Object.isFrozen(said?.parents)).toBe(true);
+  });
+
+  it("are one list for all who answer one message, and another for another", async () => {
+    const roles = ["Ann", "Bob"].map((name) =>
+      defineRole({ name, watch: ["UserRequirement"], react: (rc) => rc.message(name, { sendTo: "<none>" }) }),
+    );
+    const environment = new Environment({ seed: "speaker" }).addRoles(roles);
+    for (const id of ["m1", "m2"]) {
+      environment.publishMessage(createMessage("go", { id }));
+      await environment.run();
+    }
+    const parents = environment.history.get().flatMap(({ sentFrom, parents: of }) => (sentFrom === "" ? [] : [of]));
+    expect(parents).toEqual([["m1"], ["m1"], ["m2"], ["m2"]]);
+    expect([parents[1], parents[3]].map((list, place) => list === parents[place * 2])).toEqual([true, true]);
+    expect(parents.every((list) => Object.isFrozen(list))).toBe(true);
   });
 
   it("are the news, or nobody, where somebody says null", async () => {
