@@ -1,4 +1,3 @@
-import type { JsonObject } from "../kernel/json.ts";
 import { ContextClosedError, UsageError } from "../kernel/errors.ts";
 import { LightStream } from "../kernel/random.ts";
 import { isThenable } from "../kernel/thenable.ts";
@@ -22,6 +21,8 @@ import { heldState, type StateChange, stateChange } from "./step-state.ts";
  *
  * A5 once closed, nothing is said. SA1 it remembers nothing, waits for nothing and asks nobody. SA2 what it does is a function of the seed, the
  * role's name, how often the role has acted, its state, its messages and when it began.
+ *
+ * Each is made for one turn, and a turn is short: it has few fields, and what every turn comes by is written out in one place.
  */
 export class StepActivation implements StepOut {
   /** @internal */
@@ -31,14 +32,13 @@ export class StepActivation implements StepOut {
   readonly #host: ActivationHost;
   readonly #spec: RoleSpec;
   readonly #role: RoleState;
-  /** How many the role had ended before. */
-  readonly #n: number;
-  #act: string | undefined;
+  /** Its name, or how many the role had ended before its first attempt, as long as nobody asks. */
+  #act: string | number;
+  /** The one that is heard: nobody speaks at another time. */
   #message: Message | undefined;
   #said: Sent[] | undefined;
   #change: StateChange | undefined;
   #random: LightStream | undefined;
-  #closed = false;
 
   /**
    * Told one by one: an object for all of it would be made for each activation.
@@ -50,8 +50,7 @@ export class StepActivation implements StepOut {
     this.#host = host;
     this.#spec = spec;
     this.#role = role;
-    this.#n = role.n;
-    this.#act = act;
+    this.#act = act ?? role.n;
     this.take = take;
     this.at = at;
   }
@@ -62,26 +61,51 @@ export class StepActivation implements StepOut {
 
   /** @internal */
   get act(): string {
-    return (this.#act ??= actName(this.name, this.#n, 1));
+    if (typeof this.#act === "number") this.#act = actName(this.name, this.#act, 1);
+    return this.#act;
+  }
+
+  /** Hears the only message it takes, and is closed. @returns everything it changed */
+  hearOnly(message: Message, round: number): ToldEnd {
+    const { at } = this;
+    const { name, custom } = this.#role;
+    const { role, initialState } = this.#spec;
+    // What all begin with is held since somebody was hired with it.
+    const before = custom === initialState ? custom : heldState(custom);
+    this.#message = message;
+    const given: unknown = role.step?.(before, message, this);
+    this.#message = undefined;
+    const said = this.#said ?? silence;
+    const state = given === undefined || given === before ? undefined : stateChange(before, stateIn(given, name));
+    // Written out twice: a spread costs more than all of it.
+    if (state === undefined) return { type: "act.ended", by: this, role: name, round, take: 1, at, said, memory: noOps, working: noOps };
+    return { type: "act.ended", by: this, role: name, round, take: 1, at, said, memory: noOps, working: noOps, state };
   }
 
   live(): void {
+    const { role } = this.#spec;
     const first = heldState(this.#role.custom);
-    const only = this.take === 1 ? this.#role.oldest : undefined;
-    // Most have one.
-    if (only !== undefined) return StepActivation.#hear(this, first, only);
     let last = first;
     for (const message of this.#role.news(this.take)) {
       if (this.#change !== undefined) last = heldState(changedState(last, this.#change));
-      StepActivation.#hear(this, last, message);
+      this.#message = message;
+      const given: unknown = role.step?.(last, message, this);
+      this.#change = given === undefined || given === last ? undefined : stateChange(last, stateIn(given, this.name));
     }
     // Of several changes one is recorded.
     if (last !== first) this.#change = stateChange(first, this.#change === undefined ? last : changedState(last, this.#change));
   }
 
+  /** The same of all that it takes. */
+  hearAll(round: number): ToldEnd {
+    this.live();
+    this.close();
+    return this.ended(round);
+  }
+
   /** Nothing can be said any more. */
   close(): void {
-    this.#closed = true;
+    this.#message = undefined;
   }
 
   /** Nobody reads here what is the run's now. */
@@ -99,33 +123,29 @@ export class StepActivation implements StepOut {
   }
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    if (this.#closed) throw new ContextClosedError(this.act, "a message");
-    assertMessageSize(content, this.#host.messageLimit, this.name);
-    const { causeBy, sentFrom, parents } = fields;
+    const answered = this.#message;
+    if (answered === undefined) throw new ContextClosedError(this.act, "a message");
+    const { messageLimit, directory } = this.#host;
     const { name, n } = this.#role;
+    if (typeof content !== "string" || content.length > messageLimit) assertMessageSize(content, messageLimit, name);
+    const said = this.#said;
+    const { causeBy, sentFrom, parents } = fields;
     const message = made(
       content,
       fields,
-      this.#said === undefined ? `${name}#${n}.0` : `${name}#${n}.${this.#said.length}`,
+      said === undefined ? `${name}#${n}.0` : `${name}#${n}.${said.length}`,
       fields.role ?? "assistant",
       causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom === undefined ? name : nameOr(sentFrom, ""),
-      parents === undefined || parents === null ? answered(this.#message) : Object.freeze([...parents]),
+      parents === undefined || parents === null ? parentsOfAnswer(answered.id) : Object.freeze([...parents]),
       this.at,
     );
-    const { to, dead } = this.#host.directory.route(message, name);
+    const { to, dead } = directory.route(message, name);
     const sent = dead.length === 0 ? { message, to } : { message, to, dead };
     // A list that grows has room for many; most activations say one thing.
-    if (this.#said === undefined) this.#said = [sent];
-    else this.#said.push(sent);
+    if (said === undefined) this.#said = [sent];
+    else said.push(sent);
     return message;
-  }
-
-  // Of the class: each instance would carry the brand of a method of its own.
-  static #hear(one: StepActivation, state: JsonObject, message: Message): void {
-    one.#message = message;
-    const given: unknown = one.#spec.role.step?.(state, message, one);
-    one.#change = given === undefined || given === state ? undefined : stateChange(state, stateIn(given, one.name));
   }
 
   random(): number {
@@ -136,10 +156,6 @@ export class StepActivation implements StepOut {
   now(): number {
     return this.at;
   }
-}
-
-function answered(message: Message | undefined): readonly string[] {
-  return message === undefined ? nobody : parentsOfAnswer(message.id);
 }
 
 /** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
@@ -159,7 +175,6 @@ function stateIn(given: unknown, name: string): object {
   );
 }
 
-const nobody: readonly string[] = Object.freeze([]);
 const silence: readonly Sent[] = Object.freeze([]);
 const noFields: MessageFields<never> = Object.freeze({});
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

@@ -129,6 +129,12 @@ export class RoleState {
     return mail instanceof MessageQueue ? mail.peek(most ?? mail.size) : [mail];
   }
 
+  /** The one message that waits, where no other does and it {@link isPlain}: what most turns take. */
+  get onlyNews(): Message | undefined {
+    const mail = this.#mail;
+    return this.#life === undefined && !(mail instanceof MessageQueue) ? mail : undefined;
+  }
+
   /** The message that has waited longest. */
   get oldest(): Message | undefined {
     const mail = this.#mail;

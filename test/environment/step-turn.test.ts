@@ -311,15 +311,21 @@ describe("what a step function says", () => {
     }
   });
 
-  test("A5 nothing is said when the activation is over", async () => {
+  test.each([
+    ["after one message", ["go"]],
+    ["after several", ["go", "on"]],
+    ["after one that failed", ["bomb"]],
+    ["after several of which one failed", ["go", "bomb"]],
+  ])("A5 nothing is said when the activation is over: %s", async (_when, texts) => {
     let kept: StepOut | undefined;
-    const { environment } = await acted(
-      stepping("Ann", (_state, _message, out) => void (kept = out)),
-      "go",
-    );
+    const role = stepping("Ann", (_state, message, out) => {
+      kept = out;
+      if (message.content === "bomb") throw new Error("it went off");
+    });
+    const { environment } = await acted(role, ...texts);
     expect(() => kept?.say("late")).toThrow(expect.objectContaining({ code: "CONTEXT_CLOSED" }));
     expect(() => kept?.say("late")).toThrow("activation Ann#0~1 had ended");
-    expect(contents(environment.history)).toEqual(["go"]);
+    expect(contents(environment.history)).toEqual(texts);
   });
 
   test("is told with everything a listener can hear of a turn", async () => {
@@ -373,12 +379,12 @@ describe("a step function that fails", () => {
       }
     });
 
-  async function life(role: Role, onFailure: StepRoleOptions["onFailure"]): Promise<unknown> {
+  async function life(role: Role, onFailure: StepRoleOptions["onFailure"], texts = ["a", "bomb", "b"]): Promise<unknown> {
     const environment = town([role], onFailure === undefined ? {} : { onFailure, clock: { now: () => 5, timer: () => () => {} } });
     const failed = eventsOf(environment, "act.failed");
     const warnings: string[] = [];
     environment.on("warning", ({ text }) => void warnings.push(text));
-    for (const text of ["a", "bomb", "b"]) environment.publishMessage(createMessage(text, { id: text, timestamp: 1 }));
+    for (const text of texts) environment.publishMessage(createMessage(text, { id: text, timestamp: 1 }));
     const { status, error, deadLetters, messages } = await environment.run();
     const again = await environment.run();
     return {
@@ -398,11 +404,13 @@ describe("a step function that fails", () => {
     ["retry", retry(2)],
     ["retry, then skip", retry(1, "skip")],
   ])("by the policy %s ends as any other role that does the same", async (_what, onFailure) => {
-    const stepped = await life(stepping("Ann", bomb), onFailure);
-    expect(stepped).toEqual(await life(likewise("Ann"), onFailure));
-    expect(stepped).toMatchObject({
-      failed: expect.arrayContaining([expect.objectContaining({ error: expect.objectContaining({ code: "ACTION_FAILED" }) })]),
-    });
+    for (const texts of [["a", "bomb", "b"], ["bomb"]]) {
+      const stepped = await life(stepping("Ann", bomb), onFailure, texts);
+      expect(stepped).toEqual(await life(likewise("Ann"), onFailure, texts));
+      expect(stepped).toMatchObject({
+        failed: expect.arrayContaining([expect.objectContaining({ error: expect.objectContaining({ code: "ACTION_FAILED" }) })]),
+      });
+    }
   });
 
   test("loses the message at fault and no other, and says nothing twice", async () => {
