@@ -138,7 +138,8 @@ export function made<P>(
     role,
     causeBy,
     sentFrom,
-    sendTo: sendTo === undefined ? everybody : sendToNames(sendTo),
+    // Most who are not all are one: whom others were told alone before is told by the same list.
+    sendTo: sendTo === undefined ? everybody : typeof sendTo === "string" ? (lines.get(sendTo) ?? newLine(sendTo)) : sendToNames(sendTo),
     parents: parents.length === 0 ? nobody : parents,
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA)),
@@ -218,9 +219,7 @@ export function nameOr(address: Address | undefined, fallback: string): string {
   return name === "" ? fallback : name;
 }
 
-function sendToNames(sendTo: NonNullable<MessageFields["sendTo"]>): readonly string[] {
-  if (sendTo === "") return everybody;
-  if (typeof sendTo === "string") return lines.get(sendTo) ?? newLine(sendTo);
+function sendToNames(sendTo: Exclude<MessageFields["sendTo"], string | undefined>): readonly string[] {
   const names = new Set((isIterable(sendTo) ? [...sendTo] : [sendTo]).map(addressOf).filter((name) => name !== ""));
   if (names.size === 0) return everybody;
   return Object.freeze([...names]);
@@ -231,6 +230,7 @@ const MOST_LINES = 1_000;
 const lines = new Map<string, readonly string[]>();
 
 function newLine(address: string): readonly string[] {
+  if (address === "") return everybody;
   const line = Object.freeze([address]);
   if (lines.size < MOST_LINES && address.length < MOST_LINES) lines.set(address, line);
   return line;
