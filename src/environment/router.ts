@@ -28,7 +28,8 @@ export interface RunOf<R extends Hearer> {
 }
 
 /**
- * Who listens to what. It owns the indexes from addresses and causes to roles; routing is a pure function of it and the message.
+ * Who listens to what. It owns the indexes from addresses and causes to roles, and the routes to those who were addressed alone; routing is a
+ * pure function of it and the message.
  *
  * E4 finding the recipients costs O(recipients), not O(roles); O(1) where a message is heard by exactly those who heard the last one of its
  * cause or address. E7 the indexes hold definitions: a role that is hired is one more in one list, however many addresses and causes it has.
@@ -40,6 +41,8 @@ export class Directory<R extends Hearer> {
   readonly #byAddress = new Map<string, Audience<R>>();
   readonly #byCause = new Map<string, Audience<R>>();
   readonly #observers = new Audience<R>();
+  /** To some who alone have their names, and these are no addresses of others: as they were found, as long as nobody else is hired. */
+  readonly #direct = new Map<string, DirectRoute<R>>();
 
   constructor({ run, hired }: DirectoryParts<R>) {
     this.#run = run;
@@ -50,6 +53,7 @@ export class Directory<R extends Hearer> {
   add(role: R, listening: Listening): void {
     const kin = this.#kin.get(listening) ?? this.#newKin(listening);
     kin.add(role);
+    if (this.#direct.size > 0) this.#direct.clear();
   }
 
   /**
@@ -63,14 +67,25 @@ export class Directory<R extends Hearer> {
     const only = sendTo.length === 1 ? sendTo[0] : undefined;
     if (only === undefined) return this.#routeToEach(message, publisher);
     if (only === ROUTE_TO_ALL) return this.#routeTo(this.#watchers(message, publisher));
+    const direct = this.#direct.get(only);
+    if (direct === undefined) return this.#routeToOne(message, only);
+    this.#run.hearing = direct.role;
+    return direct.route;
+  }
+
+  /** To one address. */
+  #routeToOne(message: Message, only: string): Route {
     if (only === ROUTE_TO_NONE) return unheard;
     const audience = only === ROUTE_TO_SELF ? undefined : this.#byAddress.get(only)?.listing;
     if (audience !== undefined) return this.#routeTo(this.#withNamed(only, audience));
     const role = this.#run.roles.get(only === ROUTE_TO_SELF ? message.sentFrom : only);
     // The list that tells to whom it goes says who hears it, unless somebody could change it.
+    const { sendTo } = message;
     if (role === undefined || this.#hired[role.index] === undefined) return { to: nobody, dead: Object.isFrozen(sendTo) ? sendTo : [only] };
     this.#run.hearing = role;
-    return { to: role.name === only && Object.isFrozen(sendTo) ? sendTo : Object.freeze([role.name]), dead: nobody };
+    const route: Route = { to: role.name === only && Object.isFrozen(sendTo) ? sendTo : Object.freeze([role.name]), dead: nobody };
+    if (role.name === only && this.#direct.size < MOST_DIRECT) this.#direct.set(only, { role, route });
+    return route;
   }
 
   /** To several addresses, or to none. */
@@ -133,6 +148,14 @@ export class Directory<R extends Hearer> {
     listing.route = { to, dead: nobody };
     return listing.route;
   }
+}
+
+/** So many are kept: names may be as many as roles. */
+const MOST_DIRECT = 1_000;
+
+interface DirectRoute<R extends Hearer> {
+  readonly role: R;
+  readonly route: Route;
 }
 
 const nobody: readonly string[] = Object.freeze([]);

@@ -73,7 +73,7 @@ describe("a hop", () => {
     expect(heard).toBeLessThan(alone * MOST_OF_A_SILENT_ONE);
   });
 
-  it("looks up who hears it once", async () => {
+  it("looks up no more who hears it: that was done for the first", async () => {
     const looked = await perHop(100, 300, async (n) => {
       const environment = players(n);
       const { roles } = environment.state;
@@ -83,10 +83,10 @@ describe("a hop", () => {
         return Map.prototype.get.call(roles, name) as RoleState | undefined;
       };
       expect(await played(environment)).toBe(n);
+      expect(times).toBeGreaterThan(0);
       return times;
     });
-    expect(looked).toBeGreaterThan(0.5);
-    expect(looked).toBeLessThanOrEqual(1);
+    expect(looked).toBeLessThan(0.1);
   });
 
   it("asks the clock a bounded number of times", async () => {
