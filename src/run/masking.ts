@@ -57,6 +57,9 @@ export function maskedEnd(mask: Mask, event: ActEnded): ActEnded;
 export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd;
 export function maskedEnd(mask: Mask, event: Effect): Effect {
   const said = maskedWords(mask, event.said);
+  const isWords = event.state === undefined && event.plan === undefined && event.summary === undefined && event.working.length === 0;
+  // Most have nothing else that could tell a secret.
+  if (isWords && said === event.said && (event.memory === undefined || event.memory.length === 0)) return event;
   const memory = event.memory === undefined || event.memory.length === 0 ? event.memory : maskedOps(mask, event.memory);
   const working = event.working.length === 0 ? event.working : maskedOps(mask, event.working);
   const state = event.state === undefined ? undefined : maskedChange(mask, event.state);
@@ -79,8 +82,8 @@ export function maskedEnd(mask: Mask, event: Effect): Effect {
 }
 
 function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNullable<ActEnded["state"]> {
-  const set = masked(mask, change.set);
-  const unset = cleanList(mask, change.unset, walk) as readonly string[];
+  const set = walkRecord(mask, change.set) as typeof change.set;
+  const unset = change.unset.length === 0 ? change.unset : (cleanList(mask, change.unset, walk) as readonly string[]);
   return set === change.set && unset === change.unset ? change : { set, unset };
 }
 
@@ -138,8 +141,9 @@ function walkRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Read
   for (let place = 0; place < keys.length; place += 1) {
     const key = keys[place] as string;
     const cleanKey = mask(key);
-    const clean = walk(mask, record[key]);
-    if (entries === undefined && cleanKey === key && clean === record[key]) continue;
+    const value = record[key];
+    const clean = typeof value === "number" ? value : walk(mask, value);
+    if (entries === undefined && cleanKey === key && clean === value) continue;
     entries ??= keys.slice(0, place).map((before): [string, unknown] => [before, record[before]]);
     entries.push([cleanKey, clean]);
   }

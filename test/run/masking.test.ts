@@ -104,6 +104,18 @@ describe("J6 no secret is ever recorded", () => {
     expect(maskedBody(maskSecrets([SECRET]), { ...ended, state })).toEqual({ ...ended, state: clean });
   });
 
+  test.each<[string, (secret: string) => object]>([
+    ["words", (secret) => ({ said: [{ message: createMessage(secret, { id: "m", timestamp: 1 }), to: [] }] })],
+    ["memory", (secret) => ({ memory: [["+", createMessage(secret, { id: "m", timestamp: 1 })]] })],
+    ["working memory", (secret) => ({ working: [["+", createMessage(secret, { id: "m", timestamp: 1 })]] })],
+    ["plan", (secret) => ({ plan: { goal: secret, tasks: [] } })],
+    ["summary", (secret) => ({ summary: { levels: [{ text: secret }] } })],
+  ])("in one part of what an activation did, where there is nothing in the others: %s", (_part, told) => {
+    const ended = { type: "act.ended", act: "Ann#0~1", role: "Ann", round: 0, take: 1, said: [], memory: [], working: [] } as const;
+    const clean = maskedBody(maskSecrets([SECRET]), { ...ended, ...told(SECRET) });
+    expect(clean).toEqual({ ...ended, ...told("[secret]") });
+  });
+
   test("in a question to a person and the answer", async () => {
     const ann = answering("Ann", async (rc) => rc.message(await rc.human.ask(`May I use ${every}?`)));
     expectClean((await recorded({ roles: [ann], human: () => `use ${every}` })).text);
