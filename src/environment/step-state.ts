@@ -48,7 +48,9 @@ export function stateChange(before: JsonObject, given: object): StateChange | un
     if (key === "__proto__") throw protoFault(root);
     const had = memberOf(before, key);
     if (had === undefined) added += 1;
-    const member = plain((given as Record<string, unknown>)[key], had, key, root);
+    const value = (given as Record<string, unknown>)[key];
+    // What is said again as it was has been looked at before.
+    const member = value === had && had !== undefined ? had : plain(value, had, key, root);
     if (member === had) kept += 1;
     else (set ??= {})[key] = member;
   }

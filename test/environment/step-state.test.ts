@@ -33,6 +33,7 @@ describe("SS1 a state is plain JSON, and what is not is told with its place", ()
 
   test.each<[string, object, string, RegExp]>([
     ["undefined", { ...before, count: undefined }, "state.count", /got undefined/],
+    ["undefined at a new key", { ...before, fresh: undefined }, "state.fresh", /got undefined/],
     ["undefined in a list", { list: [undefined] }, "state.list[0]", /got undefined/],
     ["a hole", { list: Object.assign([1], { 2: 2 }) }, "state.list[1]", /got undefined/],
     ["NaN", { pair: { left: NaN } }, "state.pair.left", /got NaN/],
