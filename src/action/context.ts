@@ -151,8 +151,10 @@ export interface RoleContext<S = CustomState> {
   readonly clock: Clock;
   /** Where the activation stands in its loop of thinking and acting. @internal */
   loop?: { turn: number; index: number } | undefined;
-  /** Remembers a message of this activation, made by {@link message} or {@link issue}, and tells whether a value is one. @internal */
-  keeps?(value: unknown): boolean;
+  /** Whether a value is a message of this activation, made by {@link message} or {@link issue}. @internal */
+  isOwn?(value: unknown): boolean;
+  /** Remembers a message of this activation, unless its memory has to be asked. Tells whether it did. @internal */
+  keeps?(own: Message): boolean;
   /** Told which action begins. @internal */
   began?(action: string): void;
 }

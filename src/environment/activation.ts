@@ -125,13 +125,15 @@ export class Activation extends Speaker implements RoleContext {
     return true;
   }
 
-  /** Remembers a message that was made here, and tells whether it was. @internal */
-  keeps(value: unknown): boolean {
-    if (!this.isOwn(value)) return false;
+  /**
+   * Remembers a message that was made here, where its memory need not be asked: it took all that came as news, and nobody has looked at that
+   * memory. Tells whether it did. @internal
+   */
+  keeps(own: Message): boolean {
     const remembered = this.#remembered;
-    if (remembered === undefined || this.#memory !== undefined || this.isClosed) this.memory.add(value as Message);
+    if (remembered === undefined || this.#memory !== undefined || this.isClosed) return false;
     // Most remember two, and say no more.
-    else this.#remembered = remembered.length === 1 ? [remembered[0] as Message, value as Message] : [...remembered, value as Message];
+    this.#remembered = remembered.length === 1 ? [remembered[0] as Message, own] : [...remembered, own];
     return true;
   }
 

@@ -36,7 +36,10 @@ export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Sa
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   if (result === undefined || result === null) return undefined;
-  if (action.output === undefined && rc.keeps?.(result) === true) return result as Message;
+  if (action.output === undefined && rc.isOwn?.(result) === true) {
+    const own = result as Message;
+    return rc.keeps?.(own) === true ? own : kept(rc, own);
+  }
   const said = isMessageList(result, action)
     ? result.map((message) => reissued(action, view, message))
     : isMessage(result)
