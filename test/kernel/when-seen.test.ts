@@ -27,6 +27,15 @@ test("who copies, compares, writes or shows the object sees values", () => {
   expect(inspect(counted().object)).toBe(inspect(seen));
 });
 
+test("a member is written as in any object, and one that inherits it keeps its own", () => {
+  const { object, made } = counted();
+  const heir = Object.assign(Object.create(object) as Named, { parts: [8] });
+  expect([heir.parts, object.parts]).toEqual([[8], [1]]);
+  Object.assign(object, { parts: [9] });
+  expect([Object.entries(object), made()]).toEqual([Object.entries({ name: "one", parts: [9] }), 1]);
+  expect(() => Object.assign(Object.freeze(counted().object), { parts: [] })).toThrow(TypeError);
+});
+
 test("one that was frozen before somebody looked keeps its members as well", () => {
   const frozen = Object.freeze(counted().object);
   expect(frozen.parts).toBe(frozen.parts);
