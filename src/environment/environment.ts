@@ -145,7 +145,8 @@ export class Environment {
     try {
       this.#runs = this.#engine.run(roundLimit);
       const reason = (await this.#runs) as SchedulerEnd;
-      await this.#log.durable().catch(() => {});
+      // Stores get what is durable. Without them its end goes with what is on its way.
+      if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
       return { reason, failure: this.#engine.failure, control: this.#engine.control };
     } finally {

@@ -54,6 +54,14 @@ describe("W5 what comes together is written together", () => {
     ]);
   });
 
+  test.each(["rounds", "eager"] as const)("the last that roles did, and the end of the run, %s", async (scheduler) => {
+    const { journal, appends } = watched();
+    const roles = [answering("Ann", (rc) => rc.message("done"))];
+    expect((await new Team({ seed: "s", journal, roles, scheduler }).run("go").result).status).toBe("finished");
+    const last = scheduler === "rounds" ? ["act.ended", "round.ended", "run.ended"] : ["act.ended", "run.ended"];
+    expect(appends).toEqual([["run.started", "message"], last]);
+  });
+
   test("a role alone: what it has said goes with the first step of who hears it", async () => {
     const next = (n: number): Role =>
       answering(
