@@ -56,7 +56,14 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 export function maskedEnd(mask: Mask, event: ActEnded): ActEnded;
 export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd;
 export function maskedEnd(mask: Mask, event: Effect): Effect {
-  const said = maskedWords(mask, event.said);
+  let { said } = event;
+  // Every hop comes by here, and most say a few plain words: those are looked at in one place.
+  for (let place = 0; place < event.said.length; place += 1) {
+    const { content, instructContent, metadata } = (event.said[place] as Sent).message;
+    if (instructContent === undefined && metadata === NO_METADATA && mask(content) === content) continue;
+    said = cleanList(mask, event.said, maskedSent);
+    break;
+  }
   const isWords = event.state === undefined && event.plan === undefined && event.summary === undefined && event.working.length === 0;
   // Most have nothing else that could tell a secret.
   if (isWords && said === event.said && (event.memory === undefined || event.memory.length === 0)) return event;
@@ -85,16 +92,6 @@ function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNu
   const set = walkRecord(mask, change.set) as typeof change.set;
   const unset = change.unset.length === 0 ? change.unset : (cleanList(mask, change.unset, walk) as readonly string[]);
   return set === change.set && unset === change.unset ? change : { set, unset };
-}
-
-/** Every hop comes by here, and most say a few plain words: those are looked at in one place. */
-function maskedWords(mask: Mask, said: readonly Sent[]): readonly Sent[] {
-  for (let place = 0; place < said.length; place += 1) {
-    const { content, instructContent, metadata } = (said[place] as Sent).message;
-    const isClean = instructContent === undefined && metadata === NO_METADATA && mask(content) === content;
-    if (!isClean) return cleanList(mask, said, maskedSent);
-  }
-  return said;
 }
 
 /** What somebody said as it may be written down: the same object when it holds no secret. */
