@@ -1,4 +1,5 @@
 import { ControlError } from "../kernel/errors.ts";
+import type { Message } from "../message/message.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import { noPast } from "../run/past.ts";
 import type { RoleState } from "../run/role-state.ts";
@@ -7,11 +8,14 @@ import { failedTurn } from "./failed-turn.ts";
 import { StepActivation } from "./step-activation.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
-/** One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken. */
-export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState): TurnResult | "retry" {
+/**
+ * One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken.
+ *
+ * @param onlyNews the role's, as it was just asked for
+ */
+export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, onlyNews: Message | undefined): TurnResult | "retry" {
   const { log, past, clock, host, lifetimes } = tools;
   const { round } = log.state;
-  const { onlyNews } = role;
   const at = (past === noPast ? undefined : past.startOf(role.nextAct)) ?? clock.now();
   const activation =
     onlyNews === undefined

@@ -13,7 +13,9 @@ import type { TurnResult, TurnTools } from "./turn-tools.ts";
  */
 export function takeTurn(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
   for (;;) {
-    const result = attempt(tools, hired, role);
+    // The plain functions, of which there may be a million, take the shortest way: nothing of such a one is open.
+    const only = hired.spec.mode === "step" && !tools.leavesTraces ? role.onlyNews : undefined;
+    const result = only === undefined ? attempt(tools, hired, role) : stepTurn(tools, hired.spec, role, only);
     if (result !== "retry") return "kind" in result ? result : goOn(tools, hired, role, result);
     if (tools.mode === "replay") return { kind: "retried" };
   }
@@ -29,7 +31,8 @@ async function goOn(tools: TurnTools, hired: Definition, role: RoleState, first:
 function attempt(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
   const isStep = hired.spec.mode === "step";
   // It needs nothing of what others have: no trace before it, and no beginning in the record.
-  if (role.open === undefined && !tools.leavesTraces) return isStep ? stepTurn(tools, hired.spec, role) : plainTurn(tools, hired, role);
+  if (role.open === undefined && !tools.leavesTraces)
+    return isStep ? stepTurn(tools, hired.spec, role, role.onlyNews) : plainTurn(tools, hired, role);
   if (!isStep) return new Activation(tools, hired, role).attempt.run();
   const act = role.open?.act ?? role.nextAct;
   const take = role.open?.take ?? role.retake ?? role.waiting;
