@@ -10,7 +10,7 @@ import type { ActEnded } from "../run/event.ts";
  *
  * C1 the base stays as it was. C2 `changes` names exactly the keys whose JSON differs. C3 after `close` writing a key throws.
  */
-export class StateDraft {
+export class StateDraft implements ProxyHandler<CustomState> {
   readonly #base: { readonly [key: string]: Json };
   #touched: Map<string, unknown> | undefined;
   #view: CustomState | undefined;
@@ -31,8 +31,7 @@ export class StateDraft {
 
   /** The state, to be read and changed in place. */
   get view(): CustomState {
-    this.#view ??= this.#makeView();
-    return this.#view;
+    return (this.#view ??= new Proxy<CustomState>({}, this));
   }
 
   /** Replaces the whole state. */
@@ -44,8 +43,12 @@ export class StateDraft {
         `Expected the state of a role to be an object, got ${Array.isArray(state) ? "a list" : typeof state}.`,
       );
     }
+    // Where it stands already, nothing is replaced: what of it was not touched is known to the base alone.
+    if (state === this.#view) return;
     this.#replaced = true;
-    this.#touched = new Map(Object.entries(state));
+    const touched = new Map<string, unknown>();
+    for (const key of Object.keys(state)) touched.set(key, state[key]);
+    this.#touched = touched;
   }
 
   /**
@@ -56,24 +59,31 @@ export class StateDraft {
    */
   changes(role: string, schema: z.ZodType | undefined): ActEnded["state"] | undefined {
     if (this.#touched === undefined) return undefined;
-    const changed: [string, Json][] = [];
+    const set: Record<string, Json> = {};
+    let isChanged = false;
     for (const [key, value] of this.#touched) {
       if (value === undefined) continue;
-      if (!Object.hasOwn(this.#base, key) || canonicalJson(value) !== canonicalJson(this.#base[key]))
-        changed.push([key, jsonRoundTrip(value) as Json]);
+      const known = Object.hasOwn(this.#base, key) ? this.#base[key] : undefined;
+      const now = changedTo(value, known);
+      if (now === undefined) continue;
+      isChanged = true;
+      // "__proto__" is a key like others.
+      if (key === "__proto__") Object.defineProperty(set, key, { value: now, writable: true, enumerable: true, configurable: true });
+      else set[key] = now;
     }
-    // Not by assignment: "__proto__" is a key like others.
-    const set = Object.fromEntries(changed);
-    const unset = Object.keys(this.#base).filter((key) => this.#isGone(key));
-    if (changed.length === 0 && unset.length === 0) return undefined;
+    const unset = this.#gone();
+    if (!isChanged && unset.length === 0) return undefined;
     if (schema !== undefined) this.#check(role, schema, set, unset);
     return { set, unset };
   }
 
-  #isGone(key: string): boolean {
-    const touched = this.#touched;
-    if (touched === undefined) return false;
-    return touched.has(key) ? touched.get(key) === undefined : this.#replaced;
+  #gone(): readonly string[] {
+    let gone: string[] | undefined;
+    for (const key of Object.keys(this.#base)) {
+      const isGone = this.#touched?.has(key) === true ? this.#touched.get(key) === undefined : this.#replaced;
+      if (isGone) (gone ??= []).push(key);
+    }
+    return gone ?? nothing;
   }
 
   #check(role: string, schema: z.ZodType, set: Record<string, Json>, unset: readonly string[]): void {
@@ -86,25 +96,47 @@ export class StateDraft {
     });
   }
 
-  #write(key: string | symbol, value: unknown): boolean {
+  // What the view asks of whoever handles it: itself, because functions for each activation would cost more than what they do.
+
+  /** @internal */
+  get(_target: object, key: string | symbol): unknown {
+    if (typeof key !== "string") return undefined;
+    const touched = this.#touched;
+    if (touched?.has(key) === true) return touched.get(key);
+    if (this.#replaced || !Object.hasOwn(this.#base, key)) return undefined;
+    const value = this.#base[key];
+    // What cannot be changed in place is not touched by being read.
+    if (typeof value !== "object" || value === null) return value;
+    const copy: unknown = structuredClone(value);
+    this.#touch(key, copy);
+    return copy;
+  }
+
+  /** @internal */
+  set(_target: object, key: string | symbol, value: unknown): boolean {
     this.#assertOpen();
     if (typeof key !== "string") return false;
-    (this.#touched ??= new Map<string, unknown>()).set(key, value);
+    this.#touch(key, value);
     return true;
   }
 
-  #assertOpen(): void {
-    if (this.#closed) throw new ContextClosedError(this.#act, "a change of state");
+  /** @internal */
+  defineProperty(target: object, key: string | symbol, property: PropertyDescriptor): boolean {
+    return "value" in property && this.set(target, key, property.value);
   }
 
-  #read(key: string | symbol): unknown {
-    if (typeof key !== "string") return undefined;
-    const touched = (this.#touched ??= new Map<string, unknown>());
-    if (!touched.has(key) && !this.#replaced && Object.hasOwn(this.#base, key)) touched.set(key, structuredClone(this.#base[key]));
-    return touched.get(key);
+  /** @internal */
+  deleteProperty(target: object, key: string | symbol): boolean {
+    return this.set(target, key, undefined);
   }
 
-  #keys(): string[] {
+  /** @internal */
+  has(target: object, key: string | symbol): boolean {
+    return this.get(target, key) !== undefined;
+  }
+
+  /** @internal */
+  ownKeys(): string[] {
     const keys = new Set(this.#replaced ? [] : Object.keys(this.#base));
     for (const [key, value] of this.#touched ?? []) {
       if (value === undefined) keys.delete(key);
@@ -113,20 +145,38 @@ export class StateDraft {
     return [...keys];
   }
 
-  #makeView(): CustomState {
-    const has = (key: string | symbol): boolean => this.#read(key) !== undefined;
-    return new Proxy<CustomState>(
-      {},
-      {
-        get: (_target, key) => this.#read(key),
-        set: (_target, key, value) => this.#write(key, value),
-        defineProperty: (_target, key, property) => "value" in property && this.#write(key, property.value),
-        deleteProperty: (_target, key) => this.#write(key, undefined),
-        has: (_target, key) => has(key),
-        ownKeys: () => this.#keys(),
-        getOwnPropertyDescriptor: (_target, key) =>
-          has(key) ? { value: this.#read(key), writable: true, enumerable: true, configurable: true } : undefined,
-      },
-    );
+  /** @internal */
+  getOwnPropertyDescriptor(target: object, key: string | symbol): PropertyDescriptor | undefined {
+    const value = this.get(target, key);
+    return value === undefined ? undefined : { value, writable: true, enumerable: true, configurable: true };
+  }
+
+  #touch(key: string, value: unknown): void {
+    (this.#touched ??= new Map<string, unknown>()).set(key, value);
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new ContextClosedError(this.#act, "a change of state");
+  }
+}
+
+const nothing: readonly string[] = Object.freeze([]);
+
+/**
+ * A value as JSON gives it back, where it says something else than what was there; undefined where it says the same.
+ *
+ * @throws NotJsonError
+ */
+function changedTo(value: unknown, known: Json | undefined): Json | undefined {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value === known ? undefined : value;
+    case "number":
+      // JSON knows no negative zero.
+      if (Number.isFinite(value)) return value === known ? undefined : value + 0;
+      return jsonRoundTrip(value);
+    default:
+      return known !== undefined && canonicalJson(value) === canonicalJson(known) ? undefined : (jsonRoundTrip(value) as Json);
   }
 }

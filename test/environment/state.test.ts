@@ -143,7 +143,8 @@ type Change =
 const key = fc.constantFrom("a", "b", "constructor", "__proto__", "x y");
 const value = fc.oneof(
   fc.integer(),
-  fc.string(),
+  fc.constantFrom(0, -0, 0.5, true, false, "", "0"),
+  fc.string({ unit: "binary" }),
   fc.constant(null),
   fc.array(fc.integer(), { maxLength: 3 }),
   fc.dictionary(fc.constantFrom("p", "q"), fc.integer()),
@@ -205,6 +206,37 @@ describe("StateDraft", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test.each([
+    ["-0", { a: 0 }, -0, undefined],
+    ["-0 where there was something else", { a: 1 }, -0, 0],
+    ["a date", { a: 1 }, new Date(0), "1970-01-01T00:00:00.000Z"],
+    ["a date that stood there as its text", { a: "1970-01-01T00:00:00.000Z" }, new Date(0), undefined],
+    ["null for a list", { a: [1] }, null, null],
+    ["a text for the number it tells", { a: 1 }, "1", "1"],
+    ["half of a pair of code units", { a: "" }, "\ud800", "\ud800"],
+  ])("C2 %s is told as JSON gives it back, where it is something else", (_, base: State, given: unknown, now: Json | undefined) => {
+    const draft = new StateDraft(base, "Ann#0~1");
+    draft.view["a"] = given;
+    expect(draft.changes("Ann", undefined)?.set["a"]).toBe(now);
+  });
+
+  test("C2 a state that is put into its own place stays what it is, with what was changed in it", () => {
+    const draft = new StateDraft({ a: 1, b: [2], c: 3 }, "Ann#0~1");
+    draft.view["a"] = 4;
+    draft.replace(draft.view);
+    expect({ ...draft.view }).toEqual({ a: 4, b: [2], c: 3 });
+    expect(draft.changes("Ann", undefined)).toEqual({ set: { a: 4 }, unset: [] });
+  });
+
+  test("C1 what was read and then changed in place is told, and the base stays as it was", () => {
+    const base = { list: [1], count: 1 };
+    const draft = new StateDraft(base, "Ann#0~1");
+    expect(draft.view["list"]).toBe(draft.view["list"]);
+    (draft.view["list"] as number[]).push(draft.view["count"] as number);
+    expect(draft.changes("Ann", undefined)).toEqual({ set: { list: [1, 1] }, unset: [] });
+    expect(base).toEqual({ list: [1], count: 1 });
   });
 
   test("it behaves as an object: in, keys, spread, entries, JSON", () => {
