@@ -341,3 +341,17 @@ describe("a message to many", () => {
     expect(lists.map((to) => state.audiences.get(to)?.members.length)).toEqual([50, undefined]);
   });
 });
+
+test("M4 Q2 a message that comes twice from outside is kept, and waits, once; also where one comes that has an id as roles give them", async () => {
+  const heard: string[] = [];
+  const environment = town([answering("Ann", (rc) => void heard.push(...contents(rc.news)))]);
+  const first = createMessage("first", { id: "one" });
+  const given = createMessage("given", { id: "Ann#0.0" });
+  for (const message of [first, first, createMessage("other words", { id: "one" })]) environment.publishMessage(message);
+  expect(environment.getRole("Ann")?.inbox.length).toBe(1);
+  await environment.run();
+  for (const message of [first, given, given, first]) environment.publishMessage(message);
+  const { messages } = await environment.run();
+  expect(contents(messages)).toEqual(["first", "given"]);
+  expect(heard).toEqual(["first", "given"]);
+});
