@@ -169,6 +169,7 @@ describe("a function that the process dies of", () => {
   /** Each life ends when the function has met the bomb: nothing is written any more, and the next life has what was. */
   async function lives(
     onFailure: NonNullable<StepRoleOptions["onFailure"]>,
+    words = ["a", "bomb", "b"],
   ): Promise<{ deaths: number; result: RunResult; events: RunEvent[] }> {
     let events: RunEvent[] = [];
     for (let deaths = 0; deaths < 20; deaths += 1) {
@@ -191,7 +192,7 @@ describe("a function that the process dies of", () => {
       });
       const team = teamOf(role, journal);
       const speaker = answering("Ann", (rc) => {
-        for (const word of ["a", "bomb", "b"]) rc.publish(rc.message(word, { causeBy: "UserRequirement", sendTo: "Bob" }));
+        for (const word of words) rc.publish(rc.message(word, { causeBy: "UserRequirement", sendTo: "Bob" }));
       });
       team.hire(speaker);
       const result = await Promise.race([death, team.run(createMessage("go", { id: "go", sendTo: "Ann" }), { id: "r" }).result]);
@@ -214,6 +215,12 @@ describe("a function that the process dies of", () => {
       a: true,
       b: true,
     });
+  });
+
+  test("is found by a trace also where it hears one message alone", async () => {
+    const { result, events } = await lives("skip", ["bomb"]);
+    expect(result.deadLetters).toMatchObject([{ message: { content: "bomb" }, reason: { kind: "failed", error: { code: "POISONED" } } }]);
+    expect(events.some((event) => event.type === "act.started" && event.role === "Bob")).toBe(true);
   });
 
   test("stops its company by policy", async () => {
