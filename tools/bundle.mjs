@@ -38,6 +38,8 @@ export async function bundle(examples) {
     external: (id) => !id.startsWith(".") && !isAbsolute(id) && id !== EMITTER,
     resolve: { alias: { [EMITTER]: join(root, "node_modules/eventemitter3/dist/eventemitter3.esm.js") } },
     treeshake: { moduleSideEffects: false },
+    // The path of each source above what it became would be a hundredth of what every program reads.
+    experimental: { attachDebugInfo: "none" },
     plugins: [early.plugin],
     onLog: (_, { message }) => {
       throw new Error(message);
