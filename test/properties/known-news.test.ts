@@ -11,14 +11,14 @@ type Name = (typeof NAMES)[number];
 
 /** What an action does with what it hears, by its turn. */
 type Deed =
-  | { readonly kind: "say"; readonly to: Name | "<all>" | "<self>"; readonly twice: boolean }
-  | { readonly kind: "keep" | "pass on"; readonly what: number }
+  | { readonly kind: "say"; readonly to: readonly (Name | "<all>" | "<self>")[]; readonly twice: boolean }
+  | { readonly kind: "keep" | "pass on" | "hand in"; readonly what: number }
   | { readonly kind: "forget" | "look" | "nothing" };
 
-const destination = fc.constantFrom(...NAMES, "<all>" as const, "<self>" as const);
+const destination = fc.subarray([...NAMES, "<all>" as const, "<self>" as const], { minLength: 1, maxLength: 2 });
 const anyDeed: fc.Arbitrary<Deed> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("say" as const), to: destination, twice: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("keep" as const, "pass on" as const), what: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("keep" as const, "pass on" as const, "hand in" as const), what: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("forget" as const, "look" as const, "nothing" as const) }) },
 );
 const anyCompany = fc.record({
@@ -29,8 +29,12 @@ const anyCompany = fc.record({
   }),
   scheduler: fc.constantFrom("eager" as const, "rounds" as const),
   limit: fc.constantFrom(undefined, undefined, 2),
+  isCrowded: fc.boolean(),
 });
 type Company = typeof anyCompany extends fc.Arbitrary<infer C> ? C : never;
+
+/** So many more hear what is said to all that they are found as one crowd. */
+const CROWD = 17;
 
 /** Messages that are published and remembered by hand, again and again; the last two have ids as roles give them. */
 function pool(): Message[] {
@@ -38,13 +42,13 @@ function pool(): Message[] {
   return ids.map((id) => createMessage(`word ${id}`, { id, timestamp: 0, sendTo: "Ann" }));
 }
 
-function role(name: Name, { deeds, limit }: Company, words: readonly Message[]): Role {
+function role(name: Name, { deeds, limit }: Company, words: readonly Message[], handIn: (message: Message) => unknown): Role {
   let turns = 0;
   const act = defineAction({
     name: `Act${name}`,
     run: (ctx) => {
       turns += 1;
-      return turns > 12 ? undefined : did(ctx, deeds[(turns * 7 + name.charCodeAt(0)) % deeds.length] as Deed, words);
+      return turns > 12 ? undefined : did(ctx, deeds[(turns * 7 + name.charCodeAt(0)) % deeds.length] as Deed, words, handIn);
     },
   });
   return defineRole({
@@ -55,7 +59,12 @@ function role(name: Name, { deeds, limit }: Company, words: readonly Message[]):
   });
 }
 
-function did(ctx: ActionContext, deed: Deed, words: readonly Message[]): Message | Message[] | string | undefined {
+function did(
+  ctx: ActionContext,
+  deed: Deed,
+  words: readonly Message[],
+  handIn: (message: Message) => unknown,
+): Message | Message[] | string | undefined {
   switch (deed.kind) {
     case "say": {
       const said = ctx.message(`${ctx.name}: ${ctx.text}`.slice(0, 40), { sendTo: deed.to });
@@ -64,6 +73,10 @@ function did(ctx: ActionContext, deed: Deed, words: readonly Message[]): Message
     case "keep":
       ctx.memory.add(words[deed.what] as Message);
       return undefined;
+    case "hand in":
+      handIn(words[deed.what] as Message);
+      handIn(words[deed.what] as Message);
+      return "handed in";
     case "pass on":
       return words[deed.what];
     case "forget":
@@ -79,11 +92,18 @@ function did(ctx: ActionContext, deed: Deed, words: readonly Message[]): Message
   }
 }
 
+const silent = defineRole({
+  name: "Silent",
+  watch: ["ActAnn", "ActBob", "ActCid"],
+  actions: [defineAction({ name: "Hear", run: () => undefined })],
+});
+
 /** What the company came to, where somebody has had all memories since the beginning, or nobody. */
 async function livedBy(company: Company, isLookedAt: boolean): Promise<unknown> {
   const words = pool();
   const environment = new Environment({ seed: "news", scheduler: company.scheduler, clock: { now: () => 0, timer: () => () => {} } });
-  environment.addRoles(NAMES.map((name) => role(name, company, words)));
+  environment.addRoles(NAMES.map((name) => role(name, company, words, (message) => environment.publishMessage(message))));
+  if (company.isCrowded) for (let nth = 0; nth < CROWD; nth += 1) environment.addRole(silent, { name: `Silent${nth}` });
   const memories = (): string[][] => NAMES.map((name) => [...(environment.getRole(name)?.memory ?? [])].map(({ id }) => id));
   if (isLookedAt) memories();
   for (const some of company.words) {
@@ -95,7 +115,7 @@ async function livedBy(company: Company, isLookedAt: boolean): Promise<unknown> 
     expect(error).toBeUndefined();
     if (status !== "finished") break;
   }
-  for (const ids of memories()) expect(ids).toEqual([...new Set(ids)]);
+  for (const ids of [...memories(), environment.history.get().map(({ id }) => id)]) expect(ids).toEqual([...new Set(ids)]);
   return { said: environment.history.get().map(({ id, content, parents }) => ({ id, content, parents })), remembered: memories() };
 }
 

@@ -72,7 +72,7 @@ describe("RS1 RS2 a role that was never used", () => {
 describe("RS1 what a role has heard", () => {
   test("property: waits in its line, Q1 Q2 as in any other, whether somebody looks at the line or not", () => {
     const messages = Array.from({ length: 4 }, (_, place) => createMessage(`${place}`, { id: `m${place}` }));
-    const deed = fc.constantFrom("hear", "hear", "take", "look", "news");
+    const deed = fc.constantFrom("hear", "hear", "take", "take away", "look", "news");
     fc.assert(
       fc.property(fc.array(fc.tuple(deed, fc.nat(3)), { maxLength: 30 }), (deeds) => {
         const role = new RoleState("Ann", 0, as);
@@ -82,9 +82,13 @@ describe("RS1 what a role has heard", () => {
           // Where it is known to be new, it may be told so.
           if (what === "hear") expect(role.hear(message, place % 2 === 0 && !line.has(message.id))).toBe(line.push(message));
           else if (what === "take") expect(role.takeNext()).toBe(line.pop());
-          else if (what === "look") expect(role.mailbox.toJSON()).toEqual(line.toJSON());
+          else if (what === "take away") {
+            const left = line.size - place;
+            expect(role.takeAway(place)).toBe(left);
+            for (let taken = 0; taken < place && left >= 0; taken += 1) line.pop();
+          } else if (what === "look") expect(role.mailbox.toJSON()).toEqual(line.toJSON());
           else expect(role.news(place)).toEqual(line.peek(place));
-          expect([role.waiting, role.oldest, role.news(9)]).toEqual([line.size, line.peek(1)[0], line.peek(9)]);
+          expect([role.waiting, role.oldest, role.news()]).toEqual([line.size, line.peek(1)[0], line.peek(9)]);
         }
       }),
     );
