@@ -1,0 +1,103 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { defineAction } from "../../src/action/action.ts";
+import type { ActionContext } from "../../src/action/context.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { ContextClosedError } from "../../src/kernel/errors.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { createMessage } from "../../src/message/message.ts";
+import { defineRole, type Role, type RoleOptions, type Said } from "../../src/role/role.ts";
+import { RoleState } from "../../src/run/role-state.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { contents, remembered, town } from "./town.ts";
+
+const HOPS = 40;
+/** A memory, or a history, is made with its first message, which is looked up in nothing. */
+const MEMORIES = 3;
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** A role that does one thing, as most do. */
+function player(name: string, run: (ctx: ActionContext) => Said | Promise<Said>, options: Partial<RoleOptions> = {}): Role {
+  return defineRole({ ...options, name, actions: [defineAction({ name: `Play${name}`, run })] });
+}
+
+test.each(["rounds", "eager"] as const)("RS4 what is known to be new is looked up nowhere: %s", async (scheduler) => {
+  const has = vi.spyOn(Memory.prototype, "has");
+  const add = vi.spyOn(Memory.prototype, "add");
+  const recalled = vi.spyOn(RoleState.prototype, "recalled", "get");
+  const onwards = (sendTo: string) => (ctx: ActionContext) =>
+    Number(ctx.text) < HOPS ? ctx.message(`${Number(ctx.text) + 1}`, { sendTo }) : undefined;
+  const environment = town([player("Ann", onwards("Bob")), player("Bob", onwards("Ann"))], { scheduler });
+  for (let n = 0; n < HOPS; n += 1) environment.publishMessage(createMessage(`${HOPS}`, { sendTo: "Bob" }));
+  await environment.run({ rounds: HOPS });
+  environment.publishMessage(createMessage("1", { sendTo: "Ann" }));
+  const { status } = await environment.run({ rounds: 2 * HOPS });
+  expect([status, environment.history.size]).toEqual(["finished", 2 * HOPS]);
+  expect([has.mock.calls.length, recalled.mock.calls.length]).toEqual([0, 0]);
+  expect(add.mock.calls.length).toBeLessThanOrEqual(2 * MEMORIES);
+  expect(remembered(environment, "Ann")).toEqual(Array.from({ length: HOPS }, (_, n) => `${n + 1}`));
+});
+
+test("who takes nothing has no news, and does not act", async () => {
+  let acted = 0;
+  const environment = town([player("Ann", () => void (acted += 1))]);
+  environment.publishMessage("go");
+  Object.assign(environment.state.roles.get("Ann") as RoleState, { retake: 0 });
+  await environment.run({ rounds: 1 });
+  expect([acted, environment.getRole("Ann")?.inbox.length]).toEqual([0, 1]);
+  await environment.run();
+  expect([acted, remembered(environment, "Ann")]).toEqual([1, ["go"]]);
+});
+
+test("nobody changes what is news", async () => {
+  const isFrozen: boolean[] = [];
+  const environment = town([player("Ann", ({ news }) => void isFrozen.push(Object.isFrozen(news)))]);
+  for (const text of ["one", "two"]) environment.publishMessage(text);
+  await environment.run();
+  environment.publishMessage("three");
+  await environment.run();
+  expect(isFrozen).toEqual([true, true]);
+});
+
+test("who looks at its memory before it speaks remembers what it says as well", async () => {
+  const environment = town([player("Ann", (ctx) => ctx.message(`after ${ctx.memory.size}`))]);
+  environment.publishMessage("go");
+  await environment.run();
+  expect(remembered(environment, "Ann")).toEqual(["go", "after 1"]);
+});
+
+test("A2 D3 who looks at its memory when its activation has ended sees what it remembers now, and adds nothing", async () => {
+  const late: ActionContext[] = [];
+  const environment = town([player("Ann", (ctx) => (late.push(ctx), ctx.message(`of ${ctx.text}`)))]);
+  for (const text of ["one", "two"]) {
+    environment.publishMessage(text);
+    await environment.run();
+  }
+  for (const { memory } of late) {
+    expect(contents(memory)).toEqual(["one", "of one", "two", "of two"]);
+    expect(() => memory.add(createMessage("late"))).toThrow(ContextClosedError);
+  }
+});
+
+test("A2 what an action gives back when its time is over is not remembered", async () => {
+  const clock = simulatedClock();
+  const late: ActionContext[] = [];
+  const slow = player(
+    "Ann",
+    async (ctx) => {
+      late.push(ctx);
+      const own = ctx.message("too late");
+      await new Promise<void>((resolve) => void clock.timer(20, resolve));
+      return own;
+    },
+    { timeout: 10, onFailure: "skip" },
+  );
+  const environment = town([slow], { clock });
+  environment.publishMessage("go");
+  const run = environment.run();
+  await clock.advance(10);
+  expect((await run).deadLetters).toHaveLength(1);
+  await clock.advance(10);
+  await nextMacrotask();
+  expect(late.map(({ memory }) => contents(memory))).toEqual([["go"]]);
+});
