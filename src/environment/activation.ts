@@ -167,14 +167,19 @@ export class Activation extends Speaker implements RoleContext {
     if (side === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noOps, remembered };
     const noted = written?.working === undefined ? noOps : recordedMemory(written.working, this.#inbox, said);
     const summary = side.asking?.newSummary;
+    const { joined } = side;
     const ended = { type: "act.ended" as const, by: this, role, round, take, at, said, memory, working: noted, remembered };
-    return {
-      ...ended,
-      ...(state === undefined ? {} : { state }),
-      ...(planned === undefined ? {} : { plan: planned }),
-      ...(side.joined === undefined ? {} : { joins: side.joined }),
-      ...(summary === undefined ? {} : { summary }),
-    };
+    if ((planned ?? joined ?? summary) !== undefined)
+      return {
+        ...ended,
+        ...(state === undefined ? {} : { state }),
+        ...(planned === undefined ? {} : { plan: planned }),
+        ...(joined === undefined ? {} : { joins: joined }),
+        ...(summary === undefined ? {} : { summary }),
+      };
+    // Written out: most change a state at most, and a spread costs more than all of it.
+    if (state === undefined) return ended;
+    return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noted, remembered, state };
   }
 
   /** @internal */
