@@ -4,7 +4,7 @@ import type { ActionContext } from "../../src/action/context.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { Memory } from "../../src/memory/memory.ts";
-import { createMessage } from "../../src/message/message.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions, type Said } from "../../src/role/role.ts";
 import { RoleState } from "../../src/run/role-state.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -66,16 +66,16 @@ test("who looks at its memory before it speaks remembers what it says as well", 
   expect(remembered(environment, "Ann")).toEqual(["go", "after 1"]);
 });
 
-test("A2 D3 who looks at its memory when its activation has ended sees what it remembers now, and adds nothing", async () => {
-  const late: ActionContext[] = [];
-  const environment = town([player("Ann", (ctx) => (late.push(ctx), ctx.message(`of ${ctx.text}`)))]);
+test("A2 D3 who looks at its memory when its activation has ended sees what it remembers now, and adds and says nothing", async () => {
+  const late: { readonly ctx: ActionContext; readonly unsaid: Message }[] = [];
+  const environment = town([player("Ann", (ctx) => (late.push({ ctx, unsaid: ctx.message("unsaid") }), ctx.message(`of ${ctx.text}`)))]);
   for (const text of ["one", "two"]) {
     environment.publishMessage(text);
     await environment.run();
   }
-  for (const { memory } of late) {
-    expect(contents(memory)).toEqual(["one", "of one", "two", "of two"]);
-    expect(() => memory.add(createMessage("late"))).toThrow(ContextClosedError);
+  for (const { ctx, unsaid } of late) {
+    expect(contents(ctx.memory)).toEqual(["one", "of one", "two", "of two"]);
+    for (const act of [() => ctx.memory.add(createMessage("late")), () => ctx.publish(unsaid)]) expect(act).toThrow(ContextClosedError);
   }
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { knownMemory, recordedMemory } from "../../src/environment/recorded-memory.ts";
+import { isKnown, knownMemory, recordedMemory } from "../../src/environment/recorded-memory.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { MemoryDraft } from "../../src/memory/memory-draft.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
@@ -25,6 +25,15 @@ describe("what an activation remembered", () => {
       ["+", "heard"],
       ["+", "said"],
     ]);
+  });
+
+  test("is known without a look at a draft where it is what it took, and then what it said", () => {
+    const more = message("more");
+    const told = [sent(said), sent(more)];
+    const all = [[heard], [heard, said], [heard, said, more]];
+    const others = [undefined, [said], [heard, more], [heard, said, more, said], [heard, message("said")]];
+    expect(all.map((remembered) => isKnown(remembered, [heard], told))).toEqual([true, true, true]);
+    expect(others.map((remembered) => isKnown(remembered, [heard], told))).toEqual([false, false, false, false, false]);
   });
 
   test.each([

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
 import type { RoleContext } from "../../src/action/context.ts";
 import { Environment } from "../../src/environment/environment.ts";
+import type { UsageError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 import { defineRole, Role } from "../../src/role/role.ts";
 
@@ -66,6 +67,30 @@ describe("the parents of what is said", () => {
       defineRole({ name: "Bob", watch: ["UserRequirement"], step: (_state, _message, out) => void out.say("plain", none) }),
     );
     expect(stepped?.parents).toEqual(["m1"]);
+  });
+});
+
+describe("what is no message", () => {
+  it.each([undefined, null, "text"])("%j is not published, whether something was said before or not", async (nothing) => {
+    const codes: unknown[] = [];
+    const publish = (rc: RoleContext): void => {
+      try {
+        rc.publish(nothing as unknown as Message);
+      } catch (error) {
+        codes.push((error as UsageError).code);
+      }
+    };
+    const role = defineRole({
+      name: "Ann",
+      react: (rc) => {
+        publish(rc);
+        const said = rc.message("said");
+        publish(rc);
+        return said;
+      },
+    });
+    expect(await saidBy(role)).toHaveLength(1);
+    expect(codes).toEqual(["MESSAGE_INVALID", "MESSAGE_INVALID"]);
   });
 });
 
