@@ -385,18 +385,3 @@ describe("what a draft asks of its base, counted in messages read", () => {
     expect(reads()).toBe(0);
   });
 });
-
-describe("a draft of which is known what was remembered before it", () => {
-  test.each([1, 2, 8, 9])("D1 D2 is as one that was told so, and tells few for a list of its own: %d", (count) => {
-    const before = Array.from({ length: count }, (_, n) => said(`m${n}`));
-    const given = Object.freeze([...before]);
-    const draft = new MemoryDraft({ base: memoryOf("old"), by: { act: "Alice#1~1" }, remembered: given });
-    const told = draftOver(memoryOf("old"));
-    told.addBatch(before);
-    const known = (one: MemoryDraft): unknown => [one.remembered, one.size, one.ops, ids(one), one.has("m0")];
-    expect(draft.remembered).toEqual(count > 8 ? undefined : before);
-    expect(known(draft)).toEqual(known(told));
-    expect([draft.add(said("m0")), draft.add(said("new")), told.add(said("new"))]).toEqual([false, true, true]);
-    expect(known(draft)).toEqual(known(told));
-  });
-});

@@ -8,6 +8,7 @@ import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { apply, fold } from "../../src/run/apply.ts";
 import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../src/run/event.ts";
+import type { RoleState } from "../../src/run/role-state.ts";
 import { emptyRunState, type RunState } from "../../src/run/run-state.ts";
 import { stepsInFlight } from "../../src/run/step-tries.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
@@ -229,6 +230,26 @@ describe("a record that cannot be", () => {
 
   test.each(wrong)("%s", (_what, body) => {
     expect(refusal(open, body)).toBe("JOURNAL_DAMAGED");
+  });
+
+  test("an end that consumes more than there was takes nothing, and both numbers are told", () => {
+    const state = fold(open);
+    const role = state.roles.get("Flaky") as RoleState;
+    const { waiting } = role;
+    const end = {
+      v: EVENT_VERSION,
+      runId: "r",
+      seq: state.seq,
+      time: 0,
+      type: "act.ended",
+      act,
+      role: "Flaky",
+      round: 0,
+      take: 99,
+      ...none,
+    };
+    expect(() => apply(state, end as RunEvent)).toThrow(`Flaky consumed 99 messages but had ${waiting}`);
+    expect([waiting, role.waiting]).toEqual([1, 1]);
   });
 
   test("a step that is answered twice, or tried after its answer", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import type { RunEvent, RunEventBody } from "../../src/run/event.ts";
+import { createMessage } from "../../src/message/message.ts";
+import type { MessagePublished, RunEvent, RunEventBody } from "../../src/run/event.ts";
 import type { Journal } from "../../src/run/journal.ts";
 import { RunLog } from "../../src/run/run-log.ts";
 import { emptyRunState } from "../../src/run/run-state.ts";
@@ -57,6 +58,14 @@ async function aWhile(): Promise<void> {
 }
 
 describe("RunLog", () => {
+  test("what was said from outside is what was recorded last, as it may be written down", () => {
+    const mask = (text: string): string => text.replace("hush", "***");
+    const log = new RunLog({ state: emptyRunState("r"), clock: simulatedClock(5), mask });
+    const said: MessagePublished = { type: "message", message: createMessage("hush now"), to: [] };
+    const clean = log.recordPublished(said, true);
+    expect([log.latest, clean.message.content, log.state.seq]).toEqual([clean, "*** now", 1]);
+  });
+
   test("applies at once and in order, with dense numbers and the clock's time", () => {
     const { log } = logOver(new SlowStore());
     log.record(round(0));
@@ -105,7 +114,9 @@ describe("RunLog", () => {
     const failed = log.durable().catch((error: unknown) => error);
     store.answer(new Error("disk full"));
     expect(await failed).toMatchObject({ message: "disk full" });
-    expect(() => log.record(round(1))).toThrow("disk full");
+    const said: MessagePublished = { type: "message", message: createMessage("late"), to: [] };
+    for (const late of [() => log.record(round(1)), () => log.recordPublished(said, true)]) expect(late).toThrow("disk full");
+    expect([log.state.seq, log.state.history.size]).toEqual([2, 0]);
     await expect(log.durable()).rejects.toThrow("disk full");
     await aWhile();
     expect(store.batches).toHaveLength(1);
