@@ -19,7 +19,15 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, only
   const at = (past === noPast ? undefined : past.startOf(role.nextAct)) ?? clock.now();
   const activation =
     onlyNews === undefined
-      ? new StepActivation(host, spec, role, role.isPlain ? undefined : role.nextAct, role.retake ?? role.waiting, at)
+      ? // A fork may have dropped some of what failed before.
+        new StepActivation(
+          host,
+          spec,
+          role,
+          role.isPlain ? undefined : role.nextAct,
+          Math.min(role.retake ?? role.waiting, role.waiting),
+          at,
+        )
       : new StepActivation(host, spec, role, undefined, 1, at);
   let end: ToldEnd | undefined;
   let thrown: unknown;

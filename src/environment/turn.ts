@@ -35,7 +35,7 @@ function attempt(tools: TurnTools, hired: Definition, role: RoleState): TurnResu
     return isStep ? stepTurn(tools, hired.spec, role, role.onlyNews) : plainTurn(tools, hired, role);
   if (!isStep) return new Activation(tools, hired, role).attempt.run();
   const act = role.open?.act ?? role.nextAct;
-  const take = role.open?.take ?? role.retake ?? role.waiting;
+  const take = role.open?.take ?? Math.min(role.retake ?? role.waiting, role.waiting);
   const at = role.open?.at ?? tools.past.startOf(act) ?? tools.clock.now();
   return new Attempt(tools, hired, role, new StepActivation(tools.host, hired.spec, role, act, take, at), false).run();
 }

@@ -49,6 +49,17 @@ test("who takes nothing has no news, and does not act", async () => {
   expect([acted, remembered(environment, "Ann")]).toEqual([1, ["go"]]);
 });
 
+test.each([
+  ["plain", player("Ann", (ctx) => ctx.message("heard"))],
+  ["step", defineRole({ name: "Ann", watch: ["UserRequirement"], step: (_state, _message, out) => void out.say("heard") })],
+])("who is to take again what a fork has dropped takes what there is: %s", async (_kind, role) => {
+  const environment = town([role]);
+  environment.publishMessage("go");
+  Object.assign(environment.state.roles.get("Ann") as RoleState, { retake: 2 });
+  const { status, outputs } = await environment.run();
+  expect([status, contents(outputs), environment.isIdle]).toEqual(["finished", ["heard"], true]);
+});
+
 test("nobody changes what is news", async () => {
   const isFrozen: boolean[] = [];
   const environment = town([player("Ann", ({ news }) => void isFrozen.push(Object.isFrozen(news)))]);
