@@ -50,6 +50,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly #announcer: Announcer;
   /** Turns under way. */
   #running = 0;
+  readonly #gate: BudgetGate;
   #tools: TurnTools;
   /** What the process died of was looked for: what is tried next may be it. */
   #hasDied = false;
@@ -71,20 +72,14 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#hired = parts.hired;
     this.#definitions = parts.hired.definitions;
     this.#announcer = new Announcer(parts);
-    const { log, clock, mask, answerer, onFailure } = parts;
-    this.#tools = {
-      log,
-      clock,
-      gate: new BudgetGate(log.state),
-      past: parts.past,
-      mode: parts.mode,
-      mask,
-      answerer,
-      onFailure,
-      host: this,
-      lifetimes: new Lifetimes(undefined),
-      leavesTraces: false,
-    };
+    this.#gate = new BudgetGate(parts.log.state);
+    this.#tools = this.#toolsFor(new Lifetimes(undefined), false);
+  }
+
+  /** Made in one place: what was compiled for one make of them is thrown away when another comes. */
+  #toolsFor(lifetimes: Lifetimes, leavesTraces: boolean): TurnTools {
+    const { log, clock, past, mode, mask, answerer, onFailure } = this.#parts;
+    return { log, clock, gate: this.#gate, past, mode, mask, answerer, onFailure, host: this, lifetimes, leavesTraces };
   }
 
   get runId(): string {
@@ -143,7 +138,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.roundLimit = roundLimit;
     // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
     const leavesTraces = this.#hasDied || isSuspicious(this.state);
-    this.#tools = { ...this.#tools, lifetimes: new Lifetimes(this.life), leavesTraces };
+    this.#tools = this.#toolsFor(new Lifetimes(this.life), leavesTraces);
     const letGo = this.#follow();
     try {
       const loading = this.#hired.load();
