@@ -119,7 +119,8 @@ export abstract class Speaker {
   #make<P>(content: string, fields: MessageFields<P>, causeBy: string, sentFrom: string, parents: readonly string[]): Message<P> {
     if (this.#closed) throw this.#late("a message");
     const { name, n } = this.#role;
-    assertMessageSize(content, this.#host.messageLimit, name);
+    const { messageLimit } = this.#host;
+    if (typeof content !== "string" || content.length > messageLimit) assertMessageSize(content, messageLimit, name);
     const first = this.#first;
     const id = first === undefined ? `${name}#${n}.0` : `${name}#${n}.${this.#made?.length ?? 1}`;
     const message = made(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, parents, this.now());

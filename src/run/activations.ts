@@ -49,7 +49,9 @@ export function takeEffect(state: RunState, role: RoleState, event: Effect, reme
   else {
     const left = role.takeAway(take);
     if (left < 0) throw tookTooMany(role, take, take + left);
-    standBehind(state, role, left);
+    state.ready.delete(role);
+    // Who has more mail waits behind all others.
+    if (left > 0) state.ready.add(role);
   }
   if (remembered !== undefined) role.remember(remembered);
   if (event.state !== undefined) role.custom = changedState(role.custom, event.state);
@@ -129,14 +131,9 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   // Most take one: a list that grows has room for many.
   const taken = take === 1 ? [nextOf(role, take, 0)] : [];
   for (let had = taken.length; had < take; had += 1) taken.push(nextOf(role, take, had));
-  standBehind(state, role, role.waiting);
+  state.ready.delete(role);
+  if (role.waiting > 0) state.ready.add(role);
   return taken;
-}
-
-/** Who has more mail waits behind all others. */
-function standBehind({ ready }: RunState, role: RoleState, waiting: number): void {
-  ready.delete(role);
-  if (waiting > 0) ready.add(role);
 }
 
 function nextOf(role: RoleState, take: number, had: number): Message {

@@ -13,7 +13,10 @@ import { FEW_HEARERS, OUTSIDE, type RunState } from "./run-state.ts";
 export function deliver(state: RunState, sent: Sent, order: number, isAnew: boolean = order !== OUTSIDE): void {
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
-  const isNew = isNewHere(state, message, isAnew);
+  // What was never delivered waits nowhere, and is remembered by its maker alone.
+  let isNew = !state.hasChosenIds;
+  if (isNew && isAnew) state.history.append(message);
+  else isNew = state.history.add(message) && isNew;
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
   if (many === undefined) {
     for (let place = 0; place < to.length; place += 1) {
@@ -27,13 +30,6 @@ export function deliver(state: RunState, sent: Sent, order: number, isAnew: bool
   if (many?.isShared === false) state.audiences.delete(to);
   if (dead !== undefined) buryAll(state, message, dead);
   if (order !== OUTSIDE && to.length === 0 && isOutput(sent)) state.outputs.push(message);
-}
-
-/** Keeps a message, and tells whether nobody can have heard it: what was never delivered waits nowhere, and is remembered by its maker alone. */
-function isNewHere({ history, hasChosenIds }: RunState, message: Message, isAnew: boolean): boolean {
-  if (!isAnew || hasChosenIds) return history.add(message) && !hasChosenIds;
-  history.append(message);
-  return true;
 }
 
 function buryAll(state: RunState, message: Message, addresses: readonly string[]): void {
