@@ -109,7 +109,7 @@ export class RoleState {
   /**
    * Puts a message in line. False, and nothing changes, when its id waits already.
    *
-   * @param isNew it is known that it does not, and that neither this role nor anybody it may have heard has said it before
+   * @param isNew it is known that this role has neither said nor heard it: then it does not wait either
    */
   hear(message: Message, isNew: boolean): boolean {
     if (!isNew) this.#mayKnow = true;
