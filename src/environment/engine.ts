@@ -125,7 +125,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     const { scheduler, hasActed, pending } = this.state;
     const waits = scheduler === "rounds" && (this.#running > 0 || hasActed || pending.length > 0);
     const said: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
-    const sent = this.#parts.log.recordPublished(waits ? { ...said, atBarrier: true } : said, isFirstUse(message.id));
+    const sent = this.#parts.log.record(waits ? { ...said, atBarrier: true } : said, isFirstUse(message.id));
     if (sent.to.length === 0 || sent.dead !== undefined) this.#announcer.saidOutside(sent);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };

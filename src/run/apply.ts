@@ -41,22 +41,16 @@ export function apply(state: RunState, event: RunEvent): void {
   applyNext(state, event, event.runId);
 }
 
-/** The same for what its own pen says next, which needs no envelope to know its place. */
-export function applyNext(state: RunState, body: RunEventBody, runId: string): void {
+/**
+ * The same for what its own pen says next, which needs no envelope to know its place.
+ *
+ * @param isAnew of a message, that its id is known to be nobody's yet
+ */
+export function applyNext(state: RunState, body: RunEventBody, runId: string, isAnew: boolean = false): void {
   try {
-    change(state, body, runId);
+    change(state, body, runId, isAnew);
   } catch (error) {
     throw unfit(state, body, error);
-  }
-  state.seq += 1;
-}
-
-/** The same for what somebody outside says, whose id may be known to be nobody's yet. */
-export function applyPublished(state: RunState, published: MessagePublished, isAnew: boolean): void {
-  try {
-    publish(state, published, isAnew);
-  } catch (error) {
-    throw unfit(state, published, error);
   }
   state.seq += 1;
 }
@@ -85,12 +79,12 @@ function otherVersion({ v, seq }: { readonly v: unknown; readonly seq: number })
   );
 }
 
-function change(state: RunState, event: RunEventBody, runId: string): void {
+function change(state: RunState, event: RunEventBody, runId: string, isAnew: boolean): void {
   switch (event.type) {
     case "run.started":
       return start(state, event, runId);
     case "message":
-      return publish(state, event, false);
+      return publish(state, event, isAnew);
     case "act.started":
       return openActivation(state, event);
     case "act.resumed":

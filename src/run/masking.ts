@@ -95,7 +95,7 @@ function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNu
 }
 
 /** What somebody said as it may be written down: the same object when it holds no secret. */
-export function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
+function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
   const message = maskedMessage(mask, sent.message);
   return message === sent.message ? sent : { ...sent, message };
 }

@@ -135,12 +135,6 @@ export class RoleState {
     return this.#life === undefined && !(mail instanceof MessageQueue) ? mail : undefined;
   }
 
-  /** The message that has waited longest. */
-  get oldest(): Message | undefined {
-    const mail = this.#mail;
-    return mail instanceof MessageQueue ? mail.peek(1)[0] : mail;
-  }
-
   /** Takes away those that have waited longest. Gives how many are left; fewer than none, and nothing is taken, where there are too few. */
   takeAway(count: number): number {
     const mail = this.#mail;

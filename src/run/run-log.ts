@@ -1,9 +1,9 @@
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { applyEnd, applyNext, applyPublished } from "./apply.ts";
-import { type Envelope, EVENT_VERSION, type MessagePublished, type RunEvent, type RunEventBody } from "./event.ts";
+import { applyEnd, applyNext } from "./apply.ts";
+import { type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
-import { maskedBody, maskedEnd, maskedSent } from "./masking.ts";
+import { maskedBody, maskedEnd } from "./masking.ts";
 import type { RoleState } from "./role-state.ts";
 import type { RunState } from "./run-state.ts";
 import { memoryIn, namedEnd, type ToldEnd } from "./told-end.ts";
@@ -67,29 +67,18 @@ export class RunLog {
     this.#durableTo = parts.state.seq;
   }
 
-  /** Records what happened, without secrets, and gives back what was recorded. @throws whatever broke the journal before */
-  record<B extends RunEventBody>(body: B): B {
+  /**
+   * Records what happened, without secrets, and gives back what was recorded.
+   *
+   * @param isAnew of a message, that its id is known to be nobody's yet
+   * @throws whatever broke the journal before
+   */
+  record<B extends RunEventBody>(body: B, isAnew: boolean = false): B {
     if (this.#broken !== undefined) throw this.#broken.error;
     const clean = maskedBody(this.#mask, body);
     const isMade = this.#owned !== undefined || this.#isObserved(body.type);
     const event = isMade ? { ...this.#envelope, ...clean } : undefined;
-    applyNext(this.state, event ?? clean, this.state.runId);
-    this.#latest = clean;
-    if (event !== undefined) this.#send(event);
-    return clean;
-  }
-
-  /**
-   * The same of what somebody outside says, without being asked what it is.
-   *
-   * @param isAnew its id is known to be nobody's yet
-   */
-  recordPublished(published: MessagePublished, isAnew: boolean): MessagePublished {
-    if (this.#broken !== undefined) throw this.#broken.error;
-    const clean = maskedSent(this.#mask, published);
-    const isMade = this.#owned !== undefined || this.#isObserved("message");
-    const event = isMade ? { ...this.#envelope, ...clean } : undefined;
-    applyPublished(this.state, clean, isAnew);
+    applyNext(this.state, event ?? clean, this.state.runId, isAnew);
     this.#latest = clean;
     if (event !== undefined) this.#send(event);
     return clean;

@@ -62,7 +62,7 @@ describe("RunLog", () => {
     const mask = (text: string): string => text.replace("hush", "***");
     const log = new RunLog({ state: emptyRunState("r"), clock: simulatedClock(5), mask });
     const said: MessagePublished = { type: "message", message: createMessage("hush now"), to: [] };
-    const clean = log.recordPublished(said, true);
+    const clean = log.record(said, true);
     expect([log.latest, clean.message.content, log.state.seq]).toEqual([clean, "*** now", 1]);
   });
 
@@ -115,7 +115,7 @@ describe("RunLog", () => {
     store.answer(new Error("disk full"));
     expect(await failed).toMatchObject({ message: "disk full" });
     const said: MessagePublished = { type: "message", message: createMessage("late"), to: [] };
-    for (const late of [() => log.record(round(1)), () => log.recordPublished(said, true)]) expect(late).toThrow("disk full");
+    for (const late of [() => log.record(round(1)), () => log.record(said, true)]) expect(late).toThrow("disk full");
     expect([log.state.seq, log.state.history.size]).toEqual([2, 0]);
     await expect(log.durable()).rejects.toThrow("disk full");
     await aWhile();
