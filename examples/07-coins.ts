@@ -25,7 +25,7 @@ const person = defineRole({
 });
 
 export async function giniOf(seed: number, concurrency: number): Promise<number> {
-  const market = new Environment({ seed, concurrency });
+  const market = new Environment({ seed, concurrency, memory: false }); // only what people own is of interest
   for (let place = 0; place < PEOPLE; place += 1) market.addRole(person, { name: name(place) });
   market.publishMessage(createMessage("begin", { sendTo: market.roleNames }));
   await market.run({ rounds: ROUNDS });

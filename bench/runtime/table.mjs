@@ -27,9 +27,11 @@ export const TABLE = [
   },
   {
     name: "hop-no-memory",
-    unit: "the same, of roles that remember nothing",
+    unit: "the same, in an environment that forgets",
     measure: "each",
-    sizes: { troupe: [20_000, 200_000], "troupe:hop": [20_000, 200_000] },
+    sizes: { troupe: [20_000, 200_000, M], "troupe:hop": [20_000, 200_000] },
+    slow: { troupe: { [M]: 3 } },
+    flags: BIG,
   },
   {
     name: "hop-step",
@@ -37,6 +39,14 @@ export const TABLE = [
     measure: "each",
     sizes: { troupe: [20_000, 200_000, M], "troupe:hop": [20_000, 200_000], "bare:hop": [20_000, M], "nact:hop": [20_000, 200_000, M] },
     slow: { troupe: { [M]: 3 }, "nact:hop": { [M]: 3 } },
+    flags: BIG,
+  },
+  {
+    name: "hop-step-no-memory",
+    unit: "the same, in an environment that forgets",
+    measure: "each",
+    sizes: { troupe: [20_000, 200_000, M], "troupe:hop-step": [200_000], "bare:hop": [20_000, 200_000, M] },
+    slow: { troupe: { [M]: 3 } },
     flags: BIG,
   },
   { name: "listened", unit: "a hop with a listener to every act", measure: "each", sizes: { troupe: [200_000], "troupe:hop": [200_000] } },

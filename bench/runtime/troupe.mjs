@@ -6,7 +6,7 @@ import { createMessage, defineAction, defineRole, Environment, Team } from "../.
 import { Agent, defineTool } from "../../dist/src/agent/index.js";
 import { sqlite } from "../../dist/src/adapters/sqlite.js";
 import { tickedCrowd } from "./crowd.mjs";
-import { settled } from "./settled.mjs";
+import { played, settled } from "./settled.mjs";
 import { stepCases } from "./troupe-steps.mjs";
 
 const FOREVER = 1e9;
@@ -31,24 +31,21 @@ function scripted(answer) {
 }
 
 /** Passes a count on to the other. */
-function player(name, other, n, more = {}) {
+function player(name, other, n) {
   const hit = defineAction({
     name: `Hit${name}`,
     run: ({ message, text }) => (Number(text) >= n ? undefined : message(String(Number(text) + 1), { sendTo: other })),
   });
-  return defineRole({ name, watch: [], actions: [hit], ...more });
+  return defineRole({ name, watch: [], actions: [hit] });
 }
 
-async function pingPong(n, listen = () => {}, more = {}) {
-  const env = new Environment({ seed: "bench", scheduler: "eager" }).addRoles([
-    player("One", "Other", n, more),
-    player("Other", "One", n, more),
+async function pingPong(n, listen = () => {}, options = {}) {
+  const env = new Environment({ seed: "bench", scheduler: "eager", ...options }).addRoles([
+    player("One", "Other", n),
+    player("Other", "One", n),
   ]);
   listen(env);
-  await settled(env, createMessage("0", { sendTo: "One" }));
-  const hops = env.history.size - 1;
-  if (hops !== n) throw new Error(`Expected ${n} hops, got ${hops}.`);
-  return { done: hops };
+  return played(env, createMessage("0", { sendTo: "One" }), n);
 }
 
 function folder() {

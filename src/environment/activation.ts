@@ -161,8 +161,9 @@ export class Activation extends Speaker implements RoleContext {
     const written = side?.written;
     const state = written?.custom?.changes(role, this.#hired.spec.role.state);
     const planned = written?.plan?.changes();
-    const isPlain = this.#memory === undefined && isKnown(this.#remembered, this.#inbox, said);
-    const remembered = isPlain ? this.#remembered : knownMemory(this.memory, this.#inbox, said);
+    const forgets = this.#hired.remembers === "its turn";
+    const isPlain = !forgets && this.#memory === undefined && isKnown(this.#remembered, this.#inbox, said);
+    const remembered = isPlain ? this.#remembered : forgets ? nothing : knownMemory(this.memory, this.#inbox, said);
     const memory = remembered === undefined ? recordedMemory(this.memory, this.#inbox, said) : undefined;
     if (side === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noOps, remembered };
     const noted = written?.working === undefined ? noOps : recordedMemory(written.working, this.#inbox, said);

@@ -28,6 +28,17 @@ export function checkOptions(options: EnvironmentOptions): void {
   checkSecrets(options.secrets);
 }
 
+/** @throws UsageError `OPTION_INVALID` for a team that would forget: what its run is gone on with, forked and replayed from is what was said. */
+export function checkTeamMemory(memory: unknown): void {
+  if (memory === false)
+    throw refused(
+      "memory of a team",
+      "options",
+      memory,
+      "Only a bare environment forgets; one role recalls nothing with its own memory: false.",
+    );
+}
+
 /** @throws UsageError `OPTION_INVALID` unless the value is a whole number that is large enough. */
 export function checkWhole(value: number, name: string, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return;

@@ -20,8 +20,12 @@ export interface EnvironmentOptions {
   readonly description?: string;
   /** The model of roles that have none of their own. Needed only when an action asks one. */
   readonly model?: ChatModel;
-  /** How roles remember beyond the messages of their run, unless they say otherwise. Default: not at all. */
-  readonly memory?: RoleMemoryOptions;
+  /**
+   * How roles remember beyond the messages of their run, unless they say otherwise. Default: not at all. `false`: nothing that was said is kept
+   * when those who heard it have acted. History and `result.messages` stay empty, and so does the memory of every role that has no options of
+   * its own: it holds the news while the role acts. Outputs and dead letters are kept. For runs that would fill the memory.
+   */
+  readonly memory?: RoleMemoryOptions | false;
   /** Default: random. */
   readonly seed?: string | number;
   readonly clock?: Clock;

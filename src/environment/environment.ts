@@ -191,7 +191,7 @@ export class Environment {
     return this.#engine.isIdle;
   }
 
-  /** Every message that was delivered, in order. */
+  /** Every message that was delivered, in order; nothing in an environment with `memory: false`. */
   get history(): ReadableMemory {
     return this.state.history;
   }
@@ -257,7 +257,7 @@ function assertAlias(o: unknown): void {
 }
 
 function freshState(options: EnvironmentOptions): RunState {
-  const state = emptyRunState("environment");
+  const state = emptyRunState("environment", options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
   state.scheduler = options.scheduler ?? "rounds";
   return state;

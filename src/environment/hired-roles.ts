@@ -7,7 +7,7 @@ import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredAs, RoleState } from "../run/role-state.ts";
 import { addRoleState, type RunState } from "../run/run-state.ts";
 import { hiredAs } from "./hired-role.ts";
-import type { RoleMemories, RoleMemory } from "./role-memories.ts";
+import type { Remembers, RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Listening } from "./router.ts";
 
 /** A definition, as all who are hired by it share it. */
@@ -15,8 +15,7 @@ export interface Definition {
   readonly spec: RoleSpec;
   /** What it does, where that is all there is to its life. */
   readonly only: OnlyAction;
-  /** Whether it remembers for longer than a run. */
-  readonly remembers: boolean;
+  readonly remembers: Remembers;
   readonly as: HiredAs;
   readonly listening: Listening;
 }

@@ -21,7 +21,7 @@ interface Living extends RoleContext {
  * @param inbox what the activation took
  */
 export function live(rc: Living, hired: Definition, host: ActivationHost, inbox: readonly Message[]): void | Promise<void> {
-  const memory = hired.remembers ? host.memoryOf(rc.name) : undefined;
+  const memory = hired.remembers === "longer" ? host.memoryOf(rc.name) : undefined;
   return memory === undefined ? observe(rc, hired, inbox) : memory.kept.ready().then(() => observe(rc, hired, inbox));
 }
 

@@ -1,11 +1,12 @@
 import type { Clock } from "../kernel/clock.ts";
-import { errorRecord } from "../kernel/errors.ts";
+import { errorRecord, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { KeptMemory } from "../memory/kept-memory.ts";
 import type { MemoryOp } from "../memory/memory-op.ts";
 import { type RoleMemoryOptions, type RoleMemoryParts, roleMemoryParts } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
+import { roleSpec } from "../role/role-spec.ts";
 import type { ActEnded, ForkPoint, RunEvent } from "../run/event.ts";
 import type { RunState } from "../run/run-state.ts";
 
@@ -16,10 +17,13 @@ export interface RoleMemory {
   readonly mask: Mask;
 }
 
+/** For how long a role has what it heard and said: while it acts, while its run lasts, or for longer than that. */
+export type Remembers = "its turn" | "its run" | "longer";
+
 /** What the memories of a run are made with. */
 export interface RoleMemoriesParts {
-  /** The roles' default. */
-  readonly shared: RoleMemoryOptions | undefined;
+  /** The roles' default. False: who has no options of its own forgets what it heard. */
+  readonly shared: RoleMemoryOptions | false | undefined;
   /** The run as stores know it. */
   readonly runId: () => string;
   readonly state: () => RunState;
@@ -56,16 +60,21 @@ export class RoleMemories {
   }
 
   /**
-   * Takes in a definition that somebody is hired by, and says whether it remembers. A step function keeps no memory.
+   * Takes in a definition that somebody is hired by, and says for how long it remembers. A step function keeps no memory.
    *
-   * @throws UsageError `OPTION_INVALID`
+   * @throws UsageError `OPTION_INVALID`; `ROLE_INVALID` where it would wait for what is forgotten
    */
-  enlist(role: Role): boolean {
-    const options = role.step === undefined ? roleMemoryParts(role.memory, this.#parts.shared) : undefined;
-    if (options === undefined) return false;
+  enlist(role: Role): Remembers {
+    const { shared } = this.#parts;
+    const options = role.step === undefined ? roleMemoryParts(role.memory, shared === false ? undefined : shared) : undefined;
+    if (options === undefined) {
+      if (shared !== false) return "its run";
+      assertNeedsNothing(role);
+      return "its turn";
+    }
     this.#options.set(role, options);
     this.isUsed = true;
-    return true;
+    return "longer";
   }
 
   #make(name: string): RoleMemory | undefined {
@@ -133,4 +142,14 @@ export class RoleMemories {
       return message === undefined ? [] : [["+", message]];
     });
   }
+}
+
+/** @throws UsageError `ROLE_INVALID` */
+function assertNeedsNothing(role: Role): void {
+  const waiting = roleSpec(role).reactions.find(({ needs }) => needs.length > 0);
+  if (waiting === undefined) return;
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected role ${role.name} to need nothing that was said before, because this environment has memory: false, got a reaction that needs ${waiting.needs.join(", ")}. Write memory: {} in the role: then it remembers.`,
+  );
 }

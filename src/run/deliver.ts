@@ -14,9 +14,11 @@ export function deliver(state: RunState, sent: Sent, order: number, isAnew: bool
   if (sent.dropped === true) return;
   const { message, to, dead } = sent;
   // What was never delivered waits nowhere, and is remembered by its maker alone.
-  let isNew = !state.hasChosenIds;
-  if (isNew && isAnew) state.history.append(message);
-  else isNew = state.history.add(message) && isNew;
+  let isNew = isAnew && !state.hasChosenIds;
+  if (state.hasHistory) {
+    if (isNew) state.history.append(message);
+    else isNew = state.history.add(message) && !state.hasChosenIds;
+  }
   const many = to.length > FEW_HEARERS ? state.audiences.get(to) : undefined;
   if (many === undefined) {
     for (let place = 0; place < to.length; place += 1) {

@@ -176,6 +176,7 @@ export class RoleState {
 
   /** Adds messages to its memory that it heard or said. Which of them it may know already is not asked where it knows none. */
   remember(messages: readonly Message[]): void {
+    if (messages.length === 0) return;
     const held = this.#memory;
     if (held === undefined && messages.length === 1) {
       this.#memory = messages[0];

@@ -103,7 +103,10 @@ export interface RunState {
   round: number;
   /** Most activations that one role has ended. */
   busiest: number;
+  /** Everything that was delivered, in order. */
   readonly history: Memory;
+  /** Whether the history is kept. */
+  readonly hasHistory: boolean;
   pending: Pending[];
   readonly outputs: Message[];
   dead: DeadLetter[];
@@ -138,8 +141,12 @@ export interface RunState {
 /** So many who hear a message are looked up by name as fast as by their list. */
 export const FEW_HEARERS = 16;
 
-/** A run before its first event. */
-export function emptyRunState(runId: string): RunState {
+/**
+ * A run before its first event.
+ *
+ * @param hasHistory false where nothing that was said shall be kept
+ */
+export function emptyRunState(runId: string, hasHistory: boolean = true): RunState {
   return {
     runId,
     seed: "",
@@ -158,6 +165,7 @@ export function emptyRunState(runId: string): RunState {
     round: 0,
     busiest: 0,
     history: new Memory(),
+    hasHistory,
     pending: [],
     outputs: [],
     dead: [],

@@ -1,5 +1,6 @@
 import type { EnvironmentOptions } from "../environment/environment-options.ts";
 import type { Json } from "../kernel/json.ts";
+import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
@@ -8,7 +9,9 @@ import type { Journal } from "../run/journal.ts";
 import type { StopCondition } from "./stop-condition.ts";
 
 /** What a team is made of. */
-export interface TeamOptions extends EnvironmentOptions {
+export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
+  /** How roles remember beyond the messages of their run, unless they say otherwise. Default: not at all. */
+  readonly memory?: RoleMemoryOptions;
   /** Default "team". Also where the roles find themselves, unless a description says more. */
   readonly name?: string;
   readonly roles?: Iterable<Role>;

@@ -1,5 +1,5 @@
 import { DEFAULT_ROUNDS } from "../environment/environment-options.ts";
-import { checkOptions, checkStopCondition, checkWhole } from "../environment/check-options.ts";
+import { checkOptions, checkStopCondition, checkTeamMemory, checkWhole } from "../environment/check-options.ts";
 import type { RunResult } from "../environment/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -37,6 +37,7 @@ export class Team {
   /** @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, and what {@link Team.hire} throws */
   constructor(options: TeamOptions = {}) {
     checkOptions(options);
+    checkTeamMemory(options.memory);
     const { roles = [], name = "team", budget, journal = memoryJournal() } = options;
     if (budget !== undefined) checkWhole(budget, "budget in micro-dollars", 0);
     if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);

@@ -4,7 +4,7 @@ import type { EnvironmentOptions } from "../../src/environment/environment-optio
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 
-const wrong: [string, EnvironmentOptions, string][] = [
+const wrong: [string, Omit<EnvironmentOptions, "memory">, string][] = [
   ["concurrency 0", { concurrency: 0 }, "OPTION_INVALID"],
   ["concurrency 1.5", { concurrency: 1.5 }, "OPTION_INVALID"],
   ["concurrency Infinity", { concurrency: Infinity }, "OPTION_INVALID"],

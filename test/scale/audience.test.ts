@@ -160,9 +160,9 @@ describe("a role that waits", () => {
   it.each([
     ["little", 1],
     ["much", 50],
-  ])("holds no more than its name, its place and what it is hired as, if its definition says %s", (_, much) => {
+  ])("holds no more than its name, its place and what it is hired as, if its definition says %s", async (_, much) => {
     const role = rich(much);
-    const bytes = heapOfEach(ROLES, () => crowd(ROLES, role));
+    const bytes = await heapOfEach(ROLES, () => crowd(ROLES, role));
     expect(bytes).toBeGreaterThan(50);
     expect(bytes).toBeLessThan(MOST_BYTES_OF_A_ROLE);
   });
@@ -204,9 +204,9 @@ describe("a role that waits", () => {
         Object.assign(role, { failures: 0, strikes: 0, isolated: 0, retake: undefined, open: undefined, carry: nothing.carry });
       },
     ],
-  ])("holds no more when it %s", (_, live) => {
+  ])("holds no more when it %s", async (_, live) => {
     const hired: HiredAs = { fingerprint: "", traits: {}, state: {} };
-    const heapOfRoles = (lived: (role: RoleState) => void): number =>
+    const heapOfRoles = (lived: (role: RoleState) => void): Promise<number> =>
       heapOfEach(MANY, () =>
         Array.from({ length: MANY }, (_role, place) => {
           const role = new RoleState("", place, hired);
@@ -214,9 +214,9 @@ describe("a role that waits", () => {
           return role;
         }),
       );
-    const untouched = heapOfRoles(() => {});
+    const untouched = await heapOfRoles(() => {});
     expect(untouched).toBeGreaterThan(50);
     expect(untouched).toBeLessThan(136);
-    expect(heapOfRoles(live) - untouched).toBeLessThan(4);
+    expect((await heapOfRoles(live)) - untouched).toBeLessThan(4);
   });
 });

@@ -74,7 +74,7 @@ describe("a memory of very many messages", () => {
   });
 });
 
-it("a memory of one message holds little", () => {
+it("a memory of one message holds little", async () => {
   const message = said(1);
   const make = (): Memory[] =>
     Array.from({ length: MANY }, () => {
@@ -82,5 +82,5 @@ it("a memory of one message holds little", () => {
       memory.add(message);
       return memory;
     });
-  expect(heapOfEach(MANY, make)).toBeLessThan(MOST_BYTES_OF_ONE);
+  expect(await heapOfEach(MANY, make)).toBeLessThan(MOST_BYTES_OF_ONE);
 });

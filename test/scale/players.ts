@@ -41,7 +41,8 @@ export function counter(name: string, other: string, n: number): Role {
   return defineRole({ name, watch: [], actions: [hit], state: z.object({ hits: z.number().default(0) }) });
 }
 
-function player(name: string, other: string, n: number): Role {
+/** The same, of a full role that counts nothing. */
+export function player(name: string, other: string, n: number): Role {
   const hit = defineAction({
     name: `Hit${name}`,
     run: ({ message, text }) => (Number(text) >= n ? undefined : message(String(Number(text) + 1), { sendTo: other })),
@@ -49,7 +50,7 @@ function player(name: string, other: string, n: number): Role {
   return defineRole({ name, watch: [], actions: [hit] });
 }
 
-/** Lets them play to the end, and gives the hops there were. */
+/** Lets them play to the end, and gives the hops there were, where messages are kept. */
 export async function played(environment: Environment): Promise<number> {
   environment.publishMessage(createMessage("0", { sendTo: "One" }));
   const { status, messages } = await environment.run({ rounds: PLENTY });

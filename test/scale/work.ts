@@ -50,19 +50,21 @@ export async function resourcesOf(act: () => unknown): Promise<ReadonlyMap<strin
 const MEASURES = 5;
 
 /** Bytes of heap that one of `n` holds, once all garbage is gone: the middle one of several measures. */
-export function heapOfEach(n: number, make: () => unknown): number {
+export async function heapOfEach(n: number, make: () => unknown): Promise<number> {
   const collect = collector();
-  make();
-  const measure = (): number => {
+  await make();
+  // In a function of its own, which lets go of what it made.
+  const measure = async (): Promise<number> => {
     collect();
     const before = process.memoryUsage().heapUsed;
-    const kept = make();
+    const kept = await make();
     collect();
     const bytes = (process.memoryUsage().heapUsed - before) / n;
     return kept === undefined ? Number.NaN : bytes;
   };
-  const measures = Array.from({ length: MEASURES }, measure).toSorted((a, b) => a - b);
-  return measures[Math.floor(MEASURES / 2)] ?? Number.NaN;
+  const measures: number[] = [];
+  while (measures.length < MEASURES) measures.push(await measure());
+  return measures.toSorted((a, b) => a - b)[Math.floor(MEASURES / 2)] ?? Number.NaN;
 }
 
 /** Bytes of heap that were taken while `act` did, given back or not; sampled, so near enough for large amounts only. */
