@@ -151,10 +151,11 @@ export interface RoleContext<S = CustomState> {
   readonly clock: Clock;
   /** Where the activation stands in its loop of thinking and acting. @internal */
   loop?: { turn: number; index: number } | undefined;
-  /** Whether a value is a message of this activation, made by {@link message} or {@link issue}. @internal */
-  isOwn?(value: unknown): boolean;
-  /** Remembers a message of this activation, unless its memory has to be asked. Tells whether it did. @internal */
-  keeps?(own: Message): boolean;
+  /**
+   * Remembers a value that is a message of this activation, made by {@link message} or {@link issue}, unless its memory has to be asked. Tells
+   * whether it did. @internal
+   */
+  keeps?(value: unknown): boolean;
   /** Told which action begins. @internal */
   began?(action: string): void;
 }

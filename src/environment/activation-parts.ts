@@ -25,6 +25,17 @@ export interface ActivationHost {
   readonly directory: Pick<Directory<RoleState>, "route">;
 }
 
+/** The environment's logger, for a role: a warning is told to listeners too. */
+export function loggerOf(host: ActivationHost, role: string): Logger {
+  const { logger } = host;
+  return {
+    debug: (text) => logger.debug(text),
+    info: (text) => logger.info(text),
+    warn: (text) => host.warn(role, text),
+    error: (text) => logger.error(text),
+  };
+}
+
 /** What is asked of the world in an activation is asked with. */
 export interface ActivationParts {
   readonly act: string;

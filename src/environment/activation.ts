@@ -15,6 +15,7 @@ import type { RecordedMemoryOp } from "../run/event.ts";
 import { noPast } from "../run/past.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ToldEnd } from "../run/told-end.ts";
+import { loggerOf } from "./activation-parts.ts";
 import { Asking } from "./asking.ts";
 import { Attempt } from "./attempt.ts";
 import type { Definition } from "./hired-roles.ts";
@@ -127,13 +128,16 @@ export class Activation extends Speaker implements RoleContext {
 
   /**
    * Remembers a message that was made here, where its memory need not be asked: it took all that came as news, and nobody has looked at that
-   * memory. Tells whether it did. @internal
+   * memory. Tells whether it did. What is kept twice is seen when that is looked at. @internal
    */
-  keeps(own: Message): boolean {
+  keeps(value: unknown): boolean {
+    if (!this.isOwn(value)) return false;
     const remembered = this.#remembered;
     if (remembered === undefined || this.#memory !== undefined || this.isClosed) return false;
+    const own = value as Message;
     // Most remember two, and say no more.
-    this.#remembered = remembered.length === 1 ? [remembered[0] as Message, own] : [...remembered, own];
+    if (remembered !== this.#inbox) (remembered as Message[]).push(own);
+    else this.#remembered = remembered.length === 1 ? [remembered[0] as Message, own] : [...remembered, own];
     return true;
   }
 
@@ -193,16 +197,8 @@ export class Activation extends Speaker implements RoleContext {
     return this.attempt.lifetime.signal;
   }
 
-  /** The environment's logger; a warning is told to listeners too. */
   get logger(): Logger {
-    const { host } = this.#tools;
-    const { logger } = host;
-    return {
-      debug: (text) => logger.debug(text),
-      info: (text) => logger.info(text),
-      warn: (text) => host.warn(this.name, text),
-      error: (text) => logger.error(text),
-    };
+    return loggerOf(this.#tools.host, this.name);
   }
 
   get model(): SteppedModel {
@@ -223,7 +219,8 @@ export class Activation extends Speaker implements RoleContext {
 
   get memory(): MemoryDraft {
     if (this.#memory === undefined) {
-      this.#memory = new MemoryDraft({ base: this.#state.recalled, by: this, remembered: this.#remembered });
+      const remembered = this.#remembered && [...new Set(this.#remembered)];
+      this.#memory = new MemoryDraft({ base: this.#state.recalled, by: this, remembered });
       if (this.isClosed) this.#memory.close();
     }
     return this.#memory;

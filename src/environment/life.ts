@@ -1,3 +1,4 @@
+import type { Action } from "../action/action.ts";
 import type { RoleContext } from "../action/context.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { isMessage, type Message } from "../message/message.ts";
@@ -27,7 +28,8 @@ export function live(rc: Living, hired: Definition, host: ActivationHost, inbox:
 
 function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void | Promise<void> {
   const only = hired.only.now;
-  if (only !== undefined && rc.takeNews()) return publish(rc, performed(rc, only, wholeNews));
+  // Whoever changed a part of its life may hand on its context as another one, with a memory of its own.
+  if ((only !== undefined || hired.only.isDefault) && rc.takeNews()) return react(rc, hired, only);
   const message = inbox.length === 1 ? inbox[0] : undefined;
   if (only !== undefined && message !== undefined) {
     // What is not remembered yet is news, and so is what it said to itself: as all roles observe, in one step.
@@ -44,8 +46,10 @@ function remember(rc: Living, hired: Definition, inbox: readonly Message[], obse
   const news = observed === inbox ? observed : [...messagesOf(observed, rc.name)];
   for (let place = 0; place < news.length; place += 1) rc.memory.add(news[place] as Message);
   rc.news = Object.freeze(news);
-  if (news.length === 0) return;
-  const only = hired.only.now;
+  return news.length === 0 ? undefined : react(rc, hired, hired.only.now);
+}
+
+function react(rc: Living, hired: Definition, only: Action | undefined): void | Promise<void> {
   if (only !== undefined) return publish(rc, performed(rc, only, wholeNews));
   const said = hired.spec.role.react(rc);
   return isThenable(said) ? Promise.resolve(said).then((came) => publishAll(rc, came)) : publishAll(rc, said);

@@ -8,7 +8,8 @@ import { checkedCount, containing, meantIn, memoryJson, newestOf, newsIn, olderT
 
 /** Who remembers nothing yet, and gets a memory when that is asked for. */
 export interface MemoryHolder {
-  readonly memory: ReadableMemory;
+  /** For reading alone. */
+  readonly heldMemory: ReadableMemory;
 }
 
 /** What a draft stands on. */
@@ -44,8 +45,8 @@ export class MemoryDraft implements MessageMemory {
 
   constructor(options: MemoryDraftOptions) {
     const { base } = options;
-    this.#made = "memory" in base ? undefined : base;
-    this.#holder = "memory" in base ? base : undefined;
+    this.#made = "heldMemory" in base ? undefined : base;
+    this.#holder = "heldMemory" in base ? base : undefined;
     this.#by = options.by;
     const { remembered } = options;
     if (remembered === undefined) return;
@@ -236,7 +237,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   get #base(): ReadableMemory {
-    return (this.#made ??= (this.#holder as MemoryHolder).memory);
+    return (this.#made ??= (this.#holder as MemoryHolder).heldMemory);
   }
 
   #write(what: string): MemoryChanges {

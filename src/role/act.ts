@@ -36,22 +36,19 @@ export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Sa
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   if (result === undefined || result === null) return undefined;
-  if (action.output === undefined && rc.isOwn?.(result) === true) {
-    const own = result as Message;
-    return rc.keeps?.(own) === true ? own : kept(rc, own);
-  }
+  if (action.output === undefined && rc.keeps?.(result) === true) return result as Message;
   const said = isMessageList(result, action)
     ? result.map((message) => reissued(action, view, message))
     : isMessage(result)
       ? reissued(action, view, result)
       : newMessage(action, view, result);
   if (!isSeveral(said)) return kept(rc, said);
-  for (const message of said) rc.memory.add(message);
+  for (const message of said) kept(rc, message);
   return said.length === 0 ? undefined : said.length === 1 ? said[0] : said;
 }
 
 function kept<S>(rc: RoleContext<S>, message: Message): Message {
-  rc.memory.add(message);
+  if (rc.keeps?.(message) !== true) rc.memory.add(message);
   return message;
 }
 

@@ -117,9 +117,11 @@ function reactByCause<S>(
     const reaction = spec.reactions[index] as ReactionSpec;
     const triggers = triggersOf(reaction, rc.news);
     if (triggers.length === 0) continue;
-    const inputs = joinedInputs(reaction, rc.memory, rc.joins.consumed(index));
-    if (inputs === undefined) continue;
-    if (reaction.needs.length > 0) rc.joins.consume(index, inputs);
+    if (reaction.needs.length > 0) {
+      const inputs = joinedInputs(reaction, rc.memory, rc.joins.consumed(index));
+      if (inputs === undefined) continue;
+      rc.joins.consume(index, inputs);
+    }
     const work = overrides.act ? role.act(rc, reaction.action) : actWith(rc, reaction.action, { news: triggers });
     if (isThenable(work)) {
       const next = index + 1;

@@ -1,5 +1,6 @@
 import type { Json } from "../kernel/json.ts";
 import { Memory } from "../memory/memory.ts";
+import type { ReadableMemory } from "../memory/message-memory.ts";
 import type { Plan } from "../memory/plan.ts";
 import type { RoleSummary } from "../memory/summary-levels.ts";
 import type { Message } from "../message/message.ts";
@@ -160,6 +161,11 @@ export class RoleState {
   /** Whoever has it may write into it. */
   get memory(): Memory {
     this.#mayKnow = true;
+    return (this.#memory = memoryWith(this.#memory, this.#hired));
+  }
+
+  /** The same for who only reads it. */
+  get heldMemory(): ReadableMemory {
     return (this.#memory = memoryWith(this.#memory, this.#hired));
   }
 

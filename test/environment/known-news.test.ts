@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { type Action, defineAction } from "../../src/action/action.ts";
 import type { ActionContext } from "../../src/action/context.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
@@ -21,13 +21,34 @@ function player(name: string, run: (ctx: ActionContext) => Said | Promise<Said>,
   return defineRole({ ...options, name, actions: [defineAction({ name: `Play${name}`, run })] });
 }
 
-test.each(["rounds", "eager"] as const)("RS4 what is known to be new is looked up nowhere: %s", async (scheduler) => {
+type Form = (ctx: ActionContext, text: string, sendTo: string) => Said | string;
+type Life = (act: Action) => Partial<RoleOptions>;
+
+const look = defineAction({ name: "Look", run: () => undefined });
+const asOne: Life = (act) => ({ actions: [act] });
+const asText: Form = (_ctx, text) => text;
+/** What an action gives back, and where it stands in its role. */
+const ways: [string, Form, Life][] = [
+  ["a message", (ctx, text, sendTo) => ctx.message(text, { sendTo }), asOne],
+  ["a list of messages", (ctx, text, sendTo) => [ctx.message(text, { sendTo })], asOne],
+  ["a message made elsewhere", (_ctx, text, sendTo) => createMessage(text, { sendTo }), asOne],
+  ["a text", asText, asOne],
+  ["a text, in a reaction", asText, (act) => ({ reactions: [{ on: ["PlayAnn", "PlayBob", "UserRequirement"], do: act }] })],
+  ["a text, after another action", asText, (act) => ({ reactMode: "by_order", actions: [look, act] })],
+];
+const everyWay = (["rounds", "eager"] as const).flatMap((scheduler) => ways.map((way) => [scheduler, ...way] as const));
+
+/** Passes a count on to the other. */
+function passing(name: string, other: string, form: Form, life: Life): Role {
+  const run = (ctx: ActionContext): Said | string => (Number(ctx.text) < HOPS ? form(ctx, `${Number(ctx.text) + 1}`, other) : undefined);
+  return defineRole({ name, ...life(defineAction({ name: `Play${name}`, run, sendTo: () => [other] })) });
+}
+
+test.each(everyWay)("RS4 what is known to be new is looked up nowhere: %s, %s", async (scheduler, _way, form, life) => {
   const has = vi.spyOn(Memory.prototype, "has");
   const add = vi.spyOn(Memory.prototype, "add");
   const recalled = vi.spyOn(RoleState.prototype, "recalled", "get");
-  const onwards = (sendTo: string) => (ctx: ActionContext) =>
-    Number(ctx.text) < HOPS ? ctx.message(`${Number(ctx.text) + 1}`, { sendTo }) : undefined;
-  const environment = town([player("Ann", onwards("Bob")), player("Bob", onwards("Ann"))], { scheduler });
+  const environment = town([passing("Ann", "Bob", form, life), passing("Bob", "Ann", form, life)], { scheduler });
   for (let n = 0; n < HOPS; n += 1) environment.publishMessage(createMessage(`${HOPS}`, { sendTo: "Bob" }));
   await environment.run({ rounds: HOPS });
   environment.publishMessage(createMessage("1", { sendTo: "Ann" }));

@@ -71,7 +71,7 @@ describe("MemoryDraft", () => {
     fc.assert(
       fc.property(situation, steps, fc.boolean(), ({ options }, during, settles) => {
         const { memory, naive } = built(options, []);
-        const draft = new MemoryDraft({ base: { memory }, by: { act: "Alice#1~1" } });
+        const draft = new MemoryDraft({ base: { heldMemory: memory }, by: { act: "Alice#1~1" } });
         for (const [write, isAsked] of during) {
           writeBoth(draft, naive, write);
           if (isAsked) expectSameAnswers(draft, naive);
@@ -89,7 +89,7 @@ describe("MemoryDraft", () => {
   test("D2 a first message, and whether another is there, are no reason to make the memory it stands on", () => {
     let made = 0;
     const holder = {
-      get memory(): ReadableMemory {
+      get heldMemory(): ReadableMemory {
         made += 1;
         return memoryOf();
       },
@@ -109,7 +109,7 @@ describe("MemoryDraft", () => {
     "D1 what is no message, like %s, is refused as by the memory it stands on, though nobody asked for that before",
     (wrong) => {
       const nothing = wrong as unknown as Message;
-      const draft = new MemoryDraft({ base: { memory: memoryOf() }, by: { act: "Alice#1~1" } });
+      const draft = new MemoryDraft({ base: { heldMemory: memoryOf() }, by: { act: "Alice#1~1" } });
       expect(() => draft.has(nothing)).toThrow(TypeError);
       expect(() => draft.add(nothing)).toThrow(TypeError);
       expect(draft.remembered).toBeUndefined();
@@ -118,7 +118,7 @@ describe("MemoryDraft", () => {
 
   test("D3 once settled it shows what is in a memory that nobody had asked for before", () => {
     const memory = new Memory();
-    const draft = new MemoryDraft({ base: { memory }, by: { act: "Alice#1~1" } });
+    const draft = new MemoryDraft({ base: { heldMemory: memory }, by: { act: "Alice#1~1" } });
     draft.add(said("one"));
     draft.close();
     memory.add(said("one"));

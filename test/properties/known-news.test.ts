@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { type Action, defineAction } from "../../src/action/action.ts";
 import type { ActionContext } from "../../src/action/context.ts";
 import { Environment } from "../../src/environment/environment.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
-import { defineRole, type Role } from "../../src/role/role.ts";
+import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
 
 const NAMES = ["Ann", "Bob", "Cid"] as const;
 type Name = (typeof NAMES)[number];
@@ -30,6 +30,7 @@ const anyCompany = fc.record({
   scheduler: fc.constantFrom("eager" as const, "rounds" as const),
   limit: fc.constantFrom(undefined, undefined, 2),
   isCrowded: fc.boolean(),
+  life: fc.constantFrom("one action" as const, "one action" as const, "a reaction" as const, "two actions" as const),
 });
 type Company = typeof anyCompany extends fc.Arbitrary<infer C> ? C : never;
 
@@ -42,7 +43,7 @@ function pool(): Message[] {
   return ids.map((id) => createMessage(`word ${id}`, { id, timestamp: 0, sendTo: "Ann" }));
 }
 
-function role(name: Name, { deeds, limit }: Company, words: readonly Message[], handIn: (message: Message) => unknown): Role {
+function role(name: Name, { deeds, limit, life }: Company, words: readonly Message[], handIn: (message: Message) => unknown): Role {
   let turns = 0;
   const act = defineAction({
     name: `Act${name}`,
@@ -53,10 +54,23 @@ function role(name: Name, { deeds, limit }: Company, words: readonly Message[], 
   });
   return defineRole({
     name,
-    actions: [act],
+    ...does(act, life),
     watch: ["ActAnn", "ActBob", "ActCid"],
     ...(limit === undefined ? {} : { memoryLimit: limit }),
   });
+}
+
+const wait = defineAction({ name: "Wait", run: () => undefined });
+
+function does(act: Action, life: Company["life"]): Partial<RoleOptions> {
+  switch (life) {
+    case "one action":
+      return { actions: [act] };
+    case "a reaction":
+      return { reactions: [{ on: ["ActAnn", "ActBob", "ActCid", "UserRequirement"], do: act }] };
+    case "two actions":
+      return { reactMode: "by_order", actions: [wait, act] };
+  }
 }
 
 function did(
