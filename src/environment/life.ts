@@ -59,8 +59,8 @@ function react(rc: Living, hired: Definition, only: Action | undefined): void | 
 function publish(rc: Living, said: Said | Promise<Said>): void | Promise<void> {
   if (said === undefined) return;
   if ("then" in said) return said.then((came) => publishAll(rc, came));
-  if (Array.isArray(said)) publishAll(rc, said);
-  else rc.send(said as Message);
+  if (!Array.isArray(said)) rc.send(said as Message);
+  else for (let place = 0; place < said.length; place += 1) rc.send(said[place] as Message);
 }
 
 function publishAll(rc: Living, said: Said): void {

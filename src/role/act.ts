@@ -37,14 +37,11 @@ export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Sa
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   if (result === undefined || result === null) return undefined;
   if (action.output === undefined && rc.keeps?.(result) === true) return result as Message;
-  const said = isMessageList(result, action)
-    ? result.map((message) => reissued(action, view, message))
-    : isMessage(result)
-      ? reissued(action, view, result)
-      : newMessage(action, view, result);
-  if (!isSeveral(said)) return kept(rc, said);
-  for (const message of said) kept(rc, message);
-  return said.length === 0 ? undefined : said.length === 1 ? said[0] : said;
+  if (!isMessageList(result, action))
+    return kept(rc, isMessage(result) ? reissued(rc, action, view, result) : newMessage(action, view, result));
+  const said = result.map((message) => reissued(rc, action, view, message));
+  for (let place = 0; place < said.length; place += 1) kept(rc, said[place] as Message);
+  return said.length > 1 ? said : said[0];
 }
 
 function kept<S>(rc: RoleContext<S>, message: Message): Message {
@@ -52,11 +49,7 @@ function kept<S>(rc: RoleContext<S>, message: Message): Message {
   return message;
 }
 
-function isSeveral(said: Message | readonly Message[]): said is readonly Message[] {
-  return Array.isArray(said);
-}
-
-type View = Pick<ActionView<readonly Address[]>, "message" | "issue" | "isAnswer" | "isAnswered">;
+type View = Pick<ActionView<readonly Address[]>, "message" | "isAnswer" | "isAnswered">;
 
 function newMessage(action: Action, view: View, result: unknown): Message {
   if (action.output !== undefined) return typedMessage(action, view, result);
@@ -79,13 +72,14 @@ function typedMessage(action: Action, view: View, value: unknown): Message {
 }
 
 /** Under the activation's name, and with the payload its action's schema makes of it: the same object when there is nothing to change. */
-function reissued(action: Action, view: View, message: Message): Message {
-  if (action.output === undefined) return view.issue(message);
-  const cause = isCauseLeftOpen(message) ? action.name : message.causeBy;
-  if (cause !== action.name || view.isAnswered(message.instructContent)) return view.issue(message);
+function reissued<S>(rc: RoleContext<S>, action: Action, view: View, message: Message): Message {
+  const { name } = action;
+  if (action.output === undefined) return rc.issue(message, name);
+  const cause = isCauseLeftOpen(message) ? name : message.causeBy;
+  if (cause !== name || view.isAnswered(message.instructContent)) return rc.issue(message, name);
   const output = checkedOutput(action, message.instructContent);
-  if (isSameJson(output, message.instructContent)) return view.issue(message);
-  return view.issue(createMessage(message.content, { ...message, causeBy: cause, instructContent: output }));
+  if (isSameJson(output, message.instructContent)) return rc.issue(message, name);
+  return rc.issue(createMessage(message.content, { ...message, causeBy: cause, instructContent: output }), name);
 }
 
 function checkedOutput(action: Action, value: unknown): unknown {
