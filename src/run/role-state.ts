@@ -39,8 +39,8 @@ export class RoleState {
   readonly #hired: HiredAs;
   /** What waits: the one message itself, because most mail is read before more comes, or all of it in line. */
   #mail: Message | MessageQueue | undefined;
-  /** What it remembers: the one message itself, because many hear no more than one, or all of it. */
-  #memory: Message | Memory | undefined;
+  /** What it remembers. What it remembered first is held as it came, because many hear no more than one message, and answer it once. */
+  #memory: Message | readonly Message[] | Memory | undefined;
   /** Whether what it hears may be remembered already: somebody else had its memory, or it heard what it said, or what had been heard before. */
   #mayKnow: boolean;
   /** Where it is not what it was hired with. */
@@ -180,12 +180,12 @@ export class RoleState {
     return held === undefined ? this : (this.#memory = memoryWith(held, this.#hired));
   }
 
-  /** Adds messages to its memory that it heard or said. Which of them it may know already is not asked where it knows none. */
+  /** Adds messages to its memory that it heard or said, in a list that nobody changes any more. Which of them it may know already is not asked where it knows none. */
   remember(messages: readonly Message[]): void {
     if (messages.length === 0) return;
     const held = this.#memory;
-    if (held === undefined && messages.length === 1) {
-      this.#memory = messages[0];
+    if (held === undefined && (messages.length === 1 || !this.#mayKnow)) {
+      this.#memory = messages.length === 1 ? messages[0] : messages;
       return;
     }
     const memory = held instanceof Memory ? held : (this.#memory = memoryWith(held, this.#hired));
@@ -285,10 +285,15 @@ export class RoleState {
   }
 }
 
-/** The memory that is held, or one with the message that is held alone. */
-function memoryWith(held: Message | Memory | undefined, { memoryLimit }: HiredAs): Memory {
+/** The memory that is held, or one with what is held instead. */
+function memoryWith(held: Message | readonly Message[] | Memory | undefined, { memoryLimit }: HiredAs): Memory {
   if (held instanceof Memory) return held;
   const memory = memoryLimit === undefined ? new Memory() : new Memory({ limit: memoryLimit });
-  if (held !== undefined) memory.add(held);
+  if (held === undefined) return memory;
+  for (const message of isList(held) ? held : [held]) memory.append(message);
   return memory;
+}
+
+function isList(held: Message | readonly Message[]): held is readonly Message[] {
+  return Array.isArray(held);
 }

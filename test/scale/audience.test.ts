@@ -155,6 +155,7 @@ describe("a role that waits", () => {
   /** So many that what else a process makes meanwhile, some 300 KB, is less than the bytes between two kinds of them. */
   const MANY = 100_000;
   const message = createMessage("go");
+  const both = [message, createMessage("gone")];
   const changed = { seen: 1 };
 
   it.each([
@@ -194,6 +195,15 @@ describe("a role that waits", () => {
       (role) => {
         role.hear(message, false);
         role.remember([message]);
+        role.takeNext();
+        role.passOn();
+      },
+    ],
+    [
+      "has heard one message, answered it and remembers both, than a list of them",
+      (role) => {
+        role.hear(message, false);
+        role.remember(both);
         role.takeNext();
         role.passOn();
       },
