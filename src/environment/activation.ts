@@ -190,7 +190,7 @@ export class Activation extends Speaker implements RoleContext {
   /** @internal */
   began(action: string): void {
     const { host } = this.#tools;
-    if (!host.ears.isDeaf) host.tell("action.started")?.({ type: "action.started", role: this.name, action });
+    if (host.ears.hearsNotices) host.tell("action.started")?.({ type: "action.started", role: this.name, action });
   }
 
   get signal(): AbortSignal {

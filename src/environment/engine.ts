@@ -196,7 +196,7 @@ export class Engine implements SchedulerHost, ActivationHost {
     try {
       const hired = this.#definitions[role.index];
       if (hired === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      if (!this.ears.isDeaf) this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
+      if (this.ears.hearsNotices) this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
       const result = takeTurn(this.#tools, hired, role);
       if (!("kind" in result)) return this.#turnedLater(name, result);
       end = this.#ended(name, result);
@@ -204,7 +204,7 @@ export class Engine implements SchedulerHost, ActivationHost {
       end = this.#broke(error);
     }
     this.#running -= 1;
-    if (!this.ears.isDeaf) this.#tellIdle(name);
+    if (this.ears.hearsNotices) this.#tellIdle(name);
     return end;
   }
 

@@ -60,6 +60,7 @@ export class Environment {
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
     this.#listeners = new Listeners({ ears: backing.ears, logger, mask });
+    const { ears } = this.#listeners;
     const isLive = backing.mode !== "replay";
     // Without a journal its name is every environment's: in a store it would be taken for all of them.
     const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
@@ -68,8 +69,7 @@ export class Environment {
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
     const observe = (event: RunEvent): void => this.#observe(event, backing);
-    const isObserved = (type: RunEvent["type"]): boolean =>
-      this.memories.isUsed || (!this.#listeners.ears.isDeaf && this.#listeners.listensTo(type));
+    const isObserved = (type: RunEvent["type"]): boolean => this.memories.isUsed || (!ears.isDeaf && ears.hears(type));
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
     const tell: Tell = this.#listeners.hearing;
     this.#engine = new Engine({
@@ -95,7 +95,7 @@ export class Environment {
       past: backing.past ?? noPast,
       mode: backing.mode ?? "live",
       tell,
-      ears: this.#listeners.ears,
+      ears,
       checkpoint: backing.checkpoint,
       resumed: backing.resumed,
     });
@@ -237,7 +237,7 @@ export class Environment {
   }
 
   #observe(event: RunEvent, { grew }: RunBacking): void {
-    this.memories.learn(event);
+    if (this.memories.isUsed) this.memories.learn(event);
     this.#listeners.tell(event);
     grew?.();
   }

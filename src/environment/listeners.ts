@@ -39,15 +39,11 @@ export class Listeners {
   /** Where notices of a type are told; undefined while nobody listens to it (O3). */
   readonly hearing: Tell = (type) => (this.ears.isDeaf || !this.ears.hears(type) ? undefined : this.tell);
 
-  /** Whether somebody wants to hear of this type. */
-  listensTo(type: Observed["type"]): boolean {
-    return !this.ears.isDeaf && this.ears.hears(type);
-  }
-
   readonly tell = (observed: Observed): void => {
-    if (!this.listensTo(observed.type)) return;
+    const listeners = this.ears.listenersTo(observed.type);
+    if (listeners.length === 0) return;
     freezeObserved(observed);
-    for (const listener of this.ears.listenersTo(observed.type)) {
+    for (const listener of listeners) {
       try {
         const heard = listener(observed);
         if (isThenable(heard)) void Promise.resolve(heard).catch((error: unknown) => this.#failed(observed, error));

@@ -29,7 +29,9 @@ function freezeEnd(end: ActEnded): void {
   freezeOps(end.working);
 }
 
+/** A list of them is frozen last: one that is frozen was frozen here, or where what it holds was made so. */
 function freezeOps(ops: readonly RecordedMemoryOp[]): void {
+  if (Object.isFrozen(ops)) return;
   for (let place = 0; place < ops.length; place += 1) {
     const op = Object.freeze(ops[place] as RecordedMemoryOp);
     if (typeof op[1] !== "string") deepFreeze(op[1]);

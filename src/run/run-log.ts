@@ -93,7 +93,7 @@ export class RunLog {
     if (this.#broken !== undefined) throw this.#broken.error;
     const clean = maskedEnd(this.#mask, end);
     const isMade = this.#owned !== undefined || this.#isObserved("act.ended");
-    const event = isMade ? endInEnvelope(this.#envelope, clean) : undefined;
+    const event = isMade ? endInEnvelope(this.state, this.#clock.now(), clean) : undefined;
     applyEnd(this.state, role, clean);
     this.#latest = clean;
     if (event !== undefined) this.#send(event);
@@ -179,7 +179,8 @@ const nobody = (): boolean => false;
 const everybody = (): boolean => true;
 
 /** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
-function endInEnvelope({ v, runId, seq, time }: Envelope, end: ToldEnd): RunEvent {
+function endInEnvelope({ runId, seq }: RunState, time: number, end: ToldEnd): RunEvent {
+  const v = EVENT_VERSION;
   if (end.at === undefined || !isPlain(end)) return { v, runId, seq, time, ...namedEnd(end) };
   const { type, role, round, take, at, said, working, state } = end;
   const { act } = end.by;

@@ -29,7 +29,13 @@ export function namedEnd(end: ToldEnd): ActEnded {
   return { type, act: by.act, ...told, memory: memoryIn(end) };
 }
 
-/** What it did to its memory as an event tells it. */
+/** What it did to its memory as an event tells it. What is named here is frozen: mostly it is told to somebody. */
 export function memoryIn({ memory, remembered }: Pick<Effect, "memory" | "remembered">): readonly RecordedMemoryOp[] {
-  return memory ?? (remembered ?? []).map(({ id }): RecordedMemoryOp => ["+", id]);
+  return memory ?? Object.freeze((remembered ?? nothing).map(named));
 }
+
+function named({ id }: Message): RecordedMemoryOp {
+  return Object.freeze<RecordedMemoryOp>(["+", id]);
+}
+
+const nothing: readonly Message[] = [];

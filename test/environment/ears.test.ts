@@ -23,6 +23,31 @@ describe("Ears", () => {
     expect([ears.isDeaf, ears.hears("warning"), ears.listenersTo("warning").length]).toEqual([true, false, 0]);
   });
 
+  it("EA1 hear notices as long as somebody listens to one, whoever listens to events", () => {
+    const ears = new Ears();
+    const heard: boolean[] = [];
+    const leave = (["act.ended", "role.idle", "warning"] as const).map((type) => {
+      const left = ears.on(type, () => {});
+      heard.push(ears.hearsNotices);
+      return left;
+    });
+    for (const left of leave) {
+      left();
+      heard.push(ears.hearsNotices);
+    }
+    expect(heard).toEqual([false, true, true, true, true, false]);
+  });
+
+  it("EA2 leave a list of listeners as it was for who has it, and stop one as often as it listens at once", () => {
+    const ears = new Ears();
+    const listener = (): void => {};
+    const stop = ears.on("warning", listener);
+    ears.on("warning", listener);
+    const both = ears.listenersTo("warning");
+    stop();
+    expect([both.length, ears.listenersTo("warning").length, ears.isDeaf]).toEqual([2, 0, true]);
+  });
+
   it("know the listeners of a type in the order in which they came, and no others", () => {
     const ears = new Ears();
     const heard: string[] = [];

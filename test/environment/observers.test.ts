@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/message/message.ts";
+import type { ActEnded } from "../../src/run/event.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
 
 describe("listeners", () => {
@@ -16,6 +17,19 @@ describe("listeners", () => {
     await environment.run();
     expect(heard.slice(0, 6)).toEqual(["Ann active on 1", "Ann#0~1", "Ann idle", "Bob active on 1", "Bob#0~1", "Bob idle"]);
     expect(heard.slice(6)).toEqual(["Ann active on 1", "Ann idle", "Bob active on 1", "Bob idle"]);
+  });
+
+  test("O2 are told what nobody can change, of a hop that only speaks and remembers too", async () => {
+    const environment = town([answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })), listener("Bob", { watch: [] })]);
+    const heard: ActEnded[] = [];
+    environment.on("act.ended", (ended) => heard.push(ended));
+    environment.publishMessage("go");
+    await environment.run();
+    expect(heard.map(({ memory }) => memory.length)).toEqual([1, 1]);
+    for (const ended of heard) {
+      const parts = [ended, ended.said, ...ended.said, ...ended.said.map(({ to }) => to), ended.memory, ...ended.memory, ended.working];
+      expect(parts.filter((part) => !Object.isFrozen(part))).toEqual([]);
+    }
   });
 
   test("O1 one that throws, or rejects, is logged and costs nobody anything, other listeners neither", async () => {
