@@ -215,7 +215,7 @@ export function parentsOfAnswer(id: string): readonly string[] {
 /** The name behind an address, or `fallback` where there is none. */
 export function nameOr(address: Address | undefined, fallback: string): string {
   if (address === undefined) return fallback;
-  const name = addressOf(address);
+  const name = typeof address === "string" ? address : addressOf(address);
   return name === "" ? fallback : name;
 }
 

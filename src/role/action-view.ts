@@ -121,7 +121,14 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return (about) => this.#rc.recall(about);
   }
   get message(): RoleContext<S>["message"] {
-    return (content, fields) => this.#said(content, fields);
+    return <P>(content: string, fields: MessageFields<P> = noFields) => {
+      const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action } = fields;
+      // The whole news is what the context takes by itself.
+      const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
+      // Written out: every message of an action comes by here, and a spread costs more. What is undefined is left out.
+      const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata };
+      return this.#rc.message(content, all as MessageFields<P>);
+    };
   }
   get issue(): RoleContext<S>["issue"] {
     return (message, cause = this.action) => this.#rc.issue(message, cause);
@@ -147,15 +154,6 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   /** Whether a message's payload says the same as a value that {@link isAnswer}: a message holds a copy. */
   isAnswered(payload: unknown): boolean {
     return this.#kept !== undefined && [...this.#kept.answers].some((answer) => isSameJson(answer, payload));
-  }
-
-  #said<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
-    const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action } = fields;
-    // The whole news is what the context takes by itself.
-    const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
-    // Written out: every message of an action comes by here, and a spread costs more. What is undefined is left out.
-    const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata };
-    return this.#rc.message(content, all as MessageFields<P>);
   }
 
   #remembered(answer: unknown): unknown {
