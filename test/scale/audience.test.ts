@@ -202,7 +202,7 @@ describe("a role that waits", () => {
     [
       "has heard one message, answered it and remembers both, than a list of them",
       (role) => {
-        role.hear(message, false);
+        role.hear(message, true);
         role.remember(both);
         role.takeNext();
         role.passOn();
