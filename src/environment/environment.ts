@@ -68,7 +68,7 @@ export class Environment {
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
-    const observe = (event: RunEvent): void => this.#observe(event, backing);
+    const observe = (event: RunEvent, taken?: readonly Message[]): void => this.#observe(event, taken, backing);
     const isObserved = (type: RunEvent["type"]): boolean => this.memories.isUsed || (!ears.isDeaf && ears.hears(type));
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
     const tell: Tell = this.#listeners.hearing;
@@ -236,8 +236,8 @@ export class Environment {
     };
   }
 
-  #observe(event: RunEvent, { grew }: RunBacking): void {
-    if (this.memories.isUsed) this.memories.learn(event);
+  #observe(event: RunEvent, taken: readonly Message[] | undefined, { grew }: RunBacking): void {
+    if (this.memories.isUsed) this.memories.learn(event, taken);
     this.#listeners.tell(event);
     grew?.();
   }

@@ -95,12 +95,16 @@ export class RoleMemories {
     this.#ancestors = ancestors;
   }
 
-  /** Takes in an event that is durable. */
-  learn(event: RunEvent): void {
+  /**
+   * Takes in an event that is durable.
+   *
+   * @param taken of an end, the messages that the activation took, where the run keeps no history
+   */
+  learn(event: RunEvent, taken: readonly Message[] = []): void {
     if (event.type !== "act.ended" || !this.#parts.isLive) return;
     const kept = this.of(event.role)?.kept;
     if (kept === undefined || event.memory.length === 0) return;
-    kept.learn(this.#resolved(event), this.#livedBy(event));
+    kept.learn(this.#resolved(event, taken), this.#livedBy(event));
   }
 
   /** Stores what waits, and lets go of the stores. Never throws: what was not stored is told, and stored when the run goes on. */
@@ -132,9 +136,9 @@ export class RoleMemories {
     return runId;
   }
 
-  /** What a record names by its id alone was said in the activation, or had been delivered. */
-  #resolved({ memory, said, role }: ActEnded): readonly MemoryOp[] {
-    const words = new Map<string, Message>(said.map(({ message }) => [message.id, message]));
+  /** What a record names by its id alone was said in the activation, or taken by it, and so had been delivered. */
+  #resolved({ memory, said, role }: ActEnded, taken: readonly Message[]): readonly MemoryOp[] {
+    const words = new Map<string, Message>([...taken, ...said.map(({ message }) => message)].map((message) => [message.id, message]));
     const { history, roles } = this.#parts.state();
     return memory.flatMap((op): readonly MemoryOp[] => {
       if (op[0] !== "+" || typeof op[1] !== "string") return [op as MemoryOp];

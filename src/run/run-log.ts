@@ -1,5 +1,6 @@
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
+import type { Message } from "../message/message.ts";
 import { applyEnd, applyNext } from "./apply.ts";
 import { type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
@@ -14,6 +15,8 @@ export interface OwnedRun {
   readonly epoch: number;
 }
 
+type Observe = (event: RunEvent, taken?: readonly Message[]) => void;
+
 /** What a log is made of. */
 export interface RunLogParts {
   readonly state: RunState;
@@ -21,8 +24,8 @@ export interface RunLogParts {
   readonly mask: Mask;
   /** Where events are kept. Without it they change the state, are observed, and are gone. */
   readonly owned?: OwnedRun | undefined;
-  /** Told of every event once it is durable. */
-  readonly observe?: ((event: RunEvent) => void) | undefined;
+  /** Told of every event once it is durable; of an end, where the run keeps no history, with the messages it took. */
+  readonly observe?: Observe | undefined;
   /** Whether an observer would look at such an event now. Without a journal, one that nobody looks at is not made. Default: always. */
   readonly isObserved?: ((type: RunEvent["type"]) => boolean) | undefined;
 }
@@ -45,7 +48,7 @@ export class RunLog {
   readonly #clock: Clock;
   readonly #mask: Mask;
   readonly #owned: OwnedRun | undefined;
-  readonly #observe: ((event: RunEvent) => void) | undefined;
+  readonly #observe: Observe | undefined;
   readonly #isObserved: (type: RunEvent["type"]) => boolean;
   #tail: RunEvent[] = [];
   #isWriting = false;
@@ -94,9 +97,10 @@ export class RunLog {
     const clean = maskedEnd(this.#mask, end);
     const isMade = this.#owned !== undefined || this.#isObserved("act.ended");
     const event = isMade ? endInEnvelope(this.state, this.#clock.now(), clean) : undefined;
+    const taken = isMade && !this.state.hasHistory ? role.news(end.take) : undefined;
     applyEnd(this.state, role, clean);
     this.#latest = clean;
-    if (event !== undefined) this.#send(event);
+    if (event !== undefined) this.#send(event, taken);
     return clean;
   }
 
@@ -124,8 +128,8 @@ export class RunLog {
     return { v: EVENT_VERSION, runId, seq, time: this.#clock.now() };
   }
 
-  #send(event: RunEvent): void {
-    if (this.#owned === undefined) this.#observe?.(event);
+  #send(event: RunEvent, taken?: readonly Message[]): void {
+    if (this.#owned === undefined) this.#observe?.(event, taken);
     else this.#append(this.#owned, event);
   }
 

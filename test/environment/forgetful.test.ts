@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
-import type { ActionContext } from "../../src/action/context.ts";
-import { createMessage } from "../../src/message/message.ts";
+import type { ActionContext, RoleContext } from "../../src/action/context.ts";
+import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { Team } from "../../src/team/team.ts";
@@ -124,6 +125,24 @@ describe("who shall remember all the same", () => {
       ["written", "checked", "written and checked"],
       0,
     ]);
+  });
+
+  test.each(["rounds", "eager"] as const)("R1 stores all it heard, however little it remembers in the run, %s", async (scheduler) => {
+    const store = inMemoryStore();
+    const react = async (rc: RoleContext): Promise<void> => {
+      if (rc.news[0]?.content === "three") await rc.step("look", {}, async () => "seen");
+    };
+    const environment = town([answering("Ann", react, { memory: { store }, memoryLimit: 1 })], { ...forgetful, scheduler });
+    for (const pair of [
+      ["one", "two"],
+      ["three", "four"],
+    ]) {
+      for (const text of pair) environment.publishMessage(text);
+      await environment.run();
+    }
+    const stored: Message[] = [];
+    for await (const { messages } of store.read("Ann", 0)) stored.push(...messages.map(({ message }) => message));
+    expect([contents(stored), remembered(environment, "Ann")]).toEqual([["one", "two", "three", "four"], ["four"]]);
   });
 
   test("is refused where it would wait for ever, and nothing of it stays", () => {
