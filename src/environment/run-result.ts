@@ -1,14 +1,13 @@
 import { AbortedError, BudgetError, type ControlError, type TroupeError, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { whenSeen } from "../kernel/when-seen.ts";
-import type { Memory } from "../memory/memory.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
 import type { ForkPoint, RunStatus } from "../run/event.ts";
 import type { ForkDifference } from "../run/fork-past.ts";
 import { type PendingQuestion, pendingQuestions } from "../run/questions.ts";
-import type { DeadLetter, Pending, RunState } from "../run/run-state.ts";
+import type { DeadLetter, RunState } from "../run/run-state.ts";
 import { roundsOf } from "./engine.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
 import type { SchedulerEnd } from "./scheduler.ts";
@@ -25,7 +24,7 @@ export interface RunResult {
   readonly runId: string;
   readonly status: RunStatus;
   readonly rounds: number;
-  /** Everything that was said, the idea first. */
+  /** Everything that was said, the idea first; nothing in an environment with `memory: false`. */
   readonly messages: readonly Message[];
   /** The last of the outputs. */
   readonly output: Message | undefined;
@@ -80,7 +79,7 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     ...(error === undefined ? {} : { error }),
   };
   return whenSeen(result, {
-    messages: saidSoFar(state.history, state.pending),
+    messages: saidSoFar(state),
     outputs: soFar(state.outputs),
     deadLetters: soFar(state.dead),
   });
@@ -95,7 +94,9 @@ function soFar<T>(grows: readonly T[]): () => readonly T[] {
   return () => grows.slice(0, length);
 }
 
-function saidSoFar(history: Memory, pending: readonly Pending[]): () => readonly Message[] {
+function saidSoFar({ history, hasHistory, pending }: RunState): () => readonly Message[] {
+  // What waits for the end of a round is no more kept than what was heard.
+  if (!hasHistory) return () => [];
   const { size } = history;
   const waiting = pending
     .filter(({ sent }) => sent.dropped !== true)

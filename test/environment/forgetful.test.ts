@@ -107,6 +107,20 @@ describe.each(["rounds", "eager"] as const)("an environment with memory: false, 
     expect(contents(environment.getRole("Ann")?.inbox ?? [])).toEqual(["0"]);
     expect((await environment.run({ rounds: 0 })).messages).toEqual([]);
   });
+
+  test("tells no message of a run that failed before they were heard, and lets them be heard when it goes on", async () => {
+    let fails = true;
+    const say = answering("Ann", (rc) => rc.message("hello", { sendTo: "Cid" }));
+    const fail = answering("Bob", () => {
+      if (fails) throw new Error("not yet");
+    });
+    const environment = town([say, fail, answering("Cid", (rc) => rc.message("heard"), { watch: [] })], { ...forgetful, scheduler });
+    environment.publishMessage("go");
+    const failed = await environment.run();
+    fails = false;
+    const { status, outputs, messages } = await environment.run();
+    expect([failed.status, failed.messages, status, contents(outputs), messages]).toEqual(["failed", [], "finished", ["heard"], []]);
+  });
 });
 
 describe("who shall remember all the same", () => {
