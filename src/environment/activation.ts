@@ -155,7 +155,7 @@ export class Activation extends Speaker implements RoleContext {
     this.#sideWork?.settle();
   }
 
-  /** Everything this activation changed. @internal */
+  /** Everything this activation changed. What it remembered and is no message fails it where it is forgotten, too. @internal */
   ended(round: number): ToldEnd {
     const { take, at } = this;
     const role = this.#state.name;
@@ -166,9 +166,11 @@ export class Activation extends Speaker implements RoleContext {
     const state = written?.custom?.changes(role, this.#hired.spec.role.state);
     const planned = written?.plan?.changes();
     const forgets = this.#hired.remembers === "its turn";
-    const isPlain = !forgets && this.#memory === undefined && isKnown(this.#remembered, this.#inbox, said);
-    const remembered = isPlain ? this.#remembered : forgets ? nothing : knownMemory(this.memory, this.#inbox, said);
-    const memory = remembered === undefined ? recordedMemory(this.memory, this.#inbox, said) : undefined;
+    const isPlain = this.#memory === undefined && (forgets || isKnown(this.#remembered, this.#inbox, said));
+    const known = isPlain ? (this.#remembered ?? nothing) : knownMemory(this.memory, this.#inbox, said);
+    const ops = known === undefined ? recordedMemory(this.memory, this.#inbox, said) : undefined;
+    const memory = forgets ? undefined : ops;
+    const remembered = forgets ? nothing : known;
     if (side === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noOps, remembered };
     const noted = written?.working === undefined ? noOps : recordedMemory(written.working, this.#inbox, said);
     const summary = side.asking?.newSummary;

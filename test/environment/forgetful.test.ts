@@ -67,6 +67,14 @@ describe.each(["rounds", "eager"] as const)("an environment with memory: false, 
     expect(remembered(environment, "Ann")).toEqual([]);
   });
 
+  test.each([undefined, false] as const)("fails who remembers what is no message, memory: %s", async (memory) => {
+    const wrong = answering("Ann", (rc) => void rc.memory.add({ id: "no message" } as Message));
+    const environment = town([wrong], { ...(memory === undefined ? {} : { memory }), scheduler });
+    environment.publishMessage("go");
+    const { status, error } = await environment.run();
+    expect([status, error?.code]).toEqual(["failed", "MESSAGE_INVALID"]);
+  });
+
   test("is no different for who waits for something, and who fails and tries again", async () => {
     let tries = 0;
     const slow = answering("Ann", async (rc) => {
