@@ -148,9 +148,13 @@ export class RoleMemories {
   }
 }
 
-/** @throws UsageError `ROLE_INVALID` */
+/**
+ * What a reaction needs that is all that triggers it is among the news.
+ *
+ * @throws UsageError `ROLE_INVALID`
+ */
 function assertNeedsNothing(role: Role): void {
-  const waiting = roleSpec(role).reactions.find(({ needs }) => needs.length > 0);
+  const waiting = roleSpec(role).reactions.find(({ on, needs }) => needs.some((need) => on.size > 1 || !on.has(need)));
   if (waiting === undefined) return;
   throw new UsageError(
     "ROLE_INVALID",

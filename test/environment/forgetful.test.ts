@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { type Action, defineAction } from "../../src/action/action.ts";
 import type { ActionContext, RoleContext } from "../../src/action/context.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
@@ -172,6 +172,18 @@ describe("who shall remember all the same", () => {
     expect(() => environment.addRole(press({}))).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
     expect(() => environment.addRole(press({ memory: false }))).toThrow(/Press.*needs Write, Check.*memory: \{\}/);
     expect(environment.roleNames).toEqual(["Writer", "Checker"]);
+  });
+
+  test("is not refused where its action needs what triggers it alone", async () => {
+    const print = defineAction({ name: "Print", needs: [write], run: ({ inputs: [written] }) => `print of ${written.content}` });
+    const reading = (on: readonly Action[]): Role => defineRole({ name: "Press", reactions: [{ on, do: print }] });
+    const environment = town(hands.slice(0, 1), forgetful).addRole(reading([write]));
+    for (let time = 0; time < 2; time += 1) {
+      environment.publishMessage("go");
+      await environment.run();
+    }
+    expect(contents((await environment.run()).outputs)).toEqual(["print of written", "print of written"]);
+    expect(() => town(hands, forgetful).addRole(reading([write, check]))).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
   });
 
   test("is told which of its needs it has forgotten, where it comes to it by itself", async () => {
