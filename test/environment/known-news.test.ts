@@ -98,6 +98,21 @@ test("who looks at its memory before it speaks remembers what it says as well", 
   expect(remembered(environment, "Ann")).toEqual(["go", "after 1"]);
 });
 
+test.each([2, 9])("what is said twice in a list of %d and more is said and remembered once", async (count) => {
+  const list = defineAction({
+    name: "List",
+    run(ctx) {
+      const said = Array.from({ length: count }, (_, nth) => ctx.message(`${nth}`));
+      return [...said, said[0] as Message, ...said];
+    },
+  });
+  const environment = town([defineRole({ name: "Ann", actions: [list] })]);
+  environment.publishMessage("go");
+  const { outputs } = await environment.run();
+  const words = Array.from({ length: count }, (_, nth) => `${nth}`);
+  expect([contents(outputs), remembered(environment, "Ann")]).toEqual([words, ["go", ...words]]);
+});
+
 test("A2 D3 who looks at its memory when its activation has ended sees what it remembers now, and adds and says nothing", async () => {
   const late: { readonly ctx: ActionContext; readonly unsaid: Message }[] = [];
   const environment = town([player("Ann", (ctx) => (late.push({ ctx, unsaid: ctx.message("unsaid") }), ctx.message(`of ${ctx.text}`)))]);
