@@ -100,10 +100,11 @@ describe.each(["rounds", "eager"] as const)("an environment with memory: false, 
     const again = createMessage("again");
     environment.publishMessage(again);
     environment.publishMessage(again);
+    const waiting = ["Ann", "Bob"].map((name) => contents(environment.getRole(name)?.inbox ?? []));
     await environment.run();
     environment.publishMessage(again);
     const { outputs, status } = await environment.run();
-    expect([status, contents(outputs)]).toEqual(["finished", ["1", "1"]]);
+    expect([waiting, status, contents(outputs)]).toEqual([[["again"], ["again"]], "finished", ["1", "1"]]);
   });
 
   test("keeps dead letters, and what still waits", async () => {
