@@ -113,6 +113,16 @@ test.each([2, 9])("what is said twice in a list of %d and more is said and remem
   expect([contents(outputs), remembered(environment, "Ann")]).toEqual([words, ["go", ...words]]);
 });
 
+test("A4 what was made elsewhere is issued again in a list too, and remembered so", async () => {
+  const list = defineAction({ name: "List", run: (ctx) => [ctx.message("own"), createMessage("made elsewhere", { id: "elsewhere" })] });
+  const environment = town([defineRole({ name: "Ann", actions: [list] })]);
+  environment.publishMessage("go");
+  const { outputs } = await environment.run();
+  const ids = ["Ann#0.0", "Ann#0.1"];
+  expect(outputs.map(({ id }) => id)).toEqual(ids);
+  expect([...(environment.getRole("Ann")?.memory ?? [])].map(({ id }) => id)).toEqual(["user#1", ...ids]);
+});
+
 test("A2 D3 who looks at its memory when its activation has ended sees what it remembers now, and adds and says nothing", async () => {
   const late: { readonly ctx: ActionContext; readonly unsaid: Message }[] = [];
   const environment = town([player("Ann", (ctx) => (late.push({ ctx, unsaid: ctx.message("unsaid") }), ctx.message(`of ${ctx.text}`)))]);
