@@ -51,7 +51,7 @@ export function jsonCopy(value: Json): Json {
  * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
  */
 export function jsonRoundTrip<T>(value: T): T {
-  return value === undefined ? (null as T) : (JSON.parse(canonicalJson(value)) as T);
+  return value === undefined ? (null as T) : (copied(value, undefined) as T);
 }
 
 /** So many objects are walked without a note of which were found. */
@@ -145,27 +145,35 @@ function write(value: unknown, within: Place | undefined): string {
 }
 
 function writeObject(value: object, within: Place | undefined): string {
+  const place = entered(value, within);
+  const form = jsonFormOf(value);
+  if (form !== value) return write(form, place);
+  if (Array.isArray(value)) return writeArray(value, place);
+  assertRecord(value, place);
+  return writeRecord(value, place);
+}
+
+function entered(value: object, within: Place | undefined): Place {
   for (let place = within; place !== undefined; place = place.within) {
     if (place.object === value) throw new NotJsonError(pathOf(within), "a cycle");
   }
   const level = within === undefined ? 1 : within.level + 1;
   if (level > MAX_DEPTH) throw new NotJsonError(`${pathOf(within).slice(0, 40)}...`, `more than ${MAX_DEPTH} levels of nesting`);
-  const place: Place = { within, object: value, level, at: undefined };
-  const jsonForm = (value as { toJSON?: unknown }).toJSON;
-  if (typeof jsonForm !== "function") return writeMembers(value, place);
-  const form: unknown = (jsonForm as () => unknown).call(value);
-  return form === value ? writeMembers(value, place) : write(form, place);
+  return { within, object: value, level, at: undefined };
+}
+
+function jsonFormOf(value: object): unknown {
+  const { toJSON } = value as { toJSON?: unknown };
+  return typeof toJSON === "function" ? (toJSON as () => unknown).call(value) : value;
 }
 
 /** How a plain object calls itself. */
 const PLAIN = "[object Object]";
 
-function writeMembers(value: object, place: Place): string {
-  if (Array.isArray(value)) return writeArray(value, place);
-  // Promises, maps, errors and the like have no members that JSON sees: an empty object in their place would be a silent loss.
+/** Promises, maps, errors and the like have no members that JSON sees: an empty object in their place would be a silent loss. */
+function assertRecord(value: object, place: Place): void {
   const kind: string = Object.prototype.toString.call(value);
   if (kind !== PLAIN) throw new NotJsonError(pathOf(place), kind.slice("[object ".length, -1));
-  return writeRecord(value, place);
 }
 
 /** Holes count as undefined. */
@@ -184,14 +192,65 @@ function writeRecord(value: object, place: Place): string {
   let text = "{";
   for (const key of sorted(Object.keys(value))) {
     place.at = key;
-    // Whoever copies such a record member by member changes its prototype; stores and imports refuse it too.
-    if (key === "__proto__") throw new NotJsonError(pathOf(place), "a key that names the prototype");
+    assertKey(key, place);
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
     if (text !== "{") text += ",";
     text += `${JSON.stringify(key)}:${write(member, place)}`;
   }
   return `${text}}`;
+}
+
+/** Whoever copies such a record member by member changes its prototype; stores and imports refuse it too. */
+function assertKey(key: string, place: Place): void {
+  if (key === "__proto__") throw new NotJsonError(pathOf(place), "a key that names the prototype");
+}
+
+/** What {@link write} writes, read back: the text between would cost more than the copy. */
+function copied(value: unknown, within: Place | undefined): Json {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw new NotJsonError(pathOf(within), String(value));
+      // JSON has no other zero.
+      return value === 0 ? 0 : value;
+    case "object":
+      return value === null ? null : copiedObject(value, within);
+    default:
+      throw new NotJsonError(pathOf(within), typeof value);
+  }
+}
+
+function copiedObject(value: object, within: Place | undefined): Json {
+  const place = entered(value, within);
+  const form = jsonFormOf(value);
+  if (form !== value) return copied(form, place);
+  if (Array.isArray(value)) return copiedArray(value, place);
+  assertRecord(value, place);
+  return copiedRecord(value, place);
+}
+
+function copiedArray(value: readonly unknown[], place: Place): Json {
+  const copy: Json[] = [];
+  for (let index = 0; index < value.length; index += 1) {
+    const item = value[index];
+    place.at = index;
+    copy.push(item === undefined ? null : copied(item, place));
+  }
+  return copy;
+}
+
+function copiedRecord(value: object, place: Place): Json {
+  const copy: Record<string, Json> = {};
+  for (const key of sorted(Object.keys(value))) {
+    place.at = key;
+    assertKey(key, place);
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) copy[key] = copied(member, place);
+  }
+  return copy;
 }
 
 /** So few keys are put in order where they stand: a sort takes room for a copy of them. */

@@ -1,6 +1,6 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../kernel/errors.ts";
-import { canonicalJson, jsonCopy, type Json } from "../kernel/json.ts";
+import { jsonCopy, jsonRoundTrip, type Json } from "../kernel/json.ts";
 import { throwIfEnded } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
 import type { LastLife, UnrepeatedStep } from "./event.ts";
@@ -198,7 +198,7 @@ export class ActivationSteps implements StepPort {
 
   /** The JSON round trip without secrets: what is recorded, and what is handed out. */
   #asRecorded(value: unknown): Json {
-    return masked(this.#parts.mask, JSON.parse(canonicalJson(value ?? null)) as Json);
+    return masked(this.#parts.mask, jsonRoundTrip<unknown>(value ?? null) as Json);
   }
 
   async #live<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {

@@ -151,6 +151,70 @@ describe("jsonRoundTrip", () => {
   });
 });
 
+/** What comes of it, or the words it is refused with. */
+function outcome(work: () => unknown): unknown {
+  try {
+    const value = work();
+    return { value, text: JSON.stringify(value) };
+  } catch (error) {
+    return error instanceof NotJsonError ? { refused: error.message } : { thrown: error };
+  }
+}
+
+describe("jsonRoundTrip goes no way over text, and nobody can tell", () => {
+  const read = (value: unknown): unknown => outcome(() => JSON.parse(canonicalJson(value)));
+
+  test("property: it gives what reading the canonical text gives, keys in the same order, or refuses in the same words", () => {
+    const anything = fc.anything({
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withBigInt: true,
+      withBoxedValues: true,
+      withSparseArray: true,
+    });
+    fc.assert(
+      fc.property(anything, (value) => {
+        if (value !== undefined) expect(outcome(() => jsonRoundTrip(value))).toEqual(read(value));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each<[string, () => unknown]>([
+    ["keys that are numbers", () => ({ b: 1, "10": 2, "9": 3, a: 4 })],
+    ["a negative zero", () => [-0, { at: -0 }]],
+    ["half a character", () => ["\ud800", { "\udc00": 1 }]],
+    [
+      "what an object says of itself",
+      () => ({ at: { toJSON: () => ({ b: [new Date(1)], a: undefined }) }, self: { toJSON: () => "text" } }),
+    ],
+    ["an object that calls itself another kind", () => ({ [Symbol.toStringTag]: "Map", a: 1 })],
+    ["members with names of what all objects have", () => ({ constructor: 1, toString: [2], valueOf: { hasOwnProperty: 3 } })],
+    ["an array with members", () => Object.assign([1, undefined, 2], { more: 1 })],
+    ["a promise deep below", () => ({ a: [{ b: Promise.resolve() }] })],
+    ["a number that is none", () => ({ a: [1, Number.NaN] })],
+    ["an object without a prototype", () => Object.assign(Object.create(null) as object, { b: 1, a: 2 })],
+    [
+      "a circle",
+      () => {
+        const circle: Record<string, unknown> = { a: 1 };
+        circle["again"] = [circle];
+        return circle;
+      },
+    ],
+    ["a thing twice", () => ((twice) => [twice, twice])({ a: 1 })],
+  ])("%s", (_what, made) => {
+    expect(outcome(() => jsonRoundTrip(made()))).toEqual(read(made()));
+  });
+
+  test("a nesting too deep is refused, one less is not", () => {
+    const nested = (levels: number): unknown => (levels === 1 ? [] : [nested(levels - 1)]);
+    expect(() => jsonRoundTrip(nested(500))).not.toThrow();
+    expect(() => jsonRoundTrip(nested(501))).toThrow(NotJsonError);
+  });
+});
+
 describe("contentHash", () => {
   test("is sha256 of the canonical text", () => {
     // printf '{"a":1,"b":[true,null]}' | sha256sum
