@@ -7,8 +7,15 @@ import type { FileOptions } from "./sqlite-file.ts";
 /** Changes the database inside a transaction that it shares with others. It refuses, by a JournalError, before it changes anything. */
 export type Change<T> = (db: Database) => T;
 
+/**
+ * What a change outlives once it is resolved: the power of the machine, or only the process. Who owns a run matters only as long as its owner
+ * lives, and to wait for the disk is most of what a commit takes.
+ */
+export type Outlives = "the machine" | "the process";
+
 interface Asked {
   readonly change: Change<unknown>;
+  readonly outlives: Outlives;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -17,7 +24,7 @@ interface Asked {
  * Group commit: what is asked in one turn of the event loop goes to the disk in one transaction, in the order asked. It owns the changes
  * that wait; the file is the journal's.
  *
- * C1 a change is resolved only after COMMIT. C2 a change that is refused harms no other. C3 when a commit fails, every change in it is
+ * C1 a change is resolved only after COMMIT, and one that must outlive the machine when it is on the disk, with all that came before it. C2 a change that is refused harms no other. C3 when a commit fails, every change in it is
  * rejected and nothing of it stays. C4 a record that is damaged fails alone: the others are committed without it.
  * What waits is bounded by who asks: a run asks for its next append when the last one is done.
  */
@@ -33,9 +40,9 @@ export class Commits {
   }
 
   /** @throws JournalError what `change` refuses by; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
-  commit<T>(change: Change<T>): Promise<T> {
+  commit<T>(change: Change<T>, outlives: Outlives = "the machine"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ change, resolve, reject });
+      this.#waiting.push({ change, outlives, resolve, reject });
       this.#work ??= this.#drain();
     });
   }
@@ -59,7 +66,8 @@ export class Commits {
     const { file, clock, patience } = this.#options;
     try {
       const db = await this.#open();
-      const answers = await patiently(() => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked))), clock, patience);
+      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)));
+      const answers = await patiently(batch.every(isOfTheProcess) ? () => db.withoutDisk(work) : work, clock, patience);
       for (const answer of answers) answer();
     } catch (error) {
       if (batch.length === 1 || isOfTheDisk(error) || error instanceof JournalError) {
@@ -69,6 +77,10 @@ export class Commits {
       }
     }
   }
+}
+
+function isOfTheProcess({ outlives }: Asked): boolean {
+  return outlives === "the process";
 }
 
 /** What to tell who asked, once the transaction is on the disk. */

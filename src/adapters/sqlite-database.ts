@@ -61,6 +61,19 @@ export class Database {
     }
   }
 
+  /**
+   * Does `work`, whose commits do not wait until they are on the disk: they outlive the process, not the machine. The next commit that waits
+   * takes them along. For a file with a write-ahead log that has `synchronous=FULL`.
+   */
+  withoutDisk<T>(work: () => T): T {
+    this.exec("PRAGMA synchronous = NORMAL");
+    try {
+      return work();
+    } finally {
+      this.exec("PRAGMA synchronous = FULL");
+    }
+  }
+
   /** No statement works any more. The file itself is let go when the last prepared statement is collected, or at once if there is none. */
   close(): void {
     this.#isClosed = true;

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../run/event.ts";
 import type { Journal, RunInfo } from "../run/journal.ts";
-import { type Change, Commits } from "./sqlite-commits.ts";
+import { type Change, Commits, type Outlives } from "./sqlite-commits.ts";
 import { patiently, unwritable } from "./sqlite-damage.ts";
 import { closedError, type Database, loadDriver } from "./sqlite-database.ts";
 import { type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
@@ -35,7 +35,7 @@ export class SqliteJournal implements Journal {
   async claim(runId: string): Promise<number> {
     const { db, locks } = await this.#opened();
     if (!locks.holds(runId)) await this.#ask(() => knownRun(db, runId));
-    return this.#holding(runId, (open) => giveEpoch(open, runId));
+    return this.#holding(runId, (open) => giveEpoch(open, runId), "the process");
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
@@ -47,7 +47,7 @@ export class SqliteJournal implements Journal {
     // Closing has given everything back.
     if (this.#isClosed) return;
     const { locks } = await this.#opened();
-    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch));
+    const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch), "the process");
     if (wasOurs) locks.drop(runId);
   }
 
@@ -66,7 +66,7 @@ export class SqliteJournal implements Journal {
   async remove(runId: string): Promise<void> {
     const { db, locks } = await this.#opened();
     if (!locks.holds(runId) && (await this.#ask(() => headOf(db, runId))) === undefined) return;
-    await this.#holding(runId, (open) => removeRun(open, runId));
+    await this.#holding(runId, (open) => removeRun(open, runId), "the machine");
     locks.dropForGood(runId);
   }
 
@@ -79,14 +79,14 @@ export class SqliteJournal implements Journal {
    * Changes a run that this journal holds or takes. Whoever had it in this process may give it back at any moment before, so it is taken
    * again where that counts: when the change is made, and when it is told to be made.
    */
-  async #holding<T>(runId: string, change: Change<T>): Promise<T> {
+  async #holding<T>(runId: string, change: Change<T>, outlives: Outlives): Promise<T> {
     const { locks } = await this.#opened();
     let isNew = locks.take(runId);
     try {
       const result = await this.#commits.commit((open) => {
         isNew = locks.take(runId) || isNew;
         return change(open);
-      });
+      }, outlives);
       locks.take(runId);
       return result;
     } catch (error) {

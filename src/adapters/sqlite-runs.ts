@@ -8,7 +8,7 @@ import { chained, chainStart, type EncodedEvent } from "./sqlite-rows.ts";
  * What happens to the tables, each as a part of a transaction. A refusal comes before the first change.
  *
  * N1 a run's number is never given twice. N2 an epoch is never given twice, to no run of the file, so that who owned a run that was
- * removed cannot write into another of its name; 0 is nobody's.
+ * removed cannot write into another of its name, as long as the machine that gave it runs; 0 is nobody's.
  */
 
 /** How many places a run has: its number times this is where its events begin. */
