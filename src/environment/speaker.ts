@@ -5,6 +5,7 @@ import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nam
 import type { Receipt } from "../message/receipt.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { Sent } from "../run/event.ts";
+import { messageId } from "../run/message-id.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ActivationHost } from "./activation-parts.ts";
 import { assertMessageSize } from "./message-size.ts";
@@ -122,7 +123,7 @@ export abstract class Speaker {
     const { messageLimit } = this.#host;
     if (typeof content !== "string" || content.length > messageLimit) assertMessageSize(content, messageLimit, name);
     const first = this.#first;
-    const id = first === undefined ? `${name}#${n}.0` : `${name}#${n}.${this.#made?.length ?? 1}`;
+    const id = messageId(name, n, first === undefined ? 0 : (this.#made?.length ?? 1));
     const message = made(content, fields, id, fields.role ?? "assistant", causeBy, sentFrom, parents, this.now());
     if (first === undefined) this.#first = message;
     else if (this.#made === undefined) this.#made = [first, message];

@@ -9,6 +9,7 @@ import type { StepOut } from "../role/step-role.ts";
 import { changedState } from "../run/activations.ts";
 import { actName } from "../run/act-name.ts";
 import type { RecordedMemoryOp, Sent } from "../run/event.ts";
+import { messageId } from "../run/message-id.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ToldEnd } from "../run/told-end.ts";
 import type { ActivationHost } from "./activation-parts.ts";
@@ -133,7 +134,7 @@ export class StepActivation implements StepOut {
     const message = made(
       content,
       fields,
-      said === undefined ? `${name}#${n}.0` : `${name}#${n}.${said.length}`,
+      messageId(name, n, said === undefined ? 0 : said.length),
       fields.role ?? "assistant",
       causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom === undefined ? name : nameOr(sentFrom, ""),

@@ -203,13 +203,17 @@ export function serializeMessage(message: Message): Message & { readonly v: numb
   return { v: MESSAGE_VERSION, ...message };
 }
 
-/** The parents of what answered one message last: many answer the same one after another. */
-let answered: readonly string[] = nobody;
+/** The message that was answered last, and the parents of that: many answer the same one after another. */
+let answered = "";
+let answer: readonly string[] = Object.freeze([answered]);
 
 /** The parents of what answers one message, by its id. Frozen: whoever answers the same one next has the same list. @internal */
 export function parentsOfAnswer(id: string): readonly string[] {
-  if (answered[0] !== id) answered = Object.freeze([id]);
-  return answered;
+  if (answered !== id) {
+    answered = id;
+    answer = Object.freeze([id]);
+  }
+  return answer;
 }
 
 /** The name behind an address, or `fallback` where there is none. */
