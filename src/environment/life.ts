@@ -23,7 +23,16 @@ interface Living extends RoleContext {
  */
 export function live(rc: Living, hired: Definition, host: ActivationHost, inbox: readonly Message[]): void | Promise<void> {
   const memory = hired.remembers === "longer" ? host.memoryOf(rc.name) : undefined;
-  return memory === undefined ? observe(rc, hired, inbox) : memory.kept.ready().then(() => observe(rc, hired, inbox));
+  return memory === undefined ? observe(rc, hired, inbox) : observeWhen(memory.kept.ready(), rc, hired, inbox);
+}
+
+/*
+ * What is waited for is waited for in a function of its own: most activations wait for nothing, and a function with a closure in it makes room for
+ * what the closure knows each time that it is called.
+ */
+async function observeWhen(isReady: Promise<unknown>, rc: Living, hired: Definition, inbox: readonly Message[]): Promise<void> {
+  await isReady;
+  return observe(rc, hired, inbox);
 }
 
 function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void | Promise<void> {
@@ -38,8 +47,16 @@ function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void
     return publish(rc, performed(rc, only, wholeNews));
   }
   const observed = hired.spec.role.observe(rc);
-  if (isThenable(observed)) return Promise.resolve(observed).then((came) => remember(rc, hired, inbox, came));
-  return remember(rc, hired, inbox, observed);
+  return isThenable(observed) ? rememberLater(rc, hired, inbox, observed) : remember(rc, hired, inbox, observed);
+}
+
+async function rememberLater(
+  rc: Living,
+  hired: Definition,
+  inbox: readonly Message[],
+  observed: PromiseLike<readonly Message[]>,
+): Promise<void> {
+  return remember(rc, hired, inbox, await observed);
 }
 
 function remember(rc: Living, hired: Definition, inbox: readonly Message[], observed: readonly Message[]): void | Promise<void> {
@@ -52,15 +69,19 @@ function remember(rc: Living, hired: Definition, inbox: readonly Message[], obse
 function react(rc: Living, hired: Definition, only: Action | undefined): void | Promise<void> {
   if (only !== undefined) return publish(rc, performed(rc, only, wholeNews));
   const said = hired.spec.role.react(rc);
-  return isThenable(said) ? Promise.resolve(said).then((came) => publishAll(rc, came)) : publishAll(rc, said);
+  return isThenable(said) ? publishLater(rc, said) : publishAll(rc, said);
 }
 
 /** What an action said: that they are messages, and of this activation, is known. */
 function publish(rc: Living, said: Said | Promise<Said>): void | Promise<void> {
   if (said === undefined) return;
-  if ("then" in said) return said.then((came) => publishAll(rc, came));
+  if ("then" in said) return publishLater(rc, said);
   if (!Array.isArray(said)) rc.send(said as Message);
   else for (let place = 0; place < said.length; place += 1) rc.send(said[place] as Message);
+}
+
+async function publishLater(rc: Living, said: PromiseLike<Said>): Promise<void> {
+  publishAll(rc, await said);
 }
 
 function publishAll(rc: Living, said: Said): void {

@@ -29,9 +29,12 @@ export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Sa
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
   const result: unknown = action.run(view as unknown as ActionContext<never>);
-  return isThenable(result)
-    ? Promise.resolve(result).then((came) => remembered(rc, action, view, came))
-    : remembered(rc, action, view, result);
+  return isThenable(result) ? rememberedLater(rc, action, view, result) : remembered(rc, action, view, result);
+}
+
+/** A function of its own: a closure would make room for what it knows whenever something is performed, and most of that waits for nothing. */
+async function rememberedLater<S>(rc: RoleContext<S>, action: Action, view: View, result: PromiseLike<unknown>): Promise<Said> {
+  return remembered(rc, action, view, await result);
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {

@@ -27,9 +27,11 @@ export function deliver(state: RunState, sent: Sent, order: number, isAnew: bool
       const role = state.hearing?.name === name ? state.hearing : roleOf(state, name);
       if (role.hear(message, isNew && role.index !== order)) state.ready.add(role);
     }
-  } else for (const role of many.members) if (role.hear(message, isNew && role.index !== order)) state.ready.add(role);
-  // A journal may keep the names: nobody else has a use for the roles.
-  if (many?.isShared === false) state.audiences.delete(to);
+  } else {
+    for (const role of many.members) if (role.hear(message, isNew && role.index !== order)) state.ready.add(role);
+    // A journal may keep the names: nobody else has a use for the roles.
+    if (!many.isShared) state.audiences.delete(to);
+  }
   if (dead !== undefined) buryAll(state, message, dead);
   if (order !== OUTSIDE && to.length === 0 && isOutput(sent)) state.outputs.push(message);
 }
