@@ -88,9 +88,9 @@ export function roleMemoryParts(
   const { recall, summary, tokens = estimatedTokens, embedder = hashingEmbedder(), ...rest } = { ...shared, ...own };
   const { maxTokens = MAX_TOKENS, shares, k = K, threshold } = { ...shared?.recall, ...recall };
   checkPorts({ ...rest, embedder }, summary);
-  if (!Number.isSafeInteger(maxTokens) || maxTokens < 0) throw invalid("recall.maxTokens", "a whole number of 0 or more", maxTokens);
-  if (!Number.isSafeInteger(k) || k < 0) throw invalid("recall.k", "a whole number of 0 or more", k);
-  if (threshold !== undefined && !(threshold >= -1 && threshold <= 1)) throw invalid("recall.threshold", "from -1 to 1", threshold);
+  if (!Number.isSafeInteger(maxTokens) || maxTokens < 0) throw invalid("memory.recall.maxTokens", "a whole number of 0 or more", maxTokens);
+  if (!Number.isSafeInteger(k) || k < 0) throw invalid("memory.recall.k", "a whole number of 0 or more", k);
+  if (threshold !== undefined && !(threshold >= -1 && threshold <= 1)) throw invalid("memory.recall.threshold", "from -1 to 1", threshold);
   return {
     ...rest,
     embedder,
@@ -113,13 +113,13 @@ export function checkRoleMemory(options: unknown): void {
 }
 
 function checkPorts({ store, embedder, index, lexical, ttl }: RoleMemoryOptions, summary: RoleMemoryOptions["summary"] | undefined): void {
-  if (store !== undefined && !has(store, "add")) throw invalid("store", "a message store", store);
-  if (!has(embedder, "embed")) throw invalid("embedder", "an embedder", embedder);
-  if (index !== undefined && typeof index !== "function") throw invalid("index", "a function that makes one", index);
-  if (lexical !== undefined && typeof lexical !== "function") throw invalid("lexical", "a function that makes one", lexical);
-  if (ttl !== undefined && !(ttl > 0)) throw invalid("ttl", "milliseconds above 0", ttl);
+  if (store !== undefined && !has(store, "add")) throw invalid("memory.store", "a message store", store);
+  if (!has(embedder, "embed")) throw invalid("memory.embedder", "an embedder", embedder);
+  if (index !== undefined && typeof index !== "function") throw invalid("memory.index", "a function that makes one", index);
+  if (lexical !== undefined && typeof lexical !== "function") throw invalid("memory.lexical", "a function that makes one", lexical);
+  if (ttl !== undefined && !(ttl > 0)) throw invalid("memory.ttl", "milliseconds above 0", ttl);
   const isSummary = summary === undefined || typeof summary === "boolean" || has(summary.model, "chat");
-  if (!isSummary) throw invalid("summary", "true, false or { model }", summary);
+  if (!isSummary) throw invalid("memory.summary", "true, false or { model }", summary);
 }
 
 function has(port: unknown, method: string): boolean {
@@ -131,13 +131,13 @@ function checkedShares(shares: RecallShares | undefined): Required<RecallShares>
   const { summary = 0, recent = 0, related = 0 } = shares;
   const all = { summary, recent, related };
   for (const [name, share] of Object.entries(all)) {
-    if (!(share >= 0 && share <= 1)) throw invalid(`recall.shares.${name}`, "from 0 to 1", share);
+    if (!(share >= 0 && share <= 1)) throw invalid(`memory.recall.shares.${name}`, "from 0 to 1", share);
   }
   const sum = summary + recent + related;
-  if (sum > 1 + EPSILON) throw invalid("recall.shares", "together at most 1", sum);
+  if (sum > 1 + EPSILON) throw invalid("memory.recall.shares", "together at most 1", sum);
   return all;
 }
 
 function invalid(option: string, expected: string, came: unknown): UsageError {
-  return new UsageError("OPTION_INVALID", `Expected ${option} of a role's memory to be ${expected}, got ${valueText(came)}.`);
+  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
 }

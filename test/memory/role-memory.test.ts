@@ -198,6 +198,15 @@ describe("a role with a memory", () => {
     expect(() => new Team({ memory: "store" as never })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
     expect(() => new Team({ memory: { summary: "yes" as never } })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });
+
+  it("says what it wants instead, as one writes it", () => {
+    expect(() => new Environment({ memory: "no" as never })).toThrow(
+      'Expected memory to be { store, embedder, recall, ... } or false, got "no". Leave it out for the default.',
+    );
+    expect(() => new Environment({ memory: { recall: { k: -1 } } })).toThrow(
+      "Expected memory.recall.k to be a whole number of 0 or more, got -1. Leave it out for the default.",
+    );
+  });
 });
 
 describe("the budget of what is recalled", () => {
