@@ -4,7 +4,13 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { planOf } from "./plan.mjs";
 import { act as recordedAct } from "./recorded-act.mjs";
+
+function frozen(value) {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(frozen);
+  return value;
+}
 
 async function observe(box) {
   return box.splice(0);
@@ -32,6 +38,18 @@ export const cases = {
       hops += 1;
       turn = 1 - turn;
       boxes[turn].push(said);
+    }
+  },
+
+  /** A copy by way of JSON, frozen, and a list for a mailbox. */
+  "hop-payload"(n) {
+    const boxes = [[{ hops: 0, plan: planOf(30) }], []];
+    let turn = 0;
+    for (;;) {
+      const { hops, plan } = boxes[turn].pop();
+      if (hops >= n) return { done: hops };
+      turn = 1 - turn;
+      boxes[turn].push(frozen(JSON.parse(JSON.stringify({ hops: hops + 1, plan }))));
     }
   },
 

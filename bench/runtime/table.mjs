@@ -49,6 +49,13 @@ export const TABLE = [
     slow: { troupe: { [M]: 3 } },
     flags: BIG,
   },
+  {
+    name: "hop-payload",
+    unit: "a message with a plan of thirty tasks to the other one, who passes it on",
+    measure: "each",
+    sizes: { troupe: [2_000, 20_000], bare: [20_000] },
+    flags: BIG,
+  },
   { name: "listened", unit: "a hop with a listener to every act", measure: "each", sizes: { troupe: [200_000], "troupe:hop": [200_000] } },
   {
     name: "chain",

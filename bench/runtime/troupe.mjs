@@ -6,6 +6,7 @@ import { createMessage, defineAction, defineRole, Environment, Team } from "../.
 import { Agent, defineTool } from "../../dist/src/agent/index.js";
 import { sqlite } from "../../dist/src/adapters/sqlite.js";
 import { tickedCrowd } from "./crowd.mjs";
+import { planOf } from "./plan.mjs";
 import { played, settled } from "./settled.mjs";
 import { stepCases } from "./troupe-steps.mjs";
 
@@ -69,6 +70,22 @@ export const cases = {
   hop: (n) => pingPong(n),
 
   "hop-no-memory": (n) => pingPong(n, undefined, { memory: false }),
+
+  /** Both pass a plan on, and say each time how far they are. */
+  "hop-payload"(n) {
+    const carrier = (name, other) => {
+      const hit = defineAction({
+        name: `Hit${name}`,
+        run: ({ news, message }) => {
+          const { hops, plan } = news[0].instructContent;
+          return hops >= n ? undefined : message("go on", { sendTo: other, instructContent: { hops: hops + 1, plan } });
+        },
+      });
+      return defineRole({ name, watch: [], actions: [hit] });
+    };
+    const env = new Environment({ seed: "bench", scheduler: "eager" }).addRoles([carrier("One", "Other"), carrier("Other", "One")]);
+    return played(env, createMessage("go", { sendTo: "One", instructContent: { hops: 0, plan: planOf(30) } }), n);
+  },
 
   async listened(n) {
     let heard = 0;
