@@ -4,7 +4,6 @@ import { JournalError } from "../kernel/errors.ts";
 import { canonicalJson, deepFreeze } from "../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
-import { ExportReader } from "./export-reader.ts";
 import type { Journal, RunInfo } from "./journal.ts";
 
 /** How an export or an import goes. */
@@ -67,6 +66,8 @@ export async function importRun(
   lines: AsyncIterable<string> | Iterable<string>,
   o: ImportOptions = {},
 ): Promise<RunInfo> {
+  // Most programs never import.
+  const { ExportReader } = await import("./export-reader.ts");
   const reader = new ExportReader();
   const arrival = new Arrival(journal, o.id);
   try {
