@@ -1,17 +1,11 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { isOfTheDisk, patiently, unwritable } from "./sqlite-damage.ts";
-import type { Database } from "./sqlite-database.ts";
+import type { Database, Outlives } from "./sqlite-database.ts";
 import type { FileOptions } from "./sqlite-file.ts";
 
 /** Changes the database inside a transaction that it shares with others. It refuses, by a JournalError, before it changes anything. */
 export type Change<T> = (db: Database) => T;
-
-/**
- * What a change outlives once it is resolved: the power of the machine, or only the process. Who owns a run matters only as long as its owner
- * lives, and to wait for the disk is most of what a commit takes.
- */
-export type Outlives = "the machine" | "the process";
 
 interface Asked {
   readonly change: Change<unknown>;
@@ -24,8 +18,9 @@ interface Asked {
  * Group commit: what is asked in one turn of the event loop goes to the disk in one transaction, in the order asked. It owns the changes
  * that wait; the file is the journal's.
  *
- * C1 a change is resolved only after COMMIT, and one that must outlive the machine when it is on the disk, with all that came before it. C2 a change that is refused harms no other. C3 when a commit fails, every change in it is
- * rejected and nothing of it stays. C4 a record that is damaged fails alone: the others are committed without it.
+ * C1 a change is resolved only after COMMIT, and one that must outlive the machine when it is on the disk, with all that came before it.
+ * C2 a change that is refused harms no other. C3 when a commit fails, every change in it is rejected and nothing of it stays. C4 a record
+ * that is damaged fails alone: the others are committed without it.
  * What waits is bounded by who asks: a run asks for its next append when the last one is done.
  */
 export class Commits {
@@ -66,8 +61,9 @@ export class Commits {
     const { file, clock, patience } = this.#options;
     try {
       const db = await this.#open();
-      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)));
-      const answers = await patiently(batch.every(isOfTheProcess) ? () => db.withoutDisk(work) : work, clock, patience);
+      const outlives = batch.every(isOfTheProcess) ? "the process" : "the machine";
+      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)), outlives);
+      const answers = await patiently(work, clock, patience);
       for (const answer of answers) answer();
     } catch (error) {
       if (batch.length === 1 || isOfTheDisk(error) || error instanceof JournalError) {

@@ -9,15 +9,24 @@ export type Row = readonly unknown[];
 type Libsql = typeof Libsql;
 
 /**
+ * What a change outlives once it is committed: the power of the machine, or only the process. The first waits for the disk, which is most of
+ * what a commit takes, and takes all along that did not wait before it.
+ */
+export type Outlives = "the machine" | "the process";
+
+/**
  * One connection to a SQLite file, over `libsql`, which is loaded with the first one.
  *
  * It hides what that library does to the careless: a bare Buffer as the only value, and text that is no UTF-8, end the whole process. So
  * values always come as a list; and whatever is asked of a table, where one flipped bit makes text of anything, must be asked for as
  * `CAST(... AS BLOB)` or `CAST(... AS INTEGER)`. Every answer is read to its end, for a question left in its middle keeps the file's past.
+ * What waits for the disk is set here alone, once the file has been opened with `synchronous=FULL`.
  */
 export class Database {
   readonly #native: InstanceType<Libsql>;
   readonly #prepared = new Map<string, Libsql.Statement>();
+  /** False also when it is not known: a connection may have been told in vain. */
+  #waitsForDisk = true;
   #isClosed = false;
 
   constructor(driver: Driver, location: string, busyTimeout: number) {
@@ -47,8 +56,9 @@ export class Database {
     return this.all(sql, values)[0];
   }
 
-  /** Runs `work` as one transaction: all of it, or nothing. */
-  transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T): T {
+  /** Runs `work` as one transaction: all of it, or nothing. What one that only reads outlives does not matter. */
+  transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T, outlives: Outlives = "the machine"): T {
+    if (kind === "IMMEDIATE") this.#waitForDisk(outlives === "the machine");
     this.exec(`BEGIN ${kind}`);
     try {
       const result = work();
@@ -61,24 +71,19 @@ export class Database {
     }
   }
 
-  /**
-   * Does `work`, whose commits do not wait until they are on the disk: they outlive the process, not the machine. The next commit that waits
-   * takes them along. For a file with a write-ahead log that has `synchronous=FULL`.
-   */
-  withoutDisk<T>(work: () => T): T {
-    this.exec("PRAGMA synchronous = NORMAL");
-    try {
-      return work();
-    } finally {
-      this.exec("PRAGMA synchronous = FULL");
-    }
-  }
-
   /** No statement works any more. The file itself is let go when the last prepared statement is collected, or at once if there is none. */
   close(): void {
     this.#isClosed = true;
     this.#prepared.clear();
     this.#native.close();
+  }
+
+  /** Before a transaction, not after the one that did not wait: what cannot be set again there would be an append that the disk never saw. */
+  #waitForDisk(waits: boolean): void {
+    if (this.#waitsForDisk === waits) return;
+    this.#waitsForDisk = false;
+    this.exec(`PRAGMA synchronous = ${waits ? "FULL" : "NORMAL"}`);
+    this.#waitsForDisk = waits;
   }
 
   #statement(sql: string): Libsql.Statement {

@@ -1,8 +1,8 @@
 import type { RunEvent } from "../run/event.ts";
 import type { Journal, RunInfo } from "../run/journal.ts";
-import { type Change, Commits, type Outlives } from "./sqlite-commits.ts";
+import { type Change, Commits } from "./sqlite-commits.ts";
 import { patiently, unwritable } from "./sqlite-damage.ts";
-import { closedError, type Database, loadDriver } from "./sqlite-database.ts";
+import { closedError, type Database, loadDriver, type Outlives } from "./sqlite-database.ts";
 import { type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
 import { RunLocks } from "./sqlite-lock.ts";
 import { readEvents } from "./sqlite-reader.ts";
