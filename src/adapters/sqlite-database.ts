@@ -27,6 +27,11 @@ export class Database {
   readonly #prepared = new Map<string, Libsql.Statement>();
   /** False also when it is not known: a connection may have been told in vain. */
   #waitsForDisk = true;
+  /**
+   * The disk refused what was to be on it. The system tells that once, and takes it for written from then on: so whoever waits next would be
+   * told that all is there, although what did not wait before is not, and the log ends where it is missing.
+   */
+  #mayHaveLost = false;
   #isClosed = false;
 
   constructor(driver: Driver, location: string, busyTimeout: number) {
@@ -58,13 +63,17 @@ export class Database {
 
   /** Runs `work` as one transaction: all of it, or nothing. What one that only reads outlives does not matter. */
   transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T, outlives: Outlives = "the machine"): T {
-    if (kind === "IMMEDIATE") this.#waitForDisk(outlives === "the machine");
+    if (kind === "IMMEDIATE") {
+      this.#waitForDisk(outlives === "the machine");
+      if (this.#mayHaveLost) this.#renewLog();
+    }
     this.exec(`BEGIN ${kind}`);
     try {
       const result = work();
       this.exec("COMMIT");
       return result;
     } catch (error) {
+      this.#mayHaveLost ||= isUnsynced(error);
       // Some failures, a full disk among them, have rolled it back already.
       if (this.inTransaction) this.exec("ROLLBACK");
       throw error;
@@ -86,6 +95,14 @@ export class Database {
     this.#waitsForDisk = waits;
   }
 
+  /** Has all that the log holds in the file, and the log begin anew. @throws as a statement does, `SQLITE_BUSY` while somebody reads it */
+  #renewLog(): void {
+    if (this.first("PRAGMA wal_checkpoint(TRUNCATE)")?.[0] !== 0) {
+      throw Object.assign(new Error("the log cannot begin anew while somebody reads it"), { code: "SQLITE_BUSY" });
+    }
+    this.#mayHaveLost = false;
+  }
+
   #statement(sql: string): Libsql.Statement {
     this.#assertOpen();
     let statement = this.#prepared.get(sql);
@@ -100,6 +117,11 @@ export class Database {
   #assertOpen(): void {
     if (this.#isClosed) throw closedError();
   }
+}
+
+/** What SQLite says where the system could not bring a file onto the disk. */
+function isUnsynced(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: unknown }).code === "SQLITE_IOERR_FSYNC";
 }
 
 /** The loaded library. */

@@ -109,6 +109,32 @@ describe("what waits for the disk", () => {
     expect(commits).toEqual(["waited", "waited", "did not wait"]);
   });
 
+  it("J1 nothing is appended behind what the disk refused, until the log has begun anew", async () => {
+    const file = newFile();
+    const clock = simulatedClock();
+    const journal = journalAt(file, { clock, patience: 200 });
+    const epoch = await written(journal, "a", [started("a", 0)]);
+    const append = (): Promise<void> => journal.append("a", epoch, 1, [started("a", 1)]);
+    const fault: Fault = { at: "COMMIT", how: "once", code: "SQLITE_IOERR_FSYNC" };
+    await waitsOf(async () => expect((await errorOf(append()))?.code).toBe("JOURNAL_UNWRITABLE"), fault);
+    const reader = await connection(file);
+    reader.exec("BEGIN; SELECT * FROM runs");
+    expect(reader.first("SELECT count(*) FROM events")).toEqual([1]);
+    const refused = errorOf(append());
+    expect((await readOut(journal, "a")).events.length).toBe(1);
+    await clock.advance(400);
+    expect((await refused)?.code).toBe("JOURNAL_UNWRITABLE");
+    reader.exec("COMMIT");
+    reader.close();
+    const old = readFileSync(`${file}-wal`).subarray(16, 24);
+    await append();
+    expect(readFileSync(`${file}-wal`).subarray(16, 24).equals(old)).toBe(false);
+    const salt = readFileSync(`${file}-wal`).subarray(16, 24);
+    await journal.append("a", epoch, 2, [started("a", 2)]);
+    expect(readFileSync(`${file}-wal`).subarray(16, 24).equals(salt)).toBe(true);
+    expect((await readOut(journal, "a")).events.map(({ seq }) => seq)).toEqual([0, 1, 2]);
+  });
+
   it("J1 a machine that loses its power may forget who owned a run, and nothing that happened", async () => {
     const [file, after] = [newFile(), newFile()];
     const journal = journalAt(file);
