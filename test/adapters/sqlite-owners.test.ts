@@ -26,7 +26,9 @@ describe("a run that another process owns", () => {
     expect((await errorOf(journal.claim("a")))?.code).toBe("RUN_OWNED");
     child.kill("SIGKILL");
     expect(await child.ended).toBe("SIGKILL");
+    // The epoch that was given to who is dead is not given again, although nothing was written under it.
     const epoch = await journal.claim("a");
+    expect(epoch).toBe(2);
     await journal.append("a", epoch, 0, [started("a", 0)]);
     expect((await readOut(journal, "a")).events.length).toBe(1);
   });
