@@ -7,11 +7,11 @@ import { SqliteJournal } from "./sqlite-journal.ts";
 /*
  * A journal on disk, for all runs of a project: one SQLite file, over `libsql`, which is loaded with the first question.
  *
- * J1 what `append` has resolved is on the disk (write-ahead log, synchronous=FULL). J2 appends that come in one turn of the event loop
- * share a commit; one that is refused harms no other. J3 a run has one living owner: see `sqlite-lock.ts`; a stale epoch cannot append from
- * anywhere. J4 every row is checked when it is read; a reader gets what is intact and then a typed error, never a wrong event. J5 a run
- * grows with what is said in it, not with how often a model is shown it. J6 files are their owner's alone from birth; a file of another
- * program, or of a newer version, is not touched.
+ * J1 what `append` has resolved is on the disk (write-ahead log, synchronous=FULL); who owns a run need not be, for no owner outlives the
+ * machine's power. J2 appends that come in one turn of the event loop share a commit; one that is refused harms no other. J3 a run has
+ * one living owner: see `sqlite-lock.ts`; a stale epoch cannot append from anywhere. J4 every row is checked when it is read; a reader
+ * gets what is intact and then a typed error, never a wrong event. J5 a run grows with what is said in it, not with how often a model is
+ * shown it. J6 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched.
  *
  * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
  * What it does not promise: locks over a network file system, and that a disk which says it has written has done so.
