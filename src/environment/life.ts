@@ -28,11 +28,10 @@ export function live(rc: Living, hired: Definition, host: ActivationHost, inbox:
 
 /*
  * What is waited for is waited for in a function of its own: most activations wait for nothing, and a function with a closure in it makes room for
- * what the closure knows each time that it is called.
+ * what the closure knows each time that it is called. By `then`, not by `await`, which passes by the `then` that somebody gave to a promise.
  */
-async function observeWhen(isReady: Promise<unknown>, rc: Living, hired: Definition, inbox: readonly Message[]): Promise<void> {
-  await isReady;
-  return observe(rc, hired, inbox);
+function observeWhen(isReady: Promise<unknown>, rc: Living, hired: Definition, inbox: readonly Message[]): Promise<void> {
+  return isReady.then(() => observe(rc, hired, inbox));
 }
 
 function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void | Promise<void> {
@@ -50,13 +49,8 @@ function observe(rc: Living, hired: Definition, inbox: readonly Message[]): void
   return isThenable(observed) ? rememberLater(rc, hired, inbox, observed) : remember(rc, hired, inbox, observed);
 }
 
-async function rememberLater(
-  rc: Living,
-  hired: Definition,
-  inbox: readonly Message[],
-  observed: PromiseLike<readonly Message[]>,
-): Promise<void> {
-  return remember(rc, hired, inbox, await observed);
+function rememberLater(rc: Living, hired: Definition, inbox: readonly Message[], observed: PromiseLike<readonly Message[]>): Promise<void> {
+  return Promise.resolve(observed).then((came) => remember(rc, hired, inbox, came));
 }
 
 function remember(rc: Living, hired: Definition, inbox: readonly Message[], observed: readonly Message[]): void | Promise<void> {
@@ -80,8 +74,8 @@ function publish(rc: Living, said: Said | Promise<Said>): void | Promise<void> {
   else for (let place = 0; place < said.length; place += 1) rc.send(said[place] as Message);
 }
 
-async function publishLater(rc: Living, said: PromiseLike<Said>): Promise<void> {
-  publishAll(rc, await said);
+function publishLater(rc: Living, said: PromiseLike<Said>): Promise<void> {
+  return Promise.resolve(said).then((came) => publishAll(rc, came));
 }
 
 function publishAll(rc: Living, said: Said): void {

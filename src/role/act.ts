@@ -32,9 +32,9 @@ export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Sa
   return isThenable(result) ? rememberedLater(rc, action, view, result) : remembered(rc, action, view, result);
 }
 
-/** A function of its own: a closure would make room for what it knows whenever something is performed, and most of that waits for nothing. */
-async function rememberedLater<S>(rc: RoleContext<S>, action: Action, view: View, result: PromiseLike<unknown>): Promise<Said> {
-  return remembered(rc, action, view, await result);
+/** A function of its own: a closure would make room for what it knows whenever something is performed, and most of that waits for nothing. By `then`, as a life waits. */
+function rememberedLater<S>(rc: RoleContext<S>, action: Action, view: View, result: PromiseLike<unknown>): Promise<Said> {
+  return Promise.resolve(result).then((came) => remembered(rc, action, view, came));
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
