@@ -188,9 +188,9 @@ function writeArray(value: readonly unknown[], place: Place): string {
   return `${text}]`;
 }
 
-function writeRecord(value: object, place: Place): string {
+function writeRecord(value: object, place: Place, keys: readonly string[] = sorted(Object.keys(value))): string {
   let text = "{";
-  for (const key of sorted(Object.keys(value))) {
+  for (const key of keys) {
     place.at = key;
     assertKey(key, place);
     const member = (value as Record<string, unknown>)[key];
@@ -210,6 +210,7 @@ function assertKey(key: string, place: Place): void {
 function copied(value: unknown, within: Place | undefined): Json {
   switch (typeof value) {
     case "string":
+      return value.length < SHARED_LENGTH ? value : ownText(value);
     case "boolean":
       return value;
     case "number":
@@ -221,6 +222,14 @@ function copied(value: unknown, within: Place | undefined): Json {
     default:
       throw new NotJsonError(pathOf(within), typeof value);
   }
+}
+
+/** From this length on a piece cut out of a text may hold on to all of that text: V8's shortest sliced string. */
+const SHARED_LENGTH = 13;
+
+/** The same text in a place of its own: an excerpt that is kept must not keep the page it was cut from. */
+function ownText(text: string): string {
+  return [text.slice(0, 1), text.slice(1)].join("");
 }
 
 function copiedObject(value: object, within: Place | undefined): Json {
@@ -239,16 +248,24 @@ function copiedArray(value: readonly unknown[], place: Place): Json {
     place.at = index;
     copy.push(item === undefined ? null : copied(item, place));
   }
-  return copy;
+  // A list that grew has room for many more.
+  return copy.slice();
 }
 
 function copiedRecord(value: object, place: Place): Json {
+  const keys = sorted(Object.keys(value));
+  // Of so many members, set one by one, the engine makes a table that takes several times the room of the record it makes of a text.
+  if (keys.length > FEW_KEYS) return JSON.parse(writeRecord(value, place, keys)) as Json;
   const copy: Record<string, Json> = {};
-  for (const key of sorted(Object.keys(value))) {
+  for (const key of keys) {
     place.at = key;
     assertKey(key, place);
     const member = (value as Record<string, unknown>)[key];
-    if (member !== undefined) copy[key] = copied(member, place);
+    if (member === undefined) continue;
+    const own = copied(member, place);
+    // What all objects have may be frozen, and cannot be set then.
+    if (key in copy) Object.defineProperty(copy, key, { value: own, configurable: true, enumerable: true, writable: true });
+    else copy[key] = own;
   }
   return copy;
 }
