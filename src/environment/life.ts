@@ -63,7 +63,7 @@ function remember(rc: Living, hired: Definition, inbox: readonly Message[], obse
 function react(rc: Living, hired: Definition, only: Action | undefined): void | Promise<void> {
   if (only !== undefined) return publish(rc, performed(rc, only, wholeNews));
   const said = hired.spec.role.react(rc);
-  return isThenable(said) ? publishLater(rc, said) : publishAll(rc, said);
+  return isThenable(said) ? publishLater(rc, Promise.resolve(said)) : publishAll(rc, said);
 }
 
 /** What an action said: that they are messages, and of this activation, is known. */
@@ -74,8 +74,8 @@ function publish(rc: Living, said: Said | Promise<Said>): void | Promise<void> {
   else for (let place = 0; place < said.length; place += 1) rc.send(said[place] as Message);
 }
 
-function publishLater(rc: Living, said: PromiseLike<Said>): Promise<void> {
-  return Promise.resolve(said).then((came) => publishAll(rc, came));
+function publishLater(rc: Living, said: Promise<Said>): Promise<void> {
+  return said.then((came) => publishAll(rc, came));
 }
 
 function publishAll(rc: Living, said: Said): void {

@@ -30,3 +30,18 @@ describe("a promise with a then of its own is waited for by that", () => {
     expect(asked).toEqual(["then"]);
   });
 });
+
+test("who observes later and reacts later still is waited for to the end", async () => {
+  const ann = defineRole({
+    name: "Ann",
+    observe: async (rc) => rc.inbox,
+    react: async (rc) => {
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      return rc.message("said");
+    },
+  });
+  const environment = town([ann]);
+  environment.publishMessage("go");
+  await environment.run();
+  expect(contents(environment.history)).toEqual(["go", "said"]);
+});
