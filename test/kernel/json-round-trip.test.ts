@@ -116,7 +116,7 @@ describe("jsonRoundTrip goes no way over text, and nobody can tell", () => {
     ["a short list", (turn) => [turn, turn]],
     ["an excerpt of a long text", (turn) => `${turn} ${"page ".repeat(500)}`.slice(0, 20)],
   ])("%s takes about the room that it takes when it is read", (_what, made) => {
-    const many = (round: (value: unknown) => unknown) => () => Array.from({ length: 5_000 }, (_, turn) => round(made(turn)));
+    const many = (round: (value: unknown) => unknown) => () => Array.from({ length: 20_000 }, (_, turn) => round(made(turn)));
     expect(bytesKeptBy(many(jsonRoundTrip))).toBeLessThan(2 * bytesKeptBy(many((value) => JSON.parse(canonicalJson(value)))));
   });
 
