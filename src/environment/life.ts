@@ -28,7 +28,7 @@ export function live(rc: Living, hired: Definition, host: ActivationHost, inbox:
 
 /*
  * What is waited for is waited for in a function of its own: most activations wait for nothing, and a function with a closure in it makes room for
- * what the closure knows each time that it is called. By `then`, not by `await`, which passes by the `then` that somebody gave to a promise.
+ * what the closure knows each time that it is called. By `then`, not by `await`: see `act.ts`.
  */
 function observeWhen(isReady: Promise<unknown>, rc: Living, hired: Definition, inbox: readonly Message[]): Promise<void> {
   return isReady.then(() => observe(rc, hired, inbox));

@@ -32,7 +32,10 @@ export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Sa
   return isThenable(result) ? rememberedLater(rc, action, view, result) : remembered(rc, action, view, result);
 }
 
-/** A function of its own: a closure would make room for what it knows whenever something is performed, and most of that waits for nothing. By `then`, as a life waits. */
+/**
+ * A function of its own: a closure would make room for what it knows whenever something is performed, and most of that waits for nothing.
+ * By `then`, not by `await`, which passes by the `then` that somebody gave to a promise.
+ */
 function rememberedLater<S>(rc: RoleContext<S>, action: Action, view: View, result: PromiseLike<unknown>): Promise<Said> {
   return Promise.resolve(result).then((came) => remembered(rc, action, view, came));
 }
