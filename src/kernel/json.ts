@@ -17,7 +17,7 @@ const MAX_DEPTH = 500;
  * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, undefined);
+  return walk(value, undefined, asText);
 }
 
 /** sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
@@ -51,7 +51,7 @@ export function jsonCopy(value: Json): Json {
  * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
  */
 export function jsonRoundTrip<T>(value: T): T {
-  return value === undefined ? (null as T) : (copied(value, undefined) as T);
+  return value === undefined ? (null as T) : (walk(value, undefined, asCopy) as T);
 }
 
 /** So many objects are walked without a note of which were found. */
@@ -128,29 +128,41 @@ function pathOf(place: Place | undefined): string {
   return `${pathOf(within)}${at === undefined ? "" : typeof at === "number" ? `[${at}]` : `.${at}`}`;
 }
 
-function write(value: unknown, within: Place | undefined): string {
+/** What is made of a value by walking through it: its text, or a copy. */
+interface Making<T> {
+  readonly nothing: T;
+  readonly string: (value: string) => T;
+  readonly boolean: (value: boolean) => T;
+  /** @param value finite */
+  readonly number: (value: number) => T;
+  readonly list: (value: readonly unknown[], place: Place) => T;
+  readonly record: (value: object, place: Place) => T;
+}
+
+/** Lets nothing pass that JSON cannot carry. */
+function walk<T>(value: unknown, within: Place | undefined, making: Making<T>): T {
   switch (typeof value) {
     case "string":
-      return JSON.stringify(value);
+      return making.string(value);
     case "boolean":
-      return value ? "true" : "false";
+      return making.boolean(value);
     case "number":
       if (!Number.isFinite(value)) throw new NotJsonError(pathOf(within), String(value));
-      return JSON.stringify(value);
+      return making.number(value);
     case "object":
-      return value === null ? "null" : writeObject(value, within);
+      return value === null ? making.nothing : walkObject(value, within, making);
     default:
       throw new NotJsonError(pathOf(within), typeof value);
   }
 }
 
-function writeObject(value: object, within: Place | undefined): string {
+function walkObject<T>(value: object, within: Place | undefined, making: Making<T>): T {
   const place = entered(value, within);
   const form = jsonFormOf(value);
-  if (form !== value) return write(form, place);
-  if (Array.isArray(value)) return writeArray(value, place);
+  if (form !== value) return walk(form, place, making);
+  if (Array.isArray(value)) return making.list(value, place);
   assertRecord(value, place);
-  return writeRecord(value, place);
+  return making.record(value, place);
 }
 
 function entered(value: object, within: Place | undefined): Place {
@@ -176,29 +188,38 @@ function assertRecord(value: object, place: Place): void {
   if (kind !== PLAIN) throw new NotJsonError(pathOf(place), kind.slice("[object ".length, -1));
 }
 
+const asText: Making<string> = {
+  nothing: "null",
+  string: JSON.stringify,
+  boolean: String,
+  number: JSON.stringify,
+  list: writeArray,
+  record: writeRecord,
+};
+
 /** Holes count as undefined. */
 function writeArray(value: readonly unknown[], place: Place): string {
-  let text = "[";
+  let list = "[";
   for (let index = 0; index < value.length; index += 1) {
     const item = value[index];
     place.at = index;
-    if (index > 0) text += ",";
-    text += item === undefined ? "null" : write(item, place);
+    if (index > 0) list += ",";
+    list += item === undefined ? "null" : walk(item, place, asText);
   }
-  return `${text}]`;
+  return `${list}]`;
 }
 
 function writeRecord(value: object, place: Place, keys: readonly string[] = sorted(Object.keys(value))): string {
-  let text = "{";
+  let record = "{";
   for (const key of keys) {
     place.at = key;
     assertKey(key, place);
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    if (text !== "{") text += ",";
-    text += `${JSON.stringify(key)}:${write(member, place)}`;
+    if (record !== "{") record += ",";
+    record += `${JSON.stringify(key)}:${walk(member, place, asText)}`;
   }
-  return `${text}}`;
+  return `${record}}`;
 }
 
 /** Whoever copies such a record member by member changes its prototype; stores and imports refuse it too. */
@@ -206,23 +227,16 @@ function assertKey(key: string, place: Place): void {
   if (key === "__proto__") throw new NotJsonError(pathOf(place), "a key that names the prototype");
 }
 
-/** What {@link write} writes, read back: the text between would cost more than the copy. */
-function copied(value: unknown, within: Place | undefined): Json {
-  switch (typeof value) {
-    case "string":
-      return value.length < SHARED_LENGTH ? value : ownText(value);
-    case "boolean":
-      return value;
-    case "number":
-      if (!Number.isFinite(value)) throw new NotJsonError(pathOf(within), String(value));
-      // JSON has no other zero.
-      return value === 0 ? 0 : value;
-    case "object":
-      return value === null ? null : copiedObject(value, within);
-    default:
-      throw new NotJsonError(pathOf(within), typeof value);
-  }
-}
+/** What {@link asText} says, read back: the text between would cost more than the copy. */
+const asCopy: Making<Json> = {
+  nothing: null,
+  string: (value) => (value.length < SHARED_LENGTH ? value : ownText(value)),
+  boolean: (value) => value,
+  // JSON has no other zero.
+  number: (value) => (value === 0 ? 0 : value),
+  list: copiedArray,
+  record: copiedRecord,
+};
 
 /** From this length on a piece cut out of a text may hold on to all of that text: V8's shortest sliced string. */
 const SHARED_LENGTH = 13;
@@ -232,42 +246,33 @@ function ownText(text: string): string {
   return [text.slice(0, 1), text.slice(1)].join("");
 }
 
-function copiedObject(value: object, within: Place | undefined): Json {
-  const place = entered(value, within);
-  const form = jsonFormOf(value);
-  if (form !== value) return copied(form, place);
-  if (Array.isArray(value)) return copiedArray(value, place);
-  assertRecord(value, place);
-  return copiedRecord(value, place);
-}
-
 function copiedArray(value: readonly unknown[], place: Place): Json {
-  const copy: Json[] = [];
+  const list: Json[] = [];
   for (let index = 0; index < value.length; index += 1) {
     const item = value[index];
     place.at = index;
-    copy.push(item === undefined ? null : copied(item, place));
+    list.push(item === undefined ? null : walk(item, place, asCopy));
   }
   // A list that grew has room for many more.
-  return copy.slice();
+  return list.slice();
 }
 
 function copiedRecord(value: object, place: Place): Json {
   const keys = sorted(Object.keys(value));
   // Of so many members, set one by one, the engine makes a table that takes several times the room of the record it makes of a text.
   if (keys.length > FEW_KEYS) return JSON.parse(writeRecord(value, place, keys)) as Json;
-  const copy: Record<string, Json> = {};
+  const record: Record<string, Json> = {};
   for (const key of keys) {
     place.at = key;
     assertKey(key, place);
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    const own = copied(member, place);
+    const own = walk(member, place, asCopy);
     // What all objects have may be frozen, and cannot be set then.
-    if (key in copy) Object.defineProperty(copy, key, { value: own, configurable: true, enumerable: true, writable: true });
-    else copy[key] = own;
+    if (key in record) Object.defineProperty(record, key, { value: own, configurable: true, enumerable: true, writable: true });
+    else record[key] = own;
   }
-  return copy;
+  return record;
 }
 
 /** So few keys are put in order where they stand: a sort takes room for a copy of them. */
