@@ -21,7 +21,7 @@ import Database from "libsql";
 import { defineAction, defineRole, Environment, memoryJournal, ROUTE_TO_SELF, Team } from "../dist/src/index.js";
 import { sqlite } from "../dist/src/adapters/sqlite.js";
 import { RunLog } from "../dist/inside/run/run-log.js";
-import { emptyRunState } from "../dist/inside/run/run-state.js";
+import { RunState } from "../dist/inside/run/run-state.js";
 import { scriptedModel } from "../dist/src/testing/index.js";
 
 const stretches = 15;
@@ -79,7 +79,7 @@ async function hopping(makeRole, roles, hops, journal, id) {
 async function committers(journal, runId, count, { v: _v, runId: _run, seq: _seq, time: _time, ...event }) {
   await journal.create(runId);
   const owned = { journal, epoch: await journal.claim(runId) };
-  const log = new RunLog({ state: emptyRunState(runId), clock: { now: () => Date.now() }, mask: (text) => text, owned });
+  const log = new RunLog({ state: new RunState(runId), clock: { now: () => Date.now() }, mask: (text) => text, owned });
   const roles = Array.from({ length: count }, (_, place) => ({ name: `Role${place}`, n: 0 }));
   const hired = roles.map(({ name }) => ({ name, fingerprint: "", traits: {}, state: {} }));
   log.record({ type: "run.started", team: "t", roles: hired, seed: "1", scheduler: "eager" });
@@ -232,12 +232,12 @@ const perHop = Object.fromEntries(Object.entries(times).map(([name, each]) => [n
 const built = (path) => JSON.stringify(new URL(`../dist/${path}.js`, import.meta.url).href);
 const reader = `
   import { apply } from ${built("inside/run/apply")};
-  import { emptyRunState } from ${built("inside/run/run-state")};
+  import { RunState } from ${built("inside/run/run-state")};
   import { sqlite } from ${built("src/adapters/sqlite")};
   const [file, how] = process.argv.slice(1);
   const start = process.hrtime.bigint();
   const journal = sqlite({ path: file });
-  const state = emptyRunState("r");
+  const state = new RunState("r");
   let count = 0;
   for await (const event of journal.read("r", 0)) {
     count += 1;

@@ -4,7 +4,7 @@ import { deepFreeze } from "../kernel/json.ts";
 import { apply } from "../run/apply.ts";
 import type { RunEvent } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
-import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { RunState } from "../run/run-state.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
 import { noProgress, type Progress, progressAfter } from "./screen/progress.ts";
 
@@ -44,7 +44,7 @@ export interface LoadOptions {
  */
 export async function loadRun(journal: Journal, runId: string, options: LoadOptions = {}): Promise<LoadedRun> {
   const { signal, at = Infinity, isTolerant = false, visit } = options;
-  const state = emptyRunState(runId);
+  const state = new RunState(runId);
   const files = new RecordedFiles();
   let [progress, held, began, moved] = [noProgress, 0, 0, 0];
   let trouble: JournalError | undefined;

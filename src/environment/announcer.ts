@@ -30,16 +30,16 @@ export class Announcer {
 
   /** What a role said. There is something to tell only where nobody hears it, or one of its addresses is nobody's. */
   said(sent: Sent): void {
-    const { message, dead } = sent;
+    const { message, to, dead } = sent;
     if (dead !== undefined) this.#lost(message, dead);
-    if (isOutput(sent)) this.#parts.tell("message.output")?.({ type: "message.output", message });
+    if (isOutput(message, to)) this.#parts.tell("message.output")?.({ type: "message.output", message });
   }
 
   /** The same of what somebody said from outside: there everybody should be heard. */
   saidOutside(sent: Sent): void {
-    if (sent.dead !== undefined) this.#lost(sent.message, sent.dead);
-    if (!isOutput(sent)) return;
-    const { message } = sent;
+    const { message, to, dead } = sent;
+    if (dead !== undefined) this.#lost(message, dead);
+    if (!isOutput(message, to)) return;
     this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
     this.#parts.tell("message.unheard")?.({ type: "message.unheard", message });
   }

@@ -13,10 +13,10 @@ import type { Receipt } from "../message/receipt.ts";
 import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
-import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
+import type { Observed, ObservedOf } from "../run/event.ts";
 import { noPast } from "../run/past.ts";
 import { RunLog } from "../run/run-log.ts";
-import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { RunState } from "../run/run-state.ts";
 import type { Tell } from "./announcer.ts";
 import { Answerer } from "./answerer.ts";
 import { checkOptions, checkWhole } from "./check-options.ts";
@@ -28,6 +28,7 @@ import { schedulerNamed } from "./regimes.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunBacking } from "./run-backing.ts";
+import { RunObserver } from "./run-observer.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
 import type { SchedulerEnd } from "./scheduler.ts";
@@ -68,9 +69,8 @@ export class Environment {
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
-    const observe = (event: RunEvent, taken?: readonly Message[]): void => this.#observe(event, taken, backing);
-    const isObserved = (type: RunEvent["type"]): boolean => this.memories.isUsed || (!ears.isDeaf && ears.hears(type));
-    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observe, isObserved });
+    const observer = new RunObserver(this.memories, this.#listeners, backing.grew);
+    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer });
     const tell: Tell = this.#listeners.hearing;
     this.#engine = new Engine({
       log: this.#log,
@@ -236,12 +236,6 @@ export class Environment {
     };
   }
 
-  #observe(event: RunEvent, taken: readonly Message[] | undefined, { grew }: RunBacking): void {
-    if (this.memories.isUsed) this.memories.learn(event, taken);
-    this.#listeners.tell(event);
-    grew?.();
-  }
-
   #userMessage(content: string): Message {
     const clock = this.#options.clock ?? systemClock;
     return createMessage(content, { id: `user#${this.state.outside + 1}`, timestamp: clock.now() });
@@ -257,7 +251,7 @@ function assertAlias(o: unknown): void {
 }
 
 function freshState(options: EnvironmentOptions): RunState {
-  const state = emptyRunState("environment", options.memory !== false);
+  const state = new RunState("environment", options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
   state.scheduler = options.scheduler ?? "rounds";
   return state;

@@ -42,10 +42,9 @@ export function throwIfEnded({ ended }: Ending): void {
  */
 export class Lifetimes {
   readonly #open = new Set<Lifetime>();
-  readonly #above: Ending | undefined;
+  /** What ends them all; once these are closed, how it stood then. */
+  #above: Pick<Ending, "ended" | "onEnd"> | undefined;
   #unheard: (() => void) | undefined;
-  /** How it stood when these were closed. */
-  #closed: { readonly ended: Ending["ended"] } | undefined;
 
   /** @param above ends them all; without it they end by themselves alone */
   constructor(above: AbortSignal | Ending | undefined) {
@@ -54,14 +53,14 @@ export class Lifetimes {
 
   /** Why they were all ended, if they were. What is over in the turn in which it began asks this, and needs no span. */
   get ended(): { readonly reason: ControlError } | undefined {
-    const ended = this.#closed === undefined ? this.#above?.ended : this.#closed.ended;
+    const ended = this.#above?.ended;
     return ended && { reason: interruptionBy(ended.reason) };
   }
 
   /** Lets go of what is above, which would keep all of this alive as long as it lives. Spans begun later end by themselves alone. */
   close(): void {
     this.#unheard?.();
-    this.#closed ??= { ended: this.#above?.ended };
+    this.#above = new PastEnding(this.#above?.ended);
   }
 
   /** Begins a span. It must be closed. */
@@ -70,12 +69,25 @@ export class Lifetimes {
     this.#open.add(lifetime);
     const { ended } = this;
     if (ended !== undefined) lifetime.end(ended.reason);
-    else if (this.#closed === undefined) this.#unheard ??= this.#above?.onEnd((reason) => this.#endAll(interruptionBy(reason)));
+    else this.#unheard ??= this.#above?.onEnd((reason) => this.#endAll(interruptionBy(reason)));
     return lifetime;
   }
 
   #endAll(reason: ControlError): void {
     for (const lifetime of this.#open) lifetime.end(reason);
+  }
+}
+
+/** How it stood when nobody heard of it any more. */
+class PastEnding implements Pick<Ending, "ended" | "onEnd"> {
+  readonly ended: Ending["ended"];
+
+  constructor(ended: Ending["ended"]) {
+    this.ended = ended;
+  }
+
+  onEnd(): () => void {
+    return () => {};
   }
 }
 

@@ -9,7 +9,7 @@ import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sen
 import { KnownMessages } from "./known-messages.ts";
 import { nothing } from "./role-life.ts";
 import type { RoleState } from "./role-state.ts";
-import { progress, type OpenActivation, type RunState, type StepOutcome } from "./run-state.ts";
+import { type OpenActivation, Pending, progress, type RunState, type StepOutcome } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
 
 /** An activation began. */
@@ -61,8 +61,8 @@ export function takeEffect(state: RunState, role: RoleState, event: Effect, reme
   passOn(state, role);
   for (let place = 0; place < said.length; place += 1) {
     const sent = said[place] as Sent;
-    if (state.scheduler === "rounds") state.pending.push({ order: role.index, sent });
-    else deliver(state, sent, role.index);
+    if (state.scheduler === "rounds") state.pending.push(new Pending(role.index, sent));
+    else if (sent.dropped !== true) deliver(state, sent.message, sent.to, sent.dead, role.index, true);
   }
 }
 

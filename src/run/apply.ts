@@ -13,7 +13,7 @@ import {
   type RunStarted,
 } from "./event.ts";
 import type { RoleState } from "./role-state.ts";
-import { addRoleState, type DeadLetter, emptyRunState, type OpenActivation, OUTSIDE, type Pending, type RunState } from "./run-state.ts";
+import { addRoleState, type DeadLetter, type OpenActivation, OUTSIDE, Pending, RunState } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
@@ -23,7 +23,7 @@ import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts"
  * @throws JournalError `EVENT_NEWER`, `JOURNAL_GAP`, `JOURNAL_DAMAGED`
  */
 export function fold(events: Iterable<RunEvent>): RunState {
-  const state = emptyRunState("");
+  const state = new RunState("");
   for (const event of events) apply(state, event);
   return state;
 }
@@ -126,8 +126,8 @@ const ISSUED = /#\d+\.\d+$/;
 function publish(state: RunState, event: MessagePublished, isAnew: boolean): void {
   state.outside += 1;
   if (!state.hasChosenIds && !isAnew) state.hasChosenIds = ISSUED.test(event.message.id);
-  if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent: event });
-  else deliver(state, event, OUTSIDE, isAnew);
+  if (event.atBarrier === true) state.pending.push(new Pending(OUTSIDE, event));
+  else if (event.dropped !== true) deliver(state, event.message, event.to, event.dead, OUTSIDE, isAnew);
 }
 
 function endRound(state: RunState, event: RoundEnded): void {
@@ -137,7 +137,7 @@ function endRound(state: RunState, event: RoundEnded): void {
   state.pending = [];
   for (let place = 0; place < pending.length; place += 1) {
     const { order, sent } = pending[place] as Pending;
-    deliver(state, sent, order);
+    if (sent.dropped !== true) deliver(state, sent.message, sent.to, sent.dead, order, order !== OUTSIDE);
   }
   state.hasActed = false;
   state.round += 1;

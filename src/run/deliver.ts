@@ -1,18 +1,25 @@
 import { ROUTE_TO_ALL } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import { roleOf } from "./damage.ts";
-import type { Sent } from "./event.ts";
 import { FEW_HEARERS, OUTSIDE, type RunState } from "./run-state.ts";
 
 /**
- * Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run.
+ * Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. What has been dropped is
+ * not delivered. Told one by one: those who say it tell it by objects of different make, and all of them come by here.
  *
+ * @param to names of those who hear it
+ * @param dead those of its addresses that nobody has
  * @param order place of the sender in the order of hiring, or {@link OUTSIDE}
  * @param isAnew its id is nobody's yet, unless one that roles give was chosen for another
  */
-export function deliver(state: RunState, sent: Sent, order: number, isAnew: boolean = order !== OUTSIDE): void {
-  if (sent.dropped === true) return;
-  const { message, to, dead } = sent;
+export function deliver(
+  state: RunState,
+  message: Message,
+  to: readonly string[],
+  dead: readonly string[] | undefined,
+  order: number,
+  isAnew: boolean,
+): void {
   // What was never delivered waits nowhere, and is remembered by its maker alone.
   let isNew = isAnew && !state.hasChosenIds;
   if (state.hasHistory) {
@@ -33,7 +40,7 @@ export function deliver(state: RunState, sent: Sent, order: number, isAnew: bool
     if (!many.isShared) state.audiences.delete(to);
   }
   if (dead !== undefined) buryAll(state, message, dead);
-  if (order !== OUTSIDE && to.length === 0 && isOutput(sent)) state.outputs.push(message);
+  if (order !== OUTSIDE && isOutput(message, to)) state.outputs.push(message);
 }
 
 function buryAll(state: RunState, message: Message, addresses: readonly string[]): void {
@@ -41,6 +48,6 @@ function buryAll(state: RunState, message: Message, addresses: readonly string[]
 }
 
 /** A broadcast of a role that nobody watches is what the run has to say to the outside. */
-export function isOutput(sent: Sent): boolean {
-  return sent.to.length === 0 && sent.message.sendTo.includes(ROUTE_TO_ALL);
+export function isOutput(message: Message, to: readonly string[]): boolean {
+  return to.length === 0 && message.sendTo.includes(ROUTE_TO_ALL);
 }

@@ -6,7 +6,7 @@ import { lazily } from "../kernel/lazily.ts";
 import { apply } from "./apply.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
-import { emptyRunState, type RunState } from "./run-state.ts";
+import { RunState } from "./run-state.ts";
 import { shownText } from "./shown-text.ts";
 
 /** Most characters of a line. An event is one line, and the longest answer of a model fits in half of it. */
@@ -36,7 +36,7 @@ type Header = z.infer<ReturnType<typeof headerSchema>>;
 export class ExportReader {
   readonly #hash = createHash("sha256");
   #header: Header | undefined;
-  #state: RunState = emptyRunState("");
+  #state: RunState = new RunState("");
   #lines = 0;
   #isEnded = false;
   /** A line that is no JSON: where the text was cut, unless another one follows. */
@@ -96,7 +96,7 @@ export class ExportReader {
       );
     }
     this.#header = header;
-    this.#state = emptyRunState(header.runId);
+    this.#state = new RunState(header.runId);
   }
 
   #event(json: unknown, text: string, { events }: Header): RunEvent {

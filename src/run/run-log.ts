@@ -15,7 +15,13 @@ export interface OwnedRun {
   readonly epoch: number;
 }
 
-type Observe = (event: RunEvent, taken?: readonly Message[]) => void;
+/** Who looks at what happens in a run. */
+export interface Observer {
+  /** Whether it would look at such an event now. Without a journal, one that it would not look at is not made. */
+  hears(type: RunEvent["type"]): boolean;
+  /** Told of every event once it is durable; of an end, where the run keeps no history, with the messages it took. */
+  observe(event: RunEvent, taken?: readonly Message[]): void;
+}
 
 /** What a log is made of. */
 export interface RunLogParts {
@@ -24,10 +30,7 @@ export interface RunLogParts {
   readonly mask: Mask;
   /** Where events are kept. Without it they change the state, are observed, and are gone. */
   readonly owned?: OwnedRun | undefined;
-  /** Told of every event once it is durable; of an end, where the run keeps no history, with the messages it took. */
-  readonly observe?: Observe | undefined;
-  /** Whether an observer would look at such an event now. Without a journal, one that nobody looks at is not made. Default: always. */
-  readonly isObserved?: ((type: RunEvent["type"]) => boolean) | undefined;
+  readonly observer?: Observer | undefined;
 }
 
 /** Macrotasks that an event stays in memory for others to come along. An answer takes one to be handed out, what follows from it another. */
@@ -48,8 +51,7 @@ export class RunLog {
   readonly #clock: Clock;
   readonly #mask: Mask;
   readonly #owned: OwnedRun | undefined;
-  readonly #observe: Observe | undefined;
-  readonly #isObserved: (type: RunEvent["type"]) => boolean;
+  readonly #observer: Observer;
   #tail: RunEvent[] = [];
   #isWriting = false;
   /** The store has every event before this one. */
@@ -65,8 +67,7 @@ export class RunLog {
     this.#clock = parts.clock;
     this.#mask = parts.mask;
     this.#owned = parts.owned;
-    this.#observe = parts.observe;
-    this.#isObserved = parts.observe === undefined ? nobody : (parts.isObserved ?? everybody);
+    this.#observer = parts.observer ?? nobody;
     this.#durableTo = parts.state.seq;
   }
 
@@ -79,7 +80,7 @@ export class RunLog {
   record<B extends RunEventBody>(body: B, isAnew: boolean = false): B {
     if (this.#broken !== undefined) throw this.#broken.error;
     const clean = maskedBody(this.#mask, body);
-    const isMade = this.#owned !== undefined || this.#isObserved(body.type);
+    const isMade = this.#owned !== undefined || this.#observer.hears(body.type);
     const event = isMade ? { ...this.#envelope, ...clean } : undefined;
     applyNext(this.state, event ?? clean, this.state.runId, isAnew);
     this.#latest = clean;
@@ -95,7 +96,7 @@ export class RunLog {
   recordEnd(role: RoleState, end: ToldEnd): ToldEnd {
     if (this.#broken !== undefined) throw this.#broken.error;
     const clean = maskedEnd(this.#mask, end);
-    const isMade = this.#owned !== undefined || this.#isObserved("act.ended");
+    const isMade = this.#owned !== undefined || this.#observer.hears("act.ended");
     const event = isMade ? endInEnvelope(this.state, this.#clock.now(), clean) : undefined;
     const taken = isMade && !this.state.hasHistory ? role.news(end.take) : undefined;
     applyEnd(this.state, role, clean);
@@ -129,7 +130,7 @@ export class RunLog {
   }
 
   #send(event: RunEvent, taken?: readonly Message[]): void {
-    if (this.#owned === undefined) this.#observe?.(event, taken);
+    if (this.#owned === undefined) this.#observer.observe(event, taken);
     else this.#append(this.#owned, event);
   }
 
@@ -148,7 +149,7 @@ export class RunLog {
       try {
         await owned.journal.append(this.state.runId, owned.epoch, batch[0]?.seq ?? 0, batch);
         this.#durableTo += batch.length;
-        for (const event of batch) this.#observe?.(event);
+        for (const event of batch) this.#observer.observe(event);
       } catch (error) {
         this.#broken = { error };
       }
@@ -179,8 +180,7 @@ export class RunLog {
   }
 }
 
-const nobody = (): boolean => false;
-const everybody = (): boolean => true;
+const nobody: Observer = { hears: () => false, observe() {} };
 
 /** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
 function endInEnvelope({ runId, seq }: RunState, time: number, end: ToldEnd): RunEvent {

@@ -65,10 +65,15 @@ export interface DeadLetter {
 export const OUTSIDE: number = Number.MAX_SAFE_INTEGER;
 
 /** Said, and waiting for the end of the round. */
-export interface Pending {
+export class Pending {
   /** Place of the sender in the order of hiring, or {@link OUTSIDE}. */
   readonly order: number;
   readonly sent: Sent;
+
+  constructor(order: number, sent: Sent) {
+    this.order = order;
+    this.sent = sent;
+  }
 }
 
 /** Roles that hear a message. */
@@ -78,111 +83,78 @@ export interface Many<R> {
   readonly isShared: boolean;
 }
 
-/** The whole state of a run. */
-export interface RunState {
+/** The whole state of a run. A class: what the engine compiled for an object that is written out is thrown away with the second one. */
+export class RunState {
   runId: string;
-  seed: string;
-  scheduler: string;
+  seed: string = "";
+  scheduler: string = "rounds";
   budget: number | undefined;
   /** What its starter keeps with the run. */
-  about: Json;
+  about: Json = null;
   parent: ForkPoint | undefined;
-  phase: RunPhase;
+  phase: RunPhase = { phase: "running" };
   /** With whom it began, or was forced to go on: `roles` has everyone there ever was. */
-  team: readonly HiredRole[];
-  readonly roles: Map<string, RoleState>;
+  team: readonly HiredRole[] = [];
+  readonly roles: Map<string, RoleState> = new Map();
   /** Who the many are that hear a message, by the list of their names in its event: so that nobody looks them up one by one. */
-  readonly audiences: WeakMap<readonly string[], Many<RoleState>>;
+  readonly audiences: WeakMap<readonly string[], Many<RoleState>> = new WeakMap();
   /** Roles with mail; who came first stands first, and who has acted stands behind those who wait. */
-  readonly ready: ReadyRoles;
+  readonly ready: ReadyRoles = new ReadyRoles();
   /** Who was found last to hear a message alone, for its delivery in the same way. */
   hearing: RoleState | undefined;
   /** Whether a role has ended an activation in the present round. */
-  hasActed: boolean;
-  readonly open: Set<string>;
-  round: number;
+  hasActed: boolean = false;
+  readonly open: Set<string> = new Set();
+  round: number = 0;
   /** Most activations that one role has ended. */
-  busiest: number;
+  busiest: number = 0;
   /** Everything that was delivered, in order. */
-  readonly history: Memory;
+  readonly history: Memory = new Memory();
   /** Whether the history is kept. */
   readonly hasHistory: boolean;
-  pending: Pending[];
-  readonly outputs: Message[];
-  dead: DeadLetter[];
+  pending: Pending[] = [];
+  readonly outputs: Message[] = [];
+  dead: DeadLetter[] = [];
   /** How many there were when the last round ended: what came since is put in order at the end of this one. */
-  deadBefore: number;
-  ledger: Ledger;
+  deadBefore: number = 0;
+  ledger: Ledger = new Ledger();
   /** Holds settled at a resume: nobody knows whether those calls were paid. */
-  uncertain: number;
+  uncertain: number = 0;
   /** Answers taken from the run it was forked from, besides the past they share. */
-  reused: number;
+  reused: number = 0;
   /** Those of them that models had given. */
-  reusedCalls: number;
+  reusedCalls: number = 0;
   /** Micro-dollars that those and the shared past had cost there, with the tries that came to nothing. */
-  saved: number;
+  saved: number = 0;
   /** Answers of models that were called in this run. */
-  calls: number;
+  calls: number = 0;
   /** Times the process died since something last moved. */
-  stalled: number;
+  stalled: number = 0;
   /** Roles with an open activation during which it died. */
-  readonly suspects: Set<string>;
+  readonly suspects: Set<string> = new Set();
   /** Messages published from outside. */
-  outside: number;
+  outside: number = 0;
   /**
    * Whether one of them has an id as what roles say has, or a record has one that its role would not give: then an id of theirs may be known
    * already, and never before.
    */
-  hasChosenIds: boolean;
+  hasChosenIds: boolean = false;
   /** Sequence number of the next event. */
-  seq: number;
+  seq: number = 0;
+
+  /**
+   * A run before its first event.
+   *
+   * @param hasHistory false where nothing that was said shall be kept
+   */
+  constructor(runId: string, hasHistory: boolean = true) {
+    this.runId = runId;
+    this.hasHistory = hasHistory;
+  }
 }
 
 /** So many who hear a message are looked up by name as fast as by their list. */
 export const FEW_HEARERS = 16;
-
-/**
- * A run before its first event.
- *
- * @param hasHistory false where nothing that was said shall be kept
- */
-export function emptyRunState(runId: string, hasHistory: boolean = true): RunState {
-  return {
-    runId,
-    seed: "",
-    scheduler: "rounds",
-    budget: undefined,
-    about: null,
-    parent: undefined,
-    phase: { phase: "running" },
-    team: [],
-    roles: new Map(),
-    audiences: new WeakMap(),
-    ready: new ReadyRoles(),
-    hearing: undefined,
-    hasActed: false,
-    open: new Set(),
-    round: 0,
-    busiest: 0,
-    history: new Memory(),
-    hasHistory,
-    pending: [],
-    outputs: [],
-    dead: [],
-    deadBefore: 0,
-    ledger: new Ledger(),
-    uncertain: 0,
-    reused: 0,
-    reusedCalls: 0,
-    saved: 0,
-    calls: 0,
-    stalled: 0,
-    suspects: new Set(),
-    outside: 0,
-    hasChosenIds: false,
-    seq: 0,
-  };
-}
 
 /** Adds a role with nothing in its mailbox. */
 export function addRoleState(state: RunState, name: string, hired: HiredAs): RoleState {

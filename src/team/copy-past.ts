@@ -7,7 +7,7 @@ import { assertDistinct, assertUnread, changedMessage, forkedEvent, type Message
 import { ForkPast } from "../run/fork-past.ts";
 import type { Journal } from "../run/journal.ts";
 import { maskedBody } from "../run/masking.ts";
-import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { RunState } from "../run/run-state.ts";
 import { assertHired, assertSameNames, type Crew, hiredInOrder } from "./crew.ts";
 import { heard } from "./heard.ts";
 
@@ -54,7 +54,7 @@ export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonl
   const at = parts.at ?? events - 1;
   if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
   if (changes.length > 0) await assertChangeable(parts, at);
-  const state = emptyRunState(runId);
+  const state = new RunState(runId);
   const past = new ForkPast();
   let batch: RunEvent[] = [];
   const flush = async (): Promise<void> => {
@@ -101,7 +101,7 @@ async function learned(
 /** Looks at the parent as it was, because a past in which a message is missing may not even fit together. */
 async function assertChangeable({ journal, parentId, changes, signal }: CopyParts, at: number): Promise<void> {
   assertDistinct(changes);
-  const state = emptyRunState(parentId);
+  const state = new RunState(parentId);
   const sent = new Map<MessageChange, Sent>();
   for await (const event of heard(journal, parentId, { from: 0, signal })) {
     for (const change of changes) if (change.seq === event.seq) sent.set(change, changedMessage(event, change));

@@ -61,9 +61,10 @@ export function resultAtRest(state: RunState, mask: Mask): RunResult {
 /** A run that needs nothing any more, but that its roles keep what they remember: it may have died before. */
 export async function rest(parts: Omit<Drive, "opening" | "said">): Promise<RunResult> {
   const { state, mask, crew, journal, controls } = parts;
+  const { runId, parent, seq } = state;
   const environment = environmentOf(parts);
   for (const [name, role] of crew.roles) environment.addRole(role, { name });
-  await rememberRecord(environment, { journal, ...state, signal: controls.signal });
+  await rememberRecord(environment, { journal, runId, parent, seq, signal: controls.signal });
   await environment.memories.rest();
   return resultAtRest(state, mask);
 }

@@ -6,7 +6,7 @@ import { JournalError, stepErrorFrom } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { HiredRole, RunStarted } from "../run/event.ts";
 import type { Journal } from "../run/journal.ts";
-import { addRoleState, emptyRunState, type RunState } from "../run/run-state.ts";
+import { addRoleState, RunState } from "../run/run-state.ts";
 import { type Crew, inOrderOf, teamChanged, teamDifferences } from "./crew.ts";
 import { resultAtRest } from "./drive.ts";
 import { heard } from "./heard.ts";
@@ -32,7 +32,9 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   const others = stretches.filter(({ team }) => !isTeam(team, crew));
   assertLivedSome(parts, stretches, others);
   await scratch.create(controls.id);
-  const state: RunState = { ...emptyRunState(controls.id), scheduler: opening.scheduler, seed: opening.seed };
+  const state = new RunState(controls.id);
+  state.scheduler = opening.scheduler;
+  state.seed = opening.seed;
   const environment = await environmentOf(parts, state, opening.parent?.at);
   environment.log.record(opening);
   // Whoever was hired later has the place that was theirs then.

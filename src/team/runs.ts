@@ -4,7 +4,7 @@ import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { apply } from "../run/apply.ts";
 import type { Journal } from "../run/journal.ts";
-import { emptyRunState, type RunState } from "../run/run-state.ts";
+import { RunState } from "../run/run-state.ts";
 import { heard } from "./heard.ts";
 import { Run, type RunControls } from "./run.ts";
 
@@ -53,7 +53,7 @@ export class Runs {
       } catch (error) {
         const isStopped = error instanceof ControlError;
         const end = { failure: isStopped ? undefined : { error }, control: isStopped ? error : undefined };
-        return runResult(emptyRunState(id), { reason: "interrupted", ...end }, this.#mask);
+        return runResult(new RunState(id), { reason: "interrupted", ...end }, this.#mask);
       }
     });
   }
@@ -79,7 +79,7 @@ export class Runs {
 
   /** The state a run's record leads to. @throws JournalError when it cannot be read; ControlError when the signal aborts */
   async read(id: string, signal: AbortSignal): Promise<RunState> {
-    const state = emptyRunState(id);
+    const state = new RunState(id);
     for await (const event of heard(this.#journal, id, { from: 0, signal })) apply(state, deepFreeze(event));
     return state;
   }

@@ -4,7 +4,7 @@ import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../
 import { defineAction } from "../../src/action/action.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { Environment } from "../../src/environment/environment.ts";
-import { emptyRunState } from "../../src/run/run-state.ts";
+import { RunState } from "../../src/run/run-state.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
 
 const Report = defineAction({ name: "Report" });
@@ -322,7 +322,7 @@ describe("a message to many", () => {
   });
 
   test.each(["rounds", "eager"] as const)("reaches each of them without a look for each of their names: %s", async (scheduler) => {
-    const state = { ...emptyRunState("r"), scheduler, seed: "s" };
+    const state = Object.assign(new RunState("r"), { scheduler, seed: "s" });
     const environment = new Environment({ seed: "s" }, { state });
     const lists: (readonly string[])[] = [];
     environment.on("message", ({ to }) => lists.push(to));

@@ -9,7 +9,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import { apply } from "../../src/run/apply.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../../src/run/event.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
-import { emptyRunState } from "../../src/run/run-state.ts";
+import { RunState } from "../../src/run/run-state.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
@@ -118,7 +118,7 @@ function teamOf(roles: Iterable<Role>, model: ChatModel, options: TeamOptions): 
 
 /** B1 at every event: what is spent and what is reserved never exceed the budget of that time. */
 function expectWithinBudget(events: readonly RunEvent[]): void {
-  const state = emptyRunState("");
+  const state = new RunState("");
   for (const event of events) {
     apply(state, event);
     if (state.budget !== undefined)

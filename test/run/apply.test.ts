@@ -9,7 +9,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import { apply, fold } from "../../src/run/apply.ts";
 import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../src/run/event.ts";
 import type { RoleState } from "../../src/run/role-state.ts";
-import { emptyRunState, type RunState } from "../../src/run/run-state.ts";
+import { RunState } from "../../src/run/run-state.ts";
 import { stepsInFlight } from "../../src/run/step-tries.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
@@ -50,7 +50,7 @@ interface Lived {
 
 /** Lives a whole run on a state that can be looked at and, where somebody listens, takes a picture of it after every event. */
 async function lived(scheduler: "rounds" | "eager", listens: boolean = true): Promise<Lived> {
-  const state = emptyRunState("r");
+  const state = new RunState("r");
   state.scheduler = scheduler;
   const model = scriptedModel(["an answer"], { price: { input: 1, output: 1 } });
   const clock = simulatedClock(5);
@@ -94,7 +94,7 @@ describe("fold", () => {
   test.each(["rounds", "eager"] as const)("%s: folding the events gives the live state, at every event", async (scheduler) => {
     const { events, pictures } = await lived(scheduler);
     expect(events.length).toBeGreaterThan(15);
-    const state = emptyRunState("");
+    const state = new RunState("");
     for (const [place, event] of events.entries()) {
       apply(state, event);
       expect(projection(state)).toEqual(pictures[place]);
@@ -124,7 +124,7 @@ test.each(["rounds", "eager"] as const)(
 describe("S1-S4 hold after every event", () => {
   test.each(["rounds", "eager"] as const)("%s", async (scheduler) => {
     const { events } = await lived(scheduler);
-    const state = emptyRunState("");
+    const state = new RunState("");
     for (const event of events) {
       apply(state, event);
       const withMail = [...state.roles.values()].filter((role) => !role.mailbox.isEmpty).map((role) => role.name);

@@ -3,7 +3,7 @@ import { AbortedError, BudgetError } from "../../src/kernel/errors.ts";
 import { type Lifetime, Lifetimes } from "../../src/kernel/lifetime.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { BudgetGate } from "../../src/run/budget-gate.ts";
-import { emptyRunState, type RunState } from "../../src/run/run-state.ts";
+import { RunState } from "../../src/run/run-state.ts";
 
 interface Gate {
   readonly state: RunState;
@@ -14,7 +14,7 @@ interface Gate {
 
 /** A gate before a budget, and what went through it. */
 function gateBefore(budget: number | undefined): Gate {
-  const state = emptyRunState("r");
+  const state = new RunState("r");
   state.budget = budget;
   const gate = new BudgetGate(state);
   const log: string[] = [];

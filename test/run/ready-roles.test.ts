@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Line, ListedRoles, ReadyRoles } from "../../src/run/ready-roles.ts";
 import type { RoleState } from "../../src/run/role-state.ts";
-import { addRoleState, emptyRunState } from "../../src/run/run-state.ts";
+import { addRoleState, RunState } from "../../src/run/run-state.ts";
 
 function rolesNamed(names: readonly string[]): readonly RoleState[] {
-  const state = emptyRunState("run");
+  const state = new RunState("run");
   return names.map((name) => addRoleState(state, name, { fingerprint: "", traits: {}, state: {} }));
 }
 

@@ -3,8 +3,8 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { MessagePublished, RunEvent, RunEventBody } from "../../src/run/event.ts";
 import type { Journal } from "../../src/run/journal.ts";
-import { RunLog } from "../../src/run/run-log.ts";
-import { emptyRunState } from "../../src/run/run-state.ts";
+import { type Observer, RunLog } from "../../src/run/run-log.ts";
+import { RunState } from "../../src/run/run-state.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 
 const round = (n: number): RunEventBody => ({ type: "round.ended", round: n });
@@ -42,13 +42,18 @@ class SlowStore {
   }
 }
 
+/** Sees every event, and notes its number. */
+function seeing(seen: number[]): Observer {
+  return { hears: () => true, observe: (event) => void seen.push(event.seq) };
+}
+
 function logOver(store: SlowStore): { log: RunLog; seen: number[] } {
   const seen: number[] = [];
-  const state = emptyRunState("r");
+  const state = new RunState("r");
   const owned = { journal: store.journal, epoch: 1 };
   return {
     seen,
-    log: new RunLog({ state, clock: simulatedClock(5), mask: (text) => text, owned, observe: (event) => seen.push(event.seq) }),
+    log: new RunLog({ state, clock: simulatedClock(5), mask: (text) => text, owned, observer: seeing(seen) }),
   };
 }
 
@@ -60,7 +65,7 @@ async function aWhile(): Promise<void> {
 describe("RunLog", () => {
   test("what was said from outside is what was recorded last, as it may be written down", () => {
     const mask = (text: string): string => text.replace("hush", "***");
-    const log = new RunLog({ state: emptyRunState("r"), clock: simulatedClock(5), mask });
+    const log = new RunLog({ state: new RunState("r"), clock: simulatedClock(5), mask });
     const said: MessagePublished = { type: "message", message: createMessage("hush now"), to: [] };
     const clean = log.record(said, true);
     expect([log.latest, clean.message.content, log.state.seq]).toEqual([clean, "*** now", 1]);
@@ -170,10 +175,10 @@ describe("RunLog", () => {
   test("without a journal it is observed at once, and durable at once", async () => {
     const seen: number[] = [];
     const log = new RunLog({
-      state: emptyRunState("r"),
+      state: new RunState("r"),
       clock: simulatedClock(),
       mask: (text) => text,
-      observe: (event) => seen.push(event.seq),
+      observer: seeing(seen),
     });
     log.record(round(0));
     expect(seen).toEqual([0]);
@@ -186,11 +191,10 @@ describe("RunLog", () => {
     const clock = simulatedClock();
     let asked = 0;
     const log = new RunLog({
-      state: emptyRunState("r"),
+      state: new RunState("r"),
       clock: { now: () => ((asked += 1), clock.now()), timer: (ms, fire) => clock.timer(ms, fire) },
       mask: (text) => text,
-      observe: (event) => seen.push(event.seq),
-      isObserved: (type) => wanted.has(type),
+      observer: { ...seeing(seen), hears: (type) => wanted.has(type) },
     });
     log.record(round(0));
     expect([log.state.seq, log.state.round, seen, asked]).toEqual([1, 1, [], 0]);
@@ -202,8 +206,8 @@ describe("RunLog", () => {
   test("with a journal every event is made, whoever looks", async () => {
     const store = new SlowStore();
     const owned = { journal: store.journal, epoch: 1 };
-    const parts = { state: emptyRunState("r"), clock: simulatedClock(), mask: (text: string) => text, owned };
-    const log = new RunLog({ ...parts, observe: () => {}, isObserved: () => false });
+    const parts = { state: new RunState("r"), clock: simulatedClock(), mask: (text: string) => text, owned };
+    const log = new RunLog({ ...parts, observer: { observe: () => {}, hears: () => false } });
     log.record(round(0));
     await store.asked(1);
     expect(store.numbers).toEqual([[0]]);
