@@ -26,8 +26,15 @@ export const TABLE = [
     flags: BIG,
   },
   {
+    name: "hop-rounds",
+    unit: "the same in rounds, which is the regime where nothing is said of it",
+    measure: "each",
+    sizes: { troupe: [20_000, 200_000], "troupe:hop": [20_000, 200_000] },
+    flags: BIG,
+  },
+  {
     name: "hop-no-memory",
-    unit: "the same, in an environment that forgets",
+    unit: "a hop in an environment that forgets",
     measure: "each",
     sizes: { troupe: [20_000, 200_000, M], "troupe:hop": [20_000, 200_000] },
     slow: { troupe: { [M]: 3 } },
@@ -35,7 +42,7 @@ export const TABLE = [
   },
   {
     name: "hop-step",
-    unit: "the same, of roles that are plain functions over a state",
+    unit: "a hop of roles that are plain functions over a state",
     measure: "each",
     sizes: { troupe: [20_000, 200_000, M], "troupe:hop": [20_000, 200_000], "bare:hop": [20_000, M], "nact:hop": [20_000, 200_000, M] },
     slow: { troupe: { [M]: 3 }, "nact:hop": { [M]: 3 } },

@@ -69,6 +69,8 @@ export const cases = {
 
   hop: (n) => pingPong(n),
 
+  "hop-rounds": (n) => pingPong(n, undefined, { scheduler: "rounds" }),
+
   "hop-no-memory": (n) => pingPong(n, undefined, { memory: false }),
 
   /** Both pass a plan on, and say each time how far they are. */

@@ -11,10 +11,14 @@ import { type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd, TU
 export const rounds: Scheduler = {
   name: "rounds",
   async run(host) {
-    const breath = { turns: 0 };
+    const breath: Breath = { turns: 0 };
     for (;;) {
-      const end = await nextRound(host, breath);
-      if (end !== "done") return end;
+      const paused = host.resumed?.();
+      if (paused !== undefined) await paused;
+      const ready = readyFor(host);
+      if (typeof ready === "string") return ready;
+      if (!(await new Round(host, ready, breath).run())) return "interrupted";
+      host.endRound();
     }
   },
 };
@@ -24,57 +28,79 @@ interface Breath {
   turns: number;
 }
 
-async function nextRound(host: SchedulerHost, breath: Breath): Promise<SchedulerEnd | "done"> {
-  const paused = host.resumed?.();
-  if (paused !== undefined) await paused;
+/** Who acts in the next round, or why there is none. */
+function readyFor(host: SchedulerHost): Line | SchedulerEnd {
   if (host.life.ended !== undefined) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.state.round > 0 && !host.midRound && host.checkpoint?.() === true) return "checkpoint";
   const ready = host.ready();
   if (ready.size === 0 && !host.midRound) return "idle";
-  if (host.state.round >= host.roundLimit) return "rounds";
-  if (!(await runAll(host, ready, breath))) return "interrupted";
-  host.endRound();
-  return "done";
+  return host.state.round >= host.roundLimit ? "rounds" : ready;
 }
 
 /**
- * Turns of all the roles, at most `concurrency` at once, begun in their order.
+ * Turns of all the roles, at most `concurrency` at once, begun in their order. It owns who has had none yet, and whether all so far are done.
  *
- * @returns whether all of them are done
+ * RO1 no promise is made for turns that wait for nothing.
  */
-async function runAll(host: SchedulerHost, roles: Line, breath: Breath): Promise<boolean> {
-  const { life, resumed } = host;
-  let isDone = true;
-  let left = roles.size;
-  const workers = Math.min(host.concurrency, left);
-  roles.begin();
+class Round {
+  readonly #host: SchedulerHost;
+  readonly #roles: Line;
+  readonly #breath: Breath;
+  readonly #workers: number;
+  #left: number;
+  #isDone = true;
+
+  constructor(host: SchedulerHost, roles: Line, breath: Breath) {
+    this.#host = host;
+    this.#roles = roles;
+    this.#breath = breath;
+    this.#left = roles.size;
+    this.#workers = Math.min(host.concurrency, roles.size);
+    roles.begin();
+  }
+
+  /** Tells whether all of them are done: at once, where none waits. */
+  run(): boolean | Promise<boolean> {
+    const wait = this.#turnsAtOnce();
+    return wait === undefined ? this.#isWell : this.#runOn(wait);
+  }
+
+  get #isWell(): boolean {
+    return this.#isDone && this.#host.life.ended === undefined;
+  }
+
+  async #runOn(wait: Promise<void>): Promise<boolean> {
+    const workers = [this.#work(wait)];
+    while (workers.length < this.#workers) workers.push(this.#work(this.#turnsAtOnce()));
+    await Promise.all(workers);
+    return this.#isWell;
+  }
+
+  async #work(first: Promise<void> | undefined): Promise<void> {
+    for (let wait = first; wait !== undefined; wait = this.#turnsAtOnce()) await wait;
+  }
 
   /** As many turns as wait for nothing, and what is to be waited for then; undefined when there is nobody left. */
-  function turnsAtOnce(): Promise<void> | undefined {
+  #turnsAtOnce(): Promise<void> | undefined {
+    const { life, resumed } = this.#host;
     for (;;) {
       const paused = resumed?.();
       if (paused !== undefined) return paused;
-      const role = left === 0 || life.ended !== undefined ? undefined : roles.next();
+      const role = this.#left === 0 || life.ended !== undefined ? undefined : this.#roles.next();
       if (role === undefined) return undefined;
-      left -= 1;
-      const turn = host.turn(role);
-      if (typeof turn === "object") return ended(turn);
-      if (turn !== "done") isDone = false;
-      breath.turns += 1;
-      if (breath.turns % TURNS_PER_BREATH === 0) return nextMacrotask();
+      this.#left -= 1;
+      const turn = this.#host.turn(role);
+      if (typeof turn === "object") return this.#ended(turn);
+      if (turn !== "done") this.#isDone = false;
+      this.#breath.turns += 1;
+      if (this.#breath.turns % TURNS_PER_BREATH === 0) return nextMacrotask();
     }
   }
 
-  async function ended(turn: Promise<TurnEnd>): Promise<void> {
-    if ((await turn) !== "done") isDone = false;
-    breath.turns += 1;
-    await (breath.turns % TURNS_PER_BREATH === 0 ? nextMacrotask() : undefined);
+  async #ended(turn: Promise<TurnEnd>): Promise<void> {
+    if ((await turn) !== "done") this.#isDone = false;
+    this.#breath.turns += 1;
+    await (this.#breath.turns % TURNS_PER_BREATH === 0 ? nextMacrotask() : undefined);
   }
-
-  async function worker(): Promise<void> {
-    for (let wait = turnsAtOnce(); wait !== undefined; wait = turnsAtOnce()) await wait;
-  }
-  await Promise.all(Array.from({ length: workers }, worker));
-  return isDone && life.ended === undefined;
 }
