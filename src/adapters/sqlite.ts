@@ -38,7 +38,10 @@ export interface SqliteOptions {
  */
 export function sqlite({ path }: SqliteOptions): Journal {
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new UsageError("OPTION_INVALID", `Expected the path of a journal's file, got ${JSON.stringify(path)}.`);
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected the path of a journal's file, got ${JSON.stringify(path)}. Write sqlite({ path: "runs.db" }).`,
+    );
   }
   return new SqliteJournal({ file: resolve(path), clock: systemClock, patience: PATIENCE });
 }

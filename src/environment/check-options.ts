@@ -14,7 +14,10 @@ export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
   const { scheduler, concurrency, messageLimit, onFailure, seed, model, human } = options;
   if (scheduler !== undefined && scheduler !== "rounds" && scheduler !== "eager") {
-    throw new UsageError("SCHEDULER_UNKNOWN", `Expected a scheduler "rounds" or "eager", got ${valueText(scheduler)}.`);
+    throw new UsageError(
+      "SCHEDULER_UNKNOWN",
+      `Expected a scheduler "rounds" or "eager", got ${valueText(scheduler)}. Leave it out for rounds.`,
+    );
   }
   if (concurrency !== undefined) checkWhole(concurrency, "concurrency", 1);
   if (messageLimit !== undefined) checkWhole(messageLimit, "messageLimit", 1);
