@@ -60,7 +60,7 @@ export class RunLog {
   /** Of the turn in which the first of them came, unless all that they wait for is being written. */
   #turnEnds: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
-  #latest: RunEventBody | ToldEnd | undefined;
+  #latest: RunEvent | undefined;
 
   constructor(parts: RunLogParts) {
     this.state = parts.state;
@@ -83,7 +83,6 @@ export class RunLog {
     const isMade = this.#owned !== undefined || this.#observer.hears(body.type);
     const event = isMade ? { ...this.#envelope, ...clean } : undefined;
     applyNext(this.state, event ?? clean, this.state.runId, isAnew);
-    this.#latest = clean;
     if (event !== undefined) this.#send(event);
     return clean;
   }
@@ -100,14 +99,13 @@ export class RunLog {
     const event = isMade ? endInEnvelope(this.state, this.#clock.now(), clean) : undefined;
     const taken = isMade && !this.state.hasHistory ? role.news(end.take) : undefined;
     applyEnd(this.state, role, clean);
-    this.#latest = clean;
     if (event !== undefined) this.#send(event, taken);
     return clean;
   }
 
-  /** What was recorded last. */
-  get latest(): RunEventBody | undefined {
-    return this.#latest !== undefined && "by" in this.#latest ? namedEnd(this.#latest) : this.#latest;
+  /** The last event that was made. */
+  get latest(): RunEvent | undefined {
+    return this.#latest;
   }
 
   /** Whether nothing is recorded that {@link durable} would wait for. */
@@ -130,6 +128,7 @@ export class RunLog {
   }
 
   #send(event: RunEvent, taken?: readonly Message[]): void {
+    this.#latest = event;
     if (this.#owned === undefined) this.#observer.observe(event, taken);
     else this.#append(this.#owned, event);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { createMessage } from "../../src/message/message.ts";
-import type { MessagePublished, RunEvent, RunEventBody } from "../../src/run/event.ts";
+import { EVENT_VERSION, type MessagePublished, type RunEvent, type RunEventBody } from "../../src/run/event.ts";
 import type { Journal } from "../../src/run/journal.ts";
 import { type Observer, RunLog } from "../../src/run/run-log.ts";
 import { RunState } from "../../src/run/run-state.ts";
@@ -63,12 +63,13 @@ async function aWhile(): Promise<void> {
 }
 
 describe("RunLog", () => {
-  test("what was said from outside is what was recorded last, as it may be written down", () => {
+  test("what was said from outside is the event that was made last, as it may be written down", () => {
     const mask = (text: string): string => text.replace("hush", "***");
-    const log = new RunLog({ state: new RunState("r"), clock: simulatedClock(5), mask });
+    const log = new RunLog({ state: new RunState("r"), clock: simulatedClock(5), mask, observer: seeing([]) });
     const said: MessagePublished = { type: "message", message: createMessage("hush now"), to: [] };
     const clean = log.record(said, true);
-    expect([log.latest, clean.message.content, log.state.seq]).toEqual([clean, "*** now", 1]);
+    expect(log.latest).toEqual({ v: EVENT_VERSION, runId: "r", seq: 0, time: 5, ...clean });
+    expect([clean.message.content, log.state.seq]).toEqual(["*** now", 1]);
   });
 
   test("applies at once and in order, with dense numbers and the clock's time", () => {
