@@ -28,8 +28,8 @@ import { schedulerNamed } from "./regimes.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunBacking } from "./run-backing.ts";
-import { RunObserver } from "./run-observer.ts";
 import type { RunFailure } from "./run-failure.ts";
+import { RunObserver } from "./run-observer.ts";
 import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
 import type { SchedulerEnd } from "./scheduler.ts";
 

@@ -11,14 +11,10 @@ import { type Scheduler, type SchedulerEnd, type SchedulerHost, type TurnEnd, TU
 export const rounds: Scheduler = {
   name: "rounds",
   async run(host) {
-    const breath: Breath = { turns: 0 };
+    const breath = { turns: 0 };
     for (;;) {
-      const paused = host.resumed?.();
-      if (paused !== undefined) await paused;
-      const ready = readyFor(host);
-      if (typeof ready === "string") return ready;
-      if (!(await new Round(host, ready, breath).run())) return "interrupted";
-      host.endRound();
+      const end = await nextRound(host, breath);
+      if (end !== "done") return end;
     }
   },
 };
@@ -28,20 +24,26 @@ interface Breath {
   turns: number;
 }
 
-/** Who acts in the next round, or why there is none. */
-function readyFor(host: SchedulerHost): Line | SchedulerEnd {
+/** What is waited for before its end and after it lets those be heard who are told something by a promise, and stop the run or publish. */
+async function nextRound(host: SchedulerHost, breath: Breath): Promise<SchedulerEnd | "done"> {
+  const paused = host.resumed?.();
+  if (paused !== undefined) await paused;
   if (host.life.ended !== undefined) return "interrupted";
   // Before a round and not after it: a run that was killed where it would have stopped stops there when it goes on.
   if (host.state.round > 0 && !host.midRound && host.checkpoint?.() === true) return "checkpoint";
   const ready = host.ready();
   if (ready.size === 0 && !host.midRound) return "idle";
-  return host.state.round >= host.roundLimit ? "rounds" : ready;
+  if (host.state.round >= host.roundLimit) return "rounds";
+  const isDone = await new Round(host, ready, breath).run();
+  if (!isDone || host.life.ended !== undefined) return "interrupted";
+  host.endRound();
+  return "done";
 }
 
 /**
  * Turns of all the roles, at most `concurrency` at once, begun in their order. It owns who has had none yet, and whether all so far are done.
  *
- * RO1 no promise is made for turns that wait for nothing.
+ * RO1 no promise is made for a turn that waits for nothing, and none for its worker.
  */
 class Round {
   readonly #host: SchedulerHost;
@@ -62,19 +64,15 @@ class Round {
 
   /** Tells whether all of them are done: at once, where none waits. */
   run(): boolean | Promise<boolean> {
-    const wait = this.#turnsAtOnce();
-    return wait === undefined ? this.#isWell : this.#runOn(wait);
-  }
-
-  get #isWell(): boolean {
-    return this.#isDone && this.#host.life.ended === undefined;
+    const wait = this.#left === 0 ? undefined : this.#turnsAtOnce();
+    return wait === undefined ? this.#isDone : this.#runOn(wait);
   }
 
   async #runOn(wait: Promise<void>): Promise<boolean> {
     const workers = [this.#work(wait)];
     while (workers.length < this.#workers) workers.push(this.#work(this.#turnsAtOnce()));
     await Promise.all(workers);
-    return this.#isWell;
+    return this.#isDone;
   }
 
   async #work(first: Promise<void> | undefined): Promise<void> {

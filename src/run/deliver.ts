@@ -4,8 +4,8 @@ import { roleOf } from "./damage.ts";
 import { FEW_HEARERS, OUTSIDE, type RunState } from "./run-state.ts";
 
 /**
- * Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. What has been dropped is
- * not delivered. Told one by one: those who say it tell it by objects of different make, and all of them come by here.
+ * Puts a message into the mailboxes of those who hear it. What nobody hears is a dead letter, or an output of the run. Callers
+ * leave out what has been dropped. Told one by one: those who say it tell it by objects of different make, and all of them come by here.
  *
  * @param to names of those who hear it
  * @param dead those of its addresses that nobody has

@@ -46,6 +46,48 @@ describe("E1 rounds", () => {
     expect(remembered(environment, "Ear")).toEqual(["slow", "quick"]);
   });
 
+  test("a stop that is asked for as a round ends by itself is heard before that end is told", async () => {
+    const journal = memoryJournal();
+    let stop = (): void => {};
+    const ann = answering("Ann", (rc) => {
+      queueMicrotask(() => stop());
+      return rc.message("again", { sendTo: ROUTE_TO_SELF });
+    });
+    const team = new Team({ seed: "s", journal, roles: [ann] });
+    const handle = team.run("go", { id: "run" });
+    stop = () => handle.stop();
+    const { status, rounds } = await handle.result;
+    expect({ status, rounds }).toEqual({ status: "stopped", rounds: 0 });
+    expect((await eventsOf(journal, "run")).map(({ type }) => type)).toEqual(["run.started", "message", "act.ended", "run.ended"]);
+  });
+
+  test("what is published as soon as a promise tells that the last round has ended is heard in the same run", async () => {
+    const environment = town([listener("Ear", { watch: [] })]);
+    const next = ["two", "three"];
+    const publishNext = (): void => {
+      const text = next.shift();
+      if (text !== undefined) environment.publishMessage(createMessage(text, { sendTo: "Ear" }));
+    };
+    environment.on("round.ended", () => void Promise.resolve().then(publishNext));
+    environment.publishMessage(createMessage("one", { sendTo: "Ear" }));
+    const { status, rounds } = await environment.run();
+    expect({ status, rounds, heard: remembered(environment, "Ear") }).toEqual({
+      status: "finished",
+      rounds: 3,
+      heard: ["one", "two", "three"],
+    });
+  });
+
+  test("what is published a moment after the run began is heard in it", async () => {
+    const environment = town([listener("Ear", { watch: [] })]);
+    environment.publishMessage(createMessage("one", { sendTo: "Ear" }));
+    const run = environment.run();
+    await Promise.resolve();
+    environment.publishMessage(createMessage("two", { sendTo: "Ear" }));
+    await run;
+    expect(remembered(environment, "Ear")).toEqual(["one", "two"]);
+  });
+
   test("turns begin in hire order, however the mail came", async () => {
     const seen: string[] = [];
     const names = ["A", "B", "C", "D"];

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { root } from "../architecture/read-house.ts";
 
 /** What every hop comes by, and what was thrown away when another run began: with what a closed span, a state and a closure of the first were. */
-const EVERY_HOP = ["recordEnd", "applyEnd", "takeEffect", "deliver", "plainTurn", "#startReady", "get ended"];
+const EVERY_HOP = ["applyEnd", "takeEffect", "deliver", "plainTurn", "#startReady"];
 
 const runs = `
   import { createMessage, defineAction, defineRole, Environment } from ${JSON.stringify(pathToFileURL(`${root}/dist/src/index.js`).href)};
@@ -42,11 +42,12 @@ function thrownAway(printed: string): ReadonlySet<string> {
 }
 
 it("what the engine compiled for the hops of one run serves the next", () => {
-  const flags = ["--single-threaded", "--trace-deopt", "--input-type=module", "--eval", runs];
+  const flags = ["--single-threaded", "--trace-opt", "--trace-deopt", "--input-type=module", "--eval", runs];
   const { status, stdout, stderr } = spawnSync(process.execPath, flags, { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   expect(stdout.match(/^hops 4000$/gm)).toHaveLength(4);
   const names = thrownAway(stdout);
   expect([...names].filter((name) => name === "control" || name === "asked")).not.toEqual([]);
+  expect(EVERY_HOP.filter((name) => !stdout.includes(`JSFunction ${name} `))).toEqual([]);
   expect(EVERY_HOP.filter((name) => names.has(name))).toEqual([]);
 });
