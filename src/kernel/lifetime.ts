@@ -43,7 +43,7 @@ export function throwIfEnded({ ended }: Ending): void {
 export class Lifetimes {
   readonly #open = new Set<Lifetime>();
   /** What ends them all; once these are closed, how it stood then. */
-  #above: Pick<Ending, "ended" | "onEnd"> | undefined;
+  #above: Above | undefined;
   #unheard: (() => void) | undefined;
 
   /** @param above ends them all; without it they end by themselves alone */
@@ -78,8 +78,11 @@ export class Lifetimes {
   }
 }
 
+/** What spans ask of what is above them. */
+type Above = Pick<Ending, "ended" | "onEnd">;
+
 /** How it stood when nobody heard of it any more. */
-class PastEnding implements Pick<Ending, "ended" | "onEnd"> {
+class PastEnding implements Above {
   readonly ended: Ending["ended"];
 
   constructor(ended: Ending["ended"]) {
