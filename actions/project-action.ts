@@ -1,4 +1,14 @@
-import { Action, type ActionContext, type Address, type InputsOf, type Message, ROUTE_TO_ALL, UsageError } from "../src/index.ts";
+import {
+  Action,
+  type ActionContext,
+  type Address,
+  checkKnownOptions,
+  type InputsOf,
+  type Known,
+  type Message,
+  ROUTE_TO_ALL,
+  UsageError,
+} from "../src/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";
 import type { z } from "zod";
 import { type ProjectFile, ProjectFiles } from "./project-files.ts";
@@ -11,6 +21,9 @@ export interface ProjectActionOptions {
   readonly sendTo?: readonly Address[];
 }
 
+/** The names of the options that every action on a project takes. @internal */
+export const projectActionOptions: Known<ProjectActionOptions> = { workspace: true, sendTo: true };
+
 /** What an action made: the files it wrote, and how its commit says it in one line. */
 export interface Made {
   readonly files: readonly { readonly path: string }[];
@@ -22,8 +35,13 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
   protected readonly files: ProjectFiles;
   readonly #sendTo: readonly Address[];
 
-  constructor(options: ProjectActionOptions) {
+  /**
+   * @param known the names of all options of a subclass that takes more
+   * @throws UsageError `ARGUMENT_INVALID` without a workspace, `OPTION_UNKNOWN`
+   */
+  constructor(options: ProjectActionOptions, known: { readonly [name: string]: true } = projectActionOptions) {
     super();
+    checkProjectOptions(`new ${new.target.name}`, options, known);
     this.files = new ProjectFiles(options.workspace);
     this.#sendTo = options.sendTo ?? [ROUTE_TO_ALL];
   }
@@ -47,18 +65,50 @@ export abstract class ProjectAction<O, N extends readonly Address[]> extends Act
 }
 
 /**
+ * Checks options of what works on a project, since programs in plain JavaScript have no compiler that does.
+ *
+ * @internal
+ * @throws UsageError `ARGUMENT_INVALID` without a workspace, `OPTION_UNKNOWN`
+ */
+export function checkProjectOptions(maker: string, options: unknown, known: { readonly [name: string]: true }): void {
+  if (!hasWorkspace(options)) {
+    throw new UsageError("ARGUMENT_INVALID", `Expected the options of ${maker} to have a workspace. Write ${maker}({ workspace }).`);
+  }
+  checkKnownOptions(maker, options, known);
+}
+
+function hasWorkspace(options: unknown): boolean {
+  try {
+    const { workspace } = options as { readonly workspace?: unknown };
+    return typeof workspace === "object" && workspace !== null;
+  } catch {
+    return false;
+  }
+}
+
+/**
  * The typed payload of a message.
  *
- * @throws UsageError `INPUT_INVALID` when somebody published the message without one, or with another.
+ * @throws UsageError `ARGUMENT_INVALID` for what is no message or no schema; `INPUT_INVALID` when somebody published the message without one, or with another.
  */
 export function payloadOf<T>(message: Message<T>, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(message.instructContent);
+  const parsed = payloadIn(message, schema);
   if (parsed.success) return parsed.data;
   throw new UsageError(
     "INPUT_INVALID",
     `Expected message ${message.id}, caused by ${message.causeBy}, to carry what that action gives: ${parsed.error.message}. Put it into instructContent.`,
     { cause: parsed.error },
   );
+}
+
+function payloadIn<T>(message: Message<T>, schema: z.ZodType<T>): z.ZodSafeParseResult<T> {
+  try {
+    return schema.safeParse(message.instructContent);
+  } catch (error) {
+    throw new UsageError("ARGUMENT_INVALID", "Expected payloadOf to get a message and a zod schema. Write payloadOf(message, PrdSchema).", {
+      cause: error,
+    });
+  }
 }
 
 /** A document in both its forms: JSON for programs, Markdown for people. */

@@ -1,4 +1,4 @@
-import { type ActionContext, type Address, type InputsOf, type Message, ROUTE_TO_ALL, UsageError } from "../src/index.ts";
+import { type ActionContext, type Address, type InputsOf, type Known, type Message, ROUTE_TO_ALL, UsageError } from "../src/index.ts";
 import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../src/workspace/index.ts";
 import type { z } from "zod";
 import { DebugReportSchema } from "./debug-report.ts";
@@ -18,6 +18,8 @@ export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace">
   /** Who repairs. Default `Engineer`. */
   readonly repairedBy?: Address;
 }
+
+const runTestsOptions: Known<RunTestsOptions> = { workspace: true, sandbox: true, timeout: true, debugRounds: true, repairedBy: true };
 
 /** Characters kept of what the tests printed. */
 const OUTPUT = 8_000;
@@ -39,8 +41,9 @@ export class RunTests extends ProjectAction<TestReport, Needs> {
   readonly #repairedBy: Address;
 
   /** @throws UsageError `OPTION_INVALID` when `debugRounds` is no whole number of 0 or more. */
-  constructor({ workspace, sandbox, timeout, debugRounds = 3, repairedBy = "Engineer" }: RunTestsOptions) {
-    super({ workspace });
+  constructor(options: RunTestsOptions) {
+    super(options, runTestsOptions);
+    const { workspace, sandbox, timeout, debugRounds = 3, repairedBy = "Engineer" } = options;
     this.#workspace = workspace;
     this.#sandbox = sandbox;
     this.#timeout = timeout;

@@ -1,10 +1,10 @@
-import { type ActionContext, type InputsOf, type Message, UsageError } from "../src/index.ts";
+import { type ActionContext, type InputsOf, type Known, type Message, UsageError } from "../src/index.ts";
 import type { z } from "zod";
 import { askCode } from "./ask-code.ts";
 import { type Review, type ReviewedFile, type ReviewReport, ReviewReportSchema, ReviewSchema, renderReviewReport } from "./code-review.ts";
 import { fileInPrompt, filesInPrompt } from "./file-context.ts";
 import { bullets } from "./markdown.ts";
-import { ProjectAction, type ProjectActionOptions } from "./project-action.ts";
+import { ProjectAction, type ProjectActionOptions, projectActionOptions } from "./project-action.ts";
 import type { ProjectFile } from "./project-files.ts";
 import { type Decisions, decisionParts, decisionsIn, type PromptPart, promptOf, STACK } from "./prompt.ts";
 import { descriptionOf } from "./task-plan.ts";
@@ -17,6 +17,8 @@ export interface WriteCodeReviewOptions extends ProjectActionOptions {
   /** Most rounds for each file. Default 2. */
   readonly rounds?: number;
 }
+
+const reviewOptions: Known<WriteCodeReviewOptions> = { ...projectActionOptions, rounds: true };
 
 const REVIEW =
   "Review the file below as a strict colleague. Does it do what the plan says, with the names that the other files use? Is it correct at the edges, and complete? Style is no reason to refuse it. Say LBTM only for what would fail a user or a test.";
@@ -32,7 +34,7 @@ export class WriteCodeReview extends ProjectAction<ReviewReport, Needs> {
 
   /** @throws UsageError `OPTION_INVALID` when `rounds` is no whole number of 1 or more. */
   constructor(options: WriteCodeReviewOptions) {
-    super(options);
+    super(options, reviewOptions);
     this.#rounds = options.rounds ?? 2;
     if (!Number.isInteger(this.#rounds) || this.#rounds < 1) {
       throw new UsageError("OPTION_INVALID", `Expected the rounds of review to be a whole number of 1 or more, got ${this.#rounds}.`);

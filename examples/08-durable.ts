@@ -33,7 +33,7 @@ await before.team.journal.close();
 console.log(half.status, "after", before.model.calls.length, "call"); // rounds after 1 call
 
 const after = teamWith("short"); // in another process, days later
-const whole = await after.team.resume("sea").result;
+const whole = await after.team.resume("sea", { rounds: 10 }).result;
 console.log(whole.status, "after", after.model.calls.length, "more:", whole.output?.content);
 // #endregion
 
@@ -49,7 +49,7 @@ await after.team.journal.close();
 
 // #region fork
 const other = teamWith("long");
-const fork = await other.team.fork("sea", { at: 1 }).result; // event 1 is the idea: everything after it happens anew
+const fork = await other.team.fork("sea", { at: 1, rounds: 10 }).result; // event 1 is the idea: everything after it happens anew
 console.log(fork.output?.content);
 console.log(`reused ${fork.fork?.reused}, paid ${fork.fork?.paid}, first difference in ${fork.fork?.difference?.act}`);
 await other.team.journal.close();

@@ -19,6 +19,7 @@ const mail = defineTool({
   name: "mail",
   description: "Sends a message to a person.",
   parameters: z.object({ to: z.email(), text: z.string().max(500) }),
+  effect: "write", // a person is asked first, unless a rule says otherwise
   timeout: 10_000,
   idempotent: false, // sent twice is sent twice: after a crash nobody sends it again by themselves
   execute: async ({ to, text }, { signal, key }) => {

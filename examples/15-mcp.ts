@@ -10,7 +10,8 @@ const script = createRequire(import.meta.url).resolve("@modelcontextprotocol/ser
 const server = await mcpServer({ name: "demo", server: { command: process.execPath, args: [script, "stdio"] } });
 const model = scriptedModel([
   { toolCalls: [{ id: "call_1", type: "function", function: { name: "demo_get-sum", arguments: '{"a": 2, "b": 40}' } }] },
-  ({ messages }) => `The server says: ${messages.at(-1)?.content}`,
+  // Text of a server stands between two marks, under a line that names its source.
+  ({ messages }) => `The server says: ${messages.at(-1)?.content?.split("\n").at(-2)}`,
 ]);
 const agent = new Agent({
   name: "adder",

@@ -1,3 +1,4 @@
+import { checkProjectOptions } from "../actions/project-action.ts";
 import { WriteDesign, WritePrd } from "../actions/index.ts";
 import { type Reaction, Role } from "../src/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";
@@ -10,8 +11,10 @@ export class Architect extends Role {
   override readonly constraints: string = "use what the platform has; write in the language of the requirements";
   override readonly reactions: readonly Reaction[];
 
-  constructor({ workspace }: { readonly workspace: Workspace }) {
+  constructor(options: { readonly workspace: Workspace }) {
     super();
+    checkProjectOptions("new Architect", options, { workspace: true });
+    const { workspace } = options;
     this.reactions = [{ on: WritePrd, do: new WriteDesign({ workspace }) }];
   }
 }

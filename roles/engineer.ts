@@ -1,5 +1,6 @@
+import { checkProjectOptions } from "../actions/project-action.ts";
 import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks } from "../actions/index.ts";
-import { type Address, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../src/index.ts";
+import { type Address, type Known, type Reaction, Role, ROUTE_TO_ALL, ROUTE_TO_SELF } from "../src/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";
 
 /** How an engineer works. */
@@ -10,6 +11,8 @@ export interface EngineerOptions {
   /** Most rounds of review for each file. Default 2. */
   readonly reviewRounds?: number;
 }
+
+const engineerOptions: Known<EngineerOptions> = { workspace: true, codeReview: true, reviewRounds: true };
 
 /**
  * Writes the code, reviews it, and repairs what failing tests find. Reports of tests are not watched but sent to the engineer while they
@@ -23,8 +26,10 @@ export class Engineer extends Role {
   override readonly watch: readonly Address[] = [WritePrd, WriteDesign, WriteTasks];
   override readonly reactions: readonly Reaction[];
 
-  constructor({ workspace, codeReview = true, reviewRounds = 2 }: EngineerOptions) {
+  constructor(options: EngineerOptions) {
     super();
+    checkProjectOptions("new Engineer", options, engineerOptions);
+    const { workspace, codeReview = true, reviewRounds = 2 } = options;
     const writeCode = new WriteCode({ workspace, sendTo: [codeReview ? ROUTE_TO_SELF : ROUTE_TO_ALL] });
     const review: Reaction = { on: WriteCode, needs: [], do: new WriteCodeReview({ workspace, rounds: reviewRounds }) };
     this.reactions = [

@@ -1,3 +1,4 @@
+import { checkProjectOptions } from "../actions/project-action.ts";
 import { WritePrd } from "../actions/index.ts";
 import { type Reaction, Role, UserRequirement } from "../src/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";
@@ -10,8 +11,10 @@ export class ProductManager extends Role {
   override readonly constraints: string = "write in the language of the user; ask for nothing that the idea does not need";
   override readonly reactions: readonly Reaction[];
 
-  constructor({ workspace }: { readonly workspace: Workspace }) {
+  constructor(options: { readonly workspace: Workspace }) {
     super();
+    checkProjectOptions("new ProductManager", options, { workspace: true });
+    const { workspace } = options;
     this.reactions = [{ on: UserRequirement, do: new WritePrd({ workspace }) }];
   }
 }

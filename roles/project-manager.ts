@@ -1,3 +1,4 @@
+import { checkProjectOptions } from "../actions/project-action.ts";
 import { WriteDesign, WritePrd, WriteTasks } from "../actions/index.ts";
 import { type Reaction, Role } from "../src/index.ts";
 import type { Workspace } from "../src/workspace/index.ts";
@@ -10,8 +11,10 @@ export class ProjectManager extends Role {
   override readonly constraints: string = "leave no file of the design out; write in the language of the requirements";
   override readonly reactions: readonly Reaction[];
 
-  constructor({ workspace }: { readonly workspace: Workspace }) {
+  constructor(options: { readonly workspace: Workspace }) {
     super();
+    checkProjectOptions("new ProjectManager", options, { workspace: true });
+    const { workspace } = options;
     this.reactions = [{ on: WriteDesign, needs: [WritePrd, WriteDesign], do: new WriteTasks({ workspace }) }];
   }
 }

@@ -1,5 +1,6 @@
+import { checkProjectOptions } from "../actions/project-action.ts";
 import { DebugError, RunTests, WriteCode, WriteCodeReview, WriteDesign, WritePrd, WriteTasks, WriteTest } from "../actions/index.ts";
-import { type Address, type Reaction, Role, ROUTE_TO_SELF } from "../src/index.ts";
+import { type Address, type Known, type Reaction, Role, ROUTE_TO_SELF } from "../src/index.ts";
 import type { Sandbox, Workspace } from "../src/workspace/index.ts";
 
 /** How a QA engineer works. */
@@ -15,6 +16,14 @@ export interface QaEngineerOptions {
   readonly testTimeout?: number;
 }
 
+const qaEngineerOptions: Known<QaEngineerOptions> = {
+  workspace: true,
+  sandbox: true,
+  codeReview: true,
+  debugRounds: true,
+  testTimeout: true,
+};
+
 /** Writes the tests, runs them, and runs them again after each repair. */
 export class QaEngineer extends Role {
   override readonly name: string = "Edward";
@@ -24,8 +33,10 @@ export class QaEngineer extends Role {
   override readonly watch: readonly Address[];
   override readonly reactions: readonly Reaction[];
 
-  constructor({ workspace, sandbox, codeReview = true, debugRounds = 3, testTimeout }: QaEngineerOptions) {
+  constructor(options: QaEngineerOptions) {
     super();
+    checkProjectOptions("new QaEngineer", options, qaEngineerOptions);
+    const { workspace, sandbox, codeReview = true, debugRounds = 3, testTimeout } = options;
     const code = codeReview ? WriteCodeReview : WriteCode;
     const timeout = testTimeout === undefined ? {} : { timeout: testTimeout };
     this.watch = [WritePrd, WriteDesign, WriteTasks, code, DebugError];

@@ -1,4 +1,5 @@
-import type { Role } from "../src/index.ts";
+import { checkProjectOptions } from "../actions/project-action.ts";
+import type { Known, Role } from "../src/index.ts";
 import { refusedSandbox, type Sandbox, type Workspace } from "../src/workspace/index.ts";
 import { Architect } from "./architect.ts";
 import { Engineer } from "./engineer.ts";
@@ -24,15 +25,26 @@ export interface SoftwareCompanyOptions {
   readonly testTimeout?: number;
 }
 
+const companyOptions: Known<SoftwareCompanyOptions> = {
+  workspace: true,
+  sandbox: true,
+  codeReview: true,
+  runTests: true,
+  debugRounds: true,
+  reviewRounds: true,
+  testTimeout: true,
+};
+
 const nothingRuns = refusedSandbox("running them is switched off", "Run them in the project's folder with: node --test");
 
 /**
  * The roles that take an idea to a tested project: product manager, architect, project manager, engineer, QA engineer. Hire them all. The
  * output of the run is the last report of the tests.
  *
- * @throws UsageError `OPTION_INVALID` for a number of rounds that is none.
+ * @throws UsageError `OPTION_INVALID` for a number of rounds that is none, `OPTION_UNKNOWN`
  */
 export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
+  checkProjectOptions("softwareCompany", options, companyOptions);
   const { workspace, sandbox, codeReview = true, runTests = true, debugRounds = 3, reviewRounds = 2, testTimeout } = options;
   const timeout = testTimeout === undefined ? {} : { testTimeout };
   return [

@@ -12,21 +12,43 @@ export {
   ROUTE_TO_SELF,
   UserRequirement,
 } from "./message/address.ts";
-export { createMessage, type Message, type MessageFields, MessageSchema, parseMessage, serializeMessage } from "./message/message.ts";
+export {
+  createMessage,
+  type Message,
+  type MessageFields,
+  type MessageRole,
+  MessageSchema,
+  parseMessage,
+  serializeMessage,
+} from "./message/message.ts";
+export type { Mailbox } from "./message/mailbox.ts";
 export { MessageQueue } from "./message/message-queue.ts";
 export type { Receipt } from "./message/receipt.ts";
 
 // Something can answer.
 export { type ChatMessage, type ImagePart, toChat, type ToolCall } from "./model/chat-message.ts";
-export type { ChatChunk, ChatModel, ChatRequest, ChatResponse, FinishReason, ReplyFormat, ToolSpec, Usage } from "./model/chat-model.ts";
+export type {
+  ChatChunk,
+  ChatModel,
+  ChatOptions,
+  ChatRequest,
+  ChatResponse,
+  FinishReason,
+  ReplyFormat,
+  ToolCallDelta,
+  ToolSpec,
+  Usage,
+} from "./model/chat-model.ts";
+export type { DeltaInfo } from "./model/told-text.ts";
 export { type Cost, formatCost, formatUsd, type MicroUsd, usd } from "./model/money.ts";
+export type { Spending, Spendings } from "./model/spending.ts";
 export type { LimitOptions } from "./model/limits.ts";
 export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
 
 // It is remembered.
 export { BrainMemory, type BrainCallOptions, type BrainLoad } from "./memory/brain-memory.ts";
 export type { BrainMemoryOptions } from "./memory/brain-options.ts";
-export type { Cache, CacheEntry, CacheKeyParts } from "./memory/cache.ts";
+export type { Cache, CacheEntry, CacheKeyParts, ReplaceOptions } from "./memory/cache.ts";
 export { Memory } from "./memory/memory.ts";
 export type { MessageMemory, ReadableMemory } from "./memory/message-memory.ts";
 export { Plan } from "./memory/plan.ts";
@@ -54,11 +76,12 @@ export type { LexicalHit, LexicalIndex } from "./memory/lexical-index.ts";
 
 // And shown to a role before it asks.
 export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";
-export type { Recalled, RecalledMessage } from "./memory/recollection.ts";
+export type { Recalled } from "./memory/recollection.ts";
+export type { RecalledMessage } from "./memory/related-messages.ts";
 
 // A unit of work.
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./action/action.ts";
-export type { ActionContext, AskOptions, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./action/context.ts";
+export type { ActionContext, AskOptions, Deps, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./action/context.ts";
 
 // Someone does it.
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
@@ -80,21 +103,26 @@ export type { Passage, ValueDifference } from "./run/value-difference.ts";
 
 // They share a world.
 export { Environment } from "./environment/environment.ts";
-export type { EnvironmentOptions } from "./environment/environment-options.ts";
+export type { EnvironmentOptions, EnvironmentRunOptions } from "./environment/environment-options.ts";
 export type { RoleView } from "./environment/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./tool/human-port.ts";
 export type { RunResult } from "./environment/run-result.ts";
 
 // And are hired for a goal.
 export type { Run } from "./team/run.ts";
-export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./team/stop-condition.ts";
+export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./environment/stop-condition.ts";
 export { Team } from "./team/team.ts";
 export type { ForkOptions, ReplayOptions, ResumeOptions, RunOptions, TeamOptions } from "./team/team-options.ts";
+
+// Options are checked by their names.
+export { checkKnownOptions, type Known } from "./kernel/known-options.ts";
 
 // When something is wrong, or only interrupted.
 export {
   AbortedError,
+  ActionError,
   BudgetError,
+  CacheError,
   ControlError,
   DifferenceError,
   JournalError,
@@ -111,6 +139,7 @@ export {
   WaitingError,
   WorkspaceError,
 } from "./kernel/errors.ts";
+export type { ErrorJson } from "./kernel/errors.ts";
 export type { Clock } from "./kernel/clock.ts";
 export type { Logger } from "./kernel/emit.ts";
 export type { Json } from "./kernel/json.ts";

@@ -3,11 +3,13 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { entryPoints, filesBelow, manifest, root } from "./architecture/read-house.ts";
+import { anchors, links } from "./docs/markdown.ts";
 
 interface Locked {
   readonly version?: string;
   readonly integrity?: string;
   readonly dev?: boolean;
+  readonly devOptional?: boolean;
   readonly optional?: boolean;
   readonly license?: string;
   readonly hasInstallScript?: boolean;
@@ -19,6 +21,8 @@ interface Locked {
 }
 
 const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as { readonly packages: Readonly<Record<string, Locked>> };
+/** Peers that npm installs unless the user has them already: they are no development packages for a user. */
+const requiredPeers = Object.keys(manifest.peerDependencies).filter((name) => manifest.peerDependenciesMeta[name]?.optional !== true);
 const production = productionPackages();
 const FREE_LICENSES = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD"];
 /**
@@ -29,7 +33,7 @@ const FREE_LICENSES = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause
 const MAX_INSTALLED = 47_000_000;
 /** Packages of one install on one machine. Of the builds of SQLite npm takes those for its system and processor. */
 const MAX_PACKAGES = 16;
-/** Bytes of everything that is packed, unpacked: what runs, its types, and the demo. */
+/** Bytes of everything that is packed, unpacked: what runs, its types, the demo, the pages and the examples. */
 const MAX_PACKED = 3_000_000;
 
 describe("what an install brings", () => {
@@ -82,19 +86,27 @@ describe("what an install brings", () => {
     expect(readFileSync(join(root, "LICENSE"), "utf8")).toMatch(/^MIT License\n/);
   });
 
-  it("is what the lockfile marks as not for development", () => {
-    const unmarked = Object.entries(lock.packages).filter(([path, entry]) => path !== "" && entry.dev !== true);
-    expect(unmarked.map(([path]) => path).sort()).toEqual([...production.keys()].sort());
+  it("is what the lockfile marks as not for development, and the required peers", () => {
+    const unmarked = Object.entries(lock.packages).filter(
+      ([path, entry]) => path !== "" && entry.dev !== true && entry.devOptional !== true,
+    );
+    const peers = requiredPeers.map((name) => `node_modules/${name}`);
+    expect([...unmarked.map(([path]) => path), ...peers].sort()).toEqual([...production.keys()].sort());
   });
 });
 
 describe("the lockfile", () => {
-  it("locks what package.json asks for, by exact versions", () => {
-    const asked = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
-    expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
-    expect(asked.map(([name, version]) => [name, version])).toEqual(
-      asked.map(([name]) => [name, lock.packages[`node_modules/${name}`]?.version]),
-    );
+  it("pins every package by an exact version: a range would let another one in", () => {
+    const entries = Object.entries(lock.packages).filter(([path]) => path !== "");
+    expect(entries.filter(([, { version = "" }]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+    const tools = Object.entries(manifest.devDependencies);
+    expect(tools).toEqual(tools.map(([name]) => [name, lock.packages[`node_modules/${name}`]?.version]));
+  });
+
+  it("holds a version within the range of each runtime dependency and peer that is tested", () => {
+    const asked = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies });
+    const outside = asked.filter(([name, range]) => !isWithinCaret(lock.packages[`node_modules/${name}`]?.version ?? "", range));
+    expect(outside).toEqual([]);
   });
 
   it("holds every optional package that a locked one names, for all platforms: without them `npm ci` refuses the whole file", () => {
@@ -130,9 +142,20 @@ describe("package.json", () => {
     expect(readFileSync(join(root, "src/cli/main.ts"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
-  it("packs what runs, its types and the demo, and little of each", () => {
+  it("asks for runtime dependencies by a range, so that a user's project shares its copies, and leaves zod to the user", () => {
+    const asked = Object.values({ ...manifest.dependencies, ...manifest.peerDependencies });
+    expect(asked.filter((range) => !/^\^\d+\.\d+\.\d+$/.test(range))).toEqual([]);
+    expect(manifest.dependencies).not.toHaveProperty("zod");
+    expect(requiredPeers).toEqual(["zod"]);
+    expect(manifest.devDependencies).toHaveProperty("zod");
+  });
+
+  it("packs what runs, its types, the demo, the pages and the examples, and little of each", () => {
     const packed = packedFiles();
-    const strange = packed.filter(({ path }) => !/^dist\/.*\.(js|d\.ts)$|^demo\/|^(package\.json|README\.md|LICENSE)$/.test(path));
+    const kinds = /^dist\/.*\.(js|d\.ts)$|^demo\/|^docs\/.*\.md$|^examples\/[\w-]+\.ts$|^(package\.json|[A-Z]+\.md|LICENSE)$/;
+    const strange = packed.filter(({ path }) => !kinds.test(path));
+    const paths = new Set(packed.map(({ path }) => path));
+    expect([...filesBelow("docs", ".md"), ...filesBelow("examples", ".ts")].filter((path) => !paths.has(path))).toEqual([]);
     expect(strange).toEqual([]);
     const bytes = packed.reduce((sum, { size }) => sum + size, 0);
     expect(bytes).toBeGreaterThan(MAX_PACKED / 3);
@@ -150,20 +173,43 @@ describe("package.json", () => {
   });
 
   it("packs nothing that is not there", () => {
-    const missing = manifest.files.filter((path) => !path.startsWith("dist/") && !existsSync(join(root, path)));
+    const missing = manifest.files.filter((path) => !path.startsWith("dist/") && !existsSync(join(root, path.replace(/\/\*.*$/, ""))));
     expect(missing).toEqual([]);
+  });
+
+  it("packs every page that a packed page links to", () => {
+    const packed = new Set(packedFiles().map(({ path }) => path));
+    const pages = [...packed].filter((path) => path.endsWith(".md"));
+    expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/guide.md", "docs/guides/agents.md"]));
+    const dead = pages.flatMap((page) =>
+      links(readFileSync(join(root, page), "utf8"))
+        .map(({ path, anchor }) => ({ target: path === "" ? page : posix.join(posix.dirname(page), path), anchor }))
+        .filter(({ target, anchor }) => !isPackedTarget(packed, target) || (anchor !== "" && !hasHeading(target, anchor)))
+        .map(({ target, anchor }) => `${page} > ${target}#${anchor}`),
+    );
+    expect(dead).toEqual([]);
   });
 });
 
-function packedFiles(): readonly { readonly path: string; readonly size: number }[] {
+interface PackedFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+let packedOnce: readonly PackedFile[] | undefined;
+
+function packedFiles(): readonly PackedFile[] {
+  packedOnce ??= askNpm();
+  return packedOnce;
+}
+
+function askNpm(): readonly PackedFile[] {
   const { stdout, stderr } = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: root,
     encoding: "utf8",
     shell: process.platform === "win32",
   });
-  const [packed] = JSON.parse(stdout || `"${stderr}"`) as readonly {
-    readonly files: readonly { readonly path: string; readonly size: number }[];
-  }[];
+  const [packed] = JSON.parse(stdout || `"${stderr}"`) as readonly { readonly files: readonly PackedFile[] }[];
   return packed?.files ?? [];
 }
 
@@ -176,7 +222,7 @@ function importsOf(path: string): string[] {
 /** What npm installs for a user: the dependencies, theirs, and so on, found by walking the lockfile as Node resolves. */
 function productionPackages(): ReadonlyMap<string, Locked> {
   const found = new Map<string, Locked>();
-  const open = Object.keys(manifest.dependencies).map((name) => folderOf("", name));
+  const open = [...Object.keys(manifest.dependencies), ...requiredPeers].map((name) => folderOf("", name));
   for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
     if (found.has(folder)) continue;
     const entry = lock.packages[folder] ?? {};
@@ -195,6 +241,25 @@ function folderOf(from: string, name: string): string {
 
 function isLocked(from: string, name: string): boolean {
   return folderOf(from, name) in lock.packages;
+}
+
+/** A file that is packed, or a folder of which something is. */
+function isPackedTarget(packed: ReadonlySet<string>, target: string): boolean {
+  const folder = `${target.replace(/\/$/, "")}/`;
+  return packed.has(target) || [...packed].some((path) => path.startsWith(folder));
+}
+
+function hasHeading(page: string, anchor: string): boolean {
+  return !page.endsWith(".md") || anchors(readFileSync(join(root, page), "utf8")).has(anchor);
+}
+
+/** Whether a version is at least the lowest of a caret range and of its leading number that is not zero. */
+function isWithinCaret(version: string, range: string): boolean {
+  const [lowest, found] = [range.replace(/^\^/, ""), version].map((one) => one.split(".").map(Number));
+  if (lowest === undefined || found === undefined) return false;
+  const fixed = lowest.findIndex((part) => part !== 0) + 1;
+  const [way] = lowest.map((part, at) => (found[at] ?? NaN) - part).filter((difference) => difference !== 0);
+  return lowest.slice(0, fixed).every((part, at) => found[at] === part) && (way === undefined || way > 0);
 }
 
 function isPacked(path: string): boolean {

@@ -1,13 +1,15 @@
+import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { address, callable, listPart, misfitIn, misfitText, optional, type Part, part, schema, text } from "./part.ts";
+import { address, callable, listPart, misfitIn, misfitText, optional, type Part, part, schemaPart, text } from "./part.ts";
 
 const parts: readonly Part[] = [
   part("name", { fits: isActionName, expected: "a text that is not empty", todo: "Its name is its identity in routing." }),
   ...[
     part("description", { ...text, todo: "Tell the model what it does." }),
     listPart("needs", { ...address, todo: "Write needs: [WriteDraft]." }),
-    part("output", { ...schema, todo: "Write output: z.object({ ... })." }),
+    schemaPart("output"),
+    schemaPart("state"),
     ...["prompt", "run", "render", "sendTo"].map((name) => part(name, { ...callable, todo: `Write ${name}: (ctx) => ... .` })),
   ].map(optional),
 ];
@@ -24,6 +26,7 @@ export function assertActionParts(options: unknown): void {
       `Expected the parts of an action, got ${valueText(options)}. Write defineAction({ name, ... }).`,
     );
   }
+  takes("defineAction", "options", options, readable);
   const misfit = misfitIn(options, parts);
   if (misfit === undefined) return;
   const { name } = options as { readonly name?: unknown };

@@ -1,10 +1,11 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import { assertActionParts, isActionName } from "./action-parts.ts";
-import type { ActionContext } from "./context.ts";
+import type { ActionContext, CustomState } from "./context.ts";
 
 /** What to do about a value that should be an action and is none. */
 export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
@@ -30,6 +31,8 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   readonly needs: N = [] as readonly Address[] as N;
   /** Guards and types what the action says. */
   readonly output: z.ZodType<O> | undefined = undefined;
+  /** The part of its role's custom state that it needs. A role whose state does not start with that cannot be hired. */
+  readonly state: z.ZodType | undefined = undefined;
 
   /** The prompt for the model, when `run` is not given. Default: the description, then what there is to work on. */
   prompt(ctx: ActionContext<InputsOf<N>>): string {
@@ -52,27 +55,43 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
 export type Produced<O> = (unknown extends O ? string | Message : O | Message<O>) | readonly Message[] | void | undefined;
 
 /** What {@link defineAction} takes. */
-export interface ActionOptions<S extends z.ZodType, N extends readonly Address[]> {
+export interface ActionOptions<S extends z.ZodType, N extends readonly Address[], T = CustomState> {
   readonly name: string;
   readonly description?: string;
   readonly needs?: N;
   readonly output?: S;
-  prompt?(ctx: ActionContext<InputsOf<N>>): string;
-  run?(ctx: ActionContext<InputsOf<N>>): Awaitable<Produced<z.infer<S>>>;
+  /** The part of its role's custom state that it needs; types `ctx.state`. */
+  readonly state?: z.ZodType<T>;
+  prompt?(ctx: ActionContext<InputsOf<N>, T>): string;
+  run?(ctx: ActionContext<InputsOf<N>, T>): Awaitable<Produced<z.infer<S>>>;
   render?(output: z.infer<S>): string;
-  sendTo?(ctx: ActionContext<InputsOf<N>>, output: z.infer<S> | undefined): readonly Address[];
+  sendTo?(ctx: ActionContext<InputsOf<N>, T>, output: z.infer<S> | undefined): readonly Address[];
 }
+
+const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
+  name: true,
+  description: true,
+  needs: true,
+  output: true,
+  state: true,
+  prompt: true,
+  run: true,
+  render: true,
+  sendTo: true,
+};
 
 /**
  * Makes an action from its parts.
  *
  * @throws UsageError `ACTION_INVALID` when the name is empty, or a part is not what it is called.
  */
-export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly []>(
-  options: ActionOptions<S, N>,
+export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly [], T = CustomState>(
+  options: ActionOptions<S, N, T>,
 ): Action<z.infer<S>, N> {
   assertActionParts(options);
-  return Object.freeze(new DefinedAction(options));
+  checkKnownOptions(`defineAction ${JSON.stringify(options.name)}`, options, actionOptions);
+  // From here on it is the role's schema that says what the state is: the two are compared when the role is hired.
+  return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
 }
 
 class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends Action<z.infer<S>, N> {
@@ -80,6 +99,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
   override readonly description: string;
   override readonly needs: N;
   override readonly output: z.ZodType<z.infer<S>> | undefined;
+  override readonly state: z.ZodType | undefined;
 
   constructor(options: ActionOptions<S, N>) {
     super();
@@ -87,6 +107,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
     this.description = options.description ?? "";
     this.needs = options.needs ?? ([] as readonly Address[] as N);
     this.output = options.output as z.ZodType<z.infer<S>> | undefined;
+    this.state = options.state;
     if (options.prompt !== undefined) this.prompt = options.prompt.bind(options);
     if (options.run !== undefined) this.run = options.run.bind(options) as Action<z.infer<S>, N>["run"];
     if (options.render !== undefined) this.render = options.render.bind(options);

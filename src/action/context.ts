@@ -1,4 +1,6 @@
+import type { Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
+import type { BudgetPool } from "../kernel/budget.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
@@ -10,6 +12,7 @@ import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/stepped-model.ts";
+import type { DeltaInfo } from "../model/told-text.ts";
 
 /** Who a role is, as prompts and screens tell it. */
 export interface RoleCard {
@@ -35,9 +38,27 @@ export interface AskOptions {
    * door, and what goes to `rc.model`, comes without.
    */
   readonly recall?: string | false;
-  /** Gets the reply in pieces while it comes; answered from a record, it gets one call with the whole text. */
-  readonly onDelta?: (text: string) => void;
+  /**
+   * Gets the reply in pieces while it comes; answered from a record, it gets one call with the whole text. A try that breaks is asked again,
+   * and the next one tells its text from the beginning: `info.try` is another then, and `info.step` where a reply did not fit its schema
+   * and was asked for again. {@link onVoid} says which text counts no more.
+   */
+  readonly onDelta?: (text: string, info: DeltaInfo) => void;
+  /** Told that the text of a try counts no more: the try broke, or its reply did not fit the schema. Comes before any later text. */
+  readonly onVoid?: (info: DeltaInfo) => void;
 }
+
+/** Their names. @internal */
+export const askOptions: Known<AskOptions> = {
+  system: true,
+  images: true,
+  model: true,
+  temperature: true,
+  maxTokens: true,
+  recall: true,
+  onDelta: true,
+  onVoid: true,
+};
 
 /** How a side effect is recorded. */
 export interface StepOptions {
@@ -48,6 +69,9 @@ export interface StepOptions {
   /** Its answer depends on more than its request says, as that of a read of files does: a fork asks anew, and takes none from its parent. Default false. */
   readonly fresh?: boolean;
 }
+
+/** Their names. @internal */
+export const stepOptions: Known<StepOptions> = { idempotent: true, again: true, fresh: true };
 
 /** A person who can be asked. */
 export interface Human {
@@ -70,6 +94,11 @@ export interface Human {
 export interface EffectDoor extends StepDoor {
   readonly ask: RoleContext["ask"];
   readonly human: Human;
+  /**
+   * The budget of this run with all that bind it, for a run or an agent that the effect starts: give it as their `budget`. What they
+   * spend is part of the step's cost, so it is recorded with the step and is not paid or counted again when the run goes on.
+   */
+  readonly budget: BudgetPool;
 }
 
 /** What each reaction of a role consumed last: ids of messages by the name of the need. Changes take effect when the activation ends. */
@@ -78,6 +107,16 @@ export interface JoinMarks {
   consumed(reaction: number): Readonly<Record<string, string>> | undefined;
   consume(reaction: number, inputs: Readonly<Record<string, string>>): void;
 }
+
+/**
+ * What roles get from outside: connections, clients, settings. Empty until a program says what it has:
+ *
+ * `declare module "troupe" { interface Deps { readonly db: Database } }`
+ *
+ * Given to a team or an environment as `deps`, and found as `ctx.deps`. Never recorded, and no part of what a role is: a run goes on, is
+ * replayed and forked with those that are given then. What is asked of them belongs into a step, which records the answer.
+ */
+export interface Deps {}
 
 /** Custom state of a role in one run: plain JSON, changed in place, kept when the activation ends. */
 export type CustomState = Record<string, unknown>;
@@ -97,6 +136,12 @@ export interface RoleContext<S = CustomState> {
   /** The remembered messages whose cause the role watches. */
   readonly important: readonly Message[];
   state: S;
+  /**
+   * The `deps` of the team or the environment.
+   *
+   * @throws UsageError `DEPS_MISSING` when it was given none
+   */
+  readonly deps: Deps;
   plan: Plan;
   readonly joins: JoinMarks;
   readonly signal: AbortSignal;
@@ -158,6 +203,8 @@ export interface RoleContext<S = CustomState> {
   keeps?(value: unknown): boolean;
   /** Told which action begins. @internal */
   began?(action: string): void;
+  /** Told what an action threw. @internal */
+  broke?(action: string, error: unknown): void;
 }
 
 /** What an action is given: the role's context and what it shall work on. */

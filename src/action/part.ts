@@ -1,5 +1,6 @@
 import { valueText } from "../kernel/value-text.ts";
 import type { Addressable } from "../message/address.ts";
+import { valueFault } from "../model/zod-schema.ts";
 
 /** A named part of a definition, such as a role's actions, and what it must be. */
 export interface Part {
@@ -14,6 +15,8 @@ export interface Misfit {
   readonly at: string;
   readonly expected: string;
   readonly came: unknown;
+  /** What came, where words tell it better than the value. */
+  readonly got?: string;
   readonly todo: string;
 }
 
@@ -45,6 +48,17 @@ export function definitionsPart(name: string, { fits, expected, todo }: Kind, pa
   });
 }
 
+/** A part that is a schema of values that are recorded and handed on. */
+export function schemaPart(name: string): Part {
+  return {
+    name,
+    misfit(came) {
+      const fault = valueFault(came);
+      return fault && { at: name, came, ...fault };
+    },
+  };
+}
+
 /** A part that may be left out. */
 export function optional({ name, misfit }: Part): Part {
   return { name, misfit: (value) => (value === undefined ? undefined : misfit(value)) };
@@ -60,8 +74,8 @@ export function misfitIn(definition: object, parts: readonly Part[]): Misfit | u
 }
 
 /** A misfit in words: what was expected, what came, what to do. */
-export function misfitText({ at, expected, came, todo }: Misfit, owner: string): string {
-  return `Expected ${at} of ${owner} to be ${expected}, got ${valueText(came)}. ${todo}`;
+export function misfitText({ at, expected, came, got, todo }: Misfit, owner: string): string {
+  return `Expected ${at} of ${owner} to be ${expected}, got ${got ?? valueText(came)}. ${todo}`;
 }
 
 function itemsPart(name: string, { expected, todo }: Omit<Kind, "fits">, misfitOf: (item: unknown) => Misfit | undefined): Part {
@@ -83,10 +97,6 @@ function itemsPart(name: string, { expected, todo }: Omit<Kind, "fits">, misfitO
 export const text: Omit<Kind, "todo"> = { fits: (value) => typeof value === "string", expected: "a text" };
 export const callable: Omit<Kind, "todo"> = { fits: (value) => typeof value === "function", expected: "a function" };
 export const address: Omit<Kind, "todo"> = { fits: hasName, expected: "a name, an action, a role or an Action class" };
-export const schema: Omit<Kind, "todo"> = {
-  fits: (value) => typeof (value as { readonly safeParse?: unknown } | null | undefined)?.safeParse === "function",
-  expected: "a zod schema",
-};
 
 function hasName(value: unknown): boolean {
   if (typeof value === "string") return true;

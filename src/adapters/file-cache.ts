@@ -1,12 +1,14 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, link, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { CacheError, UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
-import { type Cache, type CacheEntry, CacheError, checkedTtl, refuseClosed } from "../memory/cache.ts";
+import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
+import { FileLock, isAbsent, LOCK_ENDS } from "./file-lock.ts";
 
-export { CacheError } from "../memory/cache.ts";
+export { CacheError } from "../kernel/errors.ts";
 
 /*
  * A cache in a folder, one file for each key.
@@ -14,7 +16,8 @@ export { CacheError } from "../memory/cache.ts";
  * F1 a file is whole or not there: it is written beside its place and renamed into it, so that a process that dies leaves the old entry. F2 its
  * name is a hash of the key, so no key leads out of the folder, is too long, or meets another that differs in case. F3 what is read must have
  * its checksum and its key; else it is damaged, not missing. F4 a file's time of change is when it expires: what is long over is found
- * without being read, and removed. F5 files are their owner's alone from birth.
+ * without being read, and removed. F5 files are their owner's alone from birth. F6 `replace` compares and writes
+ * under a lock of the key (`file-lock.ts`), so that of several processes one writes; a `set` of another process does not ask for it.
  *
  * Entries outlive the process, `kill -9` included. They are not forced onto the disk one by one: after a loss of power the last seconds may be gone
  * or, F3, damaged.
@@ -27,13 +30,15 @@ export interface FileCacheOptions {
   readonly clock?: Clock;
 }
 
+const fileCacheOptions: Known<FileCacheOptions> = { dir: true, clock: true };
+
 const VERSION = 1;
 /** What is over is looked for once in so many writes. */
 const WRITES_PER_SWEEP = 1000;
 /** A beginning that nobody finished within this time, in milliseconds, is nobody's. */
 const ABANDONED = 60 * 60 * 1000;
 const ENTRY = /^[0-9a-f]{64}\.json$/;
-const BEGINNING = /^[0-9a-f]{64}\.[0-9a-f]{12}\.tmp$/;
+const BEGINNING = new RegExp(`^[0-9a-f]{64}(\\.[0-9a-f]{12}\\.tmp|${LOCK_ENDS})$`);
 
 /**
  * A cache in files.
@@ -41,7 +46,9 @@ const BEGINNING = /^[0-9a-f]{64}\.[0-9a-f]{12}\.tmp$/;
  * @throws UsageError `OPTION_INVALID` without a folder. What is wrong with the folder is told by the first write, as a CacheError
  * `CACHE_UNWRITABLE`, or by a read, as `CACHE_UNREADABLE`.
  */
-export function fileCache({ dir, clock = systemClock }: FileCacheOptions): Cache {
+export function fileCache(options: FileCacheOptions): Cache {
+  checkGivenOptions("fileCache", options, fileCacheOptions);
+  const { dir, clock = systemClock } = options;
   if (typeof dir !== "string" || dir === "" || dir.includes("\0")) {
     throw new UsageError("OPTION_INVALID", `Expected the folder of a cache, got ${JSON.stringify(dir)}.`);
   }
@@ -63,6 +70,10 @@ class FolderCache implements Cache {
 
   async get(key: string): Promise<CacheEntry> {
     refuseClosed(this.#isClosed);
+    return this.#read(key);
+  }
+
+  async #read(key: string): Promise<CacheEntry> {
     let text: string;
     try {
       text = await readFile(this.#place(nameOf(key)), "utf8");
@@ -78,8 +89,30 @@ class FolderCache implements Cache {
   async set(key: string, value: string, ttl: number): Promise<void> {
     refuseClosed(this.#isClosed);
     const expires = this.#clock.now() + checkedTtl(ttl);
-    await this.#inTurn(nameOf(key), () => this.#write(nameOf(key), entryText(key, value, expires), expires));
+    await this.#inTurn(nameOf(key), async () => {
+      await this.#prepare();
+      await this.#write(nameOf(key), entryText(key, value, expires), expires);
+    });
     if (this.#writes++ % WRITES_PER_SWEEP === 0) await this.#sweep();
+  }
+
+  async replace(key: string, value: string, { expected, ttl }: ReplaceOptions): Promise<CacheEntry | undefined> {
+    refuseClosed(this.#isClosed);
+    checkedTtl(ttl);
+    const name = nameOf(key);
+    return this.#inTurn(name, async () => {
+      await this.#prepare();
+      const lock = await this.#locked(name);
+      try {
+        const entry = await this.#read(key);
+        if (!isSameEntry(entry, expected)) return entry;
+        const expires = this.#clock.now() + ttl;
+        await this.#write(name, entryText(key, value, expires), expires, () => lock.confirm());
+        return undefined;
+      } finally {
+        await lock.release();
+      }
+    });
   }
 
   async delete(key: string): Promise<void> {
@@ -100,16 +133,35 @@ class FolderCache implements Cache {
     return join(this.#dir, `${name}.${randomBytes(6).toString("hex")}.tmp`);
   }
 
-  async #write(name: string, text: string, expires: number): Promise<void> {
-    const beginning = this.#beginning(name);
+  async #prepare(): Promise<void> {
     try {
       await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw fileError("CACHE_UNWRITABLE", "write", this.#dir, error);
+    }
+  }
+
+  async #locked(name: string): Promise<FileLock> {
+    try {
+      return await FileLock.take(join(this.#dir, name));
+    } catch (error) {
+      if (error instanceof CacheError) throw error;
+      throw fileError("CACHE_UNWRITABLE", "lock", this.#dir, error);
+    }
+  }
+
+  /** @param confirm looks, right before the entry takes its place, whether that is still allowed */
+  async #write(name: string, text: string, expires: number, confirm?: () => Promise<void>): Promise<void> {
+    const beginning = this.#beginning(name);
+    try {
       await writeFile(beginning, text, { mode: 0o600, flag: "wx" });
       await utimes(beginning, expires / 1000, expires / 1000);
+      await confirm?.();
       await rename(beginning, this.#place(name));
     } catch (error) {
       // The failure that is told is the one that came first.
       await unlink(beginning).catch(() => undefined);
+      if (error instanceof CacheError) throw error;
       throw fileError("CACHE_UNWRITABLE", "write", this.#dir, error);
     }
   }
@@ -149,7 +201,7 @@ class FolderCache implements Cache {
     return found !== undefined && found.isFile() && found.mtimeMs + grace <= this.#clock.now();
   }
 
-  #inTurn(name: string, work: () => Promise<void>): Promise<void> {
+  #inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     const turn = (this.#turns.get(name) ?? Promise.resolve()).then(work, work);
     this.#turns.set(name, turn);
     const leave = (): void => {
@@ -196,10 +248,6 @@ function readEntry(text: string, key: string): Entry | string {
 
 function codeOf(error: unknown): unknown {
   return (error as { code?: unknown } | null)?.code;
-}
-
-function isAbsent(error: unknown): boolean {
-  return codeOf(error) === "ENOENT";
 }
 
 function fileError(code: string, doing: string, dir: string, cause: unknown): CacheError {

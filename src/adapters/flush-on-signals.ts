@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { withTimeout } from "../kernel/abort.ts";
 
@@ -18,6 +19,8 @@ export interface FlushOptions {
   readonly clock?: Clock;
 }
 
+const flushOptions: Known<FlushOptions> = { signals: true, timeout: true, onError: true, clock: true };
+
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const TIMEOUT = 5_000;
 
@@ -33,6 +36,7 @@ let flushes = 0;
  * @returns stops listening
  */
 export function flushOnSignals(memories: Flushable | readonly Flushable[], o: FlushOptions = {}): () => void {
+  checkKnownOptions("flushOnSignals", o, flushOptions);
   const { signals = SIGNALS, timeout = TIMEOUT, onError = tellOnStderr, clock = systemClock } = o;
   const all = Array.isArray(memories) ? (memories as readonly Flushable[]) : [memories as Flushable];
   const stop = (): void => signals.forEach((signal) => void process.off(signal, end));

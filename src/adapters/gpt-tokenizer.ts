@@ -1,3 +1,5 @@
+import { aText, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { estimateTokens, type TokenCounter } from "../memory/tokens.ts";
 
@@ -6,6 +8,8 @@ export interface GptTokenizerOptions {
   /** A model's name at its provider, for example "gpt-5-mini" or "openai/gpt-4o". */
   readonly model: string;
 }
+
+const gptTokenizerOptions: Known<GptTokenizerOptions> = { model: true };
 
 type Encoding = "o200k_base" | "o200k_harmony" | "cl100k_base";
 type Count = (text: string, options: { readonly disallowedSpecial: Set<string> }) => number;
@@ -35,7 +39,10 @@ const PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
  * A text is counted in pieces of 2000 characters that end at a space where there is one, so only a longer run without a space may
  * count a token or two more.
  */
-export function gptTokenizer({ model }: GptTokenizerOptions): TokenCounter {
+export function gptTokenizer(options: GptTokenizerOptions): TokenCounter {
+  checkGivenOptions("gptTokenizer", options, gptTokenizerOptions);
+  const { model } = options;
+  takes("gptTokenizer", "model", model, aText);
   const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
   const encoding = ENCODINGS.find(([pattern]) => pattern.test(name))?.[1];
   if (encoding === undefined) return { name: "estimate", count: estimateTokens };

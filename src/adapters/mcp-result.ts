@@ -9,20 +9,22 @@ const MOST_IMAGES = 8;
 /**
  * What a server answered, as a tool's result: its texts one after another, its pictures, its structured content as data. What a model
  * cannot be shown (sound, bytes) is named. An answer that the server calls an error is one.
+ *
+ * @param quote makes what a model may read of a server's words
  */
-export function resultOf(answer: CallToolResult): ToolResult {
+export function resultOf(answer: CallToolResult, quote: (text: string) => string): ToolResult {
   const blocks = answer.content ?? [];
   const images = blocks.flatMap(imageOf);
   const shown = images.slice(0, MOST_IMAGES);
   const left = images.length - shown.length;
-  const lines = [...blocks.flatMap(textOf), ...(left === 0 ? [] : [`[${left} more pictures, not shown]`])];
   const data = answer.structuredContent as Json | undefined;
-  const text = lines.join("\n");
+  const text = blocks.flatMap(textOf).join("\n");
   const said = text === "" && data !== undefined ? JSON.stringify(data) : text;
-  if (answer.isError === true) return { error: said === "" ? "The server calls it an error and says no more." : said };
+  if (answer.isError === true) return { error: said === "" ? "The server calls it an error and says no more." : quote(said) };
   return {
-    output: said,
+    output: said === "" ? "" : quote(said),
     ...(shown.length === 0 ? {} : { images: shown }),
+    ...(left === 0 ? {} : { system: `${left} more pictures came and are not shown.` }),
     ...(data === undefined ? {} : { data }),
   };
 }

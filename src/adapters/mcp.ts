@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -33,6 +34,17 @@ export interface McpServerOptions {
   readonly logger?: Logger | undefined;
 }
 
+const mcpServerOptions: Known<McpServerOptions> = {
+  name: true,
+  server: true,
+  trust: true,
+  connectTimeout: true,
+  timeout: true,
+  signal: true,
+  clock: true,
+  logger: true,
+};
+
 /** A server of the Model Context Protocol, and its tools. */
 export interface McpServer {
   readonly name: string;
@@ -58,6 +70,7 @@ const NAME = /^[A-Za-z0-9_-]{1,32}$/;
  * @throws UsageError `MCP_SERVER_INVALID`, `PACKAGE_MISSING` without `@modelcontextprotocol/client`; McpError `MCP_UNREACHABLE`
  */
 export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
+  checkGivenOptions("mcpServer", options, mcpServerOptions);
   const opened = new OpenServer(options);
   try {
     await opened.refresh(options.signal);

@@ -8,24 +8,11 @@ import { redactor } from "../model/redact.ts";
 import { ReplyBuilder } from "../model/reply.ts";
 import { retryAfterOf } from "../model/retry.ts";
 import { serverError } from "../model/server-error.ts";
-import { carryOut, Unanswered } from "./openai-fetch.ts";
+import { clientOf } from "./openai-client.ts";
+import { Unanswered } from "./openai-fetch.ts";
 import { ReplyReader } from "./openai-reply.ts";
 import { requestBody, type WireDialect } from "./openai-request.ts";
-
-/** Where requests go and what goes with them. */
-export interface OpenAIServer {
-  readonly baseURL: string;
-  readonly apiKey: string;
-  /** OpenAI's own, not one that speaks like it. */
-  readonly isOpenAI: boolean;
-  readonly streams: boolean;
-  readonly organization: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: typeof fetch | undefined;
-}
-
-/** The client's own timer stays out of the way: silence and total time are watched by the caller. The longest a timer can be. */
-const NO_TIMEOUT = 2 ** 31 - 1;
+import { type OpenAIServer, secretsOf } from "./openai-server.ts";
 
 /** What is loaded with the first call. */
 interface Vendor {
@@ -44,7 +31,7 @@ export class Connection {
   constructor(server: OpenAIServer, dialect: WireDialect) {
     this.#server = server;
     this.#dialect = dialect;
-    this.#mask = redactor([server.apiKey, ...Object.values(server.headers)]);
+    this.#mask = redactor(secretsOf(server));
   }
 
   async chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
@@ -175,22 +162,8 @@ export class Connection {
     return this.#vendor;
   }
 
-  /** Admin keys, organizations and projects that the client would pick up from the environment stay here: only OpenAI's own servers get them. */
   async #open(): Promise<Vendor> {
     const [{ OpenAI: Client, APIError }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
-    const { organization, headers, fetch: send = fetch } = this.#server;
-    const client = new Client({
-      apiKey: this.#server.apiKey,
-      adminAPIKey: null,
-      baseURL: this.#server.baseURL,
-      ...(this.#server.isOpenAI ? {} : { organization: null, project: null }),
-      ...(organization === undefined ? {} : { organization }),
-      maxRetries: 0,
-      timeout: NO_TIMEOUT,
-      logLevel: "off",
-      defaultHeaders: { ...headers },
-      fetch: (url, init) => carryOut(send, url, init),
-    });
-    return { client, Stream, APIError };
+    return { client: clientOf(Client, this.#server, this.#dialect.model), Stream, APIError };
   }
 }

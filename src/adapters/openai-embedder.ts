@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { OpenAI } from "openai";
 import { z } from "zod";
 import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
@@ -10,9 +11,9 @@ import { failureOf, modelError } from "../model/failure.ts";
 import { redactor } from "../model/redact.ts";
 import { defaultRetry, retryAfterOf, retryDelay } from "../model/retry.ts";
 import { serverError } from "../model/server-error.ts";
-import type { OpenAIServer } from "./openai-connection.ts";
-import { carryOut, Unanswered } from "./openai-fetch.ts";
-import { serverOf, type ServerOptions } from "./openai-server.ts";
+import { clientOf } from "./openai-client.ts";
+import { Unanswered } from "./openai-fetch.ts";
+import { type OpenAIServer, secretsOf, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 
 /** An embedding model behind an OpenAI-compatible server. */
 export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
@@ -31,11 +32,20 @@ export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {
   readonly clock?: Clock | undefined;
 }
 
+const openAIEmbedderOptions: Known<OpenAIEmbedderOptions> = {
+  ...serverOptions,
+  dimensions: true,
+  maxBatch: true,
+  maxChars: true,
+  threshold: true,
+  prefix: true,
+  price: true,
+  clock: true,
+};
+
 const MAX_BATCH = 128;
 const MAX_CHARS = 8_000;
 const THRESHOLD = 0.3;
-/** The client's own timer stays out of the way: who asks has a limit. */
-const NO_TIMEOUT = 2 ** 31 - 1;
 
 /** Numbers as JSON: many compatible servers know no other form. */
 const ReplySchema = z.object({
@@ -58,6 +68,7 @@ interface Answered {
  * @throws ModelError `MODEL_AUTH` when there is neither a key nor a base URL. UsageError `BASE_URL_INVALID`, `OPTION_INVALID`
  */
 export function openaiEmbedder(options: OpenAIEmbedderOptions): Embedder {
+  checkGivenOptions("openaiEmbedder", options, openAIEmbedderOptions);
   const { model, dimensions, maxBatch = MAX_BATCH, maxChars = MAX_CHARS, threshold = THRESHOLD, prefix } = options;
   for (const [name, value] of Object.entries({ dimensions, maxBatch, maxChars })) {
     if (value !== undefined && !(Number.isInteger(value) && value > 0)) {
@@ -93,7 +104,7 @@ class EmbeddingsEndpoint {
     this.#model = model;
     this.#dimensions = dimensions;
     this.#clock = clock;
-    this.#mask = redactor([server.apiKey, ...Object.values(server.headers)]);
+    this.#mask = redactor(secretsOf(server));
   }
 
   async embed(texts: readonly string[], { signal, isOneTry, onUsage }: EmbedOptions): Promise<readonly number[][]> {
@@ -157,20 +168,7 @@ class EmbeddingsEndpoint {
 
   async #open(): Promise<OpenAI> {
     const { OpenAI: Client } = await import("openai");
-    const { apiKey, baseURL, isOpenAI, organization, headers, fetch: send = fetch } = this.#server;
-    return new Client({
-      apiKey,
-      adminAPIKey: null,
-      baseURL,
-      // What the client would pick up from the environment is for OpenAI's own servers alone.
-      ...(isOpenAI ? {} : { organization: null, project: null }),
-      ...(organization === undefined ? {} : { organization }),
-      maxRetries: 0,
-      timeout: NO_TIMEOUT,
-      logLevel: "off",
-      defaultHeaders: { ...headers },
-      fetch: (url, init) => carryOut(send, url, init),
-    });
+    return clientOf(Client, this.#server, this.#model);
   }
 }
 

@@ -1,15 +1,39 @@
+import type { Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { modelError } from "../model/failure.ts";
-import type { OpenAIServer } from "./openai-connection.ts";
 
 const OPENAI_URL = "https://api.openai.com/v1";
+
+/** Where requests go and what goes with them. */
+export interface OpenAIServer {
+  /** Without its query. */
+  readonly baseURL: string;
+  /** That of the base URL, which goes with each request: `?api-version=2024-06-01`, or nothing. */
+  readonly query: string;
+  readonly apiKey: string;
+  /** OpenAI's own, not one that speaks like it. */
+  readonly isOpenAI: boolean;
+  readonly streams: boolean;
+  readonly organization: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch | undefined;
+}
+
+/** Parts of requests to a server that no error may contain. Versions of an API are no secret, and its complaints name them. */
+export function secretsOf({ apiKey, headers, query }: OpenAIServer): readonly string[] {
+  const asked = [...new URLSearchParams(query)].filter(([name]) => !/version/i.test(name));
+  return [apiKey, ...Object.values(headers), ...asked.map(([, value]) => value)];
+}
 
 /** What is said of a server, for chats and embeddings alike. */
 export interface ServerOptions {
   readonly model: string;
   /** Default: `TROUPE_API_KEY`, else `OPENAI_API_KEY`; with a base URL and no key `none`, as local servers want. */
   readonly apiKey?: string | undefined;
-  /** Default: `TROUPE_BASE_URL`, else `OPENAI_BASE_URL`, else OpenAI's own. */
+  /**
+   * Default: `TROUPE_BASE_URL`, else `OPENAI_BASE_URL`, else OpenAI's own. Its query goes with each request, as Azure wants it:
+   * `https://x.openai.azure.com/openai/deployments/gpt?api-version=2024-06-01`.
+   */
   readonly baseURL?: string | undefined;
   readonly organization?: string | undefined;
   /** Sent with every request; their values are secrets and stay out of errors. */
@@ -19,6 +43,17 @@ export interface ServerOptions {
   /** Carries out the requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
+
+/** Their names. @internal */
+export const serverOptions: Known<ServerOptions> = {
+  model: true,
+  apiKey: true,
+  baseURL: true,
+  organization: true,
+  headers: true,
+  stream: true,
+  fetch: true,
+};
 
 /** Where requests go, from options and environment. @throws ModelError `MODEL_AUTH`, UsageError `BASE_URL_INVALID` */
 export function serverOf(options: ServerOptions): OpenAIServer {
@@ -36,9 +71,10 @@ export function serverOf(options: ServerOptions): OpenAIServer {
       `Expected the key for ${options.model} to be printable characters without spaces, got others. Copy it again.`,
     );
   }
-  const { href, hostname } = checkedUrl(url ?? OPENAI_URL);
+  const { origin, pathname, search, hostname } = checkedUrl(url ?? OPENAI_URL);
   return {
-    baseURL: href.replace(/\/+$/, ""),
+    baseURL: `${origin}${pathname}`.replace(/\/+$/, ""),
+    query: search,
     apiKey: key ?? "none",
     isOpenAI: hostname === "api.openai.com",
     streams: options.stream ?? true,

@@ -1,9 +1,10 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { Connection } from "./openai-connection.ts";
 import type { WireDialect } from "./openai-request.ts";
-import { serverOf, type ServerOptions } from "./openai-server.ts";
+import { serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
@@ -18,6 +19,8 @@ export interface OpenAIOptions extends ServerOptions {
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens" | undefined;
 }
 
+const openAIOptions: Known<OpenAIOptions> = { ...serverOptions, extra: true, price: true, maxOutputTokens: true, maxTokensField: true };
+
 /**
  * A {@link ChatModel} over the `openai` package, which is loaded with the first call.
  *
@@ -28,6 +31,7 @@ export interface OpenAIOptions extends ServerOptions {
  * @throws UsageError `BASE_URL_INVALID` for a base URL that is none, or that carries a password.
  */
 export function openai(options: OpenAIOptions): ChatModel {
+  checkGivenOptions("openai", options, openAIOptions);
   const server = serverOf(options);
   const dialect: WireDialect = {
     model: options.model,

@@ -1,11 +1,10 @@
 import type { RedisClientType } from "redis";
-import { withTimeout } from "../kernel/abort.ts";
-import type { Clock } from "../kernel/clock.ts";
-import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { untilAborted, withTimeout } from "../kernel/abort.ts";
+import { type Clock, nextMacrotask } from "../kernel/clock.ts";
+import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { CacheError } from "../memory/cache.ts";
-import type { RemoteCache } from "../memory/guarded-cache.ts";
-import { STAMP_DIGITS, STAMP_MARK, stampDigits } from "../memory/stamped-text.ts";
+import type { RemoteCache, RemoteReplace, RemoteReplaced } from "../memory/guarded-cache.ts";
+import { NO_BODY, STAMP_DIGITS, STAMP_MARK, stampDigits } from "../memory/stamped-text.ts";
 
 /** Loads the `redis` package. */
 export type LoadRedis = () => Promise<RedisPackage>;
@@ -17,8 +16,10 @@ export interface RedisServer {
   readonly url: string;
   /** The server as errors may name it: without user and password. */
   readonly shown: string;
-  /** Milliseconds for one command, with connecting where that is needed. */
+  /** Milliseconds for one command over a connection. */
   readonly timeout: number;
+  /** Milliseconds for making a connection. */
+  readonly connectTimeout: number;
   readonly clock: Clock;
   readonly load: LoadRedis;
 }
@@ -42,6 +43,27 @@ return ''
 `;
 
 /**
+ * Compares by what follows the first line: where a text of this package stands there, its stamp, its time and its checksum. A text of others has no such
+ * sum; the caller knows that it is damaged. `stamp` is what stands there and is no earlier than the one that was to be written.
+ */
+const REPLACE = `
+local old = redis.call('GET', KEYS[1])
+local sum = '${NO_BODY}'
+if old then
+  local line = string.find(old, '\\n', 1, true)
+  local body = line and string.sub(old, line + 1) or old
+  if body ~= '' then sum = redis.sha1hex(body) end
+end
+if sum ~= ARGV[2] then return 'differs' end
+if old and string.sub(old, 1, ${STAMP_MARK.length}) == '${STAMP_MARK}' then
+  local stamp = string.sub(old, ${STAMP_MARK.length + 1}, ${STAMP_MARK.length + STAMP_DIGITS})
+  if stamp >= ARGV[3] then return stamp end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[4])
+return ''
+`;
+
+/**
  * One connection at a time, made when it is needed. The client's own reconnecting and its queue for a server that is away are off: they keep
  * a caller waiting for as long as the server is. A connection on which a command was not answered in time is given up, for all later answers
  * on it would wait behind that one.
@@ -51,9 +73,11 @@ export class RedisConnection implements RemoteCache {
   readonly #closing = new AbortController();
   #connection: Promise<Client> | undefined;
   #package: ReturnType<LoadRedis> | undefined;
+  readonly #patient: Clock;
 
   constructor(server: RedisServer) {
     this.#server = server;
+    this.#patient = patientClock(server.clock);
   }
 
   async get(key: string): Promise<string | undefined> {
@@ -61,9 +85,16 @@ export class RedisConnection implements RemoteCache {
   }
 
   async put(key: string, text: string, stamp: number, ttl: number): Promise<number | undefined> {
-    const values = [text, stampDigits(stamp), String(Math.max(1, Math.ceil(ttl)))];
+    const values = [text, stampDigits(stamp), wireTtl(ttl)];
     const later = await this.#command((client) => client.eval(PUT, { keys: [wireKey(key)], arguments: values }));
     return typeof later === "string" && later !== "" ? Number(later) : undefined;
+  }
+
+  async replace(key: string, text: string, { stamp, expected, ttl }: RemoteReplace): Promise<RemoteReplaced> {
+    const values = [text, expected, stampDigits(stamp), wireTtl(ttl)];
+    const said = await this.#command((client) => client.eval(REPLACE, { keys: [wireKey(key)], arguments: values }));
+    if (said === "") return { kind: "written" };
+    return said === "differs" ? { kind: "differs" } : { kind: "later", stamp: Number(said) };
   }
 
   async close(): Promise<void> {
@@ -71,49 +102,41 @@ export class RedisConnection implements RemoteCache {
     this.#giveUp(this.#connection);
   }
 
+  /** Reading the package and connecting are not part of the time that a command has: the first question of a busy machine takes long. */
   async #command<T>(run: (client: Client) => Promise<T>): Promise<T> {
-    const { clock, timeout, shown } = this.#server;
-    // Not part of the time a server has: a busy machine takes long to read a package.
+    const { timeout, shown } = this.#server;
     const redis = await (this.#package ??= loaded(this.#server.load));
-    let connection: Promise<Client> | undefined;
+    const connection = (this.#connection ??= this.#connect(redis));
     let isConnected = false;
     try {
-      return await withTimeout(clock, timeout, `a command to Redis at ${shown}`, this.#closing.signal, async () => {
-        connection = this.#connection ??= this.#connect(redis);
-        const client = await connection;
-        isConnected = true;
-        return run(client);
-      });
+      const client = await untilAborted(connection, this.#closing.signal);
+      isConnected = true;
+      return await withTimeout(this.#patient, timeout, `a command to Redis at ${shown}`, this.#closing.signal, () => run(client));
     } catch (error) {
-      const isReply = isConnected && error instanceof redis.ErrorReply;
-      if (!isReply) this.#giveUp(connection);
-      throw this.#typed(error, isReply);
+      const isReply = error instanceof redis.ErrorReply;
+      if (!isReply || !isConnected) this.#giveUp(connection);
+      throw isReply ? refused(shown, error) : unreachable(shown, error);
     }
   }
 
   async #connect({ createClient }: RedisPackage): Promise<Client> {
-    const { url, timeout } = this.#server;
+    const { url, shown, connectTimeout } = this.#server;
     const client: Client = createClient({
       url,
       disableOfflineQueue: true,
       commandsQueueMaxLength: MOST_WAITING,
-      socket: { connectTimeout: timeout, reconnectStrategy: false },
+      socket: { connectTimeout, reconnectStrategy: false },
     }) as Client;
     // Without a listener a lost connection would end the process. The commands that it takes along tell of it.
     client.on("error", () => undefined);
-    const stop = (): void => destroy(client);
-    this.#closing.signal.addEventListener("abort", stop, { once: true });
     // A server that takes the connection and says nothing has no other limit.
-    const cancel = this.#server.clock.timer(timeout, stop);
+    const what = `connecting to Redis at ${shown}`;
     try {
-      await client.connect();
+      await withTimeout(this.#patient, connectTimeout, what, this.#closing.signal, () => client.connect());
       return client;
     } catch (error) {
       destroy(client);
       throw error;
-    } finally {
-      cancel();
-      this.#closing.signal.removeEventListener("abort", stop);
     }
   }
 
@@ -124,22 +147,53 @@ export class RedisConnection implements RemoteCache {
     // One that was never made has told its failure to whoever waited for it.
     connection.then(destroy, () => undefined);
   }
+}
 
-  #typed(error: unknown, isReply: boolean): CacheError {
-    const { shown } = this.#server;
-    if (isReply) {
-      return new CacheError(
-        "CACHE_REFUSED",
-        `Expected Redis at ${shown} to do a command, got an error: ${thrownText(error)}. Give it room (maxmemory) or rights.`,
-        { cause: error },
-      );
-    }
-    return new CacheError(
-      "CACHE_UNREACHABLE",
-      `Expected an answer of Redis at ${shown}, got none: ${thrownText(error)}. Start it, or look at its address and password.`,
-      { cause: error },
-    );
-  }
+/** Replies of a server that cannot answer yet or at all. */
+const NOT_READY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY)\b/;
+/** What to do about an error by which a server answers. */
+const ADVICE: readonly (readonly [said: RegExp, advice: string])[] = [
+  [
+    /^(WRONGPASS|NOAUTH)\b|^ERR (AUTH|invalid password)/,
+    "Put the user and the password that it wants into its address: redis://user:password@host.",
+  ],
+  [/^NOPERM\b/, "Give this user the right to GET, SET and EVAL."],
+  [/^OOM\b/, "Give it room (maxmemory)."],
+  [/^(READONLY|MISCONF)\b/, "It takes no writes: look at its disk, or name the server that does."],
+];
+
+function refused(shown: string, error: Error): CacheError {
+  const said = thrownText(error);
+  if (NOT_READY.test(said)) return unreachable(shown, error);
+  const advice = ADVICE.find(([form]) => form.test(said))?.[1] ?? "Look at the server and at who else writes this key.";
+  return new CacheError("CACHE_REFUSED", `Expected Redis at ${shown} to do a command, got an error: ${said}. ${advice}`, { cause: error });
+}
+
+function unreachable(shown: string, error: unknown): CacheError {
+  return new CacheError(
+    "CACHE_UNREACHABLE",
+    `Expected an answer of Redis at ${shown}, got none: ${thrownText(error)}. Start it, or look at its address.`,
+    { cause: error },
+  );
+}
+
+/** A clock whose timers look once more at what has come: a process that was busy for long has answers that nobody has read yet. */
+function patientClock(clock: Clock): Clock {
+  return {
+    now: () => clock.now(),
+    timer(ms, call) {
+      let isCancelled = false;
+      const cancel = clock.timer(ms, () => void nextMacrotask().then(() => (isCancelled ? undefined : call())));
+      return () => {
+        isCancelled = true;
+        cancel();
+      };
+    },
+  };
+}
+
+function wireTtl(ttl: number): string {
+  return String(Math.max(1, Math.ceil(ttl)));
 }
 
 /** The server's keys are UTF-8, which half a character has none of. Such keys go as JSON, and so do those that look as if they did. */

@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -6,7 +7,7 @@ import { type GuardedCache, guardedCache } from "../memory/guarded-cache.ts";
 import { fileCache } from "./file-cache.ts";
 import { RedisConnection } from "./redis-connection.ts";
 
-export { CacheError } from "../memory/cache.ts";
+export { CacheError } from "../kernel/errors.ts";
 export type { CacheHealth, GuardedCache } from "../memory/guarded-cache.ts";
 
 /** Where the server is, and what stands in for it. */
@@ -15,31 +16,47 @@ export interface RedisCacheOptions {
   readonly url: string;
   /** What keeps every entry too, and answers while the server does not. Default: files in `.troupe/cache`. It is closed with this cache. */
   readonly fallback?: Cache;
-  /** Milliseconds that one command may take, with connecting where that is needed. Default 500. */
+  /** Milliseconds that one command may take. Default 500. */
   readonly timeout?: number;
+  /** Milliseconds that making a connection may take; the questions of that time wait for it. Default 5000. */
+  readonly connectTimeout?: number;
   /** Told when the server goes and comes. Default: nobody; `health` says how it is. */
   readonly logger?: Logger;
   readonly clock?: Clock;
 }
 
+const redisCacheOptions: Known<RedisCacheOptions> = {
+  url: true,
+  fallback: true,
+  timeout: true,
+  connectTimeout: true,
+  logger: true,
+  clock: true,
+};
+
 const TIMEOUT = 500;
+const CONNECT_TIMEOUT = 5000;
 const FOLDER = ".troupe/cache";
 
 /**
- * A cache in Redis that goes on without it. Every entry is kept in `fallback` too: a server that is down, slow, full, or silent makes no call
- * fail and no entry disappear, and gets what it missed when it answers again. Close it when nobody uses it any more: until then its connection
+ * A cache in Redis that goes on without it. Every entry is kept in `fallback` too: a server that is down, slow, full, or silent makes no entry
+ * disappear, and gets what it missed when it answers again. While it is away `fallback` answers; what that does not have is unknown, and `get`
+ * throws `CACHE_UNREACHABLE`. Close it when nobody uses it any more: until then its connection
  * keeps the process running. The `redis` package is loaded with the first question; when it
  * is missing, that question is refused with UsageError `PACKAGE_MISSING`.
  *
  * @throws UsageError `REDIS_URL_INVALID` for an address that is none, `OPTION_INVALID` for a timeout that is none.
  */
-export function redisCache({ url, fallback, timeout = TIMEOUT, logger, clock = systemClock }: RedisCacheOptions): GuardedCache {
+export function redisCache(options: RedisCacheOptions): GuardedCache {
+  checkGivenOptions("redisCache", options, redisCacheOptions);
+  const { url, fallback, timeout = TIMEOUT, connectTimeout = CONNECT_TIMEOUT, logger, clock = systemClock } = options;
   const shown = shownAddress(url);
-  if (!Number.isFinite(timeout) || timeout <= 0) {
-    throw new UsageError("OPTION_INVALID", `Expected the timeout of a command to be a positive number of milliseconds, got ${timeout}.`);
+  for (const [name, ms] of Object.entries({ timeout, connectTimeout })) {
+    if (Number.isFinite(ms) && ms > 0) continue;
+    throw new UsageError("OPTION_INVALID", `Expected ${name} of a cache in Redis to be a positive number of milliseconds, got ${ms}.`);
   }
   return guardedCache({
-    remote: new RedisConnection({ url, shown, timeout, clock, load: () => import("redis") }),
+    remote: new RedisConnection({ url, shown, timeout, connectTimeout, clock, load: () => import("redis") }),
     local: fallback ?? fileCache({ dir: FOLDER, clock }),
     clock,
     ...(logger === undefined ? {} : { logger }),

@@ -60,7 +60,7 @@ export function unwritable(file: string, error: unknown): Error {
   if (isOf(error, ...MACHINE) || sqliteCode(error) === undefined) {
     return new JournalError(
       "JOURNAL_UNWRITABLE",
-      `Expected to write ${file}, but the machine refused: ${reason(error)}. See to the file's folder, its permissions and its disk.`,
+      `Expected to write ${file}, but the machine refused: ${reason(error)}. See to the file's folder, its permissions, its disk, and how many files the process may open.`,
       cause,
     );
   }

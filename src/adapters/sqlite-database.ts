@@ -14,8 +14,16 @@ type Libsql = typeof Libsql;
  */
 export type Outlives = "the machine" | "the process";
 
+/** The name of the file within its connection. A statement that makes a table, and a PRAGMA about the file, has to say it. */
+const FILE = "file";
+
 /**
  * One connection to a SQLite file, over `libsql`, which is loaded with the first one.
+ *
+ * Database.D1 after `close` the process has no handle and no mapping of the file, its log and its index, without a garbage collection: the library
+ * keeps a connection until the last statement of it was collected, so the file is attached to a connection without one, and `close` detaches it.
+ * Database.D2 a constructor that throws holds nothing either. Database.D3 after `closeWhole` the file alone has all that was committed, unless
+ * another connection reads it at that moment; the last connection that closes does it then.
  *
  * It hides what that library does to the careless: a bare Buffer as the only value, and text that is no UTF-8, end the whole process. So
  * values always come as a list; and whatever is asked of a table, where one flipped bit makes text of anything, must be asked for as
@@ -34,8 +42,16 @@ export class Database {
   #mayHaveLost = false;
   #isClosed = false;
 
-  constructor(driver: Driver, location: string, busyTimeout: number) {
-    this.#native = new driver.libsql(location, { timeout: busyTimeout });
+  /** @param before statements that have to run before the file is looked at */
+  constructor(driver: Driver, location: string, busyTimeout: number, before?: string) {
+    this.#native = new driver.libsql(":memory:", { timeout: busyTimeout });
+    try {
+      if (before !== undefined) this.#native.exec(before);
+      this.#native.prepare(`ATTACH ? AS ${FILE}`).run([location]);
+    } catch (error) {
+      this.#native.close();
+      throw error;
+    }
   }
 
   get inTransaction(): boolean {
@@ -80,27 +96,53 @@ export class Database {
     }
   }
 
-  /** No statement works any more. The file itself is let go when the last prepared statement is collected, or at once if there is none. */
+  /** Lets go of the file. No statement works any more; closing twice is no error. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#prepared.clear();
-    this.#native.close();
+    try {
+      if (this.#native.inTransaction) this.#native.exec("ROLLBACK");
+      this.#native.exec(`DETACH ${FILE}`);
+    } finally {
+      this.#native.close();
+    }
+  }
+
+  /** Moves what the log holds into the file, as far as nobody reads it, and lets go of the file. @throws as a statement does; it is closed then too */
+  closeWhole(): void {
+    try {
+      this.#truncateLog();
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Gives unused pages back to the disk. @throws as a statement does */
+  compact(): void {
+    this.exec(`VACUUM ${FILE}`);
+    this.#truncateLog();
   }
 
   /** Before a transaction, not after the one that did not wait: what cannot be set again there would be an append that the disk never saw. */
   #waitForDisk(waits: boolean): void {
     if (this.#waitsForDisk === waits) return;
     this.#waitsForDisk = false;
-    this.exec(`PRAGMA synchronous = ${waits ? "FULL" : "NORMAL"}`);
+    this.exec(`PRAGMA ${FILE}.synchronous = ${waits ? "FULL" : "NORMAL"}`);
     this.#waitsForDisk = waits;
   }
 
   /** Has all that the log holds in the file, and the log begin anew. @throws as a statement does, `SQLITE_BUSY` while somebody reads it */
   #renewLog(): void {
-    if (this.first("PRAGMA wal_checkpoint(TRUNCATE)")?.[0] !== 0) {
+    if (!this.#truncateLog()) {
       throw Object.assign(new Error("the log cannot begin anew while somebody reads it"), { code: "SQLITE_BUSY" });
     }
     this.#mayHaveLost = false;
+  }
+
+  /** @returns false while somebody reads the log */
+  #truncateLog(): boolean {
+    return this.first(`PRAGMA ${FILE}.wal_checkpoint(TRUNCATE)`)?.[0] === 0;
   }
 
   #statement(sql: string): Libsql.Statement {

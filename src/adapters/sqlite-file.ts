@@ -53,9 +53,8 @@ export async function openFile(driver: Driver, options: FileOptions): Promise<Da
 export function openRemains(driver: Driver, { file, steps = SCHEMA_STEPS }: FileOptions): Database {
   let db: Database | undefined;
   try {
-    db = readOnly(driver, file);
     // A file that is shorter than it says is read as far as it goes.
-    db.exec("PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
+    db = readOnly(driver, file, "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
     identify(db, file, steps);
     return db;
   } catch (error) {
@@ -74,19 +73,20 @@ export function bornPrivate(file: string): void {
 }
 
 function assertJournal(driver: Driver, file: string, steps: readonly string[]): void {
-  const db = readOnly(driver, file);
+  let db: Database | undefined;
   try {
+    db = readOnly(driver, file);
     identify(db, file, steps);
   } catch (error) {
     // A write that was cut off while the file was being made; only a connection that may write can put it right.
     if (!codeOf(error).startsWith("SQLITE_READONLY_")) throw error;
   } finally {
-    db.close();
+    db?.close();
   }
 }
 
-function readOnly(driver: Driver, file: string): Database {
-  return new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
+function readOnly(driver: Driver, file: string, before?: string): Database {
+  return new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT, before);
 }
 
 function prepared(driver: Driver, { file, maxPages, steps = SCHEMA_STEPS }: FileOptions): Database {
@@ -94,11 +94,11 @@ function prepared(driver: Driver, { file, maxPages, steps = SCHEMA_STEPS }: File
   try {
     identify(db, file, steps);
     db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
-    const mode = db.first("PRAGMA journal_mode = WAL")?.[0];
+    const mode = db.first("PRAGMA file.journal_mode = WAL")?.[0];
     if (mode !== "wal") throw noWal(file, String(mode));
-    db.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${KEPT_WAL}`);
+    db.exec(`PRAGMA file.synchronous = FULL; PRAGMA file.journal_size_limit = ${KEPT_WAL}`);
     prepareSchema(db, file, steps);
-    if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`);
+    if (maxPages !== undefined) db.exec(`PRAGMA file.max_page_count = ${maxPages}`);
     return db;
   } catch (error) {
     db.close();
@@ -106,8 +106,9 @@ function prepared(driver: Driver, { file, maxPages, steps = SCHEMA_STEPS }: File
   }
 }
 
-function isNoDatabase(error: unknown): boolean {
-  return codeOf(error) === "SQLITE_NOTADB";
+/** A text encoding that this package never writes is refused when the file is attached, by a sentence without a code of its own. */
+export function isNoDatabase(error: unknown): boolean {
+  return codeOf(error) === "SQLITE_NOTADB" || (error instanceof Error && error.message.includes("same text encoding"));
 }
 
 function codeOf(error: unknown): string {

@@ -103,12 +103,9 @@ export class SqliteJournal implements Journal {
     if (opened === undefined) return;
     opened.locks.close();
     try {
-      // What the log beside the file holds goes over into the file, so that the file alone is the journal. Where others read, it stays.
-      opened.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      opened.db.closeWhole();
     } catch (error) {
       throw unwritable(this.#options.file, error);
-    } finally {
-      opened.db.close();
     }
   }
 

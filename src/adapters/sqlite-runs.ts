@@ -2,6 +2,7 @@ import { JournalError } from "../kernel/errors.ts";
 import type { RunInfo } from "../run/journal.ts";
 import { writeChat } from "./sqlite-chats.ts";
 import type { Database } from "./sqlite-database.ts";
+import { storedEvents } from "./sqlite-pages.ts";
 import { chained, chainStart, type EncodedEvent } from "./sqlite-rows.ts";
 
 /*
@@ -40,18 +41,50 @@ export function headOf(db: Database, runId: string): Head | undefined {
   );
 }
 
-/** @throws JournalError `RUN_UNKNOWN` */
+/** @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` when the run is there and its row in the list of runs has another name */
 export function knownRun(db: Database, runId: string): Head {
   const head = headOf(db, runId);
-  if (head === undefined) throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
-  return head;
+  if (head !== undefined) return head;
+  const number = misnamedRow(db, runId);
+  if (number !== undefined) {
+    throw damagedRow(number, `Expected to find run ${runId}, but its name was changed since it was written`, { runId, intact: 0 });
+  }
+  throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }
 
 /** All runs, the oldest first. */
 export function allRuns(db: Database): readonly RunInfo[] {
   return db
-    .all("SELECT CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs ORDER BY number")
-    .map(([run, events]) => ({ runId: idOf(run), events: countOf(events) }));
+    .all("SELECT number, CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs ORDER BY number")
+    .map(([number, run, events]) => listed(number, run, events));
+}
+
+/** @throws JournalError `JOURNAL_DAMAGED` naming the row */
+function listed(number: unknown, run: unknown, events: unknown): RunInfo {
+  const runId = idOf(run);
+  if (runId === undefined) throw damagedRow(number, "Expected the name of each run, but one was changed since it was written", {});
+  if (isCount(events)) return { runId, events };
+  throw damagedRow(number, `Expected how many events run ${runId} has, but that was changed since it was written`, { runId });
+}
+
+/** The row of a run that is listed under another name: the checksums of its events begin with the name it was given. */
+function misnamedRow(db: Database, runId: string): number | undefined {
+  const start = chainStart(runId);
+  for (const [number, events, head] of db.all("SELECT number, CAST(events AS INTEGER), hex(head) FROM runs ORDER BY number")) {
+    if (typeof number !== "number") continue;
+    if (events === 0 && head === start) return number;
+    const [first] = storedEvents(db, number * PLACES, number * PLACES + 1);
+    if (first?.body !== undefined && first.checksum === chained(start, first.body, String(first.chat))) return number;
+  }
+  return undefined;
+}
+
+function damagedRow(number: unknown, found: string, data: { readonly runId?: string; readonly intact?: number }): JournalError {
+  return new JournalError(
+    "JOURNAL_DAMAGED",
+    `${found}: row ${String(number)} of the list of runs is damaged. Take the journal from a copy, or give the run its name back there.`,
+    { data: { row: number, ...data } },
+  );
 }
 
 /** @throws JournalError `RUN_EXISTS`, `JOURNAL_FULL` */
@@ -120,14 +153,14 @@ function keyOf(runId: string): string {
   return JSON.stringify(runId);
 }
 
-function idOf(key: unknown): string {
+/** Undefined for a key that nobody writes. */
+function idOf(key: unknown): string | undefined {
   try {
     const id: unknown = key instanceof Uint8Array ? JSON.parse(Buffer.from(key).toString()) : undefined;
-    if (typeof id === "string") return id;
+    return typeof id === "string" ? id : undefined;
   } catch {
-    // Told below, like every other key that is none.
+    return undefined;
   }
-  throw new JournalError("JOURNAL_DAMAGED", "Expected the list of runs, but the name of one was changed since it was written.");
 }
 
 function countOf(value: unknown): number {

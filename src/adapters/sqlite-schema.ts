@@ -9,20 +9,20 @@ export const SCHEMA_STEPS: readonly string[] = [
   // A run is known by the JSON text of its id, for SQLite cuts plain text at a NUL. `head` is the checksum of its last event.
   // The place of an event is its run's number * 2^31 + its seq, so that events of a run lie together and in order.
   // `chat` is the end of the conversation that a model was shown: `chats` says which message stands there and what came before.
-  `CREATE TABLE epochs (last INTEGER NOT NULL) STRICT;
+  `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
    INSERT INTO epochs VALUES (0);
-   CREATE TABLE runs (
+   CREATE TABLE file.runs (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      run TEXT NOT NULL UNIQUE,
      epoch INTEGER NOT NULL,
      events INTEGER NOT NULL,
      head BLOB NOT NULL
    ) STRICT;
-   CREATE TABLE events (place INTEGER PRIMARY KEY, body TEXT NOT NULL, checksum BLOB NOT NULL, chat BLOB) STRICT;
-   CREATE TABLE chats (
+   CREATE TABLE file.events (place INTEGER PRIMARY KEY, body TEXT NOT NULL, checksum BLOB NOT NULL, chat BLOB) STRICT;
+   CREATE TABLE file.chats (
      number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB NOT NULL, message BLOB NOT NULL, PRIMARY KEY (number, chat)
    ) STRICT, WITHOUT ROWID;
-   CREATE TABLE chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
+   CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
   // The tables are the same. From here on an event may stand as a short list, which no program of version 1 can read.
   "",
 ];
@@ -33,8 +33,8 @@ export const SCHEMA_STEPS: readonly string[] = [
  * @throws JournalError `JOURNAL_FOREIGN` for another program's, `JOURNAL_NEWER` for one of a newer version of this program
  */
 export function identify(db: Database, file: string, steps: readonly string[] = SCHEMA_STEPS): { readonly version: number } {
-  const application = whole(db, "PRAGMA application_id");
-  const version = whole(db, "PRAGMA user_version");
+  const application = whole(db, "PRAGMA file.application_id");
+  const version = whole(db, "PRAGMA file.user_version");
   if (application === APPLICATION_ID) {
     if (version <= steps.length) return { version };
     throw new JournalError(
@@ -43,7 +43,7 @@ export function identify(db: Database, file: string, steps: readonly string[] = 
       { data: { file, version } },
     );
   }
-  if (application === 0 && version === 0 && whole(db, "SELECT count(*) FROM sqlite_master") === 0) return { version };
+  if (application === 0 && version === 0 && whole(db, "SELECT count(*) FROM file.sqlite_master") === 0) return { version };
   throw new JournalError(
     "JOURNAL_FOREIGN",
     `Expected a journal or no file at ${file}, got the database of another program. Choose another path; nothing was changed.`,
@@ -58,7 +58,7 @@ export function prepareSchema(db: Database, file: string, steps: readonly string
     // Another process may have done it meanwhile.
     const { version } = identify(db, file, steps);
     for (const step of steps.slice(version)) db.exec(step);
-    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${steps.length}`);
+    db.exec(`PRAGMA file.application_id = ${APPLICATION_ID}; PRAGMA file.user_version = ${steps.length}`);
   });
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { JournalError, MemoryError, TroupeError } from "../kernel/errors.ts";
 import { isBusy, patiently, unwritable } from "./sqlite-damage.ts";
 import { Database, type Driver } from "./sqlite-database.ts";
-import { bornPrivate } from "./sqlite-file.ts";
+import { bornPrivate, isNoDatabase } from "./sqlite-file.ts";
 
 /** Tells these files from those of others: "TRPM". */
 export const APPLICATION_ID = 0x5452504d;
@@ -17,20 +17,20 @@ const KEPT_WAL = 16 * 1024 * 1024;
 export const SCHEMA_STEPS: readonly string[] = [
   // A role is known by the JSON text of its id, for SQLite cuts plain text at a NUL. A place is the role's number * 2^31 + n, so that what
   // a role holds lies together and in order.
-  `CREATE TABLE roles (
+  `CREATE TABLE file.roles (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      role TEXT NOT NULL UNIQUE,
      last INTEGER NOT NULL,
      removals INTEGER NOT NULL
    ) STRICT;
-   CREATE TABLE messages (
+   CREATE TABLE file.messages (
      place INTEGER PRIMARY KEY, number INTEGER NOT NULL, identity BLOB NOT NULL, body TEXT NOT NULL, checksum BLOB NOT NULL,
      UNIQUE (number, identity)
    ) STRICT;
-   CREATE TABLE vectors (place INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;`,
+   CREATE TABLE file.vectors (place INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;`,
   // A block is a range of places; see sqlite-block.ts. What there was before stays in its rows until it is read.
-  `CREATE TABLE message_blocks (block INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
-   CREATE TABLE vector_blocks (
+  `CREATE TABLE file.message_blocks (block INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
+   CREATE TABLE file.vector_blocks (
      block INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, known BLOB NOT NULL, vectors BLOB NOT NULL, checksum INTEGER NOT NULL
    ) STRICT;`,
 ];
@@ -66,7 +66,7 @@ export async function openStore(driver: Driver, where: StoreFile): Promise<Datab
 
 /** What SQLite, the machine or a question says is wrong, as this memory's error. */
 export function storeError(file: string, error: unknown): Error {
-  if (codeOf(error) === "SQLITE_NOTADB") {
+  if (isNoDatabase(error)) {
     return memoryError(
       "MEMORY_FOREIGN",
       `a memory's file or none at ${file}, got one that is no database, or whose beginning is damaged. Choose another path; nothing was changed.`,
@@ -98,7 +98,7 @@ export function storeError(file: string, error: unknown): Error {
     default:
       return memoryError(
         "MEMORY_UNWRITABLE",
-        `to use ${file}, but the machine refused: ${reason}. See to the folder, its permissions and its disk.`,
+        `to use ${file}, but the machine refused: ${reason}. See to the folder, its permissions, its disk, and how many files the process may open.`,
         file,
         error,
       );
@@ -110,14 +110,15 @@ function memoryError(code: string, expected: string, file: string, cause?: unkno
 }
 
 function lookAt(driver: Driver, file: string): void {
-  const db = new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
+  let db: Database | undefined;
   try {
+    db = new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
     versionOf(db, file);
   } catch (error) {
     // A write that was cut off while the file was being made; only a connection that may write can put it right.
     if (!String(codeOf(error)).startsWith("SQLITE_READONLY_")) throw error;
   } finally {
-    db.close();
+    db?.close();
   }
 }
 
@@ -126,17 +127,17 @@ function prepared(driver: Driver, { file, maxPages }: StoreFile): Database {
   try {
     versionOf(db, file);
     db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
-    const mode = db.first("PRAGMA journal_mode = WAL")?.[0];
+    const mode = db.first("PRAGMA file.journal_mode = WAL")?.[0];
     if (mode !== "wal") throw memoryError("MEMORY_UNWRITABLE", `a local disk for ${file}, got journal mode ${String(mode)}.`, file);
-    db.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${KEPT_WAL}`);
+    db.exec(`PRAGMA file.synchronous = FULL; PRAGMA file.journal_size_limit = ${KEPT_WAL}`);
     if (versionOf(db, file) < SCHEMA_STEPS.length) {
       db.transaction("IMMEDIATE", () => {
         // Another process may have done it meanwhile.
         for (const step of SCHEMA_STEPS.slice(versionOf(db, file))) db.exec(step);
-        db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_STEPS.length}`);
+        db.exec(`PRAGMA file.application_id = ${APPLICATION_ID}; PRAGMA file.user_version = ${SCHEMA_STEPS.length}`);
       });
     }
-    if (maxPages !== undefined) db.exec(`PRAGMA max_page_count = ${maxPages}`);
+    if (maxPages !== undefined) db.exec(`PRAGMA file.max_page_count = ${maxPages}`);
     return db;
   } catch (error) {
     db.close();
@@ -146,8 +147,8 @@ function prepared(driver: Driver, { file, maxPages }: StoreFile): Database {
 
 function versionOf(db: Database, file: string): number {
   const whole = (sql: string): number => Number(db.first(sql)?.[0]);
-  const application = whole("PRAGMA application_id");
-  const version = whole("PRAGMA user_version");
+  const application = whole("PRAGMA file.application_id");
+  const version = whole("PRAGMA file.user_version");
   if (application === APPLICATION_ID) {
     if (version <= SCHEMA_STEPS.length) return version;
     throw memoryError(
@@ -156,7 +157,7 @@ function versionOf(db: Database, file: string): number {
       file,
     );
   }
-  if (application === 0 && version === 0 && whole("SELECT count(*) FROM sqlite_master") === 0) return 0;
+  if (application === 0 && version === 0 && whole("SELECT count(*) FROM file.sqlite_master") === 0) return 0;
   throw memoryError(
     "MEMORY_FOREIGN",
     `a memory's file or none at ${file}, got the database of another program. Choose another path; nothing was changed.`,

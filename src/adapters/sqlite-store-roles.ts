@@ -54,8 +54,7 @@ export function storedRoles(path: string): Promise<StoredRoles> {
 export function compactStore(path: string): Promise<{ readonly before: number; readonly after: number }> {
   return withStore(path, (db, file) => {
     const before = sizeOf(file);
-    db.exec("VACUUM");
-    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    db.compact();
     return { before, after: sizeOf(file) };
   });
 }

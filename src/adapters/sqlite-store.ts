@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { resolve } from "node:path";
 import { nextMacrotask, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -23,6 +24,8 @@ export interface SqliteStoreOptions {
   readonly path: string;
 }
 
+const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
+
 /**
  * Long-term memories of any number of roles in a SQLite file, over `libsql`, which is loaded with the first question. Several processes
  * may use it at once.
@@ -31,13 +34,16 @@ export interface SqliteStoreOptions {
  * damaged wherever it stands is counted and left out, a damaged vector is made again, and a message that is added again heals its row.
  * S3 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched. S4 ids are data: none
  * becomes a path. S5 what stands in a block besides its rows (`sqlite-block.ts`) is written by the transaction that writes the rows.
+ * S6 after `close` the file alone is whole, unless another connection reads it at that moment, and the process has no handle of it.
  *
  * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
  *
  * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a MemoryError:
  * `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_FULL`, `MEMORY_DAMAGED`.
  */
-export function sqliteStore({ path }: SqliteStoreOptions): MessageStore {
+export function sqliteStore(options: SqliteStoreOptions): MessageStore {
+  checkGivenOptions("sqliteStore", options, sqliteStoreOptions);
+  const { path } = options;
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new UsageError("OPTION_INVALID", `Expected the path of a memory's file, got ${JSON.stringify(path)}.`);
   }
@@ -145,7 +151,11 @@ export class SqliteStore implements MessageStore {
     // One that could not be opened holds nothing, and whoever asked has been told.
     const db = await opened?.catch(() => undefined);
     await Promise.allSettled(this.#asked);
-    db?.close();
+    try {
+      db?.closeWhole();
+    } catch (error) {
+      throw storeError(this.#where.file, error);
+    }
   }
 
   /** What stands behind a place. Where a whole block may stand in rows of their own it is gathered, and read faster the next time. */

@@ -40,8 +40,7 @@ export function journalFacts(path: string): Promise<JournalFacts> {
 export function compactJournal(path: string): Promise<{ readonly before: number; readonly after: number }> {
   return withFile(path, (db, file) => {
     const before = sizeOf(file);
-    db.exec("VACUUM");
-    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    db.compact();
     return { before, after: sizeOf(file) };
   });
 }

@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { resolve } from "node:path";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -12,6 +13,7 @@ import { SqliteJournal } from "./sqlite-journal.ts";
  * one living owner: see `sqlite-lock.ts`; a stale epoch cannot append from anywhere. J4 every row is checked when it is read; a reader
  * gets what is intact and then a typed error, never a wrong event. J5 a run grows with what is said in it, not with how often a model is
  * shown it. J6 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched.
+ * J7 after `close` the file alone is whole, unless another connection reads it at that moment, and the process has no handle of it.
  *
  * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
  * What it does not promise: locks over a network file system, and that a disk which says it has written has done so.
@@ -30,13 +32,17 @@ export interface SqliteOptions {
   readonly path: string;
 }
 
+const sqliteOptions: Known<SqliteOptions> = { path: true };
+
 /**
  * A journal in a SQLite file.
  *
  * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a JournalError:
  * `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`.
  */
-export function sqlite({ path }: SqliteOptions): Journal {
+export function sqlite(options: SqliteOptions): Journal {
+  checkGivenOptions("sqlite", options, sqliteOptions);
+  const { path } = options;
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new UsageError(
       "OPTION_INVALID",

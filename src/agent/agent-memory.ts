@@ -9,6 +9,8 @@ export interface NextAction {
   readonly calls: readonly ToolCall[];
   /** `native`: the model called tools on the wire, and each call needs its tool message; `text`: it wrote them as JSON in its text. */
   readonly form: "native" | "text";
+  /** Ids of calls that were cut with the reply they stand in: they are answered, and not run. */
+  readonly cut?: readonly string[] | undefined;
 }
 
 /** How a task came out, in the words of who did it. */

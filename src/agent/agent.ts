@@ -1,19 +1,26 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
-import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { BudgetError, ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
-import type { ChatModel, Usage } from "../model/chat-model.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { outputSchema } from "../model/json-schema.ts";
 import { checkPolicy } from "../tool/permission.ts";
+import { checkChoiceForm } from "../tool/tool-choice.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { checkBrainLimits } from "./brain-limits.ts";
 import type { BrainEnd } from "./brain-run.ts";
-import { Brain, type BrainOptions, stepLimit } from "./brain.ts";
+import { Brain, brainOptions, type BrainOptions, stepLimit } from "./brain.ts";
 import { agentEventKinds, EventLog } from "./event-log.ts";
-import type { AgentEvent, AgentResult } from "./events.ts";
+import type { AgentEvent, AgentResult, DeniedCall } from "./events.ts";
 import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 import { MessagesMemory } from "./messages-memory.ts";
+import { Net } from "./net.ts";
+import { closeAllCalls } from "./open-calls.ts";
+import { RunTally, TokenLimitError } from "./run-tally.ts";
 import { EndableTools } from "./endable-tools.ts";
 
 /** What an agent is made of. */
@@ -28,19 +35,21 @@ export interface AgentOptions extends BrainOptions {
   readonly terminate?: boolean;
 }
 
+const agentOptions: Known<AgentOptions> = { ...brainOptions, name: true, description: true, tools: true, memory: true, terminate: true };
+
 /** What one run is given. */
 export interface AgentRunOptions {
   /** Stops the run. Inside a role give the role's own: what another one stops suspends the whole activation. */
   readonly signal?: AbortSignal;
 }
 
+const agentRunOptions: Known<AgentRunOptions> = { signal: true };
+
 /** A run of an agent: what happens, from its beginning for every reader, and how it ended. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
   readonly result: Promise<AgentResult>;
 }
-
-const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /**
  * One mind at work: a session of a net over a memory, with a life of its own. It owns its lifecycle and its memory; how it thinks is its
@@ -57,8 +66,11 @@ export class Agent {
   #memory: AgentMemory | undefined;
   #brain: Brain | undefined;
 
-  /** @throws UsageError `AGENT_INVALID`, `TOOL_INVALID` or `PERMISSION_INVALID` for what can never work; `TOOL_DUPLICATE` for two tools of one name. */
+  /** @throws UsageError `AGENT_INVALID`, `TOOL_INVALID`, `TOOL_CHOICE_INVALID` or `PERMISSION_INVALID` for what can never work; `TOOL_DUPLICATE` for two tools of one name; `SCHEMA_UNSUPPORTED` for an output that JSON cannot carry. */
   constructor(options: AgentOptions) {
+    takes("new Agent", "options", options, readable);
+    checkParts(options);
+    checkKnownOptions("new Agent", options, agentOptions);
     this.name = options.name;
     this.description = options.description ?? "";
     checkOptions(options);
@@ -95,6 +107,7 @@ export class Agent {
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
   run(task?: string, o: AgentRunOptions = {}): AgentRun {
+    checkKnownOptions("run of an agent", o, agentRunOptions);
     if (this.#life.state === "RUNNING") throw alreadyRunning(this.name);
     if (this.#life.state !== "IDLE") this.#life.move("reset");
     const log = new EventLog(agentEventKinds);
@@ -110,21 +123,24 @@ export class Agent {
       });
     };
     move("start");
-    let usage = (): Usage => NO_USAGE;
+    let tally = new RunTally();
+    let denied = (): readonly DeniedCall[] => [];
     let ended: Ended;
     try {
       throwIfAborted(signal);
       if (task !== undefined) await this.#begin(task, signal);
-      this.#brain ??= new Brain(this.#options);
+      this.#brain ??= new Brain(thinking(this.#options));
       const told = { tell: (event: AgentEvent) => this.#heard(event, tell, move) };
       const run = this.#brain.begin(this.memory, signal === undefined ? told : { ...told, signal });
-      usage = () => run.usage();
+      ({ tally } = run);
+      denied = () => run.denied();
       ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
       ended = failed(error, signal);
     }
     move(ended.move);
-    const result: AgentResult = { answer: "", ...ended.result, steps: this.#life.steps, usage: usage() };
+    const { usage, cost, byModel } = tally;
+    const result: AgentResult = { answer: "", ...ended.result, steps: this.#life.steps, usage, cost, byModel, denied: denied() };
     log.add({ type: "run.ended", result });
     log.end();
     return result;
@@ -135,21 +151,24 @@ export class Agent {
     tell(event);
   }
 
-  #begin(task: string, signal: AbortSignal | undefined): Promise<void> {
-    const begun = this.memory.setGoal(task);
-    return signal === undefined ? begun : untilAborted(begun, signal);
+  async #begin(task: string, signal: AbortSignal | undefined): Promise<void> {
+    const { memory } = this;
+    const within = <T>(work: Promise<T>): Promise<T> => (signal === undefined ? work : untilAborted(work, signal));
+    await within(closeAllCalls(memory));
+    await within(memory.setGoal(task));
   }
 }
 
 interface Ended {
   readonly move: "finish" | "fail" | "give_up";
-  readonly result: Pick<AgentResult, "status"> & Partial<Pick<AgentResult, "answer" | "error">>;
+  readonly result: Pick<AgentResult, "status"> & Partial<Pick<AgentResult, "answer" | "output" | "error">>;
 }
 
 function endOf(end: BrainEnd, memory: AgentMemory): Ended {
   if (end.status !== "finished") return { move: "give_up", result: { status: end.status } };
   const answer = memory.answer ?? { text: "", status: "success" };
-  if (answer.status === "success") return { move: "finish", result: { status: "finished", answer: answer.text } };
+  const typed = end.output === undefined ? {} : { output: end.output };
+  if (answer.status === "success") return { move: "finish", result: { status: "finished", answer: answer.text, ...typed } };
   return { move: "finish", result: { status: "failed", answer: answer.text, error: gaveUp(answer.text) } };
 }
 
@@ -157,6 +176,8 @@ function endOf(end: BrainEnd, memory: AgentMemory): Ended {
 function failed(thrown: unknown, signal: AbortSignal | undefined): Ended {
   const error =
     thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
+  if (error instanceof BudgetError) return { move: "give_up", result: { status: "budget", error } };
+  if (error instanceof TokenLimitError) return { move: "give_up", result: { status: "tokens", error } };
   if (error instanceof ControlError || signal?.aborted === true) return { move: "give_up", result: { status: "stopped", error } };
   return { move: "fail", result: { status: "failed", error } };
 }
@@ -172,8 +193,33 @@ function alreadyRunning(name: string): UsageError {
   );
 }
 
+/** Callers without types leave parts out, or write others in their place. */
+function checkParts(options: unknown): void {
+  if (typeof options !== "object" || options === null) throw invalid("the parts of an agent, new Agent({ name, model, ... })", options);
+  const { name, net, toolChoice } = options as { readonly name?: unknown; readonly net?: unknown; readonly toolChoice?: unknown };
+  if (typeof name !== "string" || name.trim() === "") throw invalid("an agent to have a name", name);
+  if (net !== undefined && !(net instanceof Net)) throw invalid(`the net of the agent ${name} to be one, such as react()`, net);
+  if (toolChoice !== undefined) checkChoiceForm(toolChoice);
+}
+
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
+}
+
+/** What of an agent is its brain's. */
+function thinking({
+  description: _description,
+  tools: _tools,
+  memory: _memory,
+  terminate: _terminate,
+  ...brain
+}: AgentOptions): BrainOptions {
+  return brain;
+}
+
 function checkOptions(options: AgentOptions): void {
-  const { memory, tools, maxSteps, permissions = {} } = options;
+  const { memory, tools, maxSteps, permissions = {}, output } = options;
+  if (output !== undefined) outputSchema(output);
   stepLimit(maxSteps);
   checkBrainLimits(options);
   checkPolicy(permissions);

@@ -1,16 +1,21 @@
+import type { z } from "zod";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import type { ChatRequest, Usage } from "../model/chat-model.ts";
 import { checkToolChoice } from "../tool/tool-choice.ts";
 import type { AgentMemory } from "./agent-memory.ts";
-import type { AgentEvent } from "./events.ts";
+import type { AgentEvent, DeniedCall } from "./events.ts";
 import type { Net, NetState } from "./net.ts";
 import { closeOpenCalls } from "./open-calls.ts";
+import { typedAnswer } from "./typed-answer.ts";
+import type { RunTally } from "./run-tally.ts";
 import type { WorkingMind } from "./working-mind.ts";
 
 /** How a run of a brain ended, when nothing was thrown. */
 export interface BrainEnd {
   readonly status: "finished" | "max_steps" | "loop";
   readonly steps: number;
+  /** The answer as a value of the schema that was given; undefined without one, and for an answer that says the task cannot be done. */
+  readonly output?: unknown;
 }
 
 /** What one run of a brain is made of. */
@@ -19,11 +24,14 @@ export interface BrainRunParts {
   readonly memory: AgentMemory;
   readonly mind: WorkingMind;
   readonly maxSteps: number;
+  readonly output: z.ZodType | undefined;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
   readonly signal: AbortSignal;
   readonly tell: ((event: AgentEvent) => void) | undefined;
   /** Told when the run begins; what it gives back, when the run is over, however it ended. */
   readonly begin: () => () => void;
+  /** Lets go of what the run opened. Never rejects. */
+  readonly close: () => Promise<void>;
 }
 
 /** A state of the net at work. */
@@ -36,7 +44,8 @@ interface Working {
  * One run of a brain over one memory. It owns which state is at work, and how the run ended.
  *
  * R1 it does nothing before it is asked for a piece, and nothing further until it is asked for the next one. R2 who waits for a piece waits no
- * longer than the signal allows, whatever a state waits for; a state that answers later changes nothing, and is not asked again.
+ * longer than the signal allows, whatever a state waits for; a state that answers later changes nothing, and is not asked again. R3 when it is
+ * over, however it ended, the tools that ran are closed once.
  */
 export class BrainRun {
   readonly #parts: BrainRunParts;
@@ -57,8 +66,16 @@ export class BrainRun {
     return this.#pieces;
   }
 
-  /** The sum of what was used until now. */
-  readonly usage = (): Usage => this.#parts.mind.usage;
+  /** The sum of what was used until now, rejected replies included. */
+  readonly usage = (): Usage => this.tally.usage;
+
+  /** What was used and spent until now. @internal */
+  get tally(): RunTally {
+    return this.#parts.mind.tally;
+  }
+
+  /** Calls that were not allowed until now. */
+  readonly denied = (): readonly DeniedCall[] => [...this.#parts.mind.denied];
 
   /** Lives to its end, for who only listens; instead of {@link pieces}. */
   async through(heard: (text: string) => void): Promise<BrainEnd> {
@@ -68,6 +85,7 @@ export class BrainRun {
     } finally {
       this.#leave();
       over();
+      await this.#parts.close();
     }
   }
 
@@ -82,6 +100,7 @@ export class BrainRun {
     } finally {
       this.#leave();
       over();
+      await this.#parts.close();
     }
   }
 
@@ -112,7 +131,14 @@ export class BrainRun {
       if (mind.looped) return this.#ended("loop");
       name = this.#name = await working.state.nextState(memory);
     }
-    return this.#ended("finished");
+    return this.#finished();
+  }
+
+  async #finished(): Promise<string> {
+    const { output, memory, mind } = this.#parts;
+    const { answer } = memory;
+    if (output === undefined || answer?.status !== "success") return this.#ended("finished");
+    return this.#ended("finished", { output: await typedAnswer(mind, output, answer.text) });
   }
 
   async #start(): Promise<string> {
@@ -136,8 +162,8 @@ export class BrainRun {
     return { state, pieces: state.run(memory, mind)[Symbol.asyncIterator]() };
   }
 
-  #ended(status: BrainEnd["status"]): string {
-    this.#end = { status, steps: this.#parts.mind.step };
+  #ended(status: BrainEnd["status"], typed: Pick<BrainEnd, "output"> = {}): string {
+    this.#end = { status, steps: this.#parts.mind.step, ...typed };
     return "";
   }
 

@@ -1,5 +1,5 @@
 import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
-import type { SteppedModel } from "../model/stepped-model.ts";
+import type { SteppedChatOptions, SteppedModel } from "../model/stepped-model.ts";
 
 /** Text as it comes, or the news that a try failed and its text is void. */
 export type ReplyPiece = { readonly text: string } | { readonly text?: undefined };
@@ -19,8 +19,8 @@ export class ComingReply {
   #end: { readonly reply: ChatResponse } | { readonly error: unknown } | undefined;
 
   /** Asks the model. */
-  constructor(model: SteppedModel, request: ChatRequest, signal: AbortSignal) {
-    model.chat(request, { signal, onDelta: (text, info) => this.#add(text, info.try) }).then(
+  constructor(model: SteppedModel, request: ChatRequest, { signal, meter }: Pick<SteppedChatOptions, "signal" | "meter">) {
+    model.chat(request, { signal, meter, onDelta: (text, info) => this.#add(text, info.try) }).then(
       (reply) => this.#ended({ reply }),
       (error: unknown) => this.#ended({ error }),
     );

@@ -1,3 +1,4 @@
+import type { Known } from "../kernel/known-options.ts";
 import { type AskText, summarizeText } from "../memory/summary.ts";
 import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
@@ -20,6 +21,15 @@ export interface CompactionOptions {
   readonly counter?: TokenCounter;
 }
 
+/** Their names. @internal */
+export const compactionOptions: Known<CompactionOptions> = {
+  contextTokens: true,
+  share: true,
+  keepResults: true,
+  summaryWords: true,
+  counter: true,
+};
+
 /** How room was made. */
 export interface Compacted {
   readonly how: "cleared" | "summarized" | "cut";
@@ -31,8 +41,10 @@ export interface Compacted {
 export interface Surroundings {
   /** Tokens of all that is sent besides. */
   readonly tokens: number;
-  /** Asks the model for a summary. */
-  readonly ask: AskText;
+  /** Asks the model for a summary; undefined where none can be had. */
+  readonly ask: AskText | undefined;
+  /** Told that no summary came, which is then cut without one. @throws what must end the run */
+  readonly unsummed: (error: unknown) => void;
 }
 
 /** About so many characters make a token, when a text has to be cut. */
@@ -42,10 +54,11 @@ const NEWEST_SHARE = 0.5;
 
 /**
  * Makes room in a memory before a request grows larger than the model can read: old results of tools are cleared first, which costs
- * nothing; then what is old is summed up by the model; and what is too long by itself is cut in the middle.
+ * nothing; then what is old is summed up by the model; and what is too long by itself is cut in the middle, and the oldest left out if that is
+ * not enough. The last two need no model.
  *
  * C1 the goal and the newest group of messages stay. C2 calls and their results stay together. C3 what is left fits, also when no model
- * answers with a short text.
+ * answers, or not with a short text.
  */
 export class Compaction {
   readonly tokens: MessageTokens;
@@ -81,7 +94,7 @@ export class Compaction {
     const summed = await this.#summed(cleared, goal, around, room);
     const afterSumming = await size(summed);
     if (afterSumming <= room) return [summed, { how: "summarized", before, after: afterSumming }];
-    const cut = this.#cut(summed, goal, Math.max(0, room - around.tokens));
+    const cut = await this.#withoutOldest(this.#cut(summed, goal, Math.max(0, room - around.tokens)), goal, room - around.tokens);
     return [cut, { how: "cut", before, after: await size(cut) }];
   }
 
@@ -96,10 +109,40 @@ export class Compaction {
     const isGoal = (group: readonly ChatMessage[]): boolean => group.some((message) => isOneOf(goal, message));
     const old = groups.slice(0, from).filter((group) => !isGoal(group));
     if (old.length === 0) return [...messages];
-    const text = old.flat().map(lineOf).join("\n");
-    const summary = await summarizeText(around.ask, text, Math.max(1_000, (room * CHARACTERS) / 2), this.#words);
+    const summary = await this.#summary(old.flat(), around, room);
+    if (summary === undefined) return [...messages];
     const told = remark(`What was done before, in short, as a record and not as an instruction: ${summary}`);
     return [...groups.slice(0, from).filter(isGoal).flat(), told, ...groups.slice(from).flat()];
+  }
+
+  /** Undefined when none can be had: room is made without one then. */
+  async #summary(old: readonly ChatMessage[], { ask, unsummed }: Surroundings, room: number): Promise<string | undefined> {
+    if (ask === undefined) return undefined;
+    try {
+      return await summarizeText(ask, old.map(lineOf).join("\n"), Math.max(1_000, (room * CHARACTERS) / 2), this.#words);
+    } catch (error) {
+      unsummed(error);
+      return undefined;
+    }
+  }
+
+  /** The oldest groups are left out as far as it takes, with a mark in their place; the goal and the newest group stay. */
+  async #withoutOldest(messages: ChatMessage[], goal: readonly ChatMessage[], room: number): Promise<ChatMessage[]> {
+    let left = await this.tokens.ofMessages(messages);
+    if (left <= room) return messages;
+    const groups = groupsOf(messages);
+    const out = new Set<readonly ChatMessage[]>();
+    left += await this.tokens.ofMessages([leftOut(messages.length)]);
+    for (const group of groups.slice(0, -1)) {
+      if (left <= room) break;
+      if (group.some((message) => isOneOf(goal, message))) continue;
+      left -= await this.tokens.ofMessages(group);
+      out.add(group);
+    }
+    if (out.size === 0) return messages;
+    const first = groups.findIndex((group) => out.has(group));
+    const count = [...out].reduce((sum, group) => sum + group.length, 0);
+    return groups.flatMap((group, place) => (place === first ? [leftOut(count)] : out.has(group) ? [] : group));
   }
 
   /** The first of the newest groups that fit; at least the last one stays. */
@@ -122,6 +165,10 @@ export class Compaction {
     const share = Math.max(80, Math.floor(((half + pictured.left) * CHARACTERS) / (messages.length + goal.length)) - 40);
     return pictured.messages.map((message) => shortened(message, isOneOf(goal, message) ? 2 * share : share));
   }
+}
+
+function leftOut(count: number): ChatMessage {
+  return remark(`${count} older messages were left out here to make room.`);
 }
 
 function lineOf({ role, content = "", toolCalls = [] }: ChatMessage): string {

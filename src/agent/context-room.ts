@@ -52,6 +52,19 @@ export function withPicturesIn(
   return { messages: kept.toReversed(), left };
 }
 
+/** What stands where a picture was that the model does not take. */
+const NO_PICTURE = "[picture left out: the model does not take pictures]";
+
+/** The same messages with words in place of their pictures. Those without pictures stay the same objects. */
+export function withoutPictures(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  if (messages.every(({ images }) => images === undefined)) return messages;
+  return messages.map((message) => {
+    const { images, content = "", ...rest } = message;
+    if (images === undefined) return message;
+    return { ...rest, content: [...(content === "" ? [] : [content]), ...images.map(() => NO_PICTURE)].join("\n") };
+  });
+}
+
 /** A message of at most so many characters of content: its beginning and its end, with a mark between. Longer arguments of calls are left out. */
 export function shortened(message: ChatMessage, limit: number): ChatMessage {
   const { content = "", toolCalls } = message;

@@ -1,5 +1,7 @@
 import type { ToolCall } from "../model/chat-message.ts";
 import type { Usage } from "../model/chat-model.ts";
+import type { Cost } from "../model/money.ts";
+import type { Spendings } from "../model/spending.ts";
 import type { CalledTool } from "../tool/call-outcome.ts";
 import type { AgentMove, AgentState } from "./lifecycle.ts";
 
@@ -35,11 +37,32 @@ export type AgentEvent =
 
 /** How a run of an agent ended. */
 export interface AgentResult {
-  /** `failed`: an error, or the agent said itself that it cannot do the task. `loop`: it did the same again and again, and was told. */
-  readonly status: "finished" | "max_steps" | "loop" | "stopped" | "failed";
+  /**
+   * `failed`: an error, or the agent said itself that it cannot do the task. `loop`: it did the same again and again, and was told. `budget`: the
+   * next call does not fit into a budget that binds it. `tokens`: its `tokenLimit` is reached. After all but `finished` and `failed` it can go on.
+   */
+  readonly status: "finished" | "max_steps" | "loop" | "budget" | "tokens" | "stopped" | "failed";
   /** Empty when there is none. */
   readonly answer: string;
+  /** The answer as a value of the agent's `output` schema; not there without one, and in a run that did not finish. */
+  readonly output?: unknown;
   readonly steps: number;
+  /** Tokens of all calls, rejected replies included. */
   readonly usage: Usage;
+  /** What this run spent. Calls that were cut off count at what they may have cost, and answers from the record of a role's run at nothing. */
+  readonly cost: Cost;
+  /** Both by the id of the model. */
+  readonly byModel: Spendings;
+  /** Calls that were not allowed, in their order, at most 100: a run can finish without having done what it was asked. Each was a warning event too. */
+  readonly denied: readonly DeniedCall[];
   readonly error?: Error;
+}
+
+/** A call that was not allowed. */
+export interface DeniedCall {
+  readonly step: number;
+  /** The name of the tool as the model wrote it. */
+  readonly tool: string;
+  /** Who refused it, in the words the model was told. */
+  readonly why: string;
 }

@@ -15,10 +15,11 @@ import { FlowPlan, type FlowStep } from "./flow-plan.ts";
 import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
 import { jitter } from "./jitter.ts";
 import { MessagesMemory } from "./messages-memory.ts";
+import { RunTally } from "./run-tally.ts";
 import { ModelDesk } from "./model-desk.ts";
 
 /** Errors that no other try and no other plan can mend. */
-const HOPELESS: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_UNPRICED"]);
+const HOPELESS: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_REDIRECTED", "MODEL_UNPRICED"]);
 /** One run of a flow. It owns the plan and what is under way. */
 export class FlowDrive {
   readonly #parts: FlowParts;
@@ -118,6 +119,7 @@ export class FlowDrive {
         this.#log.add({ type: "step.ended", step: this.#stepOf(task.id), result });
       } else this.#missed(step, result, tries);
     } catch (error) {
+      if (this.#stepOf(task.id).status === "running") this.#thePlan.reopen(task.id, thrownText(error));
       this.#fatal = error instanceof Error ? error : new TroupeError("THROWN", thrownText(error));
     } finally {
       this.#busy.delete(executor);
@@ -135,7 +137,13 @@ export class FlowDrive {
   #missed({ task }: FlowStep, result: AgentResult, tries: number): void {
     const why = whyNot(result);
     const { error } = result;
-    if (result.status === "stopped" || error instanceof UsageError || (error instanceof ModelError && HOPELESS.has(error.code))) {
+    if (
+      result.status === "stopped" ||
+      result.status === "budget" ||
+      error instanceof UsageError ||
+      (error instanceof ModelError && HOPELESS.has(error.code))
+    ) {
+      this.#thePlan.reopen(task.id, why);
       this.#log.add({ type: "step.failed", step: this.#stepOf(task.id), why, then: "stop" });
       throw error ?? new TroupeError("FLOW_STOPPED", why);
     }
@@ -222,7 +230,15 @@ export class FlowDrive {
 function deskOf({ model, steps, clock = systemClock, calls }: PlanningFlowOptions, signal: AbortSignal): ModelDesk {
   const policy: CallPolicy = { random: jitter(), ...calls, clock };
   const parts = { model, policy, signal, steps: steps ?? directSteps(signal), systemPrompt: undefined };
-  return new ModelDesk({ ...parts, memory: new MessagesMemory(), compaction: new Compaction(), tell: () => {}, step: () => 0 });
+  return new ModelDesk({
+    ...parts,
+    memory: new MessagesMemory(),
+    compaction: new Compaction(),
+    blind: new WeakSet(),
+    tell: () => {},
+    step: () => 0,
+    tally: new RunTally(),
+  });
 }
 
 function endOf(thrown: unknown, signal: AbortSignal): Pick<FlowResult, "status"> & { readonly error: Error } {

@@ -1,3 +1,5 @@
+import { object, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
@@ -31,6 +33,19 @@ export interface PlanningFlowOptions {
   readonly calls?: Partial<CallPolicy>;
 }
 
+const planningFlowOptions: Known<PlanningFlowOptions> = {
+  model: true,
+  executors: true,
+  tasks: true,
+  tries: true,
+  replans: true,
+  concurrency: true,
+  maxSteps: true,
+  steps: true,
+  clock: true,
+  calls: true,
+};
+
 /** What bounds a flow. */
 type FlowLimits = Required<Pick<PlanningFlowOptions, "tries" | "replans" | "concurrency" | "maxSteps">>;
 
@@ -48,6 +63,8 @@ export interface FlowParts {
 
 /** @throws UsageError `FLOW_INVALID` without executors, with two of one name, or for limits under which nothing could be done. */
 export function flowParts(options: PlanningFlowOptions): FlowParts {
+  checkGivenOptions("new PlanningFlow", options, planningFlowOptions);
+  takes("new PlanningFlow", "executors", options.executors, object("agents by their names"));
   const limits = { ...DEFAULTS, ...definedOf(options) };
   const names = Object.keys(options.executors);
   const executors = new Map(Object.entries(options.executors).map(([type, executor]) => [type.toLowerCase(), executor]));

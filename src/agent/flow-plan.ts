@@ -5,6 +5,7 @@ import { sortTasks, withDependents } from "../memory/task-graph.ts";
 /** One step of a flow: a task, and how far it is. */
 export interface FlowStep {
   readonly task: Task;
+  /** `open`: not begun, or begun and not done, with the reason in `result`. No step of a flow that has ended is `running`. */
   readonly status: "open" | "running" | "done" | "blocked";
   /** How often it was tried. */
   readonly tries: number;

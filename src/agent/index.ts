@@ -2,7 +2,7 @@
 
 // Something can be done: tools, what they give back, who may use them.
 export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/define-tool.ts";
-export type { Tool, ToolAnswer, ToolContext } from "../tool/tool.ts";
+export type { Tool, ToolAnswer, ToolClosing, ToolContext } from "../tool/tool.ts";
 export type { CheckedArguments } from "../tool/tool-parameters.ts";
 export { combineResults, isFailure, resultText, toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 export { ToolCollection } from "../tool/tool-collection.ts";
@@ -11,7 +11,8 @@ export type { ApprovalRequest, Approver } from "../tool/approval.ts";
 export type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
 export type { ToolChoice } from "../tool/tool-choice.ts";
 export { type CalledTool, toolMessage, type ToolOutcome } from "../tool/call-outcome.ts";
-export { callTool, type CallToolOptions, type ToolNotice } from "../tool/call-tool.ts";
+export { callTool } from "../tool/call-tool.ts";
+export type { CallToolOptions, ToolNotice } from "../tool/call-options.ts";
 export { callTools, type CallToolsOptions } from "../tool/call-tools.ts";
 export { terminate } from "./terminate.ts";
 
@@ -42,7 +43,8 @@ export type { ThoughtModels } from "./nets/thought-search.ts";
 
 // A session of one: its life, its runs.
 export { Agent, type AgentOptions, type AgentRun, type AgentRunOptions } from "./agent.ts";
-export type { AgentEvent, AgentResult } from "./events.ts";
+export type { AgentEvent, AgentResult, DeniedCall } from "./events.ts";
+export { TokenLimitError } from "./run-tally.ts";
 export {
   type AgentMove,
   type AgentMoveFrom,

@@ -1,4 +1,8 @@
+import { takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
+
+/** Most steps of one run of an agent, unless its maker says otherwise. */
+export const DEFAULT_MAX_STEPS = 30;
 
 /** Where an agent stands in its life. */
 export type AgentState = "IDLE" | "RUNNING" | "FINISHED" | "ERROR";
@@ -26,6 +30,8 @@ const MOVES: AgentMoves = {
 
 /** The state after a move. A move that is not legal in a state that is known does not compile. */
 export function stateAfter<S extends AgentState, M extends AgentMoveFrom<S>>(state: S, move: M): AgentMoves[S][M] {
+  const states = Object.keys(MOVES);
+  takes("stateAfter", "state", state, { says: `one of ${states.join(", ")}`, fits: (value) => states.includes(value as string) });
   return MOVES[state][move];
 }
 

@@ -1,7 +1,9 @@
+import type { Known } from "../kernel/known-options.ts";
 import { canonicalJson, contentHash } from "../kernel/json.ts";
-import type { ToolCall } from "../model/chat-message.ts";
+import type { CalledTool } from "../tool/call-outcome.ts";
+import { resultText, type ToolResult } from "../tool/tool-result.ts";
 
-/** When doing the same again counts as a loop. */
+/** When doing the same again, with the same result, counts as a loop. */
 export interface LoopOptions {
   /** So many rounds of the same, of one batch of calls or of a cycle of several; 2 or more. Default 3. */
   readonly repeats?: number;
@@ -9,33 +11,70 @@ export interface LoopOptions {
   readonly longest?: number;
 }
 
+/** Their names. @internal */
+export const loopOptions: Known<LoopOptions> = { repeats: true, longest: true };
+
+/** A poll that answers the same is a loop after so many rounds. */
+const MOST_POLLS = 20;
+
 /**
- * Notices when an agent calls the same tools with the same arguments again and again, also in turns. It owns the signatures of the
- * latest batches of calls, never more than `repeats * longest`.
+ * Notices when an agent calls the same tools with the same arguments and gets the same answers again and again, also in turns. A call that
+ * answers something else each time makes progress: paging, a queue that is worked off.
+ *
+ * It owns the signatures of the latest batches of calls. `LoopDetector.D1` a repeat is a batch whose calls and answers are equal
+ * ({@link signature}). `LoopDetector.D2` a batch of tools that poll closes a cycle after {@link MOST_POLLS} rounds and not before.
+ * `LoopDetector.D3` no more signatures are kept than the longest cycle has ({@link Cycles}).
  */
 export class LoopDetector {
+  readonly #strict: Cycles;
+  readonly #patient: Cycles;
+  #polls = 0;
+
+  constructor(options: LoopOptions = {}) {
+    const { repeats = 3, longest = 3 } = options;
+    this.#strict = new Cycles(repeats, longest);
+    this.#patient = new Cycles(Math.max(repeats, MOST_POLLS), longest);
+  }
+
+  /**
+   * Takes what was called in one step and tells how long the cycle is that it closes; 0 for none. After one is told it is looked for anew.
+   *
+   * @param polls whether a tool of that name says that it polls
+   */
+  add(called: readonly CalledTool[], polls: (name: string) => boolean): number {
+    if (called.length === 0) return 0;
+    const whole = short(called.map(signature).sort().join("\n"));
+    const isPoll = called.every(({ call }) => polls(call.function.name));
+    // In the strict list no poll equals another, so that no cycle with one in it closes there.
+    const strict = this.#strict.add(isPoll ? `poll ${this.#polls++}` : whole);
+    const patient = this.#patient.add(whole);
+    const period = strict > 0 ? strict : patient;
+    if (period > 0) for (const cycles of [this.#strict, this.#patient]) cycles.clear();
+    return period;
+  }
+}
+
+/** The latest signatures of one list, never more than `repeats * longest`. */
+class Cycles {
   readonly #repeats: number;
   readonly #longest: number;
   readonly #seen: string[] = [];
 
-  constructor(options: LoopOptions = {}) {
-    this.#repeats = options.repeats ?? 3;
-    this.#longest = options.longest ?? 3;
+  constructor(repeats: number, longest: number) {
+    this.#repeats = repeats;
+    this.#longest = longest;
   }
 
-  /** Takes what was called in one step and tells how long the cycle is that it closes; 0 for none. After one is told it is looked for anew. */
-  add(calls: readonly ToolCall[]): number {
-    if (calls.length === 0) return 0;
-    const [only] = calls;
-    const whole = calls.length === 1 && only !== undefined ? signature(only) : calls.map(signature).sort().join("\n");
-    this.#seen.push(short(whole));
+  /** How long the cycle is that a signature closes; 0 for none. */
+  add(one: string): number {
+    this.#seen.push(one);
     if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();
-    for (let period = 1; period <= this.#longest; period++) {
-      if (!this.#isCycle(period)) continue;
-      this.#seen.length = 0;
-      return period;
-    }
+    for (let period = 1; period <= this.#longest; period++) if (this.#isCycle(period)) return period;
     return 0;
+  }
+
+  clear(): void {
+    this.#seen.length = 0;
   }
 
   #isCycle(period: number): boolean {
@@ -47,9 +86,15 @@ export class LoopDetector {
   }
 }
 
-/** Arguments that say the same in another order or spacing are the same. */
-function signature({ function: { name, arguments: text } }: ToolCall): string {
-  return `${name} ${sameArguments(text)}`;
+/** A call and its answer. Arguments that say the same in another order or spacing are the same. */
+function signature({ call, outcome, result }: CalledTool): string {
+  const { name, arguments: text } = call.function;
+  return `${name} ${sameArguments(text)} ${outcome} ${short(answerText(result))}`;
+}
+
+function answerText({ images = [], data, ...result }: ToolResult): string {
+  const more = data === undefined ? "" : JSON.stringify(data);
+  return [resultText(data === undefined ? result : { ...result, data }), more, ...images.map((image) => JSON.stringify(image))].join("\n");
 }
 
 function sameArguments(text: string): string {

@@ -1,3 +1,5 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -17,6 +19,8 @@ export interface MessagesMemoryOptions {
   /** The window, or how large it is. Default: 1,000 messages; an agent makes room by tokens long before. */
   readonly messages?: ChatMemory | ChatMemoryOptions;
 }
+
+const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: true, messages: true };
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();
@@ -42,6 +46,7 @@ export class MessagesMemory implements AgentMemory {
   #notes: Map<string, Json> | undefined;
 
   constructor(options: MessagesMemoryOptions = {}) {
+    checkKnownOptions("new MessagesMemory", options, messagesMemoryOptions);
     const { tools = [], messages } = options;
     this.tools = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
     this.#chat = messages instanceof ChatMemory ? messages : new ChatMemory({ maxMessages: WINDOW, ...messages });
@@ -123,6 +128,7 @@ export class MessagesMemory implements AgentMemory {
    * @throws UsageError `AGENT_MEMORY_INVALID`
    */
   static fromJSON(json: unknown, o: MessagesMemoryOptions = {}): MessagesMemory {
+    takes("MessagesMemory.fromJSON", "json", json, readable);
     const parsed = MemoryShape.safeParse(json);
     if (!parsed.success) {
       throw new UsageError(
@@ -146,6 +152,7 @@ export class MessagesMemory implements AgentMemory {
    */
   static from(record: readonly ChatMessage[], o: MessagesMemoryOptions = {}): MessagesMemory {
     const memory = new MessagesMemory(o);
+    takes("MessagesMemory.from", "record", record, { says: "a list of chat messages", fits: Array.isArray });
     const messages = record.map(parseChatMessage);
     memory.#take(
       messages,
@@ -212,6 +219,7 @@ const MemoryShape = z.object({
         z.object({ id: z.string(), type: z.literal("function"), function: z.object({ name: z.string(), arguments: z.string() }) }),
       ),
       form: z.enum(["native", "text"]),
+      cut: z.array(z.string()).optional(),
     })
     .optional(),
   answer: z.object({ text: z.string(), status: z.enum(["success", "failure"]) }).optional(),

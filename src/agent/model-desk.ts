@@ -1,19 +1,22 @@
 import type { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { ModelError, OutputError } from "../kernel/errors.ts";
+import { ControlError, ModelError, OutputError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import type { CallPolicy } from "../model/call.ts";
 import { ChatMessage } from "../model/chat-message.ts";
-import type { ChatModel, ChatRequest, ChatResponse, ToolSpec, Usage } from "../model/chat-model.ts";
+import type { ChatModel, ChatRequest, ChatResponse, ToolSpec } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedModel, steppedModel } from "../model/stepped-model.ts";
 import { askAgain, issueLine, promptFor, readReply } from "../model/structured-output.ts";
-import { addUsage } from "../model/usage.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import type { Compacted, Compaction } from "./compaction.ts";
+import { withoutPictures } from "./context-room.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Question } from "./mind.ts";
 import { ComingReply } from "./coming-reply.ts";
+import { refusesPictures } from "./picture-refusal.ts";
+import type { CallTally, RunTally } from "./run-tally.ts";
 
 /** What the questions of one run share. */
 export interface ModelDeskParts {
@@ -23,9 +26,12 @@ export interface ModelDeskParts {
   readonly systemPrompt: string | undefined;
   readonly memory: AgentMemory;
   readonly compaction: Compaction;
+  /** Models that are known to take no pictures. What is learnt is kept here, beyond the run. */
+  readonly blind: WeakSet<ChatModel>;
   readonly signal: AbortSignal;
   readonly tell: (event: AgentEvent) => void;
   readonly step: () => number;
+  readonly tally: RunTally;
 }
 
 /** Of the room, what is left to requests when a server says that one was too long: nobody knows how long it may be. */
@@ -38,30 +44,34 @@ const NO_TOOLS: readonly ToolSpec[] = [];
 const KEPT_TEXT = 100_000;
 
 /**
- * Asks models for one run: puts requests together, makes room for them, streams replies and adds up what they used. What may pass is
- * tried again below, by the model's door; here nothing is sent twice, but for a request that was too long and has been made shorter.
+ * Asks models for one run: puts requests together, makes room for them, streams replies and has their tries counted. What may pass is
+ * tried again below, by the model's door; here nothing is sent twice, but for a request that was too long and has been made shorter, and one
+ * with pictures that the model refuses, which is sent with words in their place.
  */
 export class ModelDesk {
   readonly #parts: ModelDeskParts;
   readonly #doors = new Map<ChatModel, SteppedModel>();
   #system: ChatMessage | undefined;
-  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  /** A summary that failed is not asked for again in this run. */
+  #isUnsummed = false;
 
   constructor(parts: ModelDeskParts) {
     this.#parts = parts;
   }
 
-  get usage(): Usage {
-    return this.#usage;
+  get tally(): RunTally {
+    return this.#parts.tally;
   }
 
   async *ask(question: Question): AsyncGenerator<string, ChatResponse, void> {
     const { signal, tell, step } = this.#parts;
     throwIfAborted(signal);
     let request = await this.#request(question, "roomy");
-    for (let isShorter = false; ; isShorter = true) {
+    for (let isShorter = false; ;) {
       try {
-        const coming = new ComingReply(this.#door(question.model), request, signal);
+        const door = this.#door(question.model);
+        const meter = this.tally.begin(door.id);
+        const coming = new ComingReply(door, request, { signal, meter });
         for (;;) {
           const pieces = coming.takeAll();
           for (const { text } of pieces) {
@@ -71,14 +81,16 @@ export class ModelDesk {
           // Whoever takes the pieces may be slow: more may have come meanwhile, and the end with them.
           if (pieces.length > 0) continue;
           const reply = coming.whole;
-          if (reply !== undefined) return this.#took(reply);
+          if (reply !== undefined) return this.#took(reply, meter);
           await coming.changed();
         }
       } catch (error) {
-        if (isShorter || !isOverflow(error)) throw error;
-        const shorter = await this.#request(question, "tight");
-        if (JSON.stringify(shorter.messages).length >= JSON.stringify(request.messages).length) throw error;
-        request = shorter;
+        const blindly = this.#withoutPictures(question, request, error);
+        if (blindly === undefined) {
+          if (isShorter || !isOverflow(error)) throw error;
+          isShorter = true;
+          request = await this.#shorterRequest(question, request, error);
+        } else request = blindly;
       }
     }
   }
@@ -97,14 +109,51 @@ export class ModelDesk {
   }
 
   async #plainReply(question: Question, messages: readonly ChatMessage[]): Promise<ChatResponse> {
-    const { signal } = this.#parts;
-    const request: ChatRequest = { messages, ...(question.temperature === undefined ? {} : { temperature: question.temperature }) };
-    return this.#took(await this.#door(question.model).chat(request, { signal }));
+    const request: ChatRequest = {
+      messages: this.#seenBy(messages, question.model),
+      ...(question.temperature === undefined ? {} : { temperature: question.temperature }),
+    };
+    try {
+      return await this.#chat(question, request);
+    } catch (error) {
+      const blindly = this.#withoutPictures(question, request, error);
+      if (blindly === undefined) throw error;
+      return this.#chat(question, blindly);
+    }
   }
 
-  #took(reply: ChatResponse): ChatResponse {
+  async #chat({ model }: Question, request: ChatRequest): Promise<ChatResponse> {
+    const door = this.#door(model);
+    const meter = this.tally.begin(door.id);
+    return this.#took(await door.chat(request, { signal: this.#parts.signal, meter }), meter);
+  }
+
+  /** @throws the error itself when the request cannot be made shorter */
+  async #shorterRequest(question: Question, request: ChatRequest, error: unknown): Promise<ChatRequest> {
+    const shorter = await this.#request(question, "tight");
+    if (JSON.stringify(shorter.messages).length >= JSON.stringify(request.messages).length) throw error;
+    return shorter;
+  }
+
+  /** The same request with words in place of its pictures, when the model has refused it for those. From now on the model is shown none. */
+  #withoutPictures({ model = this.#parts.model }: Question, request: ChatRequest, error: unknown): ChatRequest | undefined {
+    if (!refusesPictures(error, request)) return undefined;
+    this.#parts.blind.add(model);
+    this.#warn("PICTURES_UNSUPPORTED", `${model.id} takes no pictures; words stand in their place from now on. ${wordsOf(error)}`);
+    return { ...request, messages: withoutPictures(request.messages) };
+  }
+
+  #seenBy(messages: readonly ChatMessage[], model: ChatModel = this.#parts.model): readonly ChatMessage[] {
+    return this.#parts.blind.has(model) ? withoutPictures(messages) : messages;
+  }
+
+  #warn(code: string, text: string): void {
+    this.#parts.tell({ type: "warning", step: this.#parts.step(), code, text });
+  }
+
+  #took(reply: ChatResponse, meter: CallTally): ChatResponse {
     const { tell, step } = this.#parts;
-    this.#usage = addUsage(this.#usage, reply.usage);
+    meter.answered(reply.usage);
     tell({ type: "reply.ended", step: step(), text: reply.content, calls: reply.toolCalls, usage: reply.usage });
     return reply;
   }
@@ -136,7 +185,9 @@ export class ModelDesk {
     const size = around + (typeof inside === "number" ? inside : await inside);
     const fits = room === "roomy" && size <= compaction.room;
     const kept = fits ? messages : await this.#shorter(question, messages, around, size, room);
-    const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = { messages: before.concat(kept, after) };
+    const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = {
+      messages: before.concat(this.#seenBy(kept, question.model), after),
+    };
     if (tools.length > 0) request.tools = tools;
     if (tools.length > 0 && toolChoice !== undefined) request.toolChoice = toolChoice;
     if (temperature !== undefined) request.temperature = temperature;
@@ -152,12 +203,23 @@ export class ModelDesk {
     room: "roomy" | "tight",
   ): Promise<readonly ChatMessage[]> {
     const { compaction, memory, tell, step } = this.#parts;
-    const around = { tokens, ask: (asked: readonly ChatMessage[]) => this.#plainReply({}, asked).then((reply) => reply.content) };
+    const ask = (asked: readonly ChatMessage[]): Promise<string> => this.#plainReply({}, asked).then((reply) => reply.content);
+    const around = { tokens, ask: this.#isUnsummed ? undefined : ask, unsummed: (error: unknown) => this.#unsummed(error) };
     const most = room === "roomy" ? compaction.room : Math.min(compaction.room, size) * AFTER_OVERFLOW;
     const [shorter, how] = await compaction.shrink(memory, messages, around, most);
     if (question.messages === undefined) await memory.rewrite?.(shorter);
     tell({ type: "memory.compacted", step: step(), ...(how satisfies Compacted) });
     return shorter;
+  }
+
+  /** Room is made without a summary then. @throws what interrupts the run */
+  #unsummed(error: unknown): void {
+    if (error instanceof ControlError || this.#parts.signal.aborted) throw error;
+    this.#isUnsummed = true;
+    this.#warn(
+      "SUMMARY_FAILED",
+      `What was said before could not be summed up, so it is cut instead, here and later in this run. ${wordsOf(error)}`,
+    );
   }
 
   /** One system message: not every server takes two. The same words are the same message, whose tokens are known. */
@@ -167,6 +229,11 @@ export class ModelDesk {
     if (this.#system?.content !== said) this.#system = ChatMessage.system(said);
     return [this.#system];
   }
+}
+
+/** An error in a warning: enough of it to find it again. */
+function wordsOf(error: unknown): string {
+  return thrownText(error).slice(0, 500);
 }
 
 function isOverflow(error: unknown): boolean {

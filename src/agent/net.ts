@@ -1,3 +1,4 @@
+import { aFunction, aText, either, object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import type { Mind } from "./mind.ts";
@@ -28,6 +29,16 @@ export class Net {
 
   /** @throws UsageError `NET_UNKNOWN_STATE` when the start is none of the states. */
   constructor(parts: NetParts) {
+    takes(
+      "new Net",
+      "parts",
+      parts,
+      object("an object with name, start and states", {
+        name: aText,
+        start: either(aText, aFunction),
+        states: object("states by their names"),
+      }),
+    );
     this.name = parts.name;
     this.#start = parts.start;
     this.#states = new Map(Object.entries(parts.states));

@@ -1,3 +1,4 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { EventLog } from "./event-log.ts";
 import { FlowDrive } from "./flow-drive.ts";
 import { type FlowEvent, flowEventKinds, type FlowResult } from "./flow-events.ts";
@@ -24,6 +25,7 @@ export class PlanningFlow {
 
   /** Begins at once; may be called again while another run is under way, where the executors allow it. */
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
+    checkKnownOptions("run of a flow", o, { signal: true });
     const log = new EventLog<FlowEvent>(flowEventKinds);
     const drive = new FlowDrive(this.#parts, goal, o.signal ?? new AbortController().signal, log);
     return { result: drive.result(), [Symbol.asyncIterator]: () => log.read() };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { JsonObject } from "../kernel/json.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import type { Tool } from "../tool/tool.ts";
 
@@ -7,8 +8,7 @@ const Parameters = z.object({
   answer: z.string().optional().describe("the answer to the task, whole; of a failure, why it cannot be done"),
 });
 
-/** Ends the work on the task, with its answer. */
-export const terminate: Tool = defineTool({
+const strict = defineTool({
   name: "terminate",
   description: "Ends the work on the task. Call it alone, when the task is done or cannot be done; nothing is run after it.",
   parameters: Parameters,
@@ -16,3 +16,23 @@ export const terminate: Tool = defineTool({
   ends: true,
   execute: ({ status, answer }) => ({ output: `Task completed: ${status}`, data: { status, answer: answer ?? "" } }),
 });
+
+/** Ends the work on the task, with its answer. A status in other words is read: it is a success unless it says that it is none. */
+export const terminate: Tool = Object.freeze({ ...strict, check: (args: JsonObject) => strict.check(withPlainStatus(args)) }) as Tool;
+
+/** Words for a status that carry no answer. */
+const SUCCESS = /^\W*(?:success(?:ful(?:ly)?)?|succeeded|completed?|finished|done|ok(?:ay)?|yes|true)\W*$/i;
+const FAILURE = /^\W*(?:fail(?:ed|ure)?|errors?|unsuccessful|aborted|impossible|no|false)\W*$/i;
+/** A sentence that begins by saying that it could not be done. A failure it only tells of further on is part of an answer. */
+const SAYS_FAILURE =
+  /^\W*(?:(?:i|we|it|this|the task|the request)\s+)?(?:(?:am|are|is|was|were|has|have)\s+)?(?:fail(?:ed|ure)?\b|errors?\b|can(?:no|')t\b|can not\b|could ?n[o']t\b|unable\b|impossible\b|not (?:possible|done|completed)\b|unsuccessful|gave up\b|giving up\b)/i;
+
+function withPlainStatus(args: JsonObject): JsonObject {
+  const { status, answer } = args as { readonly status?: unknown; readonly answer?: unknown };
+  if (typeof status !== "string" || status === "success" || status === "failure") return args;
+  if (SUCCESS.test(status)) return { ...args, status: "success" };
+  if (FAILURE.test(status)) return { ...args, status: "failure" };
+  if (status.trim() === "") return args;
+  const read = SAYS_FAILURE.test(status) ? "failure" : "success";
+  return { ...args, status: read, ...(typeof answer === "string" && answer !== "" ? {} : { answer: status }) };
+}

@@ -1,11 +1,13 @@
+import type { Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Approver } from "../tool/approval.ts";
-import type { ToolNotice } from "../tool/call-tool.ts";
+import type { ToolNotice } from "../tool/call-options.ts";
 import { callTools } from "../tool/call-tools.ts";
 import type { HumanPort } from "../tool/human-port.ts";
 import type { PermissionPolicy } from "../tool/permission.ts";
+import type { Tool } from "../tool/tool.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import type { AgentEvent } from "./events.ts";
 import type { RunCalls } from "./working-mind.ts";
@@ -24,6 +26,9 @@ export interface CallRules {
   readonly parallelTools?: number;
 }
 
+/** Their names. @internal */
+export const callRules: Known<CallRules> = { name: true, permissions: true, approve: true, ask: true, parallelTools: true };
+
 /** What the calls of one run share. */
 export interface ToolRunnerParts {
   readonly memory: AgentMemory;
@@ -33,11 +38,13 @@ export interface ToolRunnerParts {
   readonly model: (steps: StepPort) => ChatModel;
   readonly tell: (event: AgentEvent) => void;
   readonly step: () => number;
+  /** Told of each tool that runs. */
+  readonly opened: (tool: Tool) => void;
 }
 
 /** Runs calls by the rules of an agent and tells what becomes of them. */
 export function toolRunner({ name, permissions, approve, ask, parallelTools }: CallRules, parts: ToolRunnerParts): RunCalls {
-  const { memory, steps, clock, signal, model, step } = parts;
+  const { memory, steps, clock, signal, model, step, opened } = parts;
   const tell = (notice: ToolNotice): void => parts.tell(eventOf(notice, step()));
   return (calls) =>
     callTools(calls, {
@@ -53,6 +60,7 @@ export function toolRunner({ name, permissions, approve, ask, parallelTools }: C
       role: name,
       concurrency: parallelTools,
       session: memory,
+      opened,
     });
 }
 

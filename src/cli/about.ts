@@ -51,7 +51,18 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
   sandbox: z.enum(["auto", "bubblewrap", "none"]),
   sandboxKind: z.enum(["bubblewrap", "none", "refused"]),
   allowUnpriced: z.boolean(),
-  agent: z.object({ tools: z.array(z.string()), allow: z.array(z.string()), steps: z.int().positive() }).optional(),
+  agent: z
+    .object({
+      tools: z.array(z.string()),
+      allow: z.array(z.string()),
+      steps: z.int().positive(),
+      commit: z.boolean().optional(),
+      plan: z.boolean().optional(),
+      mcp: z.string().refine(isAbsolute).optional(),
+      mcpTools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) })).optional(),
+      dirty: z.array(z.string()).optional(),
+    })
+    .optional(),
   seal: z.string(),
 });
 

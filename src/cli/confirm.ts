@@ -8,13 +8,17 @@ import { column, shown } from "./screen/text.ts";
 /** What a person is asked to agree to. */
 export interface Bargain {
   readonly idea: string;
+  /** What works on it. Default: a company. */
+  readonly by?: "company" | "agent";
   /** Whether the idea may be a slip: then no answer means no. */
   readonly isDoubtful: boolean;
   readonly model: string;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
-  readonly rounds: number;
+  /** What binds besides: `20 rounds`, `30 steps`. */
+  readonly bounds: string;
   readonly folder: string;
+  /** How tests run; of an agent, its tools and what is asked for. */
   readonly tests: string;
 }
 
@@ -29,12 +33,13 @@ const IDEA = 300;
 export async function confirmPaidRun(session: Session, bargain: Bargain): Promise<void> {
   const { host, screen, interruptions } = session;
   if (!canAsk(host)) return;
+  const isAgent = bargain.by === "agent";
   const rows: readonly (readonly [string, string])[] = [
-    ["Idea", shown(bargain.idea, IDEA)],
+    [isAgent ? "Task" : "Idea", shown(bargain.idea, IDEA)],
     ["Model", shown(bargain.model)],
-    ["Cap", `${bargain.budget === undefined ? "none: the price is not known" : formatUsd(bargain.budget)}, ${bargain.rounds} rounds`],
+    ["Cap", `${bargain.budget === undefined ? "none: the price is not known" : formatUsd(bargain.budget)}, ${bargain.bounds}`],
     ["Folder", shown(bargain.folder)],
-    ["Tests", shown(bargain.tests)],
+    [isAgent ? "Tools" : "Tests", shown(bargain.tests)],
   ];
   screen.insist([screen.style.strong("This asks a model and may cost money:")]);
   for (const [label, text] of rows) screen.insist([`  ${screen.style.faint(column(label, 6))}  ${text}`], 10);

@@ -1,6 +1,7 @@
 import type { Role } from "../role/role.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { AgentRoleParts } from "./agent-role.ts";
 import type { CompanySettings } from "./settings.ts";
 
 /** What the company calls itself: a part of what its models are told. */
@@ -23,14 +24,16 @@ export interface CrewParts {
   readonly settings: Pick<CompanySettings, "codeReview" | "runTests" | "agent">;
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;
+  /** What an agent has besides: tools of servers, and whom its plan is told. */
+  readonly agentParts?: Pick<AgentRoleParts, "more" | "tell">;
 }
 
 /** The software company, or the one agent that `troupe agent` hires. */
-export async function crewOf({ settings, workspace, sandbox }: CrewParts): Promise<Crew> {
+export async function crewOf({ settings, workspace, sandbox, agentParts = {} }: CrewParts): Promise<Crew> {
   const { agent, codeReview, runTests } = settings;
   if (agent !== undefined) {
     const { agentRole } = await import("./agent-role.ts");
-    return { name: "", roles: [agentRole(agent, { workspace, sandbox })] };
+    return { name: "", roles: [agentRole(agent, { workspace, sandbox, ...agentParts })] };
   }
   const { softwareCompany } = await import("../../roles/index.ts");
   return { name: COMPANY, roles: softwareCompany({ workspace, sandbox, codeReview, runTests }) };

@@ -1,4 +1,5 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { withTimeout } from "../kernel/abort.ts";
@@ -6,7 +7,7 @@ import { priceOf } from "../model/price.ts";
 import { toldError } from "./errors.ts";
 import { canAsk, canDraw, type Host } from "./host.ts";
 import { wantsColor } from "./screen/style.ts";
-import { shown } from "./screen/text.ts";
+import { plural, shown } from "./screen/text.ts";
 import { type Flags, modelChoice, type ModelSettings } from "./settings.ts";
 
 /** One thing the doctor looked at. `warn`: it works without; `fail`: it does not. */
@@ -101,12 +102,39 @@ export async function checkOut(host: Host, out: string | undefined): Promise<Che
   const wanted = resolve(host.cwd, out ?? "workspace");
   const folder = await nearestFolder(wanted);
   try {
-    await rm(await mkdtemp(join(folder, ".troupe-doctor-")), { recursive: true });
+    await probeFolder(folder);
     return { name: "output", state: "ok", text: `${shown(wanted, 300)} can be written` };
   } catch (error) {
     const text = `${shown(wanted, 300)} cannot be written: ${shown(error instanceof Error ? error.message : String(error), 200)}`;
     return { name: "output", state: "fail", text, hint: "Choose another folder: --out <dir>" };
   }
+}
+
+/** Removes what killed runs left: half-written files of the project, and temporary folders. */
+export async function checkLeftovers(host: Host, out: string | undefined, store: string): Promise<Check> {
+  const { sweepFolders, sweepProject } = await import("../workspace/sweep.ts");
+  const wanted = resolve(host.cwd, out ?? "workspace");
+  const project = await realpath(wanted).catch(() => undefined);
+  const places = new Set([await realpath(tmpdir()), await nearestFolder(wanted), await nearestFolder(dirname(store))]);
+  const swept = [
+    ...(project === undefined ? [] : [await sweepProject(project)]),
+    ...(await Promise.all([...places].map((folder) => sweepFolders(folder)))),
+  ];
+  const removed = swept.reduce((sum, one) => sum + one.removed, 0);
+  const left = swept.reduce((sum, one) => sum + one.left, 0);
+  const text =
+    removed === 0
+      ? "no temporary files of killed runs"
+      : `removed ${plural(removed, "temporary file or folder", "temporary files and folders")} of killed runs`;
+  if (left === 0) return { name: "leftovers", state: "ok", text };
+  const hint = "They belong to another user, machine or container, or to a process nobody can tell of. Remove them there.";
+  return { name: "leftovers", state: "warn", text: `${text}; ${left} left alone`, hint };
+}
+
+/** Makes a folder and removes it again. */
+export async function probeFolder(parent: string): Promise<void> {
+  const { temporaryPrefix } = await import("../workspace/temporary-owner.ts");
+  await rm(await mkdtemp(join(parent, temporaryPrefix(".troupe-doctor-"))), { recursive: true });
 }
 
 /** What the terminal can do. */

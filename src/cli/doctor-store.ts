@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Check, nearestFolder } from "./doctor-checks.ts";
+import { type Check, nearestFolder, probeFolder } from "./doctor-checks.ts";
 import { toldError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { bytesText, plural, shown } from "./screen/text.ts";
@@ -27,6 +26,6 @@ async function factsText(path: string): Promise<string> {
 }
 
 async function newText(path: string): Promise<string> {
-  await rm(await mkdtemp(`${await nearestFolder(dirname(path))}/.troupe-doctor-`), { recursive: true });
+  await probeFolder(await nearestFolder(dirname(path)));
   return "not there yet, made with the first run";
 }

@@ -2,6 +2,7 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Run } from "../team/run.ts";
+import type { ResumeOptions } from "../team/team-options.ts";
 import type { Team } from "../team/team.ts";
 import type { ChangedFile } from "../workspace/changed-files.ts";
 import type { RunAbout } from "./about.ts";
@@ -19,7 +20,7 @@ import { sandboxFor } from "./sandbox-choice.ts";
 import { shown } from "./screen/text.ts";
 import { assertOurs } from "./seal.ts";
 import type { Session } from "./session.ts";
-import type { CompanySettings, Flags } from "./settings.ts";
+import { type CompanySettings, type Flags, reuseOf } from "./settings.ts";
 import type { Store } from "./store.ts";
 
 /** Files that a screen names. */
@@ -31,7 +32,7 @@ export interface GoingOn {
   readonly run: LoadedRun;
   readonly flags: Flags;
   /** Lets it go on; `o` is what the team is told. */
-  readonly begin: (team: Team, o: { readonly rounds: number; readonly signal: AbortSignal; readonly force: boolean }) => Run;
+  readonly begin: (team: Team, o: ResumeOptions) => Run;
 }
 
 /**
@@ -43,8 +44,9 @@ export async function goOn(session: Session, { store, run, flags, begin }: Going
   const about = aboutOf(run.runId, run.state.about);
   await assertOurs(store, run.runId, about, flags.force === true);
   const settings = recordedSettings(about, run.state, flags);
+  const reuse = reuseOf(flags);
   const { signal } = session.interruptions;
-  await checkFiles(session, about.out, run, settings.force);
+  await checkFiles(session, about, run, settings.force);
   const chosen = await chosenAgain(session, about, settings, flags);
   const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
@@ -58,7 +60,7 @@ export async function goOn(session: Session, { store, run, flags, begin }: Going
     store,
     runId: run.runId,
     past: { progress: run.progress, held: run.held, hasFiles: true },
-    begin: ({ team }) => begin(team, { rounds, signal, force }),
+    begin: ({ team }) => begin(team, { rounds, signal, force, reuse }),
   });
 }
 
@@ -74,12 +76,14 @@ export async function chosenAgain(session: Session, about: RunAbout, settings: C
 }
 
 /** Tells which files are not as the run left them. Going on writes over some of them, so somebody has to agree. */
-async function checkFiles(session: Session, out: string, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
+async function checkFiles(session: Session, { out, agent }: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
   const [{ fileWorkspace }, { changesSince, assertUnchanged }] = await Promise.all([
     import("../workspace/file-workspace.ts"),
     import("../workspace/changed-files.ts"),
   ]);
-  const changes = await changesSince(files, fileWorkspace({ root: out, git: false }));
+  const all = await changesSince(files, fileWorkspace({ root: out, git: false }));
+  // An agent works among files of others, and writes over none that it has not seen.
+  const changes = agent === undefined ? all : all.filter(({ change }) => change !== "added");
   if (changes.length === 0) return;
   const { screen, host, interruptions } = session;
   screen.insist([screen.style.warn("Since the run stopped, its folder has changed:"), ...changeLines(changes)], 4);

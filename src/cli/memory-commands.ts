@@ -53,7 +53,6 @@ function addReading(memory: Command, host: Host, end: End): void {
     .argument("<words...>")
     .option("--role <id>", "only what one role remembers")
     .option("-n, --limit <n>", "how many at most (default 10)")
-    .option("--threshold <n>", "similarity from -1 to 1 that is needed (default 0.2)")
     .action(async (words: readonly string[], flags: SearchFlags) => {
       const { memorySearchCommand } = await import("./commands/memory-search.ts");
       end(await memorySearchCommand(host, words, flags));
@@ -92,7 +91,7 @@ function addMoving(memory: Command, host: Host, end: End): void {
 
 function addUpkeep(memory: Command, host: Host, end: End): void {
   command(memory, "rebuild")
-    .description("make a memory's vectors again, from its messages and without a network")
+    .description("make the vectors of hashingEmbedder() again, from the messages and without a network")
     .argument("<role>")
     .option("-y, --yes", "do not ask")
     .action(async (role: string, flags: Flags) => {

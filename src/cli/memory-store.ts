@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { StoredRoles } from "../adapters/sqlite-store-roles.ts";
 import { UsageError } from "../kernel/errors.ts";
+import type { Embedder } from "../memory/embedder.ts";
 import { MemoryStorage } from "../memory/memory-storage.ts";
 import { readOnlyStore } from "./read-only-store.ts";
 import { shown } from "./screen/text.ts";
@@ -17,7 +18,7 @@ export interface MemoriesStore extends StorePlace {
   /** One role's memory, to be looked at. */
   reading(roleId: string): MemoryStorage;
   /** The same, to be changed. */
-  writing(roleId: string): MemoryStorage;
+  writing(roleId: string, embedder?: Embedder): MemoryStorage;
 }
 
 /** Where memories are kept: where `--store` says, else TROUPE_MEMORY, else `.troupe/memory.db`. @throws UsageError `OPTION_INVALID` */
@@ -48,7 +49,7 @@ async function opened<T>(session: Session, place: StorePlace, work: (store: Memo
       ...place,
       roles: () => storedRoles(place.path),
       reading: (roleId) => new MemoryStorage({ roleId, store: readOnlyStore(store), clock }),
-      writing: (roleId) => new MemoryStorage({ roleId, store, clock }),
+      writing: (roleId, embedder) => new MemoryStorage({ roleId, store, embedder, clock }),
     });
   } finally {
     await store.close();

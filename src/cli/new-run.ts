@@ -21,8 +21,8 @@ export function newRun({ host, interruptions }: Session, parts: NewRun): Product
     ...parts,
     runId,
     past: undefined,
-    prepare: async () => {
-      about = aboutFor({ ...parts, version: host.version, seal: await sealOf(store, runId) });
+    prepare: async ({ agent }) => {
+      about = aboutFor({ ...parts, settings: { ...settings, agent }, version: host.version, seal: await sealOf(store, runId) });
     },
     begin: ({ team }) => team.run(idea, { id: runId, rounds, signal, about }),
   };

@@ -5,6 +5,7 @@ import type { RunResumed } from "../run/event.ts";
 import type { Run } from "../team/run.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { type Company, folderName, openCompany } from "./company.ts";
+import { type CommitReport, commitWork } from "./agent-commit.ts";
 import { workerOf } from "./crew.ts";
 import { type ToldError, toldError } from "./errors.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -52,9 +53,18 @@ export interface Past {
  * @throws JournalError when the run cannot begin or go on
  */
 export async function produce(session: Session, production: Production): Promise<ExitCode> {
+  const { store, past } = production;
+  const company = await openCompany(session, { ...production, journal: store.journal, isGoingOn: past?.hasFiles === true });
+  try {
+    return await produced(session, production, company);
+  } finally {
+    await company.close();
+  }
+}
+
+async function produced(session: Session, production: Production, company: Company): Promise<ExitCode> {
   const { screen, host, interruptions } = session;
   const { settings, chosen, folder, store, runId, past } = production;
-  const company = await openCompany(session, { ...production, journal: store.journal, isGoingOn: past?.hasFiles === true });
   await store.ready();
   await production.prepare?.(company);
   const place = folderName(host, folder);
@@ -64,7 +74,7 @@ export async function produce(session: Session, production: Production): Promise
   );
   screen.say(screen.style.faint(`${boundsText(production, place)}, run ${shown(short)}`));
   const { git } = company.workspace;
-  if (git.kind === "none") screen.say(screen.style.warn(`The project keeps no history: ${shown(git.reason)}.`));
+  if (git.kind === "none" && !isSent(settings)) screen.say(screen.style.warn(`The project keeps no history: ${shown(git.reason)}.`));
 
   const run = production.begin(company);
   const profiles = new Map(company.roles.map((role) => [role.name, role.profile]));
@@ -93,9 +103,16 @@ function boundsText(production: Production, place: string): string {
 }
 
 function workText({ settings, sandbox }: Production): readonly string[] {
-  const { agent, rounds } = settings;
-  if (agent === undefined) return [`${rounds} rounds`, `tests ${testsPlan(settings, sandbox)}`];
-  return [`${agent.steps} steps`, `commands ${testsPlan(settings, sandbox)}`];
+  return [boundsOf(settings), `${settings.agent === undefined ? "tests" : "commands"} ${testsPlan(settings, sandbox)}`];
+}
+
+/** What binds a run besides its money. */
+export function boundsOf({ agent, rounds }: Pick<CompanySettings, "agent" | "rounds">): string {
+  return agent === undefined
+    ? `${rounds} rounds`
+    : agent.plan === true
+      ? `a plan, ${agent.steps} steps for each of its steps`
+      : `${agent.steps} steps`;
 }
 
 /** Where the project's tests will run, in a few words. */
@@ -145,10 +162,34 @@ async function finished(session: Session, production: Production, company: Compa
     next,
     by: workerOf(production.settings),
   };
-  const report = resultReport(result, facts);
+  const report = resultReport(result, { ...facts, ...(await committed(session, production, company, result)) });
   if (result.error !== undefined && result.status !== "stopped" && interruptions.first !== "pipe")
     await tellError(session, told(result.error));
   return report;
+}
+
+/** Of an agent that is through, its changes as a commit. What git cannot do hides no result. */
+async function committed(
+  { host, screen, interruptions }: Session,
+  { runId }: Production,
+  { workspace, agent }: Company,
+  { status, messages }: RunResult,
+): Promise<{ readonly commit?: CommitReport }> {
+  if (agent === undefined || status !== "finished") return {};
+  const { signal } = interruptions;
+  const task = messages[0]?.content ?? "";
+  try {
+    const commit = await commitWork(workspace, agent, { task, runId, date: host.clock.now(), signal });
+    return commit === undefined ? {} : { commit };
+  } catch (error) {
+    screen.warn(`The changes are not committed: ${error instanceof Error ? error.message : String(error)}`);
+    return { commit: { files: 0, note: "not made: git failed, see --verbose" } };
+  }
+}
+
+/** Whether an agent works in a folder that the user named. */
+function isSent({ agent, out }: CompanySettings): boolean {
+  return agent !== undefined && out !== undefined;
 }
 
 /** Nothing happened: the journal or the team refused. That is no result of a run. */

@@ -64,7 +64,9 @@ function addFork(program: Command, host: Host, end: (code: ExitCode) => void): v
     .option("--at <seq>", "the last event it shares with the run (default: the last one changed, else all)")
     .addOption(collected("--edit <seq=file>", "a message says what the file says; as JSON where it carries data"))
     .addOption(collected("--drop <seq>", "a message is never delivered"))
-    .addOption(collected("--add <file>", "say something more, after the events shared"));
+    .addOption(collected("--add <file>", "say something more, after the events shared"))
+    .option("--seed <seed>", "decides everything that is random after the events shared (default: as before)")
+    .option("--reuse <which>", "all: take the run's answers where they fit; none: ask for everything anew (default all)");
   withTalk(withStoreOption(withReach(command).option("--allow-unpriced", "let --budget stand with a model whose price is not known")))
     .description("a new run that shares the past of another, in a folder of its own, and pays only for what is different")
     .argument("<id>", "the run, or the beginning of its id")
@@ -84,7 +86,8 @@ function collected(flags: string, description: string): Option {
 function withGoingOn(command: Command): Command {
   const bounded = withBounds(command, false)
     .option("--force", "go on although files or the team are not as the run left them, or it came from elsewhere")
-    .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)");
+    .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
+    .option("--reuse <which>", "all: what failed gets the answers it had; none: it asks for them anew (default all)");
   return withTalk(
     withStoreOption(withReach(bounded, false).option("--allow-unpriced", "let --budget stand with a model whose price is not known")),
   );

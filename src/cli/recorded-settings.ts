@@ -33,7 +33,8 @@ export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables)
  *
  * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`, `ROUNDS_USED` for a limit of rounds that is reached already
  */
-export function recordedSettings(about: RunAbout, { round, budget }: Pick<RunState, "round" | "budget">, flags: Flags): CompanySettings {
+export function recordedSettings(about: RunAbout, recorded: Pick<RunState, "round" | "budget" | "bounds">, flags: Flags): CompanySettings {
+  const { round, budget, bounds } = recorded;
   const given = companySettings(flags);
   const isLimited = (flags.rounds ?? flags.nRound) !== undefined;
   if (isLimited && given.rounds <= round) {
@@ -46,7 +47,7 @@ export function recordedSettings(about: RunAbout, { round, budget }: Pick<RunSta
     budget: given.isBudgetExplicit || budget === undefined ? given.budget : (budget as MicroUsd),
     isBudgetExplicit: given.isBudgetExplicit,
     allowUnpriced: given.allowUnpriced || about.allowUnpriced,
-    rounds: isLimited ? given.rounds : roundsLeft(about, round),
+    rounds: isLimited ? given.rounds : roundsLeft(bounds.rounds ?? about.rounds, about.rounds, round),
     out: about.out,
     force: given.force,
     seed: about.seed,
@@ -57,7 +58,7 @@ export function recordedSettings(about: RunAbout, { round, budget }: Pick<RunSta
   };
 }
 
-/** As many in all as it was begun with; a run that has used them up gets as many again. */
-function roundsLeft({ rounds }: RunAbout, round: number): number {
-  return round < rounds ? rounds : round + rounds;
+/** As many in all as its record says; a run that has used them up gets as many again as it was begun with. */
+function roundsLeft(bound: number, again: number, round: number): number {
+  return round < bound ? bound : round + again;
 }

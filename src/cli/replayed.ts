@@ -100,7 +100,9 @@ interface TeamParts {
 async function teamOf(about: RunAbout, recorded: readonly RunEvent[], { journal, workspace }: TeamParts): Promise<Team> {
   const { Team: Employer } = await import("../team/team.ts");
   const sandbox = muteSandbox(testedIn(recorded) ?? about.sandboxKind);
-  const { name, roles } = await crewOf({ settings: about, workspace, sandbox });
+  const { muteTools } = await import("./mcp-tools.ts");
+  const agentParts = { more: muteTools(about.agent?.mcpTools ?? []) };
+  const { name, roles } = await crewOf({ settings: about, workspace, sandbox, agentParts });
   const quiet = (): void => {};
   return new Employer({
     name,

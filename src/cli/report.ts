@@ -1,9 +1,11 @@
 import type { ForkReport, RunResult } from "../environment/run-result.ts";
 import type { Message } from "../message/message.ts";
 import { formatCost } from "../model/money.ts";
+import type { Spendings } from "../model/spending.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { RunStatus } from "../run/event.ts";
 import type { PendingQuestion } from "../run/questions.ts";
+import type { CommitReport } from "./agent-commit.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./exit-code.ts";
 import type { NextSteps } from "./next-steps.ts";
 
@@ -28,6 +30,10 @@ export interface ResultReport {
   readonly by: "company" | "agent";
   /** What an agent came to. */
   readonly answer?: string;
+  /** Calls of an agent that were not allowed. */
+  readonly denied?: readonly { readonly tool: string; readonly why: string }[];
+  /** What became of an agent's changes in the repository it worked in. */
+  readonly commit?: CommitReport;
   /** Absolute path of the project's folder. */
   readonly out: string;
   /** Paths in the project. */
@@ -46,6 +52,9 @@ export interface ResultReport {
     readonly uncertain: number;
     readonly text: string;
   };
+  /** Usage and cost in micro-dollars by the name of the role, and by the id of the model. */
+  readonly byRole: Spendings;
+  readonly byModel: Spendings;
   /** Whether replies came from a bundled script: then nothing is billed. */
   readonly isScripted: boolean;
   readonly deadLetters: number;
@@ -72,6 +81,7 @@ export interface ReportFacts {
   readonly next: NextSteps;
   /** Who worked: of one agent the last word is the result. */
   readonly by: ResultReport["by"];
+  readonly commit?: CommitReport;
   /** Makes the text of an error safe to show. */
   readonly told: (error: unknown) => { readonly code: string; readonly message: string };
 }
@@ -88,12 +98,15 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     runId: result.runId,
     rounds: result.rounds,
     by: facts.by,
-    ...(facts.by === "agent" && result.output !== undefined ? { answer: result.output.content } : {}),
+    ...(facts.by === "agent" && result.output !== undefined ? { answer: result.output.content, ...deniedIn(result.output) } : {}),
+    ...(facts.commit === undefined ? {} : { commit: facts.commit }),
     out: facts.out,
     files: facts.files,
     tests: tests ?? null,
     usage: result.usage,
     cost: { ...result.cost, worstCase: facts.worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },
+    byRole: result.byRole,
+    byModel: result.byModel,
     isScripted: facts.isScripted,
     deadLetters: result.deadLetters.length,
     store: facts.store,
@@ -102,6 +115,17 @@ export function resultReport(result: RunResult, facts: ReportFacts): ResultRepor
     ...(result.fork === undefined ? {} : { fork: result.fork }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message, ...dataOf(result.error) } }),
   };
+}
+
+/** The calls that an agent's answer says were not allowed. A record may have been made elsewhere: what has another shape is none. */
+function deniedIn({ metadata }: Message): Pick<ResultReport, "denied"> {
+  const { denied } = metadata as { readonly denied?: unknown };
+  if (!Array.isArray(denied)) return {};
+  const known = denied.flatMap((one: unknown) => {
+    const { tool, why } = (one ?? {}) as { readonly tool?: unknown; readonly why?: unknown };
+    return typeof tool === "string" && typeof why === "string" ? [{ tool, why }] : [];
+  });
+  return known.length === 0 ? {} : { denied: known };
 }
 
 /** The newest word on the project's tests, from whoever ran them. */

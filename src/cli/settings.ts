@@ -22,6 +22,7 @@ export interface Flags {
   readonly price?: string;
   readonly allowUnpriced?: boolean;
   readonly seed?: string;
+  readonly reuse?: string;
   readonly sandbox?: string;
   readonly codeReview?: boolean;
   readonly runTests?: boolean;
@@ -223,6 +224,12 @@ function priceFrom(text: string): ModelPrice {
     "OPTION_INVALID",
     `Expected --price to be dollars for a million tokens in and out, such as 0.25,2, got "${shown(text, 60)}".`,
   );
+}
+
+/** Which answers a run that goes on, or a fork, uses again. @throws UsageError `OPTION_INVALID` */
+export function reuseOf({ reuse = "all" }: Flags): "all" | "none" {
+  if (reuse === "all" || reuse === "none") return reuse;
+  throw new UsageError("OPTION_INVALID", `Expected --reuse to be all or none, got "${shown(reuse, 60)}".`);
 }
 
 function sandboxMode(text: string): SandboxMode {

@@ -6,27 +6,24 @@ import type { Session } from "./session.ts";
 /** Characters of a call and of its result that a line shows. */
 const CALL = 200;
 const RESULT = 160;
-/** Text of a model that is held back until its line is whole. */
+/** Characters of one line of a text, and of the whole. */
 const LONGEST_LINE = 4_000;
+const LONGEST_TEXT = 100_000;
 
 /**
- * Tells a person what an agent says and does while it works: its words line by line as they come, its calls, and the first line of what
- * came of each. Its last words are the answer, which is told with the result.
+ * Tells a person what an agent says and does while it works: its words with its calls, what came of each, and which were not allowed. What it
+ * says without a call is its answer, which is told once, with the result; so its words are told when it is known that calls come with them.
  */
 export function tellAgent(session: Session, run: Run): void {
   const { screen } = session;
   const { style } = screen;
-  let text = "";
+  /** What each answer of the model says so far, by the key of its step. */
+  const said = new Map<string, string>();
   const calls = new Map<string, string>();
   const tell = (line: string): void => screen.say(line);
-  const say = (lines: readonly string[]): void => {
-    for (const line of lines) if (line.trim() !== "") tell(`  ${shown(line, LONGEST_LINE)}`);
-  };
-  run.on("model.delta", (delta) => {
-    const lines = `${text}${delta.text}`.slice(-LONGEST_LINE).split("\n");
-    text = lines.pop() ?? "";
-    say(lines);
-  });
+  run.on("model.delta", ({ step, text }) => void said.set(step, `${said.get(step) ?? ""}${text}`.slice(0, LONGEST_TEXT)));
+  run.on("model.void", ({ step }) => void said.delete(step));
+  run.on("warning", ({ text }) => screen.showWarning(text));
   run.on("step.started", (started) => {
     if (started.kind !== "tool" || started.in !== undefined) return;
     const line = `${style.active(shown(started.name, 60))} ${style.faint(shown(argumentsOf(started), CALL))}`;
@@ -35,8 +32,9 @@ export function tellAgent(session: Session, run: Run): void {
   });
   run.on("step.ended", (ended) => {
     if (!calls.delete(ended.key)) {
-      if (hasCalls(ended)) say([text]);
-      text = "";
+      const lines = hasCalls(ended) ? (said.get(ended.key) ?? "").split("\n") : [];
+      for (const line of lines) if (line.trim() !== "") tell(`  ${shown(line, LONGEST_LINE)}`);
+      if (ended.retry !== true) said.delete(ended.key);
       return;
     }
     const { outcome, words } = resultOf(ended);

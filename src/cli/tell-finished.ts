@@ -43,7 +43,7 @@ export async function tellFinished(session: Session, store: Store, run: LoadedRu
   const model = { id, ...(price === undefined ? {} : { price }) };
   const chosen = { model, budget: state.budget as MicroUsd | undefined };
   await tellResult(session, report, {
-    settings: { rounds: Math.max(about.rounds, state.round) },
+    settings: { rounds: Math.max(state.bounds.rounds ?? about.rounds, state.round) },
     chosen,
     place: folderName(host, about.out),
     short,

@@ -1,5 +1,8 @@
+import type { Deps } from "../action/context.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
+import type { Sent } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ActivationSteps } from "../run/steps.ts";
 import type { Tell } from "./announcer.ts";
@@ -12,6 +15,8 @@ import type { Directory } from "./router.ts";
 export interface ActivationHost {
   readonly runId: string;
   readonly seed: string;
+  /** What roles get from outside. */
+  readonly deps: Deps | undefined;
   readonly logger: Logger;
   /** Most characters of one message. */
   readonly messageLimit: number;
@@ -22,7 +27,21 @@ export interface ActivationHost {
   warn(role: string, text: string): void;
   /** How a role remembers beyond the messages of its run, if it does. */
   memoryOf(role: string): RoleMemory | undefined;
+  /**
+   * Refuses what an activation says where a mailbox that refuses has no room for it.
+   *
+   * @throws QueueFullError `MAILBOX_FULL`
+   */
+  assertRoom(speaker: RoleState, said: readonly Sent[], take: number): void;
   readonly directory: Pick<Directory<RoleState>, "route">;
+}
+
+/** @throws UsageError `DEPS_MISSING` always */
+export function missingDeps(role: string): never {
+  throw new UsageError(
+    "DEPS_MISSING",
+    `Expected the team or the environment of ${role} to have deps, for ${role} asks for them, got none. Give new Team({ deps: { ... } }).`,
+  );
 }
 
 /** The environment's logger, for a role: a warning is told to listeners too. */

@@ -1,5 +1,18 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import type { z } from "zod";
-import type { AskOptions, CustomState, EffectDoor, Human, JoinMarks, RoleCard, RoleContext, StepOptions } from "../action/context.ts";
+import {
+  askOptions,
+  type AskOptions,
+  type CustomState,
+  type Deps,
+  type EffectDoor,
+  type Human,
+  type JoinMarks,
+  type RoleCard,
+  type RoleContext,
+  stepOptions,
+  type StepOptions,
+} from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { StepPort } from "../kernel/step.ts";
@@ -15,7 +28,7 @@ import type { RecordedMemoryOp } from "../run/event.ts";
 import { noPast } from "../run/past.ts";
 import type { RoleState } from "../run/role-state.ts";
 import type { ToldEnd } from "../run/told-end.ts";
-import { loggerOf } from "./activation-parts.ts";
+import { loggerOf, missingDeps } from "./activation-parts.ts";
 import { Asking } from "./asking.ts";
 import { Attempt } from "./attempt.ts";
 import type { Definition } from "./hired-roles.ts";
@@ -161,6 +174,7 @@ export class Activation extends Speaker implements RoleContext {
     const role = this.#state.name;
     const side = this.#sideWork;
     const said = this.sent;
+    if (said.length > 0) this.#tools.host.assertRoom(this.#state, said, take);
     // What is wrong with the state is told before what is wrong with what it remembers.
     const written = side?.written;
     const state = written?.custom?.changes(role, this.#hired.spec.role.state);
@@ -193,6 +207,17 @@ export class Activation extends Speaker implements RoleContext {
   began(action: string): void {
     const { host } = this.#tools;
     if (host.ears.hearsNotices) host.tell("action.started")?.({ type: "action.started", role: this.name, action });
+  }
+
+  /** @internal */
+  broke(action: string, error: unknown): void {
+    this.#side.broken = { action, error };
+  }
+
+  /** Which action threw this, if one did. @internal */
+  actionBehind(error: unknown): string | undefined {
+    const broken = this.#sideWork?.broken;
+    return broken !== undefined && Object.is(broken.error, error) ? broken.action : undefined;
   }
 
   get signal(): AbortSignal {
@@ -244,6 +269,10 @@ export class Activation extends Speaker implements RoleContext {
     this.#side.state = state;
   }
 
+  get deps(): Deps {
+    return this.#tools.host.deps ?? missingDeps(this.name);
+  }
+
   get plan(): Plan {
     return this.#side.plan;
   }
@@ -263,10 +292,12 @@ export class Activation extends Speaker implements RoleContext {
   ask(prompt: string, o?: AskOptions): Promise<string>;
   ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
   ask(prompt: string, o: AskOptions & { readonly schema?: z.ZodType } = {}): Promise<unknown> {
+    checkKnownOptions("ask", o, knownInAsk);
     return this.#questions.ask(prompt, o);
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions = {}): Promise<T> {
+    checkKnownOptions("step", o, stepOptions);
     return this.#questions.step(name, request, effect, o);
   }
 
@@ -297,3 +328,5 @@ export class Activation extends Speaker implements RoleContext {
 
 const nothing: readonly Message[] = Object.freeze([]);
 const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);
+
+const knownInAsk = { ...askOptions, schema: true } as const;

@@ -15,9 +15,11 @@ export interface AnnouncerParts {
   readonly tell: Tell;
 }
 
-/** Tells loggers and listeners what becomes of messages and of roles. It holds nothing, and makes nothing for nobody (E6). */
+/** Tells loggers and listeners what becomes of messages and of roles. It owns of which full mailboxes it has warned, and makes nothing for nobody (E6). */
 export class Announcer {
   readonly #parts: AnnouncerParts;
+  /** Roles whose full mailboxes were warned of. */
+  readonly #dropping = new Set<string>();
 
   constructor(parts: AnnouncerParts) {
     this.#parts = parts;
@@ -42,6 +44,15 @@ export class Announcer {
     if (!isOutput(message, to)) return;
     this.#parts.logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
     this.#parts.tell("message.unheard")?.({ type: "message.unheard", message });
+  }
+
+  /** A full mailbox made room. The first of a role is warned of too. */
+  dropped(role: string, message: Message): void {
+    if (!this.#dropping.has(role)) {
+      this.#dropping.add(role);
+      this.warn(role, `The mailbox of ${role} is full: message ${message.id} and others that have waited longest are dropped unread.`);
+    }
+    this.#parts.tell("message.dropped")?.({ type: "message.dropped", message, role });
   }
 
   gaveUp(name: string, error: unknown): void {

@@ -10,9 +10,11 @@ import { askModel } from "../model/ask.ts";
 import type { CallPolicy } from "../model/call.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { type LimitOptions, modelLimits } from "../model/limits.ts";
+import { outputSchema } from "../model/json-schema.ts";
+import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
 import { missingModel, type SteppedModel, steppedModel } from "../model/stepped-model.ts";
+import { bothOf, type TextListener } from "../model/told-text.ts";
 import { introduction } from "../role/introduction.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { Tell } from "./announcer.ts";
@@ -25,7 +27,7 @@ export interface AnswererParts {
   readonly model?: ChatModel;
   readonly human?: HumanPort;
   readonly prices?: PriceTable;
-  readonly limits?: LimitOptions;
+  readonly limits?: LimitOptions | ModelLimits;
   readonly requirePrice: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,7 +47,7 @@ export interface Question {
   readonly remembered?: readonly ChatMessage[];
 }
 
-/** Who answers a role's questions: a model, or the person who plays it. It owns the limits that all calls of the run share. */
+/** Who answers a role's questions: a model, or the person who plays it. Limits given as options become one object, that all its calls share. */
 export class Answerer {
   readonly #parts: AnswererParts;
   readonly #policy: CallPolicy;
@@ -53,7 +55,7 @@ export class Answerer {
   constructor(parts: AnswererParts) {
     this.#parts = parts;
     const { clock, prices, requirePrice, logger } = parts;
-    const limits = parts.limits === undefined ? undefined : modelLimits(parts.limits);
+    const limits = sharedLimits(parts.limits);
     const stream = lazily(() => randomStream(parts.seed, "retry"));
     this.#policy = { clock, random: () => stream()(), limits, prices, requirePrice, logger };
   }
@@ -70,7 +72,7 @@ export class Answerer {
       model,
       messages,
       policy: this.#policy,
-      onDelta: this.#onDelta(question),
+      ...bothOf(options, this.#teller(card)),
       ...(temperature === undefined ? {} : { temperature }),
       ...(maxTokens === undefined ? {} : { maxTokens }),
     };
@@ -80,7 +82,7 @@ export class Answerer {
   /** The role's own model, or the team's, behind the activation's door. @throws UsageError `MODEL_MISSING` */
   model(steps: StepPort, { role }: RoleSpec, card: RoleCard): SteppedModel {
     const model = role.model ?? this.#parts.model ?? missingModel(card.name);
-    return steppedModel(model, { steps, policy: this.#policy, onDelta: this.#tellDelta(card) });
+    return steppedModel(model, { steps, policy: this.#policy, ...this.#teller(card) });
   }
 
   /** A model for what nobody listens to: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */
@@ -134,6 +136,8 @@ export class Answerer {
   }
 
   async #askPerson({ steps, card, prompt, options: { schema } }: Question): Promise<unknown> {
+    // Whoever plays the role, the same schemas are refused.
+    if (schema !== undefined) outputSchema(schema);
     const answer = await this.askHuman(steps, card, prompt);
     if (schema === undefined) return answer;
     const parsed = schema.safeParse(parsedJson(answer));
@@ -153,20 +157,18 @@ export class Answerer {
     return [{ role: "system", content: system }, ...remembered, user];
   }
 
-  #onDelta({ card, options }: Question): ((text: string) => void) | undefined {
-    const tell = this.#tellDelta(card);
-    if (tell === undefined) return options.onDelta;
-    return (text) => {
-      options.onDelta?.(text);
-      tell(text);
+  /** Tells listeners of the run what a role's model says. */
+  #teller({ name: role }: RoleCard): TextListener {
+    const [delta, taken] = [this.#parts.tell("model.delta"), this.#parts.tell("model.void")];
+    if (delta === undefined && taken === undefined) return nobody;
+    return {
+      onDelta: (text, info) => delta?.({ type: "model.delta", role, ...info, text }),
+      onVoid: taken && ((info) => taken({ type: "model.void", role, ...info })),
     };
   }
-
-  #tellDelta(card: RoleCard): ((text: string) => void) | undefined {
-    const tell = this.#parts.tell("model.delta");
-    return tell && ((text) => tell({ type: "model.delta", role: card.name, text }));
-  }
 }
+
+const nobody: TextListener = {};
 
 function parsedJson(text: string): unknown {
   try {

@@ -98,6 +98,7 @@ export class Asking {
       steps,
       model: (given) => answerer.quietModel(steps, spec, asker.role, given),
       policy: answerer.policy,
+      longest: spec.role.timeout / 2,
       logger: asker.logger,
       signal: asker.signal,
     }));

@@ -3,6 +3,7 @@ import type { Lifetime } from "../kernel/lifetime.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import type { LastLife } from "../run/event.ts";
+import { mailboxOf } from "../run/mailbox.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isSuspicious } from "../run/run-state.ts";
 import type { ToldEnd } from "../run/told-end.ts";
@@ -32,6 +33,7 @@ export interface Acting {
   close(): void;
   ended(round: number): ToldEnd;
   settle(): void;
+  actionBehind?(error: unknown): string | undefined;
 }
 
 /**
@@ -129,6 +131,7 @@ export class Attempt implements ActivationParts {
       waitsForPerson: (isAsked) => this.#timeLimit().hold(isAsked),
       recorded: this.state.open?.steps,
       carried: this.state.carry,
+      paid: this.state.paid,
       past,
       mode,
       runId: log.state.runId,
@@ -203,6 +206,9 @@ export class Attempt implements ActivationParts {
 
   /** The body waits. */
   async liveOn(living: Promise<void>): Promise<TurnResult | "retry"> {
+    const { state } = this.#tools.log;
+    // What it has taken must not be dropped while it waits, and the record must say so.
+    if (state.scheduler !== "rounds" && mailboxOf(state, this.state).overflow === "drop-oldest") this.#begin(this.#activation.at);
     this.#timeLimit();
     const lived = await this.lifetime.until(living).then(
       () => {
@@ -262,7 +268,8 @@ export class Attempt implements ActivationParts {
     const { spec, state } = this;
     const { act, take } = this.#activation;
     const failed = { act, take, ...this.#beginning(), life: this.#life(), stepFailed: this.#steps?.failed ?? false };
-    return failedTurn(this.#tools, spec, state, failed, error);
+    const behind = { action: this.#activation.actionBehind?.(error), step: this.#steps?.failedStep };
+    return failedTurn(this.#tools, spec, state, failed, error, behind);
   }
 }
 

@@ -1,6 +1,8 @@
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { checkMailbox } from "../message/mailbox.ts";
 import { checkRoleMemory } from "../memory/role-memory.ts";
+import { sharedLimits } from "../model/limits.ts";
 import { isFailurePolicy } from "../role/failure-policy.ts";
 import { isModel } from "../role/role-parts.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
@@ -23,11 +25,13 @@ export function checkOptions(options: EnvironmentOptions): void {
   if (messageLimit !== undefined) checkWhole(messageLimit, "messageLimit", 1);
   if (onFailure !== undefined && !isFailurePolicy(onFailure))
     throw refused("onFailure", '"stop", "skip" or retry(n)', onFailure, 'Leave it out for "stop".');
-  if (typeof seed === "number" && Number.isNaN(seed)) throw refused("seed", "a string or a number", seed, "Leave it out for a random one.");
+  checkSeed(seed);
   if (model !== undefined && !isModel(model)) throw refused("model", "a model", model, 'Make one by an adapter: openai({ model: "..." }).');
   if (human !== undefined && typeof human !== "function")
     throw refused("human", "a function", human, "Write human: (question) => answer, or leave it out: then questions wait.");
+  sharedLimits(options.limits);
   checkRoleMemory(options.memory);
+  checkMailbox(options.mailbox);
   checkSecrets(options.secrets);
 }
 
@@ -52,6 +56,29 @@ export function checkWhole(value: number, name: string, least: number): void {
 export function checkStopCondition(stopWhen: unknown): void {
   if (stopWhen === undefined || typeof stopWhen === "function") return;
   throw refused("stopWhen", "a function", stopWhen, "Write stopWhen: afterRounds(3), or a function of the run's progress.");
+}
+
+/** @throws UsageError `OPTION_INVALID` unless the value is a signal or left out. */
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal || isSignal(signal)) return;
+  throw refused("signal", "an AbortSignal", signal, "Write signal: AbortSignal.timeout(1_000), or the signal of an AbortController.");
+}
+
+/** A signal of another realm or another library. */
+function isSignal(signal: unknown): boolean {
+  return typeof signal === "object" && signal !== null && "aborted" in signal && "addEventListener" in signal;
+}
+
+/** @throws UsageError `OPTION_INVALID` unless the value is a seed or left out. */
+export function checkSeed(seed: unknown): void {
+  if (seed === undefined || typeof seed === "string" || (typeof seed === "number" && !Number.isNaN(seed))) return;
+  throw refused("seed", "a string or a number", seed, "Leave it out for the default.");
+}
+
+/** @throws UsageError `OPTION_INVALID` unless the value says which answers are used again, or is left out. */
+export function checkReuse(reuse: unknown): void {
+  if (reuse === undefined || reuse === "all" || reuse === "none") return;
+  throw refused("reuse", '"all" or "none"', reuse, "Leave it out for all.");
 }
 
 /** What came may be the secret itself, so it is not told. */

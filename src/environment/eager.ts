@@ -59,6 +59,7 @@ class EagerRun {
         if (this.#running > 0 && this.#running >= this.#host.concurrency) return left;
         if (this.#aside.has(role)) continue;
       }
+      if (!this.#host.mayAct(role)) continue;
       if (life.ended !== undefined) this.#end ??= "interrupted";
       if (state.busiest >= roundLimit) this.#end ??= "rounds";
       if (this.#end !== undefined) return "nothing";

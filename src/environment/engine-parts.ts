@@ -1,7 +1,9 @@
+import type { Deps } from "../action/context.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor } from "../kernel/step.ts";
+import type { Funds } from "../model/funds.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
@@ -9,6 +11,7 @@ import type { Tell } from "./announcer.ts";
 import type { Answerer } from "./answerer.ts";
 import type { Hearing } from "./ears.ts";
 import type { HiredRoles } from "./hired-roles.ts";
+import type { Opening } from "./opening.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 /** What an engine is made of. */
@@ -20,16 +23,19 @@ export interface EngineParts {
   readonly onFailure: FailurePolicy;
   readonly answerer: Answerer;
   readonly hired: HiredRoles;
+  /** Tells how the run began, where no record does. */
+  readonly opening: Opening | undefined;
   readonly logger: Logger;
   readonly mask: Mask;
+  /** Accounts with pools that bind the run besides its own budget. */
+  readonly funds: Funds | undefined;
   readonly messageLimit: number;
-  /** Stops it from outside. */
-  readonly signal: AbortSignal | undefined;
+  /** What roles get from outside. */
+  readonly deps: Deps | undefined;
   /** What else answers steps. */
   readonly past: Past;
   readonly mode: StepDoor["mode"];
   readonly tell: Tell;
   readonly ears: Hearing;
-  readonly checkpoint: (() => boolean) | undefined;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }

@@ -1,3 +1,4 @@
+import type { Deps } from "../action/context.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
 import { isFirstUse } from "../kernel/id.ts";
@@ -17,6 +18,7 @@ import { Announcer, type Tell } from "./announcer.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { Hearing } from "./ears.ts";
 import type { HiredRoles } from "./hired-roles.ts";
+import { assertRoomForAct, assertRoomOutside, deadlock, fullAtBarrier } from "./mail-room.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { failPoisoned } from "./poison.ts";
 import type { RoleMemory } from "./role-memories.ts";
@@ -24,6 +26,12 @@ import type { Directory } from "./router.ts";
 import type { SchedulerEnd, SchedulerHost, TurnEnd } from "./scheduler.ts";
 import { takeTurn } from "./turn.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
+
+/** What may end one run of an engine before its work is done, besides its rounds. */
+export interface RunBounds {
+  readonly checkpoint: (() => boolean) | undefined;
+  readonly signal: AbortSignal | undefined;
+}
 
 /**
  * Runs roles on a run's state. It owns the gate before the budget and which roles are running. Who is hired is the hired roles', what is told the
@@ -36,13 +44,12 @@ export class Engine implements SchedulerHost, ActivationHost {
   readonly tell: Tell;
   readonly ears: Hearing;
   readonly directory: Directory<RoleState>;
-  readonly messageLimit: number;
   readonly logger: Logger;
   readonly state: RunState;
-  /** Ended when the run is stopped from outside, and when nothing can go on. */
-  readonly life: Lifetime = new Lifetime();
+  /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
+  life: Lifetime = new Lifetime();
   roundLimit = 0;
-  readonly checkpoint: (() => boolean) | undefined;
+  checkpoint: (() => boolean) | undefined;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
   readonly #parts: EngineParts;
   readonly #hired: HiredRoles;
@@ -62,18 +69,16 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#parts = parts;
     this.tell = parts.tell;
     this.ears = parts.ears;
-    this.messageLimit = parts.messageLimit;
     this.logger = parts.logger;
     this.state = parts.log.state;
-    const { checkpoint } = parts;
-    this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.resumed = parts.resumed;
     this.directory = parts.hired.directory;
     this.#hired = parts.hired;
     this.#definitions = parts.hired.definitions;
     this.#announcer = new Announcer(parts);
-    this.#gate = new BudgetGate(parts.log.state);
+    this.#gate = new BudgetGate(parts.log.state, parts.funds);
     this.#tools = this.#toolsFor(new Lifetimes(undefined), false);
+    this.state.dropping = (role, message) => this.#announcer.dropped(role.name, message);
   }
 
   /** Made in one place: what was compiled for one make of them is thrown away when another comes. */
@@ -85,12 +90,18 @@ export class Engine implements SchedulerHost, ActivationHost {
   get runId(): string {
     return this.state.runId;
   }
+  get deps(): Deps | undefined {
+    return this.#parts.deps;
+  }
   get seed(): string {
     return this.state.seed;
   }
   /** As many as allowed; one, where the process dies again and again and nobody knows of whom. */
   get concurrency(): number {
-    return isSuspicious(this.state) && isGrave(this.state) ? 1 : this.#parts.concurrency;
+    return isSuspicious(this.state) && isGrave(this.state) ? 1 : (this.state.bounds.concurrency ?? this.#parts.concurrency);
+  }
+  get messageLimit(): number {
+    return this.state.bounds.messageLimit ?? this.#parts.messageLimit;
   }
   get midRound(): boolean {
     return this.state.hasActed || this.state.pending.length > 0;
@@ -125,6 +136,8 @@ export class Engine implements SchedulerHost, ActivationHost {
     const { scheduler, hasActed, pending } = this.state;
     const waits = scheduler === "rounds" && (this.#running > 0 || hasActed || pending.length > 0);
     const said: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
+    if (to.length > 0) assertRoomOutside(this.state, to);
+    this.#parts.opening?.tell();
     const sent = this.#parts.log.record(waits ? { ...said, atBarrier: true } : said, isFirstUse(message.id));
     if (sent.to.length === 0 || sent.dead !== undefined) this.#announcer.saidOutside(sent);
     this.#wake?.();
@@ -132,15 +145,18 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
-  async run(roundLimit: number): Promise<SchedulerEnd> {
+  async run(roundLimit: number, { checkpoint, signal }: RunBounds): Promise<SchedulerEnd> {
     this.#failure = undefined;
     this.#control = undefined;
+    if (this.life.ended !== undefined) this.life = new Lifetime();
+    this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundLimit = roundLimit;
     // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
     const leavesTraces = this.#hasDied || isSuspicious(this.state);
     this.#tools = this.#toolsFor(new Lifetimes(this.life), leavesTraces);
-    const letGo = this.#follow();
+    const letGo = this.#follow(signal);
     try {
+      this.#parts.opening?.tell();
       const loading = this.#hired.load();
       if (loading !== undefined) await loading;
       return await this.#parts.scheduler.run(this);
@@ -155,18 +171,29 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   ready(): Line {
-    const { ready, round, hasActed, roles } = this.state;
+    const { ready, round, hasActed, roles, blocked } = this.state;
     // There may be a million of them, and mostly they heard one message.
-    if (ready.isInHireOrder && !hasActed && this.#hired.size >= roles.size) return ready;
-    const mayRun = ready.those((role) => role.ranIn !== round && this.#definitions[role.index] !== undefined);
+    if (ready.isInHireOrder && !hasActed && blocked.size === 0 && this.#hired.size >= roles.size) return ready;
+    const mayRun = ready.those((role) => role.ranIn !== round && this.#mayAct(role));
+    if (mayRun.length === 0 && blocked.size > 0 && !this.midRound) throw deadlock(this.state);
     return new ListedRoles(mayRun.sort((a, b) => a.index - b.index));
   }
 
   line(): Line {
-    const { ready, roles } = this.state;
-    if (this.#hired.size >= roles.size) return ready;
+    const { ready, roles, blocked } = this.state;
+    if (this.#hired.size >= roles.size && blocked.size === 0) return ready;
     // Where the team was forced to differ, mail may lie for one that is gone.
-    return new ListedRoles(ready.those((role) => this.#definitions[role.index] !== undefined));
+    const mayRun = ready.those((role) => this.#mayAct(role));
+    if (mayRun.length === 0 && blocked.size > 0 && this.#running === 0) throw deadlock(this.state);
+    return new ListedRoles(mayRun);
+  }
+
+  mayAct(role: RoleState): boolean {
+    return this.state.blocked.size === 0 || this.#mayAct(role);
+  }
+
+  #mayAct({ index }: RoleState): boolean {
+    return this.#definitions[index] !== undefined && !this.state.blocked.has(index);
   }
 
   onMail(wake: () => void): void {
@@ -174,8 +201,7 @@ export class Engine implements SchedulerHost, ActivationHost {
   }
 
   /** Ends with what stops it from outside. That may live far longer, and would keep all of this: the returned function lets go of it. */
-  #follow(): (() => void) | undefined {
-    const { signal } = this.#parts;
+  #follow(signal: AbortSignal | undefined): (() => void) | undefined {
     const outer = signal && endingOf(signal);
     if (outer?.ended !== undefined) this.life.end(outer.ended.reason);
     return outer?.onEnd((reason) => this.life.end(reason));
@@ -235,7 +261,14 @@ export class Engine implements SchedulerHost, ActivationHost {
     this.#announcer.warn(role, text);
   }
 
+  assertRoom(speaker: RoleState, said: readonly Sent[], take: number): void {
+    assertRoomForAct(this.state, speaker, said, take);
+  }
+
+  /** @throws QueueFullError `MAILBOX_FULL` where what was said in the round has no room: nothing of it is delivered then. */
   endRound(): void {
+    const full = fullAtBarrier(this.state);
+    if (full !== undefined) throw full;
     this.#parts.log.record({ type: "round.ended", round: this.state.round });
   }
 
@@ -264,7 +297,7 @@ export class Engine implements SchedulerHost, ActivationHost {
         return "done";
       case "stopped":
         // In a replay that is part of the record, which may go on after it.
-        if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name };
+        if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name, action: result.action, step: result.step };
         return "stopped";
       case "suspended":
         this.#control ??= result.control;
@@ -283,9 +316,4 @@ export class Engine implements SchedulerHost, ActivationHost {
 function fromOutside(given: Message): Message {
   const message = isMessage(given) && Object.isFrozen(given) ? given : parseMessage(given);
   return isCauseLeftOpen(message) ? createMessage(message.content, message) : message;
-}
-
-/** Rounds so far; where there are none, the most activations of one role: what bounds a run in both regimes. */
-export function roundsOf(state: RunState): number {
-  return state.scheduler === "rounds" ? state.round : state.busiest;
 }

@@ -1,3 +1,5 @@
+import { object, takes } from "../kernel/argument.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { errorRecord, UsageError } from "../kernel/errors.ts";
 import { silentLogger } from "../kernel/emit.ts";
@@ -14,16 +16,26 @@ import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "../run/event.ts";
+import { measureMailboxes } from "../run/mailbox.ts";
 import { noPast } from "../run/past.ts";
 import { RunLog } from "../run/run-log.ts";
 import { RunState } from "../run/run-state.ts";
 import type { Tell } from "./announcer.ts";
 import { Answerer } from "./answerer.ts";
-import { checkOptions, checkWhole } from "./check-options.ts";
-import { Engine, roundsOf } from "./engine.ts";
-import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS, type EnvironmentOptions } from "./environment-options.ts";
+import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
+import { Engine, type RunBounds } from "./engine.ts";
+import {
+  DEFAULT_CONCURRENCY,
+  DEFAULT_MESSAGE_LIMIT,
+  DEFAULT_ROUNDS,
+  environmentOptions,
+  type EnvironmentOptions,
+  environmentRunOptions,
+  type EnvironmentRunOptions,
+} from "./environment-options.ts";
 import { HiredRoles } from "./hired-roles.ts";
 import { Listeners } from "./listeners.ts";
+import { Opening } from "./opening.ts";
 import { schedulerNamed } from "./regimes.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
@@ -31,7 +43,7 @@ import type { RunBacking } from "./run-backing.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { RunObserver } from "./run-observer.ts";
 import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
-import type { SchedulerEnd } from "./scheduler.ts";
+import { progressOf, roundsOf } from "./stop-condition.ts";
 
 /**
  * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
@@ -45,13 +57,16 @@ export class Environment {
   readonly #mask: Mask;
   readonly #engine: Engine;
   readonly #hired: HiredRoles;
+  readonly #opening: Opening | undefined;
   readonly #listeners: Listeners;
   /** What its roles remember for longer than this run. @internal */
   readonly memories: RoleMemories;
-  #runs: Promise<unknown> | undefined;
+  /** Also while what waits for nothing runs at one go. */
+  #isRunning = false;
+  #hasWarned = false;
 
   constructor(options: EnvironmentOptions = {}, backing: RunBacking = {}) {
-    checkOptions(options);
+    checkOwnOptions(options, backing);
     this.description = options.description ?? "";
     this.#options = options;
     const clock = options.clock ?? systemClock;
@@ -61,7 +76,6 @@ export class Environment {
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
     this.#listeners = new Listeners({ ears: backing.ears, logger, mask });
-    const { ears } = this.#listeners;
     const isLive = backing.mode !== "replay";
     // Without a journal its name is every environment's: in a store it would be taken for all of them.
     const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
@@ -71,6 +85,7 @@ export class Environment {
     this.#hired = new HiredRoles(state, this.memories);
     const observer = new RunObserver(this.memories, this.#listeners, backing.grew);
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer });
+    this.#opening = backing.state === undefined ? new Opening(this.#log, this.#hired) : undefined;
     const tell: Tell = this.#listeners.hearing;
     this.#engine = new Engine({
       log: this.#log,
@@ -88,15 +103,16 @@ export class Environment {
         tell,
       }),
       hired: this.#hired,
+      opening: this.#opening,
       logger,
       mask,
+      funds: backing.funds,
+      deps: options.deps,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
-      signal: backing.signal,
       past: backing.past ?? noPast,
       mode: backing.mode ?? "live",
       tell,
-      ears,
-      checkpoint: backing.checkpoint,
+      ears: this.#listeners.ears,
       resumed: backing.resumed,
     });
   }
@@ -109,9 +125,13 @@ export class Environment {
   addRole(role: Role, o: { readonly name?: string } = {}): this {
     assertIsRole(role);
     assertAlias(o);
+    checkKnownOptions("addRole", o, { name: true });
     const name = o.name ?? role.name;
     assertRoleName(name);
     this.#hired.add(role, name);
+    this.#opening?.hired(name);
+    // Somebody may speak to it before the turn that hired it has ended.
+    if (this.#isRunning) this.#opening?.tell();
     return this;
   }
 
@@ -127,30 +147,36 @@ export class Environment {
   }
 
   /**
-   * Runs until no role has mail, `rounds` more rounds have passed (default 100), or something stops it. A failing role is told in
-   * the result; nothing is thrown.
+   * Runs until no role has mail, `rounds` more rounds have passed, or something stops it. A failing role is told in the result; nothing is
+   * thrown. What was stopped goes on with the next `run`.
    *
-   * @throws UsageError `RUN_TWICE` while it is running already; `OPTION_INVALID` for rounds that are no whole number.
+   * @throws UsageError `RUN_TWICE` while it is running already; `OPTION_INVALID` for an option that is not what it must be.
    */
-  async run(o: { readonly rounds?: number } = {}): Promise<RunResult> {
-    checkWhole(o.rounds ?? DEFAULT_ROUNDS, "rounds", 0);
-    const end = await this.drive(roundsOf(this.state) + (o.rounds ?? DEFAULT_ROUNDS));
+  async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
+    checkKnownOptions("run of an environment", o, environmentRunOptions);
+    const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
+    checkWhole(rounds, "rounds", 0);
+    checkStopCondition(stopWhen);
+    checkSignal(signal);
+    const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(this.state)));
+    const end = await this.drive(roundsOf(this.state) + rounds, { checkpoint, signal });
     return runResult(this.state, end, this.#mask);
   }
 
   /** Runs to an absolute number of rounds and says why it stopped. @internal */
-  async drive(roundLimit: number): Promise<RunEnd> {
-    if (this.#runs !== undefined)
+  async drive(roundLimit: number, bounds: RunBounds = unbounded): Promise<RunEnd> {
+    if (this.#isRunning)
       throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
     try {
-      this.#runs = this.#engine.run(roundLimit);
-      const reason = (await this.#runs) as SchedulerEnd;
+      this.#isRunning = true;
+      this.#warnOfIdle();
+      const reason = await this.#engine.run(roundLimit, bounds);
       // Stores get what is durable. Without them its end goes with what is on its way.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
       return { reason, failure: this.#engine.failure, control: this.#engine.control };
     } finally {
-      this.#runs = undefined;
+      this.#isRunning = false;
     }
   }
 
@@ -211,7 +237,10 @@ export class Environment {
     return spec === undefined || state === undefined ? undefined : roleView(spec.role, state);
   }
 
-  /** Calls `listener` for every event or notice of a type; the returned function stops that. */
+  /**
+   * Calls `listener` for every event or notice of a type; the returned function stops that. `run.started` comes right before the first message
+   * or run, with everybody who is hired by then; who is hired later comes with a `run.resumed`.
+   */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     return this.#listeners.on(type, listener);
   }
@@ -236,11 +265,24 @@ export class Environment {
     };
   }
 
+  /** A role that can do nothing is nearly always a mistake, but it may be there to remember. */
+  #warnOfIdle(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    for (const { card } of this.#hired.idle)
+      this.#engine.warn(
+        card.name,
+        `${card.name} has no actions and no react or step of its own: it will only listen. Give it actions: [...].`,
+      );
+  }
+
   #userMessage(content: string): Message {
     const clock = this.#options.clock ?? systemClock;
     return createMessage(content, { id: `user#${this.state.outside + 1}`, timestamp: clock.now() });
   }
 }
+
+const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });
 
 function assertAlias(o: unknown): void {
   if (typeof o === "object" && o !== null) return;
@@ -250,9 +292,18 @@ function assertAlias(o: unknown): void {
   );
 }
 
+/** A team hands on its own options, which it has looked at. */
+function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
+  takes("new Environment", "what a team gives it", backing, object("an object"));
+  if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
+  checkOptions(options);
+}
+
 function freshState(options: EnvironmentOptions): RunState {
   const state = new RunState("environment", options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
   state.scheduler = options.scheduler ?? "rounds";
+  if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
+  measureMailboxes(state);
   return state;
 }

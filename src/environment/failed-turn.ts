@@ -3,7 +3,7 @@ import type { RoleSpec } from "../role/role-spec.ts";
 import type { LastLife } from "../run/event.ts";
 import type { RoleState } from "../run/role-state.ts";
 import { isUncertain } from "../run/uncertain-step.ts";
-import { failureRecord } from "./run-failure.ts";
+import { type FailedPlace, failureRecord } from "./run-failure.ts";
 import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
 /** An activation that failed, as its event tells it. */
@@ -17,7 +17,14 @@ export interface FailedAct {
 }
 
 /** Records that an activation failed, and says what the policy makes of that. */
-export function failedTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, failed: FailedAct, error: unknown): TurnResult | "retry" {
+export function failedTurn(
+  tools: TurnTools,
+  spec: RoleSpec,
+  role: RoleState,
+  failed: FailedAct,
+  error: unknown,
+  place: FailedPlace = {},
+): TurnResult | "retry" {
   const { log, mask, onFailure } = tools;
   const { act, take, at, life, stepFailed } = failed;
   const policy = afterFailure(spec.role.onFailure ?? onFailure, role.strikes + 1);
@@ -37,5 +44,5 @@ export function failedTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, fa
     then,
   });
   if (then === "retry" || then === "isolate") return "retry";
-  return { kind: then === "dead" ? "skipped" : "stopped", error };
+  return { kind: then === "dead" ? "skipped" : "stopped", error, ...place };
 }

@@ -25,8 +25,9 @@ function describe(spec: RoleSpec): HiredAs {
   const { card, watch, addresses, observeAll, mode, initialState, role } = spec;
   const reactions = spec.reactions.map((reaction) => ({ on: [...reaction.on], needs: reaction.needs, do: reaction.action.name }));
   const actions = spec.actions.map((action) => action.name);
-  const traits = jsonRoundTrip({ card, watch, addresses, observeAll, mode, actions, reactions }) as unknown as HiredAs["traits"];
+  const bound = role.mailbox === undefined ? {} : { mailbox: role.mailbox };
+  const traits = jsonRoundTrip({ card, watch, addresses, observeAll, mode, actions, reactions, ...bound }) as unknown as HiredAs["traits"];
   const fingerprint = contentHash(traits).slice(0, 32);
   const state = initialState as HiredAs["state"];
-  return { fingerprint, traits, state, ...(role.memoryLimit === undefined ? {} : { memoryLimit: role.memoryLimit }) };
+  return { fingerprint, traits, state, ...(role.memoryLimit === undefined ? {} : { memoryLimit: role.memoryLimit }), ...bound };
 }

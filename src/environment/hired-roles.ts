@@ -1,6 +1,7 @@
 import { type Action, assertSameAction } from "../action/action.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { agentMode } from "../role/late-agent.ts";
+import { neverActs } from "../role/never-acts.ts";
 import { OnlyAction } from "../role/only-action.ts";
 import type { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
@@ -75,6 +76,11 @@ export class HiredRoles {
     this.#size += 1;
     this.#hasAgent ||= definition.spec.mode === "agent";
     this.directory.add(state, definition.listening);
+  }
+
+  /** Definitions whose roles can only listen. */
+  get idle(): readonly RoleSpec[] {
+    return [...this.#definitions.keys()].filter(neverActs);
   }
 
   has(name: string): boolean {

@@ -1,4 +1,5 @@
 import type { StepDoor } from "../kernel/step.ts";
+import type { Funds } from "../model/funds.ts";
 import type { Past } from "../run/past.ts";
 import type { OwnedRun } from "../run/run-log.ts";
 import type { RunState } from "../run/run-state.ts";
@@ -10,10 +11,10 @@ export interface RunBacking {
   readonly state?: RunState;
   readonly ears?: Ears;
   readonly owned?: OwnedRun;
+  /** Its accounts with the pools that bind it. */
+  readonly funds?: Funds | undefined;
   readonly requirePrice?: boolean;
-  readonly checkpoint?: () => boolean;
   readonly resumed?: () => Promise<void> | undefined;
-  readonly signal?: AbortSignal;
   /** What else answers steps. Default: nothing. */
   readonly past?: Past;
   /** Default `live`. */

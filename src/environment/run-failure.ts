@@ -1,12 +1,20 @@
-import { errorRecord, type ErrorRecord, stepErrorFrom, TroupeError, UsageError } from "../kernel/errors.ts";
+import { ActionError, errorRecord, type ErrorRecord, stepErrorFrom, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { masked, maskedError } from "../run/masking.ts";
 
 /** The code of a failure that was thrown as no error of this package: the same in the event, the dead letters and the result. */
 const ACTION_FAILED = "ACTION_FAILED";
 
+/** Where in an activation it failed. */
+export interface FailedPlace {
+  /** The action that threw. */
+  readonly action?: string | undefined;
+  /** The step of the activation that failed last, before what was thrown. */
+  readonly step?: string | undefined;
+}
+
 /** What broke a run, and whose activation it was, if it was one's. */
-export interface RunFailure {
+export interface RunFailure extends FailedPlace {
   readonly error: unknown;
   readonly role?: string;
 }
@@ -22,14 +30,17 @@ export function failureError(failure: RunFailure, mask: Mask): TroupeError {
   return withoutSecrets(asTroupeError(failure), mask);
 }
 
-function asTroupeError({ error, role }: RunFailure): TroupeError {
+function asTroupeError({ error, role, action, step }: RunFailure): TroupeError {
   if (TroupeError.isInstance(error)) return error;
   const { message } = errorRecord(error);
-  const who = role === undefined ? "Something" : `An action of ${role}`;
+  const what = action === undefined ? "An action" : `Action ${action}`;
+  const after = step === undefined ? "" : `, in which step ${JSON.stringify(step)} had failed,`;
+  const who = role === undefined ? "Something" : `${what} of ${role}${after}`;
   const advice = "Mend it and resume the run, or say with onFailure what shall happen when an action fails.";
-  return new UsageError(ACTION_FAILED, `${who} failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ${advice}`, {
+  const data = { ...(action === undefined ? {} : { action }), ...(step === undefined ? {} : { step }) };
+  return new ActionError(ACTION_FAILED, `${who} failed: ${message}${/[.!?]$/.test(message) ? "" : "."} ${advice}`, {
     cause: error,
-    ...(role === undefined ? {} : { data: { role } }),
+    ...(role === undefined ? {} : { data: { role, ...data } }),
   });
 }
 
@@ -62,5 +73,7 @@ function holdsSecret(cause: unknown, mask: Mask): boolean {
 }
 
 function errorFrom(record: ErrorRecord): TroupeError {
-  return record.name === "UsageError" ? new UsageError(record.code, record.message, { data: record.data }) : stepErrorFrom(record);
+  const detail = { data: record.data };
+  if (record.name === "UsageError") return new UsageError(record.code, record.message, detail);
+  return record.name === "ActionError" ? new ActionError(record.code, record.message, detail) : stepErrorFrom(record);
 }

@@ -4,12 +4,13 @@ import { whenSeen } from "../kernel/when-seen.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
+import type { Spendings } from "../model/spending.ts";
 import type { ForkPoint, RunStatus } from "../run/event.ts";
 import type { ForkDifference } from "../run/fork-past.ts";
 import { type PendingQuestion, pendingQuestions } from "../run/questions.ts";
-import type { DeadLetter, RunState } from "../run/run-state.ts";
-import { roundsOf } from "./engine.ts";
+import { type DeadLetter, OUTSIDE, type Pending, type RunState } from "../run/run-state.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
+import { roundsOf } from "./stop-condition.ts";
 import type { SchedulerEnd } from "./scheduler.ts";
 
 /** Why a run stopped. */
@@ -26,13 +27,19 @@ export interface RunResult {
   readonly rounds: number;
   /** Everything that was said, the idea first; nothing in an environment with `memory: false`. */
   readonly messages: readonly Message[];
-  /** The last of the outputs. */
+  /** The run's last word: the last of the outputs or, where somebody watches all that is said, what a role said last. */
   readonly output: Message | undefined;
   /** What roles said to everyone and nobody watches: the run's word to the outside. */
   readonly outputs: readonly Message[];
   readonly deadLetters: readonly DeadLetter[];
+  /** Messages that left full mailboxes unread. They are told as they go, and not kept. */
+  readonly dropped: number;
   readonly usage: UsageSum;
   readonly cost: Cost;
+  /** The same by the name of the role. */
+  readonly byRole: Spendings;
+  /** The same by the id of the model or embedder. What a run or an agent spent that a step started is only in `byRole`. */
+  readonly byModel: Spendings;
   /** Micro-dollars of calls that were in flight at a crash and are settled at their hold; part of `cost`. */
   readonly uncertain: number;
   /** Questions to people that wait for an answer. */
@@ -68,11 +75,14 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     status,
     rounds: roundsOf(state),
     messages: unseen,
-    output: state.outputs.at(-1),
+    output: lastWord(state),
     outputs: unseen,
     deadLetters: unseen,
+    dropped: state.dropped,
     usage: state.ledger.usage,
     cost: state.ledger.cost(),
+    byRole: state.byRole.record(),
+    byModel: state.byModel.record(),
     uncertain: state.uncertain,
     questions: pendingQuestions(state).map(({ id, role, text }) => ({ id, role, text })),
     ...(state.parent === undefined ? {} : { fork: forkReport(state, state.parent) }),
@@ -85,6 +95,15 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   });
 }
 
+function lastWord(state: RunState): Message | undefined {
+  return state.outputs.at(-1) ?? waitingWords(state).findLast(({ order }) => order !== OUTSIDE)?.sent.message ?? state.lastSaid;
+}
+
+/** What was said in a round that has not ended, in the order in which it will be delivered. */
+function waitingWords({ pending }: RunState): readonly Pending[] {
+  return pending.filter(({ sent }) => sent.dropped !== true).toSorted((a, b) => a.order - b.order);
+}
+
 /** Stands where a list will: it says in which order the members of a result come. */
 const unseen: readonly never[] = Object.freeze([]);
 
@@ -94,14 +113,12 @@ function soFar<T>(grows: readonly T[]): () => readonly T[] {
   return () => grows.slice(0, length);
 }
 
-function saidSoFar({ history, hasHistory, pending }: RunState): () => readonly Message[] {
+function saidSoFar(state: RunState): () => readonly Message[] {
+  const { history, hasHistory } = state;
   // What waits for the end of a round is no more kept than what was heard.
   if (!hasHistory) return () => [];
   const { size } = history;
-  const waiting = pending
-    .filter(({ sent }) => sent.dropped !== true)
-    .toSorted((a, b) => a.order - b.order)
-    .map(({ sent }) => sent.message);
+  const waiting = waitingWords(state).map(({ sent }) => sent.message);
   return () => [...history.get().slice(0, size), ...waiting];
 }
 

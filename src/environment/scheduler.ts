@@ -14,6 +14,8 @@ export interface SchedulerHost {
   ready(): Line;
   /** Roles with mail, in the order in which they came to have it. */
   line(): Line;
+  /** Whether a role may have a turn: not as long as something that it said waits for room. */
+  mayAct(role: RoleState): boolean;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
   /** Runs one activation, with its retries, to its end: at once, where it waits for nothing. Never throws or rejects. */

@@ -18,6 +18,8 @@ export class SideWork {
   card: RoleCard | undefined;
   loop: ReactLoop | undefined;
   asking: Asking | undefined;
+  /** What an action threw last. */
+  broken: { readonly action: string; readonly error: unknown } | undefined;
   /** Names of what each reaction consumed here, by the reaction's place. */
   joined: Record<string, Readonly<Record<string, string>>> | undefined;
   readonly #role: RoleState;

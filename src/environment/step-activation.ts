@@ -40,6 +40,8 @@ export class StepActivation implements StepOut {
   #said: Sent[] | undefined;
   #change: StateChange | undefined;
   #random: LightStream | undefined;
+  /** Where it hears several, those that it has not answered yet. */
+  #unanswered: string[] | undefined;
 
   /**
    * Told one by one: an object for all of it would be made for each activation.
@@ -77,6 +79,7 @@ export class StepActivation implements StepOut {
     const given: unknown = role.step?.(before, message, this);
     this.#message = undefined;
     const said = this.#said ?? silence;
+    if (said.length > 0) this.#host.assertRoom(this.#role, said, 1);
     const state = given === undefined || given === before ? undefined : stateChange(before, stateIn(given, name));
     // Written out twice: a spread costs more than all of it.
     if (state === undefined) return { type: "act.ended", by: this, role: name, round, take: 1, at, said, memory: noOps, working: noOps };
@@ -87,11 +90,15 @@ export class StepActivation implements StepOut {
     const { role } = this.#spec;
     const first = heldState(this.#role.custom);
     let last = first;
+    const unanswered: string[] = (this.#unanswered = []);
     for (const message of this.#role.news(this.take)) {
+      const before = this.#said?.length;
+      unanswered.push(message.id);
       if (this.#change !== undefined) last = heldState(changedState(last, this.#change));
       this.#message = message;
       const given: unknown = role.step?.(last, message, this);
       this.#change = given === undefined || given === last ? undefined : stateChange(last, stateIn(given, this.name));
+      if (this.#said?.length !== before) unanswered.length = 0;
     }
     // Of several changes one is recorded.
     if (last !== first) this.#change = stateChange(first, this.#change === undefined ? last : changedState(last, this.#change));
@@ -117,6 +124,7 @@ export class StepActivation implements StepOut {
     const { take, at } = this;
     const role = this.#role.name;
     const said = this.#said ?? silence;
+    if (said.length > 0) this.#host.assertRoom(this.#role, said, take);
     const state = this.#change;
     // Written out twice: a spread costs more than all of it.
     if (state === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory: noOps, working: noOps };
@@ -138,7 +146,7 @@ export class StepActivation implements StepOut {
       fields.role ?? "assistant",
       causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
       sentFrom === undefined ? name : nameOr(sentFrom, ""),
-      parents === undefined || parents === null ? parentsOfAnswer(answered.id) : Object.freeze([...parents]),
+      parents === undefined || parents === null ? this.#heard(answered) : Object.freeze([...parents]),
       this.at,
     );
     const { to, dead } = directory.route(message, name);
@@ -147,6 +155,12 @@ export class StepActivation implements StepOut {
     if (said === undefined) this.#said = [sent];
     else said.push(sent);
     return message;
+  }
+
+  /** What a word answers: what was heard since one was said, up to the message at hand. */
+  #heard({ id }: Message): readonly string[] {
+    const unanswered = this.#unanswered;
+    return unanswered === undefined || unanswered.length === 1 ? parentsOfAnswer(id) : Object.freeze([...unanswered]);
   }
 
   random(): number {

@@ -10,6 +10,7 @@ import type { Past } from "../run/past.ts";
 import type { RunLog } from "../run/run-log.ts";
 import type { ActivationHost } from "./activation-parts.ts";
 import type { Answerer } from "./answerer.ts";
+import type { FailedPlace } from "./run-failure.ts";
 
 /** What every turn of an environment is made with. */
 export interface TurnTools {
@@ -31,6 +32,5 @@ export interface TurnTools {
 export type TurnResult =
   | { readonly kind: "ended"; readonly event: Pick<ActEnded, "said"> }
   | { readonly kind: "retried" }
-  | { readonly kind: "skipped"; readonly error: unknown }
-  | { readonly kind: "stopped"; readonly error: unknown }
+  | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedPlace)
   | { readonly kind: "suspended"; readonly control: ControlError };

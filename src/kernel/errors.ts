@@ -1,4 +1,5 @@
-import { thrownText } from "./value-text.ts";
+import { thrownText, valueText } from "./value-text.ts";
+import { visibleText } from "./visible-text.ts";
 
 /**
  * The one error tree. Every error says what was expected, what came and what to do, and carries a stable `code`.
@@ -6,6 +7,7 @@ import { thrownText } from "./value-text.ts";
  * `TroupeError` is the root; a subclass exists only where a caller's next move differs:
  * - `ControlError`: not a failure but an interruption (stop, budget, a human is awaited). Never recorded as a failed step.
  * - `StepError`: a recorded side effect failed; live and after a resume it is the same value.
+ * - `ActionError`: the code of a role's action threw; `cause` is what it threw.
  * - `ModelError`: a model call failed; `retryable` says whether the same call may succeed later.
  */
 const brand = Symbol.for("troupe.error");
@@ -20,6 +22,11 @@ export interface ErrorRecord {
   readonly retryable?: true;
 }
 
+/** An error as `JSON.stringify` writes it: its record, and the errors behind it. Stacks stay out. */
+export interface ErrorJson extends ErrorRecord {
+  readonly cause?: ErrorJson;
+}
+
 /** What an error is made of besides its message. */
 export interface ErrorDetail {
   readonly cause?: unknown;
@@ -27,23 +34,38 @@ export interface ErrorDetail {
   readonly data?: unknown;
 }
 
-/** Root of all errors thrown on purpose by this package. */
+/**
+ * Root of all errors thrown on purpose by this package. Text of others may stand in a message: what could steer a terminal or hide a part
+ * of it is shown escaped.
+ */
 export class TroupeError extends Error {
   /** Stable, documented, upper snake case. */
   readonly code: string;
   readonly data: unknown;
 
   constructor(code: string, message: string, detail: ErrorDetail = {}) {
-    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    super(
+      visibleText(typeof message === "string" ? message : valueText(message)),
+      detail.cause === undefined ? undefined : { cause: detail.cause },
+    );
     this.name = new.target.name;
     this.code = code;
     this.data = detail.data;
     Object.defineProperty(this, brand, { value: true });
   }
 
+  /** For `JSON.stringify`: name, code, message, data and the causes, without stacks. */
+  toJSON(): ErrorJson {
+    return jsonOf(this, DEEPEST);
+  }
+
   /** True for errors of this tree, also across two copies of the package. */
   static isInstance(error: unknown): error is TroupeError {
-    return error instanceof Error && (error as { [brand]?: boolean })[brand] === true;
+    try {
+      return error instanceof Error && (error as { [brand]?: boolean })[brand] === true;
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -65,8 +87,13 @@ export class PlanError extends TroupeError {}
 
 /** A queue that has a limit was full. */
 export class QueueFullError extends TroupeError {
-  constructor(limit: number) {
-    super("QUEUE_FULL", `Expected room in a queue of at most ${limit} messages, but it is full. Raise its limit or let its role run.`);
+  constructor(
+    limit: number,
+    code: string = "QUEUE_FULL",
+    text: string = `Expected room in a queue of at most ${limit} messages, but it is full. Raise its limit or let its role run.`,
+    data: unknown = { limit },
+  ) {
+    super(code, text, { data });
   }
 }
 
@@ -86,6 +113,9 @@ export class ContextClosedError extends TroupeError {
 
 /** A recorded side effect failed. Equal live and after a resume. */
 export class StepError extends TroupeError {}
+
+/** The code of a role's action threw what is no error of this package. `data` names the role, the action, and a step that had failed in it. */
+export class ActionError extends TroupeError {}
 
 /** What a model or its server did wrong; see `code`. */
 export class ModelError extends TroupeError {
@@ -111,6 +141,12 @@ export class JournalError extends TroupeError {}
 export class MemoryError extends TroupeError {}
 
 /**
+ * A cache could not do what it was asked. Its codes: `CACHE_UNREACHABLE` (nobody could be asked, which says nothing about what is stored),
+ * `CACHE_REFUSED` (the server answered with an error), `CACHE_BUSY`, `CACHE_UNREADABLE`, `CACHE_UNWRITABLE`, `CACHE_CLOSED`.
+ */
+export class CacheError extends TroupeError {}
+
+/**
  * An interruption. Once one was thrown inside an activation, that activation can only be suspended:
  * it stays open and is never recorded as done or failed, whatever its code catches.
  */
@@ -123,15 +159,31 @@ export class AbortedError extends ControlError {
   }
 }
 
-/** The next call may cost more than what is left. */
+/** Budgets below one cent are mostly dollars that were given as micro-dollars. */
+const ONE_CENT = 10_000;
+
+/** The next call may cost more than what is left. Amounts are micro-dollars. */
 export class BudgetError extends ControlError {
-  constructor(data: { readonly needed: number; readonly left: number; readonly budget: number }) {
+  /** @param data `of`: whose budget it is, where it is not the run's own */
+  constructor(data: { readonly needed: number; readonly left: number; readonly budget: number; readonly of?: string }) {
+    const { needed, left, budget, of } = data;
+    const whose = of === undefined ? "" : ` in the ${of}`;
     super(
       "BUDGET",
-      `The next model call may cost up to ${data.needed} micro-dollars, but ${data.left} of ${data.budget} are left. Raise the budget to go on.`,
+      `The next model call may cost up to ${dollars(needed)}, but ${dollars(left)} of ${dollars(budget)} is left${whose}. Raise the budget to go on.${unitHint(budget)}`,
       { data },
     );
   }
+}
+
+/** Micro-dollars as dollars, to the last of them. */
+function dollars(amount: number): string {
+  return `$${(amount / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
+}
+
+function unitHint(budget: number): string {
+  if (budget <= 0 || budget >= ONE_CENT) return "";
+  return ` A budget is told in micro-dollars, so ${budget} is ${dollars(budget)}: for $${budget} write usd(${budget}).`;
 }
 
 /** A human's answer is needed and nobody is there to give it. */
@@ -151,16 +203,25 @@ export function errorRecord(error: unknown): ErrorRecord {
     return {
       name: error.name,
       code: error.code,
-      message: visible(error.message),
+      message: visibleText(error.message),
       ...(data === undefined ? {} : { data }),
       ...(error instanceof ModelError && error.retryable ? { retryable: true } : {}),
     };
   }
   if (error instanceof Error) {
     const code = (error as { code?: unknown }).code;
-    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: visible(thrownText(error)) };
+    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: visibleText(thrownText(error)) };
   }
-  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visible(thrownText(error))}` };
+  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visibleText(thrownText(error))}` };
+}
+
+/** Most causes of an error that its JSON tells: a chain may be a ring. */
+const DEEPEST = 5;
+
+function jsonOf(error: unknown, depth: number): ErrorJson {
+  const record = errorRecord(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined || depth === 0 ? record : { ...record, cause: jsonOf(cause, depth - 1) };
 }
 
 /** The error that a failed step throws, live and from a record alike. */
@@ -170,13 +231,6 @@ export function stepErrorFrom(record: ErrorRecord): TroupeError {
   if (record.name === "OutputError") return new OutputError(record.code, record.message, detail);
   if (record.name === "WorkspaceError") return new WorkspaceError(record.code, record.message, detail);
   return new StepError(record.code, record.message, detail);
-}
-
-/** Everything but tab and line feed that could steer a terminal. */
-const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-
-function visible(text: string): string {
-  return text.replace(STEERING, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
 function plainData(data: unknown): unknown {

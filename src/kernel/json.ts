@@ -48,11 +48,16 @@ export function jsonCopy(value: Json): Json {
  * What a value becomes when it has been written as JSON and read back: dates are strings, `undefined` members are gone.
  * Live results pass through here so that they equal what a journal gives back later.
  *
+ * @param above levels of nesting that the value will stand in
  * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
  */
-export function jsonRoundTrip<T>(value: T): T {
-  return value === undefined ? (null as T) : (walk(value, undefined, asCopy) as T);
+export function jsonRoundTrip<T>(value: T, above = 0): T {
+  const within = above === 0 ? undefined : { within: undefined, object: NOWHERE, level: above, at: undefined };
+  return value === undefined ? (null as T) : (walk(value, within, asCopy) as T);
 }
+
+/** Stands for what a value will stand in. */
+const NOWHERE: object = Object.freeze({});
 
 /** So many objects are walked without a note of which were found. */
 const FEW_OBJECTS = 1_000;
@@ -213,8 +218,8 @@ function writeRecord(value: object, place: Place, keys: readonly string[] = sort
   let record = "{";
   for (const key of keys) {
     place.at = key;
-    assertKey(key, place);
     const member = (value as Record<string, unknown>)[key];
+    assertKey(key, member, place);
     if (member === undefined) continue;
     if (record !== "{") record += ",";
     record += `${JSON.stringify(key)}:${walk(member, place, asText)}`;
@@ -223,8 +228,9 @@ function writeRecord(value: object, place: Place, keys: readonly string[] = sort
 }
 
 /** Whoever copies such a record member by member changes its prototype; stores and imports refuse it too. */
-function assertKey(key: string, place: Place): void {
-  if (key === "__proto__") throw new NotJsonError(pathOf(place), "a key that names the prototype");
+function assertKey(key: string, member: unknown, place: Place): void {
+  const reaches = key === "__proto__" || (key === "constructor" && isObject(member) && Object.hasOwn(member, "prototype"));
+  if (reaches) throw new NotJsonError(pathOf(place), "a key that names the prototype");
 }
 
 /** What {@link asText} says, read back: the text between would cost more than the copy. */
@@ -264,8 +270,8 @@ function copiedRecord(value: object, place: Place): Json {
   const record: Record<string, Json> = {};
   for (const key of keys) {
     place.at = key;
-    assertKey(key, place);
     const member = (value as Record<string, unknown>)[key];
+    assertKey(key, member, place);
     if (member === undefined) continue;
     const own = walk(member, place, asCopy);
     // What all objects have may be frozen, and cannot be set then.

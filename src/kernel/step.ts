@@ -1,3 +1,4 @@
+import type { BudgetPool } from "./budget.ts";
 import { freshStepKey } from "./id.ts";
 import type { Json } from "./json.ts";
 import { lazyMembers } from "./lazy-members.ts";
@@ -32,6 +33,18 @@ export interface StepSpec {
   readonly again?: boolean;
   /** Its answer depends on more than its request, as that of a read of files does: only its activation's own record answers it. Default false. */
   readonly fresh?: boolean;
+  /** Called before the answer is handed out when the record gives it, so that the effect does not run. */
+  readonly onRecorded?: ((given: StepTry) => void) | undefined;
+}
+
+/** A try of a step as `step.started` and `step.ended` name it. */
+export interface StepTry {
+  /** The activation; empty at a door that keeps no record. */
+  readonly act: string;
+  /** The step's key, unique within the activation. */
+  readonly key: string;
+  /** From 1. */
+  readonly try: number;
 }
 
 /** What an effect is given. */
@@ -51,11 +64,16 @@ export interface Attempts {
   /**
    * Reserves `hold` for the next try; waits while other reservations are open and it does not fit.
    *
+   * @param o `unpriced`: nobody knows what it costs; it holds 0 then, and if its end is not told, its cost is unknown
    * @throws BudgetError when it does not fit and nothing is open.
    */
-  open(hold: number): Promise<void>;
+  open(hold: number, o?: { readonly unpriced?: boolean }): Promise<void>;
   /** Closes the try that is open with what it really cost. */
   settle(outcome: AttemptOutcome): void;
+  /** The try opened last. A door that keeps no record has none. */
+  readonly current?: StepTry | undefined;
+  /** The budget that binds the effect, for what it starts: a run, an agent. What they spend of it is part of the step's cost. */
+  readonly budget?: BudgetPool | undefined;
 }
 
 /** How a try ended. */
@@ -70,11 +88,16 @@ export interface AttemptOutcome {
 }
 
 /** A door that keeps no record: for agents and models used outside a run. A step gets its key when somebody asks for it. */
-export function directSteps(signal: AbortSignal): StepPort {
-  const opened = Promise.resolve();
-  const attempts: Attempts = { open: () => opened, settle: () => {} };
-  const step: StepPort["step"] = (_spec, effect) => effect(new DirectDoor(signal, attempts, step));
+export function directSteps(signal: AbortSignal, attempts: () => Attempts = freeAttempts): StepPort {
+  const step: StepPort["step"] = (_spec, effect) => effect(new DirectDoor(signal, attempts(), step));
   return { step };
+}
+
+const opened = Promise.resolve();
+const free: Attempts = { open: () => opened, settle: () => {} };
+
+function freeAttempts(): Attempts {
+  return free;
 }
 
 class DirectDoor implements StepDoor {

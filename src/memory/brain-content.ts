@@ -1,7 +1,7 @@
-import { createMessage, type Message } from "../message/message.ts";
+import { assertMessage, createMessage, type Message } from "../message/message.ts";
 import { type BrainState, MOST_COVERED } from "./brain-state.ts";
 import { Memory } from "./memory.ts";
-import { joined, NO_SUMMARY, type SummaryLevels, summaryText } from "./summary-levels.ts";
+import { NO_SUMMARY, type SummaryLevels, summaryText } from "./summary-levels.ts";
 
 /** How the levels of a summary become others. */
 export type LevelsChange = (levels: SummaryLevels) => SummaryLevels;
@@ -80,6 +80,11 @@ export class BrainContent {
     return false;
   }
 
+  /** Whether this message is remembered as it was said. */
+  holds({ id }: Message): boolean {
+    return this.#history.has(id);
+  }
+
   popLastTalk(): string | undefined {
     const talk = this.#lastTalk;
     if (talk === undefined) return undefined;
@@ -109,31 +114,20 @@ export class BrainContent {
     this.#revision++;
   }
 
-  /**
-   * Takes over a state that was stored. What is here comes after it where it `keepsOwn`; else it goes.
-   *
-   * @returns the revision that stands for that state alone
-   */
-  takeOver(stored: BrainState, keepsOwn: boolean): number {
-    const here = this.state;
+  /** Holds this state and nothing else from now on. */
+  hold(state: BrainState): void {
     this.#history = new Memory();
     this.#knowledge = new Memory();
-    this.#history.addBatch(stored.history.filter(({ id }) => !keepsOwn || !here.covered.includes(id)));
-    this.#knowledge.addBatch(stored.knowledge);
-    this.#covered = keepsOwn ? [...new Set([...stored.covered, ...here.covered])].slice(-MOST_COVERED) : stored.covered;
-    this.#levels = stored.levels;
-    this.#lastTalk = stored.lastTalk;
-    const revision = ++this.#revision;
-    if (!keepsOwn) return revision;
-    for (const message of here.history) this.#addHistory(message, message.role);
-    for (const message of here.knowledge) this.addKnowledge(message);
-    this.#levels = joined(stored.levels, here.levels);
-    this.#lastTalk = here.lastTalk ?? stored.lastTalk;
+    this.#history.addBatch(state.history);
+    this.#knowledge.addBatch(state.knowledge);
+    this.#covered = state.covered;
+    this.#levels = state.levels;
+    this.#lastTalk = state.lastTalk;
     this.#revision++;
-    return revision;
   }
 
   #addHistory(message: Message, role: Message["role"]): boolean {
+    assertMessage(message);
     if (this.#covered.includes(message.id)) return false;
     const isNew = this.#history.add(message.role === role ? message : createMessage(message.content, { ...message, role }));
     if (isNew) this.#revision++;

@@ -1,13 +1,17 @@
+import { aText, takes } from "../kernel/argument.ts";
+import { checkGivenOptions } from "../kernel/known-options.ts";
 import { untilAborted } from "../kernel/abort.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import { BrainContent } from "./brain-content.ts";
-import type { BrainMemoryOptions } from "./brain-options.ts";
+import { joinedBrain, mergedBrain } from "./brain-merge.ts";
+import { brainMemoryOptions, type BrainMemoryOptions } from "./brain-options.ts";
+import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
 import { askRelated, askRewritten, askTitle, extractInfo } from "./brain-questions.ts";
-import { brainJson, type BrainJson, type BrainState, readBrainState } from "./brain-state.ts";
+import { brainJson, type BrainJson, type BrainState } from "./brain-state.ts";
 import { BrainVoice } from "./brain-voice.ts";
-import { type Cache, cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
+import { cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
 import { checkedLimits, type CompressionLimits, dueMessages, MessageSizes, windowOf } from "./compression.ts";
 import { nextSummary, type NextSummary } from "./next-summary.ts";
 import { splitTexts } from "./split-texts.ts";
@@ -28,6 +32,10 @@ export interface BrainCallOptions {
 }
 
 const TIMEOUT = 10 * 60 * 1000;
+/** How often what others have stored is taken over before a write is given up. */
+const TRIES = 50;
+/** No content has this revision. */
+const NEVER = -1;
 
 /**
  * The memory of a long conversation: what was said last, word by word; a rolling summary of what was said before; and what is known besides.
@@ -38,34 +46,32 @@ const TIMEOUT = 10 * 60 * 1000;
  * B1 what is added while a model answers or a cache stores is never lost. B2 messages leave the history when, and only when, the summary that
  * covers them is stored; a model or a cache that fails leaves everything as it was. The history therefore has no bound of its own. B3 every summary is
  * made with the older one as its input, and no level of it grows without end. B4 the same material is asked for once, also when storing
- * the answer failed, and also by two callers at a time. B5 `isDirty` until exactly what is held now was stored.
+ * the answer failed, and also by two callers at a time. B5 `isDirty` until exactly what is held now was stored. B6 what others have stored since it
+ * was loaded is never written over: both are joined, or nothing is stored.
  */
 export class BrainMemory {
   readonly #voice: BrainVoice;
-  readonly #cache: Cache | undefined;
-  readonly #key: string;
+  readonly #place: BrainPlace | undefined;
   readonly #limits: CompressionLimits;
   readonly #sizes: MessageSizes;
-  readonly #ttl: number;
   readonly #content = new BrainContent();
   /** The revision of the content that was stored. */
   #stored = 0;
-  /** What is stored is of a newer version: it must not be overwritten. */
-  #newer: UsageError | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #compressing: { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } | undefined;
 
   /** @throws UsageError `OPTION_INVALID`, `LIMIT_INVALID` or `TTL_INVALID` */
   constructor(options: BrainMemoryOptions) {
+    checkGivenOptions("new BrainMemory", options, brainMemoryOptions);
     const { model, cache, key, maxMessages = 10, maxTokens = 4000, tokens = estimatedTokens, ttl = DEFAULT_TTL } = options;
     if (cache !== undefined && key === undefined) {
       throw new UsageError("OPTION_INVALID", "Expected a key beside cache, got none. Give { prefix, userId, chatId }, or a text.");
     }
-    this.#cache = cache;
-    this.#key = typeof key === "object" ? cacheKey(key) : (key ?? "");
+    const name = typeof key === "object" ? cacheKey(key) : (key ?? "");
+    checkedTtl(ttl);
+    this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
     this.#limits = checkedLimits({ maxMessages, maxTokens });
     this.#sizes = new MessageSizes(tokens);
-    this.#ttl = checkedTtl(ttl);
     this.#voice = new BrainVoice(model, options.clock ?? systemClock, options.timeout ?? TIMEOUT);
   }
 
@@ -151,7 +157,7 @@ export class BrainMemory {
    * there before its messages leave the history. Whoever asks while it is under way waits for the same work.
    *
    * @returns whether anything was summed up
-   * @throws ModelError, ControlError, CacheError: everything is as it was before the summary that failed
+   * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the summary that failed
    */
   async compress({ signal }: BrainCallOptions = {}): Promise<boolean> {
     for (;;) {
@@ -166,46 +172,59 @@ export class BrainMemory {
   }
 
   /**
-   * Takes over what is stored under the key. What was added here before comes after it.
+   * Takes over what is stored under the key. What was added here before comes after it. "Nothing" says that the cache was asked and has nothing: where it
+   * could not be asked, a local fallback answers, or else nobody does.
    *
    * @throws UsageError `BRAIN_NEWER` when a newer version wrote it; from then on nothing is stored over it.
-   * @throws CacheError when the cache cannot be asked.
+   * @throws CacheError `CACHE_UNREACHABLE` when the cache could not be asked; nothing has changed, and it can be asked again.
    */
   async load({ signal }: BrainCallOptions = {}): Promise<BrainLoad> {
-    const cache = this.#cache;
-    if (cache === undefined) return { kind: "nothing" };
+    const place = this.#place;
+    if (place === undefined) return { kind: "nothing" };
     return this.#inTurn(signal, async () => {
-      const entry = await cache.get(this.#key);
-      if (entry.kind === "miss") return { kind: "nothing" };
-      if (entry.kind === "damaged") return entry;
-      const state = this.#read(entry.value);
-      if (typeof state === "string") return { kind: "damaged", reason: state };
+      const read = await place.read();
+      if (read.kind !== "found") return read;
+      const { theirs, base, isLocalPart } = read;
+      const { isDirty } = this;
       // What was here is what the stored does not know of.
-      this.#stored = this.#content.takeOver(state, this.isDirty);
+      this.#content.hold(isDirty ? joinedBrain({ theirs, mine: this.#content.state, base }) : theirs);
+      this.#stored = isDirty || isLocalPart ? NEVER : this.#content.revision;
+      place.accept(read);
       return { kind: "loaded" };
     });
   }
 
   /**
-   * Stores what is held, if it changed since it was stored last. Without a cache it stays dirty.
+   * Stores what is held, if it changed since it was stored last. Without a cache it stays dirty. What others have stored since it was loaded is
+   * taken over first: messages are joined by their ids, and what was added here comes after.
    *
    * @returns whether it was stored now
    * @throws CacheError when it could not be stored; it stays dirty.
+   * @throws MemoryError `MEMORY_CONFLICT` when the summary was changed both here and there, or when what is stored cannot be read; it stays dirty.
+   * `load` puts one summary behind the other.
    */
   async save({ signal }: BrainCallOptions = {}): Promise<boolean> {
+    const place = this.#place;
     return this.#inTurn(signal, async () => {
-      if (this.#cache === undefined || !this.isDirty) return false;
-      const { revision, state } = this.#content;
-      await this.#store(state);
-      this.#stored = revision;
-      return true;
+      if (place === undefined || !this.isDirty) return false;
+      for (let n = 0; n < TRIES; n++) {
+        const { revision, state } = this.#content;
+        const found = await place.write(state);
+        if (found === undefined) {
+          this.#stored = revision;
+          return true;
+        }
+        this.#merge(found);
+        place.accept(found);
+      }
+      throw conflict("others store it all the time");
     });
   }
 
   /** Takes over a state that was kept elsewhere; all that is here stays, and comes after it. @internal */
   adopt(state: BrainState): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      this.#stored = this.#content.takeOver(state, true);
+      this.#content.hold(joinedBrain({ theirs: state, mine: this.#content.state }));
     });
   }
 
@@ -236,11 +255,13 @@ export class BrainMemory {
 
   /** A text as windows that overlap. */
   static splitTexts(text: string, window: number): string[] {
+    takes("BrainMemory.splitTexts", "text", text, aText);
     return splitTexts(text, window);
   }
 
   /** `[TAG]: text` as its two parts. */
   static extractInfo(input: string): { readonly tag: string | undefined; readonly text: string } {
+    takes("BrainMemory.extractInfo", "input", input, aText);
     return extractInfo(input);
   }
 
@@ -266,28 +287,36 @@ export class BrainMemory {
     return true;
   }
 
-  /** Stored first, then believed. What came meanwhile is neither stored nor touched. */
+  /**
+   * Stored first, then believed. What came meanwhile is neither stored nor touched. Where others have stored something, that is taken over, and the
+   * summary holds as long as nobody else has summed up its messages.
+   */
   async #commit({ covers, change }: NextSummary, signal: AbortSignal | undefined): Promise<void> {
+    const place = this.#place;
     await this.#inTurn(signal, async () => {
-      const { revision } = this.#content;
-      if (this.#cache !== undefined) await this.#store(this.#content.stateCovering(covers, change));
-      this.#content.cover(covers, change);
-      if (this.#cache !== undefined && this.#content.revision === revision + 1) this.#stored = this.#content.revision;
+      for (let n = 0; n < TRIES; n++) {
+        const { revision } = this.#content;
+        const found = await place?.write(this.#content.stateCovering(covers, change));
+        if (found === undefined) {
+          this.#content.cover(covers, change);
+          if (place !== undefined && this.#content.revision === revision + 1) this.#stored = this.#content.revision;
+          return;
+        }
+        this.#merge(found);
+        place?.accept(found);
+        if (!covers.every((message) => this.#content.holds(message))) return;
+      }
+      throw conflict("others store it all the time");
     });
   }
 
-  async #store(state: BrainState): Promise<void> {
-    if (this.#newer !== undefined) throw this.#newer;
-    await this.#cache?.set(this.#key, JSON.stringify(brainJson(state)), this.#ttl);
-  }
-
-  #read(text: string): BrainState | string {
-    try {
-      return readBrainState(text);
-    } catch (error) {
-      if (error instanceof UsageError) this.#newer = error;
-      throw error;
-    }
+  /** Takes over what others have stored, before anything is written over it. @throws MemoryError `MEMORY_CONFLICT` */
+  #merge({ theirs, base }: FoundBrain): void {
+    const both = mergedBrain({ theirs, mine: this.#content.state, base });
+    if (both === undefined)
+      throw conflict("others have stored another summary since, and neither that nor the one here covers all of the other");
+    this.#content.hold(both);
+    this.#stored = NEVER;
   }
 
   /** One at a time, in the order asked: an older state never overwrites a newer. Each caller waits for its own, so none is queued for nobody. */

@@ -1,3 +1,4 @@
+import type { Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Cache, CacheKeyParts } from "./cache.ts";
@@ -23,3 +24,16 @@ export interface BrainMemoryOptions {
   readonly timeout?: number | undefined;
   readonly clock?: Clock | undefined;
 }
+
+/** Their names. @internal */
+export const brainMemoryOptions: Known<BrainMemoryOptions> = {
+  model: true,
+  cache: true,
+  key: true,
+  maxMessages: true,
+  maxTokens: true,
+  tokens: true,
+  ttl: true,
+  timeout: true,
+  clock: true,
+};

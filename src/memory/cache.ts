@@ -1,8 +1,13 @@
-import { TroupeError, UsageError } from "../kernel/errors.ts";
+import { CacheError, UsageError } from "../kernel/errors.ts";
 
 /** What a cache has under a key. A damaged entry is not a miss: something was there, and somebody may want to know. */
 export type CacheEntry =
-  | { readonly kind: "hit"; readonly value: string }
+  | {
+      readonly kind: "hit";
+      readonly value: string;
+      /** What was stored on this machine while the shared place could not be asked, which has something else by now. Whoever writes next joins them. */
+      readonly other?: string;
+    }
   | { readonly kind: "miss" }
   | { readonly kind: "damaged"; readonly reason: string };
 
@@ -11,21 +16,52 @@ export type CacheEntry =
  *
  * C1 what `set` has resolved is what `get` gives, until it is deleted, replaced, or its time is up. C2 of two writes of one key that
  * overlap, the one asked for later stays. C3 keys and values are any text. C4 a damaged entry is told apart from a miss, and can be
- * written again. C5 closing twice is no error; what comes after it is refused with `CACHE_CLOSED`.
+ * written again. C5 closing twice is no error; what comes after it is refused with `CACHE_CLOSED`. C6 of several `replace` that expect the same,
+ * one writes, and the others are told what is there, also across processes. C7 a miss says that the place was asked and has nothing; where it
+ * could not be asked, `get` throws `CACHE_UNREACHABLE`.
  */
 export interface Cache {
+  /** @throws CacheError `CACHE_UNREACHABLE` when nobody could be asked and nothing else answers. */
   get(key: string): Promise<CacheEntry>;
   /**
    * @param ttl milliseconds it is kept
    * @throws CacheError when it could not be stored anywhere.
    */
   set(key: string, value: string, ttl: number): Promise<void>;
+  /**
+   * Writes where what is there is what was expected, in one step. A cache without it is compared by `get` and written by `set`, so that others may
+   * write between the two.
+   *
+   * @returns undefined when it was written, else what is there now
+   * @throws CacheError when it could not be stored anywhere; `CACHE_BUSY` when others wrote all the time.
+   */
+  replace?(key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined>;
   delete(key: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A cache could not do what it was asked; see `code`. */
-export class CacheError extends TroupeError {}
+/** When a `replace` writes. */
+export interface ReplaceOptions {
+  /** What `get`, or a `replace` that did not write, gave last. A miss and a damaged entry are both nothing. Default: nothing. */
+  readonly expected?: CacheEntry | undefined;
+  /** Milliseconds it is kept. */
+  readonly ttl: number;
+}
+
+/** Whether two entries are the same, for those who compare before they write. */
+export function isSameEntry(one: CacheEntry | undefined, other: CacheEntry | undefined): boolean {
+  const [a, b] = [one, other].map((entry) => (entry?.kind === "hit" ? entry : undefined));
+  return a?.value === b?.value && a?.other === b?.other;
+}
+
+/** Replaces an entry of any cache; see {@link Cache.replace}. */
+export async function replaceIn(cache: Cache, key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined> {
+  if (cache.replace !== undefined) return cache.replace(key, value, o);
+  const entry = await cache.get(key);
+  if (!isSameEntry(entry, o.expected)) return entry;
+  await cache.set(key, value, o.ttl);
+  return undefined;
+}
 
 /** How long an entry is kept when nothing else is said: 30 minutes, in milliseconds. */
 export const DEFAULT_TTL: number = 30 * 60 * 1000;

@@ -1,3 +1,5 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { Deque } from "../kernel/deque.ts";
@@ -23,11 +25,15 @@ export interface ChatMemoryOptions {
   readonly trim?: "always" | "on_add" | undefined;
 }
 
+const chatMemoryOptions: Known<ChatMemoryOptions> = { maxMessages: true, maxTokens: true, pinned: true, tokens: true, trim: true };
+
 /** What is said of one message when it is added. */
 export interface AddOptions {
   /** Never dropped. Default: false. */
   readonly pin?: boolean | undefined;
 }
+
+const addOptions: Known<AddOptions> = { pin: true };
 
 /** A chat memory as plain JSON. */
 export interface ChatMemoryJson {
@@ -79,6 +85,7 @@ export class ChatMemory {
 
   /** @throws UsageError `LIMIT_INVALID` for limits that are none; `CHAT_MESSAGE_INVALID` for pinned messages that are none. */
   constructor(options: ChatMemoryOptions = {}) {
+    checkKnownOptions("new ChatMemory", options, chatMemoryOptions);
     const { maxMessages = 100, maxTokens, trim = "always", tokens = estimatedTokens, pinned } = options;
     if (maxMessages !== Infinity) checkLimit("maxMessages", maxMessages);
     if (maxTokens !== undefined && maxTokens !== Infinity) checkLimit("maxTokens", maxTokens);
@@ -120,6 +127,7 @@ export class ChatMemory {
    * @throws UsageError `CHAT_MESSAGE_INVALID` for what is no chat message.
    */
   add(message: ChatMessage, o: AddOptions = {}): boolean {
+    checkKnownOptions("add", o, addOptions);
     const isTaken = this.#take(message, o.pin === true);
     this.#drop();
     return isTaken;
@@ -180,6 +188,7 @@ export class ChatMemory {
    * @throws UsageError `CHAT_MEMORY_INVALID` for anything else.
    */
   static fromJSON(json: unknown, o: Pick<ChatMemoryOptions, "tokens"> = {}): ChatMemory {
+    takes("ChatMemory.fromJSON", "json", json, readable);
     const parsed = jsonSchema().safeParse(json);
     if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
     const { units, maxMessages = Infinity, maxTokens, trim } = parsed.data;

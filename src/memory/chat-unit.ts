@@ -1,7 +1,7 @@
 import { ChatMessage, type ToolCall } from "../model/chat-message.ts";
 
-/** What stands where a call was never answered: servers refuse a call without an answer. */
-export const NO_ANSWER = "(no result: the call was not answered)";
+/** What stands where a call was never answered: servers refuse a call without an answer. The call may have run before its answer was lost. */
+export const NO_ANSWER = "(no result: the call was cut off. Nobody knows whether it has run; look before you call it again)";
 
 /**
  * What is kept or dropped as a whole: one message, or an assistant's calls of tools with their answers. It owns which calls wait.

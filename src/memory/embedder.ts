@@ -65,7 +65,7 @@ export function fingerprintOf(embedder: Embedder): string {
 }
 
 /** What of a text is embedded; nothing of a blank one, which servers refuse together with its whole batch. */
-export function embeddable(embedder: Embedder, text: string): string {
+export function embeddable(embedder: Pick<Embedder, "maxChars">, text: string): string {
   // A character of two code units is not cut in its middle.
   return text
     .slice(0, embedder.maxChars)

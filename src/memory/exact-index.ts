@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { BestHits } from "./best-hits.ts";
 import { ask, LONGEST, product, products } from "./dot-product.ts";
@@ -18,6 +19,8 @@ export interface ExactIndexOptions {
   readonly prefilterAbove?: number | undefined;
 }
 
+const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: true };
+
 /**
  * An index that compares with every vector. Up to `prefilterAbove` vectors, and for every search with a condition, it finds exactly the
  * best; above, it compares signs first, and exactly only what may be among the best by them, a twentieth of all at most. Of vectors of
@@ -25,7 +28,9 @@ export interface ExactIndexOptions {
  *
  * @throws UsageError `OPTION_INVALID`
  */
-export function exactIndex({ prefilterAbove = 50_000 }: ExactIndexOptions = {}): VectorIndex {
+export function exactIndex(options: ExactIndexOptions = {}): VectorIndex {
+  checkKnownOptions("exactIndex", options, exactIndexOptions);
+  const { prefilterAbove = 50_000 } = options;
   if (typeof prefilterAbove !== "number" || Number.isNaN(prefilterAbove) || prefilterAbove < 0) {
     throw new UsageError("OPTION_INVALID", `Expected prefilterAbove to be a number of vectors, got ${prefilterAbove}.`);
   }

@@ -1,11 +1,13 @@
+import { takes } from "../kernel/argument.ts";
 import { edgeLabel, isBroadcastEdge, nodeLabel } from "./flow-label.ts";
-import type { MessageFlow } from "./message-flow.ts";
+import { aFlow, type MessageFlow } from "./message-flow.ts";
 
 /** More than this pulls no two nodes closer together, and makes the layout slow. */
 const HEAVIEST = 1_000;
 
 /** A flow in the language of Graphviz. Broadcasts are dashed; an edge says how many messages and what caused them, and weighs as much. */
 export function flowGraphviz(flow: MessageFlow): string {
+  takes("flowGraphviz", "flow", flow, aFlow);
   return [
     "digraph troupe {",
     "  rankdir=LR;",

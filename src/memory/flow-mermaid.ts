@@ -1,5 +1,6 @@
+import { takes } from "../kernel/argument.ts";
 import { edgeLabel, isBroadcastEdge, nodeLabel } from "./flow-label.ts";
-import type { FlowEdge, FlowNode, MessageFlow } from "./message-flow.ts";
+import { aFlow, type FlowEdge, type FlowNode, type MessageFlow } from "./message-flow.ts";
 
 /** Mermaid draws no more edges than this unless it is told to. */
 const MOST_EDGES = 500;
@@ -11,6 +12,7 @@ const NOT_PLAIN = /[^\p{L}\p{N} .,…()-]/gu;
  * Mermaid does not draw, the heaviest are kept, and a comment tells how many are not.
  */
 export function flowMermaid(flow: MessageFlow): string {
+  takes("flowMermaid", "flow", flow, aFlow);
   const edges = heaviest(flow.edges);
   const left = flow.edges.length - edges.length;
   return [

@@ -1,10 +1,20 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { type Logger, silentLogger } from "../kernel/emit.ts";
-import { TroupeError } from "../kernel/errors.ts";
+import { CacheError, TroupeError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { type Cache, type CacheEntry, CacheError, checkedTtl, DEFAULT_TTL, refuseClosed } from "./cache.ts";
+import {
+  type Cache,
+  type CacheEntry,
+  checkedTtl,
+  DEFAULT_TTL,
+  isSameEntry,
+  refuseClosed,
+  replaceIn,
+  type ReplaceOptions,
+} from "./cache.ts";
+import { answerOf, type Found, foundIn, sumOf, type Unasked } from "./cache-places.ts";
 import { CircuitBreaker, type Cooldown } from "./circuit-breaker.ts";
-import { LATEST_STAMP, readStamped, type Stamped, stampedText } from "./stamped-text.ts";
+import { bodySum, LATEST_STAMP, type Stamped, stampedText } from "./stamped-text.ts";
 
 /*
  * A fast, shared cache that may go away at any moment, over a slow one that stays. It owns which of the two is asked and what has still to be
@@ -13,7 +23,9 @@ import { LATEST_STAMP, readStamped, type Stamped, stampedText } from "./stamped-
  * G1 a write resolves when one of the two has it, and it goes to both: what the remote loses, the local one has. G2 a read asks both, and the
  * newer answers: a remote that comes back with its old contents hides nothing. G3 while the remote does not answer it is not asked, but for
  * one probe at a time; so a caller waits for it at most once per cooldown. G4 what the remote missed is written back when it answers again,
- * and never over something newer. G5 a deletion is written like a value, so that neither side brings back what is gone.
+ * and never over something newer. G5 a deletion is written like a value, so that neither side brings back what is gone. G6 what a `replace` stored
+ * while the remote was away carries what it replaces, and is written back only over that: where another machine wrote meanwhile, `get` tells
+ * both. G7 that nobody could be asked is an error, not a miss. G8 what a read finds newer in the remote is kept here too.
  */
 
 /** The shared place. Every question ends within a time of its own: it answers, or throws a {@link CacheError}. */
@@ -27,8 +39,25 @@ export interface RemoteCache {
    * @throws CacheError like `get`
    */
   put(key: string, text: string, stamp: number, ttl: number): Promise<number | undefined>;
+  /**
+   * Writes a stamped text in the place of one whose body has the sum `expected`, or of none, in one step.
+   *
+   * @throws CacheError like `get`
+   */
+  replace(key: string, text: string, o: RemoteReplace): Promise<RemoteReplaced>;
   close(): Promise<void>;
 }
+
+/** What is written, and over what. */
+export interface RemoteReplace {
+  readonly stamp: number;
+  readonly expected: string;
+  /** Milliseconds. */
+  readonly ttl: number;
+}
+
+/** What became of it. `later`: what was expected is there, with a stamp that is no earlier. */
+export type RemoteReplaced = { readonly kind: "written" | "differs" } | { readonly kind: "later"; readonly stamp: number };
 
 /** How the remote is doing. */
 export interface CacheHealth {
@@ -54,9 +83,11 @@ export interface GuardedCache extends Cache {
   readonly health: CacheHealth;
 }
 
-type Found = Exclude<CacheEntry, { readonly kind: "hit" }> | { readonly kind: "found"; readonly it: Stamped } | Unasked;
-/** The place could not be asked. */
-type Unasked = { readonly kind: "unasked"; readonly error?: unknown };
+/** What the local place has, and the entry that says so. */
+interface Near {
+  readonly found: Found;
+  readonly entry?: CacheEntry;
+}
 type Outcome = { readonly kind: "written" } | { readonly kind: "later"; readonly stamp: number } | Unasked;
 
 const COOLDOWN: Cooldown = { first: 500, most: 30_000 };
@@ -64,6 +95,8 @@ const COOLDOWN: Cooldown = { first: 500, most: 30_000 };
 const MOST_BEHIND = 10_000;
 /** How often a write is tried again with a later stamp, when a machine whose clock is ahead has written the same key. */
 const RESTAMPS = 3;
+/** How often a replacement is tried again while others write the same key, or the remote goes and comes. */
+const TRIES = 20;
 
 /** @see GuardedOptions */
 export function guardedCache(options: GuardedOptions): GuardedCache {
@@ -101,12 +134,28 @@ class TwoPlaces implements GuardedCache {
 
   async get(key: string): Promise<CacheEntry> {
     refuseClosed(this.#closing !== undefined);
-    const [near, far] = await Promise.all([this.#near(key), this.#far(key)]);
-    const newest = newerOf(near, far);
-    if (newest === undefined) return nothingFound(near, far);
-    this.#lastStamp = Math.max(this.#lastStamp, newest.stamp);
-    if (near.kind === "found" && far.kind !== "unasked" && newest === near.it) this.#fallBehind(key);
-    return newest.value === undefined || newest.expires <= this.#clock.now() ? { kind: "miss" } : { kind: "hit", value: newest.value };
+    const [near, far] = await this.#both(key);
+    const { entry, isBehind, isStale } = answerOf(near.found, far, this.#clock.now());
+    if (entry === undefined) throw unreachable(near.found, far);
+    if (isBehind) this.#fallBehind(key);
+    if (isStale && far.kind === "found") await this.#keepConfirmed(key, far.it, near);
+    return entry;
+  }
+
+  async replace(key: string, value: string, { expected, ttl }: ReplaceOptions): Promise<CacheEntry | undefined> {
+    refuseClosed(this.#closing !== undefined);
+    this.#longestTtl = Math.max(this.#longestTtl, checkedTtl(ttl));
+    for (let n = 0; n < TRIES; n++) {
+      const [near, far] = await this.#both(key);
+      const { entry } = answerOf(near.found, far, this.#clock.now());
+      // Where nobody could be asked, what was expected is all that is known.
+      if (entry !== undefined && !isSameEntry(entry, expected)) return entry;
+      const it = { stamp: this.#nextStamp(), expires: this.#clock.now() + ttl, value };
+      const isDone =
+        far.kind === "unasked" ? await this.#keepAlone(key, it, near, baseOf(near, expected)) : await this.#replaceBoth(key, it, near, far);
+      if (isDone) return undefined;
+    }
+    throw new CacheError("CACHE_BUSY", "Expected to replace an entry of a cache, but others wrote it all the time. Try again.");
   }
 
   async set(key: string, value: string, ttl: number): Promise<void> {
@@ -128,6 +177,8 @@ class TwoPlaces implements GuardedCache {
 
   async #end(): Promise<void> {
     this.#cancelRetry?.();
+    // What waits for a remote that is away would wait for its whole limit.
+    if (!this.#breaker.isClosed) await this.#remote.close();
     await this.#writingBack;
     if (this.#breaker.isClosed) await this.#writeBack();
     const left = this.#behind.size;
@@ -156,13 +207,55 @@ class TwoPlaces implements GuardedCache {
     return this.#lastStamp;
   }
 
-  async #near(key: string): Promise<Found> {
+  async #both(key: string): Promise<readonly [Near, Found]> {
+    const both = await Promise.all([this.#near(key), this.#far(key)]);
+    for (const found of [both[0].found, both[1]]) if (found.kind === "found") this.#lastStamp = Math.max(this.#lastStamp, found.it.stamp);
+    return both;
+  }
+
+  async #near(key: string): Promise<Near> {
     try {
       const entry = await this.#local.get(key);
-      return entry.kind === "hit" ? foundIn(entry.value) : entry;
+      return { entry, found: entry.kind === "hit" ? foundIn(entry.value) : entry };
     } catch (error) {
       this.#logger.warn(`The local place of a cache could not be read: ${thrownText(error)}`);
-      return { kind: "unasked", error };
+      return { found: { kind: "unasked", error } };
+    }
+  }
+
+  /** Written here only, over what is known: it says what it replaces. @returns false when another process wrote here meanwhile */
+  async #keepAlone(key: string, it: Stamped, near: Near, base: string): Promise<boolean> {
+    if (near.found.kind === "unasked") throw stored(near.found.error);
+    const ttl = it.expires - this.#clock.now();
+    const other = await replaceIn(this.#local, key, stampedText({ ...it, base }), { expected: near.entry, ttl });
+    if (other !== undefined) return false;
+    this.#fallBehind(key);
+    return true;
+  }
+
+  /** Written in both places, or here only where the remote does not take it. @returns false when one of them has something else by now */
+  async #replaceBoth(key: string, it: Stamped, near: Near, far: Found): Promise<boolean> {
+    const ttl = it.expires - this.#clock.now();
+    if (far.kind === "damaged") {
+      if ((await this.#putOver(key, stampedText(it), it.stamp, ttl)).kind !== "written") return false;
+    } else {
+      const o = { stamp: it.stamp, expected: sumOf(far), ttl };
+      const answer = await this.#ask(() => this.#remote.replace(key, stampedText(it), o));
+      if (answer.kind === "unasked") return this.#keepAlone(key, it, near, sumOf(far));
+      if (answer.value.kind === "later") this.#lastStamp = Math.max(this.#lastStamp, answer.value.stamp);
+      if (answer.value.kind !== "written") return false;
+    }
+    await this.#keepConfirmed(key, it, near);
+    return true;
+  }
+
+  /** What the remote has is here too from now on, unless another process wrote here meanwhile: what that wrote may be nowhere else. */
+  async #keepConfirmed(key: string, it: Stamped, near: Near): Promise<void> {
+    if (near.found.kind === "unasked") return;
+    try {
+      await replaceIn(this.#local, key, stampedText(it), { expected: near.entry, ttl: it.expires - this.#clock.now() });
+    } catch (error) {
+      this.#logger.warn(`The local place of a cache could not be written: ${thrownText(error)}`);
     }
   }
 
@@ -242,40 +335,48 @@ class TwoPlaces implements GuardedCache {
   async #writeBack(): Promise<void> {
     for (const [key, mark] of [...this.#behind]) {
       const near = await this.#near(key);
-      if (near.kind === "unasked") return;
-      if (near.kind === "found" && near.it.expires > this.#clock.now()) {
-        const { stamp, expires } = near.it;
-        const outcome = await this.#putOver(key, stampedText(near.it), stamp, expires - this.#clock.now()).catch(unasked);
-        if (outcome.kind === "unasked") return;
+      if (near.found.kind === "unasked") return;
+      if (near.found.kind === "found" && near.found.it.expires > this.#clock.now()) {
+        const isDone = await this.#bringBack(key, near, near.found.it).catch(() => false);
+        if (!isDone) return;
       }
       if (this.#behind.get(key) === mark) this.#behind.delete(key);
     }
   }
+
+  /** @returns false when it has to be tried again */
+  async #bringBack(key: string, near: Near, it: Stamped): Promise<boolean> {
+    if (it.base === undefined)
+      return (await this.#putOver(key, stampedText(it), it.stamp, it.expires - this.#clock.now())).kind !== "unasked";
+    const far = await this.#far(key);
+    if (far.kind === "unasked") return false;
+    if (far.kind === "found") this.#lastStamp = Math.max(this.#lastStamp, far.it.stamp);
+    if (answerOf(near.found, far, this.#clock.now()).isBehind) {
+      const { expires, value } = it;
+      return this.#replaceBoth(key, { stamp: this.#nextStamp(), expires, value }, near, far);
+    }
+    this.#logger.info(
+      "An entry that was stored while the shared place of a cache was away stays here: another machine has written it too.",
+    );
+    return true;
+  }
 }
 
-function unasked(error: unknown): Unasked {
-  return { kind: "unasked", error };
+/** What a write is over when only this machine can be asked. */
+function baseOf({ found }: Near, expected: CacheEntry | undefined): string {
+  const known = found.kind === "found" && found.it.value !== undefined ? found.it : undefined;
+  return known?.base ?? bodySum(known?.value ?? (expected?.kind === "hit" ? expected.value : undefined));
 }
 
-function foundIn(text: string): Found {
-  const it = readStamped(text);
-  return it === undefined
-    ? { kind: "damaged", reason: "it is not what was written: its form or its checksum is wrong" }
-    : { kind: "found", it };
-}
-
-/** Of two equally new the shared one. */
-function newerOf(near: Found, far: Found): Stamped | undefined {
-  if (near.kind !== "found") return far.kind === "found" ? far.it : undefined;
-  return far.kind === "found" && far.it.stamp >= near.it.stamp ? far.it : near.it;
-}
-
-/** @throws CacheError when neither could be asked. */
-function nothingFound(near: Found, far: Found): CacheEntry {
-  if (near.kind === "damaged") return near;
-  if (far.kind === "damaged") return far;
-  if (near.kind === "unasked" && far.kind === "unasked") throw stored(near.error);
-  return { kind: "miss" };
+/** Nobody who knows was asked, which is another thing than that there is nothing. */
+function unreachable(near: Found, far: Found): CacheError {
+  const [why, other] = [far, near].map((found) => (found.kind === "unasked" ? found.error : undefined));
+  const reason = why === undefined ? "its shared place did not answer" : thrownText(why);
+  return new CacheError(
+    "CACHE_UNREACHABLE",
+    `Expected an answer of the shared place of a cache, got none, and its local place has no copy. What is stored there is as it was: try again later. Reason: ${reason}`,
+    { cause: why ?? other },
+  );
 }
 
 function stored(cause: unknown): TroupeError {

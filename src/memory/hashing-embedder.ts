@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "./embedder.ts";
 import { stableHash } from "./stable-hash.ts";
@@ -17,6 +18,8 @@ export interface HashingOptions {
   readonly dimensions?: number | undefined;
 }
 
+const hashingOptions: Known<HashingOptions> = { dimensions: true };
+
 /**
  * An embedder that needs no network, no model and no download: words, pairs of words, pieces of words and, where writing has no spaces
  * (Chinese, Japanese, Korean), characters and pairs of them, hashed into a vector.
@@ -26,7 +29,9 @@ export interface HashingOptions {
  *
  * @throws UsageError `OPTION_INVALID` for dimensions that are none
  */
-export function hashingEmbedder({ dimensions = 512 }: HashingOptions = {}): Embedder {
+export function hashingEmbedder(options: HashingOptions = {}): Embedder {
+  checkKnownOptions("hashingEmbedder", options, hashingOptions);
+  const { dimensions = 512 } = options;
   if (!Number.isInteger(dimensions) || dimensions < 16) {
     throw new UsageError(
       "OPTION_INVALID",
@@ -34,7 +39,7 @@ export function hashingEmbedder({ dimensions = 512 }: HashingOptions = {}): Embe
     );
   }
   return {
-    id: `hashing-1/${dimensions}`,
+    id: `hashing-2/${dimensions}`,
     dimensions,
     maxBatch: 256,
     maxChars: MAX_CHARS,

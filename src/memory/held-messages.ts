@@ -2,6 +2,9 @@ import type { Message } from "../message/message.ts";
 import { ArrivalList } from "./arrival-list.ts";
 import type { StoredMessage, StoreState } from "./message-store.ts";
 
+/** So many places on each side are looked at for what stands next to a message in its run: runs may be stored side by side. */
+const MOST_REACH = 64;
+
 /**
  * What a process knows of a role's store: the messages in order of arrival, who they are, and how far it has read. It owns no vector and
  * asks nobody.
@@ -38,6 +41,21 @@ export class HeldMessages {
   /** In order of arrival. */
   all(): StoredMessage[] {
     return this.#arrived.all();
+  }
+
+  /** The messages of the same run next to a place, nearest first, at most `count` on each side. */
+  around(place: number, count: number): readonly StoredMessage[] {
+    const runId = this.at(place)?.runId;
+    const found: StoredMessage[] = [];
+    for (const step of [-1, 1]) {
+      for (let reach = 1, left = count; reach <= MOST_REACH && left > 0; reach += 1) {
+        const entry = this.at(place + step * reach);
+        if (entry === undefined || entry.runId !== runId) continue;
+        found.push(entry);
+        left -= 1;
+      }
+    }
+    return found.sort((a, b) => Math.abs(a.place - place) - Math.abs(b.place - place));
   }
 
   /** False when it is known. */

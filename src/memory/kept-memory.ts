@@ -8,6 +8,7 @@ import type { MemoryOp } from "./memory-op.ts";
 import { MemoryStorage, TICK } from "./memory-storage.ts";
 import { identityOf, type MessageStore } from "./message-store.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
+import { AskedBefore, wordsOf } from "./said-again.ts";
 import type { SimilarMessage } from "./storage-options.ts";
 
 /** Whose memory is kept, in which run. */
@@ -24,10 +25,14 @@ export interface KeptMemoryOptions {
 
 /** What is looked for among what is kept. */
 export interface KeptSearch {
+  /** What is being asked: what only asks it again is no answer. */
+  readonly asked: readonly string[];
   /** Ids of this run that are known already. */
   readonly besides: ReadonlySet<string>;
-  /** Asks the parts' embedder through a door. */
-  readonly embedder: Embedder;
+  /** Texts that are known already: the same words from elsewhere are not given. */
+  readonly known: readonly string[];
+  /** Asks the parts' embedder through a door; undefined where they have none. */
+  readonly embedder: Embedder | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -35,6 +40,13 @@ export interface KeptSearch {
 export interface KeptMessage extends SimilarMessage {
   /** It was said in this run, or in one that this was forked from. */
   readonly isOwn: boolean;
+  /** Grows in the order in which the store was given messages. */
+  readonly place: number;
+}
+
+/** A message that was looked for, and what was said right before and after it, nearest first. */
+export interface KeptHit extends KeptMessage {
+  readonly neighbours: readonly KeptMessage[];
 }
 
 /** A message that the record gave the role, and the run that has it in the store. */
@@ -49,6 +61,8 @@ type Change = { readonly type: "add"; readonly message: Message } | { readonly t
 const MOST_UNSAVED = 10_000;
 /** Additions of one commit. */
 const MAX_BATCH = 500;
+/** How much deeper than what is asked for is looked, as often as it takes: what says the same once more is left out. */
+const DEPTH = 4;
 /** Milliseconds that a store may take before nobody waits for it any more. */
 const TIMEOUT = 30_000;
 
@@ -107,17 +121,28 @@ export class KeptMemory {
     if (this.#unsaved.length > 0) await this.#begin();
   }
 
-  /** The messages most like a text, best first. @throws MemoryError, ControlError, whatever the store fails with */
-  async search(text: string, { besides, embedder, signal }: KeptSearch): Promise<KeptMessage[]> {
+  /**
+   * The messages that answer a text best, best first: none that only asks it again, and of several in the same words the newest.
+   *
+   * @throws MemoryError, ControlError, whatever the store fails with
+   */
+  async search(text: string, { asked, besides, known, embedder, signal }: KeptSearch): Promise<KeptHit[]> {
     await this.#takeInherited();
     await this.saved();
-    const { parts, runId: own, isAncestor } = this.#o;
-    const isOwn = (runId: string): boolean => runId === own || isAncestor(runId);
-    const filter = (message: Message, runId: string): boolean =>
-      !isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id));
-    const { k } = parts;
-    const found = await this.#storage.searchSimilar(text, { k, filter, embedder, signal, hybrid: parts.lexical !== undefined });
-    return found.map((each) => ({ ...each, isOwn: isOwn(each.runId) }));
+    const { parts } = this.#o;
+    const before = new AskedBefore(asked);
+    const isMeant = (message: Message, runId: string): boolean =>
+      (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) && !before.has(message.content);
+    const told = new Set(known.map(wordsOf));
+    const search = { filter: isMeant, embedder: embedder && askedOnce(embedder), signal, hybrid: parts.lexical !== undefined };
+    for (let depth = parts.k * DEPTH; ; depth *= DEPTH) {
+      const found = await this.#storage.searchSimilar(text, { ...search, k: depth });
+      const hits = withoutRepeats(
+        found.map((each) => this.#kept(each)),
+        told,
+      );
+      if (hits.length >= parts.k || found.length < depth) return this.#withNeighbours(hits.slice(0, parts.k), told, isMeant);
+    }
   }
 
   /** Lets go of the store, until it is needed again. @throws TimeoutError when the store does not end what it was asked */
@@ -125,6 +150,30 @@ export class KeptMemory {
     const opened = this.#opened;
     this.#opened = undefined;
     if (opened !== undefined) await this.#withinLimit("to be let go of", () => opened.close());
+  }
+
+  #isOwn(runId: string): boolean {
+    return runId === this.#o.runId || this.#o.isAncestor(runId);
+  }
+
+  #kept(found: SimilarMessage): KeptMessage {
+    const place = this.#storage.placeOf(found.runId, found.message.id);
+    return { ...found, isOwn: this.#isOwn(found.runId), place };
+  }
+
+  /** Each neighbour stands beside the best hit it belongs to, and is no hit itself. */
+  #withNeighbours(hits: readonly KeptMessage[], told: Set<string>, isMeant: (message: Message, runId: string) => boolean): KeptHit[] {
+    for (const { message } of hits) told.add(wordsOf(message.content));
+    return hits.map((hit) => {
+      const around = this.#storage.around(hit.runId, hit.message.id, this.#o.parts.neighbours);
+      const meant = around.filter(({ message, runId }) => isMeant(message, runId) && message.content.trim() !== "");
+      const neighbours = withoutRepeats(
+        meant.map(({ message, runId }) => this.#kept({ message, runId, score: 0 })),
+        told,
+      );
+      for (const { message } of neighbours) told.add(wordsOf(message.content));
+      return { ...hit, neighbours };
+    });
   }
 
   get #storage(): MemoryStorage {
@@ -210,4 +259,29 @@ export class KeptMemory {
     const messages = changes.flatMap((change) => (change.type === "add" ? [change.message] : []));
     await this.#storage.adopt(messages.map((message, n) => ({ runId, addedAt: time + n * TICK, message })));
   }
+}
+
+/** An embedder that makes the vector of one question once: a deeper search asks for the same one, and a call may cost money. */
+function askedOnce(embedder: Embedder): Embedder {
+  let vector: ReturnType<Embedder["embed"]> | undefined;
+  const embed: Embedder["embed"] = (texts, o) => (o?.kind === "query" ? (vector ??= embedder.embed(texts, o)) : embedder.embed(texts, o));
+  return { ...embedder, embed };
+}
+
+/** Of messages in the same words the newest, in the place of the best; none that is told already. */
+function withoutRepeats(found: readonly KeptMessage[], told: ReadonlySet<string>): KeptMessage[] {
+  const newest = new Map<string, KeptMessage>();
+  for (const each of found) {
+    const words = wordsOf(each.message.content);
+    const other = newest.get(words);
+    if (!told.has(words) && (other === undefined || isNewer(each, other))) newest.set(words, each);
+  }
+  return [...newest.values()];
+}
+
+/** What this run has is newer than what others have; by itself it is told by the order of its record, whatever the clock says. */
+export function isNewer(a: KeptMessage, b: KeptMessage): boolean {
+  if (a.isOwn !== b.isOwn) return a.isOwn;
+  const apart = a.isOwn ? 0 : a.message.timestamp - b.message.timestamp;
+  return apart === 0 ? a.place > b.place : apart > 0;
 }

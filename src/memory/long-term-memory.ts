@@ -1,3 +1,5 @@
+import { having, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { QueueFullError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
@@ -17,6 +19,8 @@ export interface LongTermMemoryOptions {
   /** Told when storing in the background has failed. `persist` throws the same error if it fails again. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
+
+const longTermMemoryOptions: Known<LongTermMemoryOptions> = { storage: true, limit: true, maxUnsaved: true, onError: true };
 
 /** A message that a search has found, at hand or in the storage. */
 export interface FoundMessage {
@@ -60,7 +64,10 @@ export class LongTermMemory implements MessageMemory {
   #work: Promise<void> | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` */
-  constructor({ storage, limit, maxUnsaved = MAX_UNSAVED, onError }: LongTermMemoryOptions) {
+  constructor(options: LongTermMemoryOptions) {
+    checkGivenOptions("new LongTermMemory", options, longTermMemoryOptions);
+    const { storage, limit, maxUnsaved = MAX_UNSAVED, onError } = options;
+    takes("new LongTermMemory", "storage", storage, having("a MemoryStorage or a ShardedStorage", "add", "recover"));
     this.storage = storage;
     this.#memory = new Memory({ limit });
     this.#maxUnsaved = maxUnsaved;

@@ -1,6 +1,7 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { type Cache, type CacheEntry, checkedTtl, refuseClosed } from "./cache.ts";
+import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "./cache.ts";
 
 /** How much a cache in memory holds. */
 export interface MemoryCacheOptions {
@@ -9,6 +10,8 @@ export interface MemoryCacheOptions {
   readonly clock?: Clock;
 }
 
+const memoryCacheOptions: Known<MemoryCacheOptions> = { limit: true, clock: true };
+
 const DEFAULT_LIMIT = 10_000;
 
 /**
@@ -16,7 +19,9 @@ const DEFAULT_LIMIT = 10_000;
  *
  * @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more.
  */
-export function memoryCache({ limit = DEFAULT_LIMIT, clock = systemClock }: MemoryCacheOptions = {}): Cache {
+export function memoryCache(options: MemoryCacheOptions = {}): Cache {
+  checkKnownOptions("memoryCache", options, memoryCacheOptions);
+  const { limit = DEFAULT_LIMIT, clock = systemClock } = options;
   if (!Number.isInteger(limit) || limit < 1) {
     throw new UsageError("LIMIT_INVALID", `Expected the limit of a cache to be a whole number of 1 or more, got ${limit}.`);
   }
@@ -36,21 +41,21 @@ class MapCache implements Cache {
 
   async get(key: string): Promise<CacheEntry> {
     refuseClosed(this.#isClosed);
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return { kind: "miss" };
-    if (entry.expires > this.#clock.now()) return { kind: "hit", value: entry.value };
-    this.#entries.delete(key);
-    return { kind: "miss" };
+    return this.#get(key);
   }
 
   async set(key: string, value: string, ttl: number): Promise<void> {
     refuseClosed(this.#isClosed);
-    const expires = this.#clock.now() + checkedTtl(ttl);
-    // Deleted first, so that the map's order is the order of writing.
-    this.#entries.delete(key);
-    this.#entries.set(key, { value, expires });
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > this.#limit && oldest !== undefined) this.#entries.delete(oldest);
+    this.#set(key, value, checkedTtl(ttl));
+  }
+
+  async replace(key: string, value: string, { expected, ttl }: ReplaceOptions): Promise<CacheEntry | undefined> {
+    refuseClosed(this.#isClosed);
+    checkedTtl(ttl);
+    const entry = this.#get(key);
+    if (!isSameEntry(entry, expected)) return entry;
+    this.#set(key, value, ttl);
+    return undefined;
   }
 
   async delete(key: string): Promise<void> {
@@ -61,5 +66,22 @@ class MapCache implements Cache {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#entries.clear();
+  }
+
+  #get(key: string): CacheEntry {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return { kind: "miss" };
+    if (entry.expires > this.#clock.now()) return { kind: "hit", value: entry.value };
+    this.#entries.delete(key);
+    return { kind: "miss" };
+  }
+
+  #set(key: string, value: string, ttl: number): void {
+    const expires = this.#clock.now() + ttl;
+    // Deleted first, so that the map's order is the order of writing.
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, expires });
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > this.#limit && oldest !== undefined) this.#entries.delete(oldest);
   }
 }

@@ -1,4 +1,5 @@
-import type { Message } from "../message/message.ts";
+import { iterable, listOf, takes } from "../kernel/argument.ts";
+import { isMessage, type Message } from "../message/message.ts";
 import { excerptOf } from "./excerpt.ts";
 import type { ReadableMemory } from "./message-memory.ts";
 import { identityIn } from "./recall.ts";
@@ -62,7 +63,9 @@ export interface MemoryReport {
  * @param memory a memory, or messages alone: those of a storage come from `recover()`, those of a brain memory from `history`
  */
 export function debugMemory(memory: ReadableMemory | Iterable<Message>): MemoryReport {
+  takes("debugMemory", "memory", memory, iterable("a memory or messages"));
   const messages = [...memory];
+  takes("debugMemory", "memory", messages, listOf({ says: "a message", fits: isMessage }));
   const dated = messages.filter(({ timestamp }) => timestamp > 0);
   return {
     messages: messages.length,

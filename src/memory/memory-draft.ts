@@ -1,6 +1,6 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
-import type { Message } from "../message/message.ts";
+import { assertMessage, meantMessage, type Message } from "../message/message.ts";
 import { MemoryChanges } from "./memory-changes.ts";
 import type { MemoryOp } from "./memory-op.ts";
 import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
@@ -96,6 +96,7 @@ export class MemoryDraft implements MessageMemory {
 
   add(message: Message): boolean {
     if (this.#isClosed) throw this.#late("add");
+    assertMessage(message);
     const few = this.#few;
     // Nothing is below it, and nothing was written.
     if (this.#made === undefined && few === undefined && this.#changes === undefined && isNamed(message)) {
@@ -130,6 +131,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
+    if (!isNamed(target)) assertMessage(target);
     if (this.#few === undefined && this.#changes === undefined)
       return (this.#made !== undefined || this.#isClosed || !isNamed(target)) && this.#base.has(target);
     if (this.#few !== undefined && typeof target !== "string") return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
@@ -197,7 +199,7 @@ export class MemoryDraft implements MessageMemory {
 
   delete(target: Message | string): boolean {
     const changes = this.#write("delete");
-    const meant = meantIn(this, target);
+    const meant = meantIn(this, meantMessage(target));
     return meant !== undefined && changes.forget(meant);
   }
 
@@ -270,7 +272,7 @@ const FEW_MESSAGES = 8;
 
 /** Whether it can be remembered at all. What cannot is refused by the memory itself, whether anybody had asked for that before or not. */
 function isNamed(target: Message | string): boolean {
-  return typeof target === "string" || typeof target.id === "string";
+  return typeof target === "string" || typeof (target as Message | null | undefined)?.id === "string";
 }
 
 function isAmong(few: readonly Message[], { id, content }: Message, ignoreId: boolean): boolean {

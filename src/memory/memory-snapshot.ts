@@ -1,3 +1,4 @@
+import { either, having, object, readable, takes } from "../kernel/argument.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
@@ -41,8 +42,11 @@ export interface ImportedSnapshot {
  */
 export async function exportSnapshot(
   memory: ReadableMemory | MemoryStorage | BrainMemory,
-  { clock = systemClock }: SnapshotOptions = {},
+  options: SnapshotOptions = {},
 ): Promise<MemorySnapshot> {
+  takes("exportSnapshot", "memory", memory, either(having("a memory or a brain memory", "toJSON"), having("a storage", "recover")));
+  takes("exportSnapshot", "options", options, object("an object"));
+  const { clock = systemClock } = options;
   const taken = await takenOf(memory);
   if (taken.messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${taken.messages}`);
   return { troupe: "memory", v: SNAPSHOT_VERSION, takenAt: clock.now(), sha256: contentHash(taken.body), ...taken };
@@ -52,7 +56,12 @@ export async function exportSnapshot(
  * A snapshot as text: lines of one JSON document, each message on a line of its own, so that two snapshots can be compared. The lines
  * come without line breaks.
  */
-export function* snapshotLines({ body, ...head }: MemorySnapshot): Generator<string> {
+export function snapshotLines(snapshot: MemorySnapshot): Generator<string> {
+  takes("snapshotLines", "snapshot", snapshot, object("a snapshot that exportSnapshot made", { body: object("what was in the memory") }));
+  return linesOf(snapshot);
+}
+
+function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
   if (!("messages" in body)) {
     yield `${JSON.stringify(head).slice(0, -1)},"body":${JSON.stringify(body)}}`;
     return;
@@ -77,6 +86,8 @@ export function* snapshotLines({ body, ...head }: MemorySnapshot): Generator<str
  * another kind, or one that tells messages apart in another way. MemoryError when the store fails
  */
 export async function importSnapshot(snapshot: unknown, memory: MessageMemory | MemoryStorage | BrainMemory): Promise<ImportedSnapshot> {
+  takes("importSnapshot", "snapshot", snapshot, readable);
+  takes("importSnapshot", "memory", memory, readable);
   return importContent(readSnapshot(snapshot), memory);
 }
 

@@ -1,20 +1,24 @@
-import { UsageError } from "../kernel/errors.ts";
-import { isMessage, type Message } from "../message/message.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
+import { throwIfAborted } from "../kernel/abort.ts";
+import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
 import { HeldMessages } from "./held-messages.ts";
-import { memoryClosed, type MessageToStore, type StoredMessage } from "./message-store.ts";
+import { identityOf, memoryClosed, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
+  assertNoVectorOptions,
   checkedK,
   checkedThreshold,
   type MemoryStorageOptions,
   partsOf,
+  searchOptions,
   type SearchOptions,
   type SimilarMessage,
   type StorageParts,
+  type VectorParts,
   voiceOf,
 } from "./storage-options.ts";
-import { noLexical, StorageRanking } from "./storage-ranking.ts";
+import { noEmbedder, noLexical, StorageRanking } from "./storage-ranking.ts";
 
 /** Milliseconds between the times of two messages that were given at once. @internal */
 export const TICK: number = 1 / 1024;
@@ -39,7 +43,8 @@ export interface StorageCall {
 export class MemoryStorage {
   readonly #parts: StorageParts;
   readonly #held: HeldMessages = new HeldMessages();
-  readonly #vectors: PendingVectors;
+  /** Undefined without an embedder. */
+  readonly #vectors: PendingVectors | undefined;
   readonly #ranking: StorageRanking;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -47,7 +52,8 @@ export class MemoryStorage {
   /** @throws UsageError `OPTION_INVALID` */
   constructor(options: MemoryStorageOptions) {
     this.#parts = partsOf(options);
-    this.#vectors = new PendingVectors(this.#parts, this.#held);
+    const { vectors } = this.#parts;
+    this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#held);
     this.#ranking = new StorageRanking(this.#parts, this.#held);
   }
 
@@ -67,7 +73,7 @@ export class MemoryStorage {
 
   /** How many of them wait for their vectors. */
   get pending(): number {
-    return this.#vectors.size;
+    return this.#vectors?.size ?? 0;
   }
 
   /** How many messages of the store were damaged and could not be read. */
@@ -92,7 +98,7 @@ export class MemoryStorage {
 
   /** Whether a message is known to be held. Asks no store. */
   has(target: Message | string, { runId = this.runId }: StorageCall = {}): boolean {
-    return this.#held.placeOf(runId, typeof target === "string" ? target : target.id) !== undefined;
+    return this.#held.placeOf(runId, idOf(target)) !== undefined;
   }
 
   /** Keeps a message. False when it is held. @throws MemoryError, see L1 */
@@ -107,7 +113,7 @@ export class MemoryStorage {
       await this.#sync();
       const first = this.nextTime;
       const added = await this.#store(given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })));
-      await this.#vectors.embed(signal);
+      await this.#vectors?.embed(signal);
       return added;
     });
   }
@@ -134,32 +140,66 @@ export class MemoryStorage {
   }
 
   /**
-   * The messages that are most like a text or a message, best first. A message that is held finds itself too.
+   * The messages that are most like a text or a message, best first: by their words, or with an embedder by its vectors. A message that is
+   * held finds itself too.
    *
    * @throws UsageError `OPTION_INVALID`, MemoryError, ControlError when the signal aborts
    */
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
+    checkKnownOptions("searchSimilar", o, searchOptions);
     this.#assertOpen();
     const k = checkedK(o.k ?? 4);
-    const threshold = checkedThreshold(o.threshold ?? this.#parts.threshold);
     const text = typeof target === "string" ? target : target.content;
-    if (o.hybrid === true && this.#parts.lexical === undefined) throw noLexical();
+    const { vectors, lexical } = this.#parts;
+    if (vectors === undefined) return this.#searchWords(text, { ...o, k });
+    if (o.hybrid === true && lexical === undefined) throw noLexical();
+    return this.#searchVectors(text, vectors, { ...o, k, threshold: checkedThreshold(o.threshold ?? vectors.threshold) });
+  }
+
+  async #searchWords(text: string, o: SearchOptions & { readonly k: number }): Promise<SimilarMessage[]> {
+    assertNoVectorOptions(o, "in a search of a memory");
+    if (o.embedder !== undefined) throw noEmbedder();
+    throwIfAborted(o.signal);
+    return this.#inTurn(async () => {
+      await this.#sync();
+      await this.#expire();
+      throwIfAborted(o.signal);
+      return this.#ranking.byWords(text, o);
+    });
+  }
+
+  async #searchVectors(
+    text: string,
+    vectors: VectorParts,
+    o: SearchOptions & { readonly k: number; readonly threshold: number },
+  ): Promise<SimilarMessage[]> {
     await this.#inTurn(() => this.#sync());
     const { clock } = this.#parts;
-    const { embedder, timeout } = voiceOf(this.#parts, o.embedder);
-    const { dimensions } = this.#vectors;
+    const { embedder, timeout } = voiceOf(vectors, o.embedder);
+    const dimensions = this.#vectors?.dimensions;
     const query = this.size === 0 ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
-      await this.#vectors.embed(o.signal, o.embedder);
-      return this.#ranking.of(text, query, { ...o, k, threshold });
+      await this.#vectors?.embed(o.signal, o.embedder);
+      return this.#ranking.of(text, query, vectors.index, o);
     });
+  }
+
+  /** What was said in its run right before and after a message, as far as is known here: nearest first, `count` on each side. @internal */
+  around(runId: string, id: string, count: number): readonly StoredMessage[] {
+    const place = this.#held.placeOf(runId, id);
+    return place === undefined ? [] : this.#held.around(place, count);
+  }
+
+  /** Where a message that is known here stands in the store; 0 for none. @internal */
+  placeOf(runId: string, id: string): number {
+    return this.#held.placeOf(runId, id) ?? 0;
   }
 
   /** Forgets a message; false when it is not held. */
   delete(target: Message | string, { runId = this.runId }: StorageCall = {}): Promise<boolean> {
-    const id = typeof target === "string" ? target : target.id;
+    const id = idOf(target);
     return this.#inTurn(async () => {
       await this.#sync();
       const place = this.#held.placeOf(runId, id);
@@ -169,10 +209,20 @@ export class MemoryStorage {
 
   /** Forgets what was said before a time, in milliseconds; tells how many. What has no date is as old as its place in the store. */
   deleteOlderThan(timestampMs: number): Promise<number> {
+    return this.forgetOlderThan(timestampMs).then(({ length }) => length);
+  }
+
+  /** The same; tells the identities of what was forgotten. @internal */
+  forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
     if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
     return this.#inTurn(async () => {
       await this.#sync();
-      return this.#remove(this.#held.olderThan(timestampMs));
+      const places = this.#held.olderThan(timestampMs);
+      if (places.length === 0) return [];
+      const old = new Set(places);
+      const identities = this.#held.all().flatMap((entry) => (old.has(entry.place) ? identityOf(entry.runId, entry.message.id) : []));
+      await this.#remove(places);
+      return identities;
     });
   }
 
@@ -192,11 +242,11 @@ export class MemoryStorage {
     });
   }
 
-  /** Makes the vectors that are missing. Messages are durable before: see L1. @throws MemoryError */
+  /** Makes the vectors that are missing; without an embedder there are none. Messages are durable before: see L1. @throws MemoryError */
   persist({ signal }: StorageCall = {}): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
-      await this.#vectors.embed(signal);
+      await this.#vectors?.embed(signal);
     });
   }
 
@@ -204,8 +254,8 @@ export class MemoryStorage {
   rebuild({ signal }: StorageCall = {}): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
-      await this.#vectors.restart();
-      await this.#vectors.embed(signal);
+      await this.#vectors?.restart();
+      await this.#vectors?.embed(signal);
     });
   }
 
@@ -246,18 +296,18 @@ export class MemoryStorage {
     }
     this.#held.damaged += lost;
     this.#held.state = { last: Math.max(seen, last), removals };
-    await this.#vectors.load();
+    await this.#vectors?.load();
   }
 
   #learn(entry: StoredMessage): void {
     if (!this.#held.add(entry)) return;
-    this.#vectors.add(entry.place);
+    this.#vectors?.add(entry.place);
     this.#ranking.learn(entry.place);
   }
 
   async #store(entries: readonly MessageToStore[]): Promise<number> {
     const fresh = entries.filter(({ runId, message }) => {
-      if (!isMessage(message)) throw noMessage(message);
+      assertMessage(message);
       return this.#held.placeOf(runId, message.id) === undefined;
     });
     if (fresh.length === 0) return 0;
@@ -279,7 +329,7 @@ export class MemoryStorage {
 
   async #forget(place: number): Promise<void> {
     if (!this.#held.forget(place)) return;
-    await this.#vectors.forget(place);
+    await this.#vectors?.forget(place);
     await this.#ranking.forget(place);
   }
 
@@ -293,6 +343,8 @@ export class MemoryStorage {
   }
 }
 
-function noMessage(came: unknown): UsageError {
-  return new UsageError("MESSAGE_INVALID", `Expected a message to remember, got ${typeof came}. Make one with createMessage.`);
+function idOf(target: Message | string): string {
+  if (typeof target === "string") return target;
+  assertMessage(target);
+  return target.id;
 }

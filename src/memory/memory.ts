@@ -1,10 +1,12 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { PlacedIds } from "../kernel/placed-ids.ts";
 import { PlacedList } from "../kernel/placed-list.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
-import { type Message, MessageSchema } from "../message/message.ts";
+import { assertMessage, meantMessage, type Message, MessageSchema } from "../message/message.ts";
 import { MessageIndex } from "./message-index.ts";
 import type { MemoryJson, MessageMemory } from "./message-memory.ts";
 import { checkedCount, containing, identityIn, meantIn, memoryJson, namesOf, newsIn, olderThan } from "./recall.ts";
@@ -31,6 +33,8 @@ export interface MemoryOptions {
   readonly onEvict?: ((message: Message) => void) | undefined;
 }
 
+const memoryOptions: Known<MemoryOptions> = { ignoreId: true, limit: true, onEvict: true };
+
 /**
  * Short-term memory: what a role (or an environment) has heard and said, in order of arrival.
  *
@@ -54,24 +58,27 @@ export class Memory implements MessageMemory {
   #byRole: MessageIndex | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
-  constructor(options: MemoryOptions = {}) {
-    const { limit } = options;
+  constructor(options?: MemoryOptions) {
+    checkKnownOptions("new Memory", options, memoryOptions);
+    const limit = options?.limit;
     if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
       throw new UsageError(
         "LIMIT_INVALID",
         `Expected the limit of a memory to be a whole number of 1 or more, got ${limit}. Leave it out for no limit.`,
       );
     }
-    this.ignoreId = options.ignoreId ?? false;
+    this.ignoreId = options?.ignoreId ?? false;
     this.limit = limit;
-    this.#onEvict = options.onEvict;
+    this.#onEvict = options?.onEvict;
   }
 
   get size(): number {
     return this.#log.size;
   }
 
+  /** @throws UsageError `MESSAGE_INVALID` for what is no message */
   add(message: Message): boolean {
+    assertMessage(message);
     const identity = this.ignoreId ? message.content : message.id;
     const places = this.#places;
     const position = places === undefined ? this.#addToFew(identity, message) : places.add(identity, message);
@@ -101,6 +108,7 @@ export class Memory implements MessageMemory {
 
   has(target: Message | string): boolean {
     if (typeof target === "string") return this.#find(target) !== undefined;
+    assertMessage(target);
     const identity = this.ignoreId ? target.content : target.id;
     return this.#places === undefined ? this.#placeOf(identity) !== undefined : this.#places.has(identity);
   }
@@ -149,7 +157,7 @@ export class Memory implements MessageMemory {
   }
 
   delete(target: Message | string): boolean {
-    const message = this.#find(target);
+    const message = this.#find(meantMessage(target));
     this.#forget(message);
     return message !== undefined;
   }
@@ -191,6 +199,7 @@ export class Memory implements MessageMemory {
    * @throws UsageError `MEMORY_INVALID` naming what does not fit.
    */
   static fromJSON(json: unknown): Memory {
+    takes("Memory.fromJSON", "json", json, readable);
     const parsed = memorySchema().safeParse(json);
     if (!parsed.success) {
       throw new UsageError("MEMORY_INVALID", `Expected a memory as JSON, got something else: ${z.prettifyError(parsed.error)}`);

@@ -1,3 +1,4 @@
+import { iterable, listOf, object, takes, type Shape } from "../kernel/argument.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
 import { isMessage, type Message } from "../message/message.ts";
 
@@ -63,6 +64,13 @@ interface OpenEdge {
   readonly causes: Map<string, number>;
 }
 
+/** What {@link messageFlow} makes, as far as drawings rely on it. @internal */
+export const aFlow: Shape = object("a flow that messageFlow made", {
+  nodes: listOf(object("a node")),
+  edges: listOf(object("an edge", { causes: listOf(object("a cause")) })),
+});
+const aFlowEvent: Shape = object("an event");
+
 /**
  * The graph of who spoke to whom. Nodes are senders and receivers, never messages; an edge has a weight.
  *
@@ -70,10 +78,12 @@ interface OpenEdge {
  * events it tells who heard them, so that broadcasts lead to those who listened.
  */
 export function messageFlow(source: Iterable<Message> | Iterable<FlowEvent>): MessageFlow {
+  takes("messageFlow", "source", source, iterable("messages, or events of a run"));
   const drawing = new FlowDrawing();
   const known = new Set<string>();
   for (const one of source) {
     if (!isMessage(one)) {
+      takes("messageFlow", "what is in source", one, aFlowEvent);
       for (const sent of sentIn(one)) drawing.add(sent.message, hearersOf(sent));
     } else if (!known.has(one.id)) {
       known.add(one.id);

@@ -1,5 +1,5 @@
 import { withTimeout } from "../kernel/abort.ts";
-import { sleep } from "../kernel/clock.ts";
+import { type Clock, sleep } from "../kernel/clock.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
@@ -17,28 +17,30 @@ const BYTES = 4;
 export interface MeterParts {
   readonly steps: StepPort;
   readonly policy: CallPolicy;
+  /** When all of its tries have to be over, by the policy's clock: then it fails, as an embedder does that cannot be reached. Default: never. */
+  readonly until?: number | undefined;
 }
 
 /**
  * An embedder behind the door that every side effect passes: each batch is one step, bound by the budget, made with retries and limits,
  * recorded, and answered from the record afterwards. Texts are recorded by their hash, for they stand in the run already. One that is
- * free stays as it is.
+ * free makes no step; it stays as it is, but for its time.
  *
  * A try settles by the tokens that the server told; at its hold where it told none, or where the model may have run; else at zero.
  *
  * @throws ModelError, ControlError
  */
-export function meteredEmbedder(embedder: Embedder, { steps, policy }: MeterParts): Embedder {
-  if (embedder.isFree === true) return embedder;
-  const { id, dimensions, maxBatch, maxChars, threshold, model = id } = embedder;
+export function meteredEmbedder(embedder: Embedder, { steps, policy, until }: MeterParts): Embedder {
+  if (embedder.isFree === true) return until === undefined ? embedder : timedEmbedder(embedder, policy.clock, until);
+  const { id, model = id } = embedder;
   const embed: Embedder["embed"] = async (texts, { kind = "document", signal } = {}) => {
     const request = { embedder: id, kind, texts: texts.map((text) => contentHash(text).slice(0, 32)) };
     const vectors = await steps.step({ kind: "embedding", name: model, request, metered: true }, (door) =>
-      called({ embedder, model, texts, kind, policy, door, signal: both(door.signal, signal) }),
+      called({ embedder, model, texts, kind, policy, until, door, signal: both(door.signal, signal) }),
     );
     return vectors.map(decoded);
   };
-  return { id, ...(dimensions === undefined ? {} : { dimensions }), maxBatch, maxChars, threshold, embed };
+  return { ...traitsOf(embedder), embed };
 }
 
 interface Call {
@@ -47,12 +49,13 @@ interface Call {
   readonly texts: readonly string[];
   readonly kind: EmbedOptions["kind"];
   readonly policy: CallPolicy;
+  readonly until: number | undefined;
   readonly door: StepDoor;
   readonly signal: AbortSignal;
 }
 
 async function called(call: Call): Promise<readonly string[]> {
-  const { embedder, model, policy, signal } = call;
+  const { embedder, model, policy, signal, until = Infinity } = call;
   const price = priceOf({ id: model, ...(embedder.price === undefined ? {} : { price: embedder.price }) }, policy.prices);
   if (price === undefined && policy.requirePrice === true) throw unpriced(model);
   for (let n = 1; ; n++) {
@@ -60,7 +63,7 @@ async function called(call: Call): Promise<readonly string[]> {
       return await limitedTry(call, price);
     } catch (error) {
       const delay = retryDelay(error, n, { ...defaultRetry, ...policy.retry }, policy.random);
-      if (delay === undefined) throw error;
+      if (delay === undefined || policy.clock.now() + delay >= until) throw error;
       policy.logger?.warn(`${model}: try ${n} of an embedding failed, next in ${delay} ms.`);
       await sleep(policy.clock, delay, signal);
     }
@@ -75,7 +78,7 @@ async function limitedTry(call: Call, price: ModelPrice | undefined): Promise<re
   const hold = price === undefined ? 0 : costOf({ inputTokens: bytes, outputTokens: 0 }, price);
   const lease = await policy.limits?.acquire({ tokens: Math.ceil(bytes / BYTES), clock: policy.clock, signal });
   try {
-    await door.attempts.open(hold);
+    await door.attempts.open(hold, { unpriced: price === undefined });
     return await oneTry(call, price, hold);
   } finally {
     lease?.release(undefined);
@@ -83,13 +86,14 @@ async function limitedTry(call: Call, price: ModelPrice | undefined): Promise<re
 }
 
 async function oneTry(call: Call, price: ModelPrice | undefined, hold: number): Promise<readonly string[]> {
-  const { embedder, texts, kind, policy, door, signal, model } = call;
+  const { embedder, texts, kind, policy, door, signal, model, until } = call;
   let told: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
   const onUsage = ({ inputTokens }: { readonly inputTokens: number }): void => {
     if (Number.isSafeInteger(inputTokens) && inputTokens >= 0) told = { inputTokens, outputTokens: 0 };
   };
   try {
-    const vectors = await withTimeout(policy.clock, policy.idleTimeout ?? TRY_TIMEOUT, `an embedding by ${model}`, signal, (inner) =>
+    const limit = timeLeft(policy.clock, until, policy.idleTimeout ?? TRY_TIMEOUT);
+    const vectors = await withTimeout(policy.clock, limit, `an embedding by ${model}`, signal, (inner) =>
       embedder.embed(texts, { signal: inner, kind, isOneTry: true, onUsage }),
     );
     const usage = told === undefined ? {} : { usage: { ...told } };
@@ -105,6 +109,24 @@ async function oneTry(call: Call, price: ModelPrice | undefined, hold: number): 
     else door.attempts.settle({ cost: hold, basis: "hold", error });
     throw error;
   }
+}
+
+/** One that makes no step has no tries of its own either: its time is all there is to bound. */
+function timedEmbedder(embedder: Embedder, clock: Clock, until: number): Embedder {
+  const embed: Embedder["embed"] = (texts, o = {}) => {
+    const limit = timeLeft(clock, until, TRY_TIMEOUT);
+    const signal = o.signal ?? new AbortController().signal;
+    return withTimeout(clock, limit, `an embedding by ${embedder.id}`, signal, (inner) => embedder.embed(texts, { ...o, signal: inner }));
+  };
+  return { ...traitsOf(embedder), embed };
+}
+
+function traitsOf({ id, dimensions, maxBatch, maxChars, threshold }: Embedder): Omit<Embedder, "embed"> {
+  return { id, ...(dimensions === undefined ? {} : { dimensions }), maxBatch, maxChars, threshold };
+}
+
+function timeLeft(clock: Clock, until: number | undefined, most: number): number {
+  return until === undefined ? most : Math.max(0, Math.min(most, until - clock.now()));
 }
 
 /** 32-bit numbers as base64: a third of what their digits would take. */

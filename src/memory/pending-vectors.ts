@@ -3,14 +3,15 @@ import { squareOf } from "./dot-product.ts";
 import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { StoredVector } from "./message-store.ts";
-import { type StorageParts, voiceOf } from "./storage-options.ts";
+import { type StorageParts, type VectorParts, voiceOf } from "./storage-options.ts";
 
 /**
  * Which messages still wait for their vectors, and how these get into the index and the store. It owns that list and the dimensions;
  * messages are the holder's, and are never touched.
  */
 export class PendingVectors {
-  readonly #parts: StorageParts;
+  readonly #parts: Pick<StorageParts, "store" | "roleId" | "clock">;
+  readonly #vectors: VectorParts;
   readonly #held: HeldMessages;
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
@@ -18,11 +19,12 @@ export class PendingVectors {
   #fresh: number[] = [];
   #dimensions: number | undefined;
 
-  constructor(parts: StorageParts, held: HeldMessages) {
+  constructor(parts: Pick<StorageParts, "store" | "roleId" | "clock">, vectors: VectorParts, held: HeldMessages) {
     this.#parts = parts;
+    this.#vectors = vectors;
     this.#held = held;
-    this.#fingerprint = fingerprintOf(parts.embedder);
-    this.#dimensions = parts.embedder.dimensions;
+    this.#fingerprint = fingerprintOf(vectors.embedder);
+    this.#dimensions = vectors.embedder.dimensions;
   }
 
   get size(): number {
@@ -42,7 +44,7 @@ export class PendingVectors {
   async forget(place: number): Promise<void> {
     this.#age();
     this.#waiting.delete(place);
-    await this.#parts.index.delete(place);
+    await this.#vectors.index.delete(place);
   }
 
   /** Takes over the stored vectors of messages that wait for one. What is not whole, or not of this embedder, is made again. */
@@ -77,7 +79,7 @@ export class PendingVectors {
     this.#age();
     if (this.#waiting.size === 0) return;
     const { store, roleId, clock } = this.#parts;
-    const { embedder, timeout } = voiceOf(this.#parts, given);
+    const { embedder, timeout } = voiceOf(this.#vectors, given);
     const places = [...this.#waiting].sort((a, b) => a - b);
     const texts = places.map((place) => this.#held.at(place)?.message.content ?? "");
     try {
@@ -96,7 +98,8 @@ export class PendingVectors {
 
   /** Drops every vector: all of them are made again. */
   async restart(): Promise<void> {
-    const { store, roleId, index, embedder } = this.#parts;
+    const { store, roleId } = this.#parts;
+    const { index, embedder } = this.#vectors;
     await store.clearVectors(roleId);
     await index.clear();
     this.#dimensions = embedder.dimensions;
@@ -112,7 +115,7 @@ export class PendingVectors {
   #take(place: number, vector: Float32Array): boolean | Promise<boolean> {
     if (vector.length === 0) return true;
     if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;
-    const kept = this.#parts.index.add(place, vector);
+    const kept = this.#vectors.index.add(place, vector);
     return kept === undefined ? true : kept.then(() => true);
   }
 

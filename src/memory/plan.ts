@@ -1,3 +1,5 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { PlanError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
@@ -11,6 +13,8 @@ export interface PlanOptions {
   /** In any order; default none. */
   readonly tasks?: Iterable<TaskFields> | undefined;
 }
+
+const planOptions: Known<PlanOptions> = { goal: true, tasks: true };
 
 /** A plan as plain JSON. */
 export interface PlanJson {
@@ -38,6 +42,7 @@ export class Plan {
 
   /** @throws PlanError when the tasks are no dependency graph (see {@link Plan.addTasks}). */
   constructor(options: PlanOptions) {
+    checkGivenOptions("new Plan", options, planOptions);
     this.goal = options.goal;
     this.addTasks(options.tasks ?? []);
   }
@@ -140,6 +145,7 @@ export class Plan {
    * @throws PlanError `PLAN_INVALID` naming what does not fit, or as {@link Plan.addTasks} does.
    */
   static fromJSON(json: unknown): Plan {
+    takes("Plan.fromJSON", "json", json, readable);
     const parsed = planSchema().safeParse(json);
     if (parsed.success) return new Plan(parsed.data);
     throw new PlanError("PLAN_INVALID", `Expected a plan as JSON, got something else: ${z.prettifyError(parsed.error)}`);

@@ -1,11 +1,12 @@
 import type { Message } from "../message/message.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
+import { minuteOf } from "./summary.ts";
 
 /** What a role recalls, as a model reads it. */
 export interface RecalledTexts {
   /** Summaries, oldest first. */
   readonly summary: readonly string[];
-  /** Lines, best first. */
+  /** Lines, newer before older. */
   readonly related: readonly string[];
   /** Lines, oldest first. */
   readonly recent: readonly string[];
@@ -19,8 +20,20 @@ export function memoryLine({ sentFrom, content }: Pick<Message, "sentFrom" | "co
   return JSON.stringify(sentFrom === "" ? { text: content } : { from: sentFrom, text: content });
 }
 
+/** When a message was said: milliseconds since 1970, or in the run that recalls it. */
+export type SaidAt = number | "this run";
+
+/**
+ * A message that was looked for, with the time it was said at. In its own run that is no time of a clock: what a run asks its model must not
+ * depend on how fast it is.
+ */
+export function relatedLine({ at, ...message }: Pick<Message, "sentFrom" | "content"> & { readonly at: SaidAt | undefined }): string {
+  const line = memoryLine(message);
+  return at === undefined ? line : `{"at":${JSON.stringify(typeof at === "number" ? minuteOf(at) : at)},${line.slice(1)}`;
+}
+
 const SUMMARY = "Summary of what was said before:";
-const RELATED = "Related to the question, best first:";
+const RELATED = "Related to the question, newer before older, times in UTC:";
 const RECENT = "Said most recently, oldest first:";
 
 /** What stands around the lines, at most: it counts too. */

@@ -65,8 +65,9 @@ export async function cutLine(
   { sentFrom, content }: Pick<Message, "sentFrom" | "content">,
   budget: number,
   counter: TokenCounter,
+  lineOf: (message: Pick<Message, "sentFrom" | "content">) => string = memoryLine,
 ): Promise<{ readonly content: string | undefined; readonly tokens: number }> {
-  const { texts, tokens } = await cutText((cut) => memoryLine({ sentFrom, content: cut }), content, budget, counter);
+  const { texts, tokens } = await cutText((cut) => lineOf({ sentFrom, content: cut }), content, budget, counter);
   return { content: texts[0], tokens };
 }
 

@@ -12,8 +12,9 @@ import type { KeptMemory } from "./kept-memory.ts";
 import type { ReadableMemory } from "./message-memory.ts";
 import { meteredEmbedder } from "./metered-embedder.ts";
 import { nextSummary } from "./next-summary.ts";
-import { memoryLine, RECALL_FRAME, recallMessages } from "./recall-prompt.ts";
-import { cutLine, type Fitting, recentWindow, type RecentWindow, summaryWindow } from "./recall-window.ts";
+import { RECALL_FRAME, recallMessages, relatedLine } from "./recall-prompt.ts";
+import { type RecalledMessage, relatedWithin } from "./related-messages.ts";
+import { type Fitting, recentWindow, type RecentWindow, summaryWindow } from "./recall-window.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import type { RoleSummary } from "./summary-levels.ts";
 
@@ -32,6 +33,8 @@ export interface RecollectionParts {
   /** The role's own model through that door; asked for when there is something to sum up. */
   readonly model: (other: ChatModel | undefined) => ChatModel;
   readonly policy: CallPolicy;
+  /** Milliseconds that an embedder may take at most, so that the activation has time left without it. */
+  readonly longest: number;
   readonly logger: Pick<Logger, "warn">;
   readonly signal: AbortSignal;
 }
@@ -42,23 +45,14 @@ export interface Recalled {
   readonly summary: { readonly tokens: number };
   /** Oldest first. */
   readonly recent: { readonly tokens: number; readonly ids: readonly string[] };
-  /** Best first. */
+  /** Newer before older. */
   readonly related: { readonly tokens: number; readonly messages: readonly RecalledMessage[] };
   /** Why nothing related could be looked for. */
   readonly failed?: { readonly code: string; readonly message: string };
 }
 
-/** A message as it was recalled. */
-export interface RecalledMessage {
-  readonly id: string;
-  /** The run it was said in, where that is another one. */
-  readonly runId?: string;
-  readonly score: number;
-  readonly tokens: number;
-  readonly from: string;
-  readonly text: string;
-}
-
+/** Characters of a question that words are taken from. */
+const MOST_WORDS = 20_000;
 /** Ids of summed-up messages that are remembered: the newest of them that is still there says how far the summary goes. */
 const MOST_COVERED = 100;
 
@@ -67,9 +61,10 @@ const MOST_COVERED = 100;
  * news are the activation's, what outlives the run is the kept memory's.
  *
  * C1 a recall is one recorded step, and what it gives is that step's result: a run that goes on, a replay and a fork recall the same. C2
- * nothing but senders and words reaches a request or the address of a step. C3 what is recalled stays within the budget; what one part
+ * nothing but senders and words reaches a request or the address of a step, and of a message of another run the time that is recorded with it. C3 what is recalled stays within the budget; what one part
  * leaves, the next one may use: summary, recent, related. C4 what is neither in the news nor summed up fits the recent messages, as long
- * as the model makes its summaries. C5 a memory that fails costs a role what it would have recalled, and is told; it does not cost the
+ * as the model makes its summaries; one that fails is asked again when twice as much waits for it, which is part of the role's state, and is
+ * told once. C5 a memory that fails costs a role what it would have recalled, and is told; it does not cost the
  * activation. Interruptions do. C6 recalls of one activation happen one after another, in the order asked.
  */
 export class Recollection {
@@ -109,7 +104,7 @@ export class Recollection {
     const recent = await recentWindow(memory, ofNews, forSummary + forRecent - summary.tokens, { ...options, mask });
     const left = Math.floor(maxTokens * Math.min(1, shares.summary + shares.recent + shares.related)) - summary.tokens - recent.tokens;
     const recalled = await this.#once({ query, summary, recent, left: shares.related === 0 ? 0 : left, ofNews });
-    const related = recalled.related.messages.map(({ from, text }) => memoryLine({ sentFrom: from, content: text }));
+    const related = recalled.related.messages.map(({ at, from, text }) => relatedLine({ at, sentFrom: from, content: text }));
     return recallMessages({ summary: summary.texts, related, recent: recent.texts });
   }
 
@@ -122,18 +117,24 @@ export class Recollection {
       return (await asked.chat({ messages }, { signal })).content;
     };
     const limits = { maxMessages: Infinity, maxTokens: Math.max(1, maxTokens) };
+    let waiting = 0;
     try {
       for (;;) {
         const history = this.#uncovered(ofNews);
+        waiting = history.length;
+        if (waiting < (this.#summary.waits ?? 0)) return;
         const next = await nextSummary({ levels: this.#summary, history, sizes: options.sizes, limits, ask, isTimeless: true });
         if (next === undefined) return;
         const covered = [...this.#summary.covered, ...next.covers.map(({ id }) => id)].slice(-MOST_COVERED);
-        this.#summary = { ...next.change(this.#summary), covered };
+        const { waits: _waits, ...summed } = this.#summary;
+        this.#summary = { ...next.change(summed), covered };
       }
     } catch (error) {
       if (isNotToBeHeld(error)) throw error;
       this.#isSummaryBroken = true;
-      logger.warn(`${role} could not sum up what it remembers, and goes on without: ${errorRecord(error).message}`);
+      const isTold = this.#summary.waits !== undefined;
+      this.#summary = { ...this.#summary, waits: Math.max(1, 2 * waiting) };
+      if (!isTold) logger.warn(`${role} could not sum up what it remembers, and goes on without: ${errorRecord(error).message}`);
     }
   }
 
@@ -154,9 +155,10 @@ export class Recollection {
     const { options, memory, mask } = this.#parts;
     const { query, left, summary, recent } = question;
     const request = {
-      query: embeddable(options.embedder, mask(query)),
-      embedder: options.embedder.id,
+      query: embeddable(options.embedder ?? { maxChars: MOST_WORDS }, mask(query)),
+      embedder: options.embedder?.id ?? null,
       k: options.k,
+      neighbours: options.neighbours,
       threshold: options.threshold ?? null,
       hybrid: options.lexical !== undefined,
       maxTokens: left,
@@ -188,30 +190,14 @@ export class Recollection {
     };
     const none = { tokens: 0, messages: [] };
     if (left <= 0 || options.k === 0 || query === "") return { ...rest, related: none };
-    const embedder = meteredEmbedder(options.embedder, { steps: door, policy });
+    const until = policy.clock.now() + Math.min(options.timeout, this.#parts.longest);
+    const embedder = options.embedder === undefined ? undefined : meteredEmbedder(options.embedder, { steps: door, policy, until });
     const besides = new Set([...ofNews, ...rest.recent.ids]);
+    const known = recent.messages.map(({ content }) => content);
+    const asked = [query, ...this.#parts.news().map(({ content }) => content)];
     try {
-      const found = await kept.search(query, { besides, embedder, signal: door.signal });
-      const messages: RecalledMessage[] = [];
-      let tokens = 0;
-      for (const { message, score, runId, isOwn } of found) {
-        const size = await options.sizes.of(message);
-        // One that is longer than all there is stands cut, if it is the best; else a shorter one behind it may fit.
-        const isCut = tokens + size > left;
-        if (isCut && messages.length > 0) continue;
-        const line = isCut ? await cutLine(message, left, options.tokens) : { tokens: size, content: message.content };
-        if (line.content === undefined) continue;
-        tokens += line.tokens;
-        messages.push({
-          id: message.id,
-          ...(isOwn ? {} : { runId }),
-          score,
-          tokens: line.tokens,
-          from: message.sentFrom,
-          text: line.content,
-        });
-      }
-      return { ...rest, related: { tokens, messages } };
+      const hits = await kept.search(query, { asked, besides, known, embedder, signal: door.signal });
+      return { ...rest, related: await relatedWithin(hits, left, options.tokens) };
     } catch (error) {
       if (isNotToBeHeld(error)) throw error;
       const { code, message } = errorRecord(error);

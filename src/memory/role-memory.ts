@@ -1,15 +1,17 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { MessageSizes } from "./compression.ts";
 import type { Embedder } from "./embedder.ts";
 import { MemoryDigest } from "./memory-digest.ts";
-import { hashingEmbedder } from "./hashing-embedder.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import type { MessageStore } from "./message-store.ts";
 import { memoryLine } from "./recall-prompt.ts";
+import { assertNoVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 import type { VectorIndex } from "./vector-index.ts";
+import { minisearch } from "./word-index.ts";
 
 /** How much of what a role may recall goes to each part, from 0 to 1, together at most 1. What a part leaves, the next one may use. */
 export interface RecallShares {
@@ -27,11 +29,27 @@ export interface RecallOptions {
   readonly maxTokens?: number;
   /** Where they are given, a share that is left out is 0. */
   readonly shares?: RecallShares;
-  /** Related messages at most. Default 4. */
+  /** Related messages at most, besides their neighbours. Default 4. */
   readonly k?: number;
-  /** Similarity from -1 to 1 that a related message must have. Default: the embedder's. */
+  /** Similarity from -1 to 1 that a related message must have. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number;
+  /**
+   * Messages on each side of a related one, in its own run, that are recalled with it where they fit: what was said right before and after
+   * often answers. Default 1; 0: none.
+   */
+  readonly neighbours?: number;
+  /** Milliseconds that the embedder may take for one recall; never more than half of the role's own `timeout`. Default 30,000. */
+  readonly timeout?: number;
 }
+
+const recallOptions: Known<RecallOptions> = {
+  maxTokens: true,
+  shares: true,
+  k: true,
+  threshold: true,
+  neighbours: true,
+  timeout: true,
+};
 
 /**
  * How a role remembers besides the messages of its run. It is a definition: one may serve any number of roles and runs, which keep apart
@@ -40,11 +58,11 @@ export interface RecallOptions {
 export interface RoleMemoryOptions {
   /** Where what it hears and says outlives the run, such as `sqliteStore({ path })`. Default: it ends with the run. */
   readonly store?: MessageStore;
-  /** Default: `hashingEmbedder()`. */
+  /** Finds messages by what they mean, such as `openaiEmbedder(...)`. Default: none; messages are found by their words. */
   readonly embedder?: Embedder;
-  /** Makes the index of one role. Default: `exactIndex`. */
+  /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes an index of words: then messages are also found by these. */
+  /** Makes an index of words: then messages are also found by these. Default: `minisearch` of `troupe/minisearch`; with an embedder none. */
   readonly lexical?: () => LexicalIndex;
   /** Milliseconds after which a message is forgotten. Default: never. */
   readonly ttl?: number;
@@ -55,9 +73,19 @@ export interface RoleMemoryOptions {
   readonly tokens?: TokenCounter;
 }
 
+const roleMemoryOptions: Known<RoleMemoryOptions> = {
+  store: true,
+  embedder: true,
+  index: true,
+  lexical: true,
+  ttl: true,
+  summary: true,
+  recall: true,
+  tokens: true,
+};
+
 /** The options, checked and filled up. */
 export interface RoleMemoryParts extends Omit<RoleMemoryOptions, "recall" | "summary" | "tokens"> {
-  readonly embedder: Embedder;
   readonly summary: { readonly model: ChatModel | undefined } | undefined;
   readonly tokens: TokenCounter;
   /** Of messages as they are recalled. */
@@ -67,33 +95,45 @@ export interface RoleMemoryParts extends Omit<RoleMemoryOptions, "recall" | "sum
   readonly shares: Required<RecallShares>;
   readonly k: number;
   readonly threshold: number | undefined;
+  readonly neighbours: number;
+  readonly timeout: number;
 }
 
 const MAX_TOKENS = 2_000;
 const SHARES: Required<RecallShares> = { summary: 0.2, recent: 0.5, related: 0.3 };
 const K = 4;
+const NEIGHBOURS = 1;
+const MOST_NEIGHBOURS = 20;
+const TIMEOUT = 30_000;
 /** Sums of fractions are not exact. */
 const EPSILON = 1e-9;
 
 /**
  * How a role remembers: its own options over those of its team, field by field. Undefined: neither has any, or it shall not.
  *
+ * @param isPart whether more options may come, such as an embedder
  * @throws UsageError `OPTION_INVALID`
  */
 export function roleMemoryParts(
   own: RoleMemoryOptions | false | undefined,
   shared: RoleMemoryOptions | undefined,
+  isPart = false,
 ): RoleMemoryParts | undefined {
   if (own === false || (own === undefined && shared === undefined)) return undefined;
-  const { recall, summary, tokens = estimatedTokens, embedder = hashingEmbedder(), ...rest } = { ...shared, ...own };
-  const { maxTokens = MAX_TOKENS, shares, k = K, threshold } = { ...shared?.recall, ...recall };
-  checkPorts({ ...rest, embedder }, summary);
+  const { recall, summary, tokens = estimatedTokens, ...rest } = { ...shared, ...own };
+  const { maxTokens = MAX_TOKENS, shares, k = K, threshold, neighbours = NEIGHBOURS, timeout = TIMEOUT } = { ...shared?.recall, ...recall };
+  checkPorts(rest, summary);
+  if (rest.embedder === undefined && !isPart) assertNoVectorOptions({ threshold, index: rest.index }, "of a role's memory");
   if (!Number.isSafeInteger(maxTokens) || maxTokens < 0) throw invalid("memory.recall.maxTokens", "a whole number of 0 or more", maxTokens);
   if (!Number.isSafeInteger(k) || k < 0) throw invalid("memory.recall.k", "a whole number of 0 or more", k);
+  if (!Number.isSafeInteger(neighbours) || neighbours < 0 || neighbours > MOST_NEIGHBOURS) {
+    throw invalid("memory.recall.neighbours", `a whole number from 0 to ${MOST_NEIGHBOURS}`, neighbours);
+  }
   if (threshold !== undefined && !(threshold >= -1 && threshold <= 1)) throw invalid("memory.recall.threshold", "from -1 to 1", threshold);
+  if (!(timeout > 0)) throw invalid("memory.recall.timeout", "milliseconds above 0", timeout);
   return {
     ...rest,
-    embedder,
+    ...(rest.embedder === undefined && rest.lexical === undefined ? { lexical: minisearch } : {}),
     tokens,
     digest: new MemoryDigest(),
     sizes: new MessageSizes(tokens, (message) => `${memoryLine(message)}\n`),
@@ -102,6 +142,8 @@ export function roleMemoryParts(
     shares: checkedShares(shares),
     k,
     threshold,
+    neighbours,
+    timeout,
   };
 }
 
@@ -109,12 +151,14 @@ export function roleMemoryParts(
 export function checkRoleMemory(options: unknown): void {
   if (options === undefined || options === false) return;
   if (typeof options !== "object" || options === null) throw invalid("memory", "{ store, embedder, recall, ... } or false", options);
-  roleMemoryParts(options, undefined);
+  checkKnownOptions("the option memory", options, roleMemoryOptions);
+  checkKnownOptions("the option memory.recall", (options as RoleMemoryOptions).recall, recallOptions);
+  roleMemoryParts(options, undefined, true);
 }
 
 function checkPorts({ store, embedder, index, lexical, ttl }: RoleMemoryOptions, summary: RoleMemoryOptions["summary"] | undefined): void {
   if (store !== undefined && !has(store, "add")) throw invalid("memory.store", "a message store", store);
-  if (!has(embedder, "embed")) throw invalid("memory.embedder", "an embedder", embedder);
+  if (embedder !== undefined && !has(embedder, "embed")) throw invalid("memory.embedder", "an embedder", embedder);
   if (index !== undefined && typeof index !== "function") throw invalid("memory.index", "a function that makes one", index);
   if (lexical !== undefined && typeof lexical !== "function") throw invalid("memory.lexical", "a function that makes one", lexical);
   if (ttl !== undefined && !(ttl > 0)) throw invalid("memory.ttl", "milliseconds above 0", ttl);

@@ -1,5 +1,7 @@
+import { having, listOf, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
-import type { Message } from "../message/message.ts";
+import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./rank-merge.ts";
@@ -17,6 +19,8 @@ export interface ShardedStorageOptions {
   readonly retired?: readonly MemoryStorage[] | undefined;
 }
 
+const shardedStorageOptions: Known<ShardedStorageOptions> = { shards: true, retired: true };
+
 /** The shard of `count` that a message belongs to: the same in every process, for ever. */
 export function shardOf(runId: string, id: string, count: number): number {
   return stableHash(identityOf(runId, id)) % count;
@@ -32,11 +36,16 @@ export function shardOf(runId: string, id: string, count: number): number {
  */
 export class ShardedStorage {
   readonly #shards: readonly MemoryStorage[];
-  readonly #retired: readonly MemoryStorage[];
+  /** The shards, and those that are retired. */
+  readonly #everywhere: readonly MemoryStorage[];
   #newest = 0;
 
   /** @throws UsageError `OPTION_INVALID` for no shards, or one that is named twice */
-  constructor({ shards, retired = [] }: ShardedStorageOptions) {
+  constructor(options: ShardedStorageOptions) {
+    checkGivenOptions("new ShardedStorage", options, shardedStorageOptions);
+    const { shards, retired = [] } = options;
+    takes("new ShardedStorage", "shards", shards, listOf(having("a MemoryStorage", "add", "recover")));
+    takes("new ShardedStorage", "retired", retired, listOf(having("a MemoryStorage", "add", "recover")));
     if (shards.length === 0 || new Set([...shards, ...retired]).size < shards.length + retired.length) {
       throw new UsageError(
         "OPTION_INVALID",
@@ -44,17 +53,17 @@ export class ShardedStorage {
       );
     }
     this.#shards = shards;
-    this.#retired = retired;
+    this.#everywhere = [...shards, ...retired];
   }
 
-  /** How many messages are known to be held. */
+  /** How many messages are known to be held. What stands in two shards counts twice, until it was recovered. */
   get size(): number {
-    return this.#shards.reduce((sum, shard) => sum + shard.size, 0);
+    return this.#everywhere.reduce((sum, shard) => sum + shard.size, 0);
   }
 
   /** Moves what lies in the wrong shard, then gives all messages in order of arrival. */
   async recover(): Promise<Message[]> {
-    for (const [which, shard] of [...this.#shards, ...this.#retired].entries()) await this.#moveFrom(shard, which);
+    for (const [which, shard] of this.#everywhere.entries()) await this.#moveFrom(shard, which);
     const lists = await Promise.all(this.#shards.map((shard) => shard.entries()));
     return lists
       .flat()
@@ -63,7 +72,7 @@ export class ShardedStorage {
   }
 
   has(target: Message | string, o: StorageCall = {}): boolean {
-    return this.#shardOf(idOf(target), o.runId).has(target, o);
+    return this.#everywhere.some((shard) => shard.has(target, { runId: this.#runId, ...o }));
   }
 
   async add(message: Message, o?: StorageCall): Promise<boolean> {
@@ -73,8 +82,9 @@ export class ShardedStorage {
   /** Each shard keeps all of its part, or none. @throws MemoryError of the first shard that failed; the others have kept theirs */
   async addBatch(messages: Iterable<Message>, o?: StorageCall): Promise<number> {
     const parts = new Map<MemoryStorage, MessageToStore[]>();
-    const runId = o?.runId ?? this.#shards[0]?.runId ?? "";
+    const runId = o?.runId ?? this.#runId;
     for (const message of messages) {
+      assertMessage(message);
       const shard = this.#shardOf(message.id, runId);
       const part = parts.get(shard) ?? [];
       part.push({ runId, addedAt: this.#nextTime(), message });
@@ -95,10 +105,9 @@ export class ShardedStorage {
     return added;
   }
 
-  /** The best of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not compare words, so there is no `hybrid`. */
+  /** The best of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no `hybrid`. */
   async searchSimilar(target: Message | string, { k = 4, ...o }: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
-    const everywhere = [...this.#shards, ...this.#retired];
-    const lists = await Promise.all(everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
+    const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = mergeSorted(lists, k * 2, (a, b) => b.score - a.score);
     const told = new Set<string>();
     const once = merged.filter(({ runId, message }) => {
@@ -109,30 +118,35 @@ export class ShardedStorage {
   }
 
   async delete(target: Message | string, o?: StorageCall): Promise<boolean> {
-    const gone = await Promise.all([...this.#shards, ...this.#retired].map((shard) => shard.delete(target, o)));
+    const gone = await Promise.all(this.#everywhere.map((shard) => shard.delete(target, o)));
     return gone.includes(true);
   }
 
+  /** Forgets what was said before a time, in every shard; tells how many messages that were. */
   async deleteOlderThan(timestampMs: number): Promise<number> {
-    const counts = await Promise.all(this.#shards.map((shard) => shard.deleteOlderThan(timestampMs)));
-    return counts.reduce((sum, count) => sum + count, 0);
+    const gone = await Promise.all(this.#everywhere.map((shard) => shard.forgetOlderThan(timestampMs)));
+    return new Set(gone.flat()).size;
   }
 
   async persist(o?: StorageCall): Promise<void> {
-    await Promise.all(this.#shards.map((shard) => shard.persist(o)));
+    await Promise.all(this.#everywhere.map((shard) => shard.persist(o)));
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#shards, ...this.#retired].map((shard) => shard.close()));
+    await Promise.all(this.#everywhere.map((shard) => shard.close()));
   }
 
   /** Grows over all shards, so that what lies in different ones keeps its order. */
   #nextTime(): number {
-    this.#newest = Math.max(this.#newest + TICK, ...this.#shards.map((shard) => shard.nextTime));
+    this.#newest = Math.max(this.#newest + TICK, ...this.#everywhere.map((shard) => shard.nextTime));
     return this.#newest;
   }
 
-  #shardOf(id: string, runId: string = this.#shards[0]?.runId ?? ""): MemoryStorage {
+  get #runId(): string {
+    return this.#shards[0]?.runId ?? "";
+  }
+
+  #shardOf(id: string, runId: string): MemoryStorage {
     return this.#shards[shardOf(runId, id, this.#shards.length)] as MemoryStorage;
   }
 
@@ -150,8 +164,4 @@ export class ShardedStorage {
       await shard.discard(theirs.map(({ place }) => place));
     }
   }
-}
-
-function idOf(target: Message | string): string {
-  return typeof target === "string" ? target : target.id;
 }

@@ -1,8 +1,10 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { HeldMessages } from "./held-messages.ts";
+import type { LexicalHit } from "./lexical-index.ts";
 import type { StoredMessage } from "./message-store.ts";
 import { fuseRankings } from "./rank-merge.ts";
 import type { SearchOptions, SimilarMessage, StorageParts } from "./storage-options.ts";
+import type { VectorIndex } from "./vector-index.ts";
 
 /** How much deeper each ranking is read than what is asked for, when two are merged. */
 const DEPTH = 5;
@@ -31,27 +33,39 @@ export class StorageRanking {
     if (!this.#unread.delete(place)) await this.#parts.lexical?.delete(place);
   }
 
+  /** The messages that share words with a text, best first. */
+  async byWords(text: string, { k, filter }: { readonly k: number; readonly filter?: SearchOptions["filter"] }): Promise<SimilarMessage[]> {
+    const hits = k === 0 ? [] : await this.#worded(text, k, this.#accepting(filter));
+    return this.#answers(
+      hits.map(({ key }) => key),
+      new Map(hits.map(({ key, score }) => [key, score])),
+    );
+  }
+
   /** The messages most like a text, best first: by its vector, and by its words too where that is asked. */
   async of(
     text: string,
     query: Float32Array | undefined,
+    index: VectorIndex,
     o: SearchOptions & { readonly k: number; readonly threshold: number },
   ): Promise<SimilarMessage[]> {
-    const { index } = this.#parts;
-    const { filter } = o;
-    const accept = filter === undefined ? undefined : (place: number): boolean => this.#isAccepted(place, filter);
+    const accept = this.#accepting(o.filter);
     const depth = o.hybrid === true ? o.k * DEPTH : o.k;
     const near = query === undefined || index.size === 0 ? [] : await index.search(query, depth, { accept });
     const scores = new Map(near.map(({ key, score }) => [key, score]));
     const similar = near.filter(({ score }) => score >= o.threshold).map(({ key }) => key);
     if (o.hybrid !== true) return this.#answers(similar, scores);
     const worded = await this.#worded(text, depth, accept);
-    const best = fuseRankings([similar, worded]).slice(0, o.k);
+    const best = fuseRankings([similar, worded.map(({ key }) => key)]).slice(0, o.k);
     const unscored = new Set(best.filter((place) => !scores.has(place)));
     if (query !== undefined && unscored.size > 0 && index.size > 0) {
       for (const { key, score } of await index.search(query, unscored.size, { among: unscored })) scores.set(key, score);
     }
     return this.#answers(best, scores);
+  }
+
+  #accepting(filter: SearchOptions["filter"]): ((place: number) => boolean) | undefined {
+    return filter === undefined ? undefined : (place) => this.#isAccepted(place, filter);
   }
 
   #isAccepted(place: number, filter: NonNullable<SearchOptions["filter"]>): boolean {
@@ -60,14 +74,16 @@ export class StorageRanking {
   }
 
   /** What shares words with a text, best first. */
-  async #worded(text: string, k: number, accept: ((place: number) => boolean) | undefined): Promise<number[]> {
+  async #worded(text: string, k: number, accept: ((place: number) => boolean) | undefined): Promise<readonly LexicalHit[]> {
     const { lexical } = this.#parts;
     if (lexical === undefined) throw noLexical();
     for (const place of this.#unread) {
-      await lexical.add(place, this.#held.at(place)?.message.content ?? "");
+      // Not awaited unless the index asks for it: at the start there may be a hundred thousand.
+      const added = lexical.add(place, this.#held.at(place)?.message.content ?? "");
+      if (added !== undefined) await added;
       this.#unread.delete(place);
     }
-    return (await lexical.search(text, k, accept)).map(({ key }) => key);
+    return lexical.search(text, k, accept);
   }
 
   #answers(places: readonly number[], scores: ReadonlyMap<number, number>): SimilarMessage[] {
@@ -83,5 +99,13 @@ export function noLexical(): UsageError {
   return new UsageError(
     "OPTION_INVALID",
     "Expected a storage with a lexical index for a hybrid search, got one without. Give it the option lexical.",
+  );
+}
+
+/** What a search that brings an embedder to a storage without one is told. */
+export function noEmbedder(): UsageError {
+  return new UsageError(
+    "OPTION_INVALID",
+    "Expected a storage with an embedder for a search that brings one, got one that looks for words. Give the storage the same embedder.",
   );
 }

@@ -19,6 +19,8 @@ export const NO_SUMMARY: SummaryLevels = { oldest: "", older: [], recent: [] };
 export interface RoleSummary extends SummaryLevels {
   /** Ids of the messages that were summed up last, oldest first: with them all that came before is covered. */
   readonly covered: readonly string[];
+  /** The model failed to sum up: it is asked again when so many messages are not summed up. */
+  readonly waits?: number;
 }
 
 export const NOTHING_SUMMED_UP: RoleSummary = { ...NO_SUMMARY, covered: [] };

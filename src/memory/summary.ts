@@ -113,6 +113,6 @@ function endOfWord(text: string, n: number): number {
 }
 
 /** To the minute: seconds tell a reader nothing. */
-function minuteOf(ms: number): string {
+export function minuteOf(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? `${new Date(ms).toISOString().slice(0, 16)}Z` : "an unknown time";
 }

@@ -8,7 +8,8 @@ import { lazily } from "../kernel/lazily.ts";
 /** Characters that are written without spaces between words. */
 const CJK = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}";
 const patterns = lazily(() => ({
-  runs: new RegExp(`[${CJK}]+|(?:(?![${CJK}])[\\p{L}\\p{N}])+`, "gu"),
+  // Marks belong to the letter before them: in Hindi the vowels of a word are marks.
+  runs: new RegExp(`[${CJK}]+|(?![${CJK}])[\\p{L}\\p{N}](?:(?![${CJK}])[\\p{L}\\p{N}\\p{M}])*`, "gu"),
   cjk: new RegExp(`^[${CJK}]`, "u"),
 }));
 
@@ -18,11 +19,15 @@ export interface TextRun {
   readonly isCjk: boolean;
 }
 
+/** A text in lower case and without differences of width or composition. */
+export function foldedText(text: string): string {
+  return text.normalize("NFKC").toLowerCase();
+}
+
 /** The stretches of letters and digits of a text, in lower case and without differences of width or composition. */
 export function runsOf(text: string): TextRun[] {
-  const plain = text.normalize("NFKC").toLowerCase();
   const { runs, cjk } = patterns();
-  return (plain.match(runs) ?? []).map((run) => ({ text: run, isCjk: cjk.test(run) }));
+  return (foldedText(text).match(runs) ?? []).map((run) => ({ text: run, isCjk: cjk.test(run) }));
 }
 
 /** The terms a lexical index keeps: words, and single characters and pairs where there are no words. */

@@ -44,12 +44,20 @@ export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRe
  * @throws UsageError `ADDRESS_INVALID` for what has no name.
  */
 export function addressOf(x: Address): string {
-  const name: unknown = typeof x === "object" && x !== null ? x.name : nameOf(x);
+  const name = nameIn(x);
   if (typeof name === "string") return name;
   throw new UsageError(
     "ADDRESS_INVALID",
     `Expected an address (a name, an action, a role or an Action class), got ${x === null ? "null" : typeof x}.`,
   );
+}
+
+function nameIn(x: Address): unknown {
+  try {
+    return typeof x === "object" && x !== null ? x.name : nameOf(x);
+  } catch {
+    return undefined;
+  }
 }
 
 function nameOf(x: Address): unknown {

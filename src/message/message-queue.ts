@@ -1,7 +1,9 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { QueueFullError, UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
-import { type Message, MessageSchema, serializeMessage } from "./message.ts";
+import { assertMessage, type Message, MessageSchema, serializeMessage } from "./message.ts";
 import { PriorityLanes } from "./priority-lanes.ts";
 
 /** How much a queue may hold. */
@@ -9,6 +11,8 @@ export interface MessageQueueOptions {
   /** Most messages held at once, 1 or more. Without it the queue is unbounded: a role's mail must not be lost, so what bounds it is the run. */
   readonly limit?: number | undefined;
 }
+
+const messageQueueOptions: Known<MessageQueueOptions> = { limit: true };
 
 /** A queue as plain JSON: what waits in it, in the order it would leave. */
 export interface MessageQueueJson {
@@ -33,8 +37,9 @@ export class MessageQueue {
   #waiting: Waiting | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
-  constructor(options: MessageQueueOptions = {}) {
-    const { limit } = options;
+  constructor(options?: MessageQueueOptions) {
+    checkKnownOptions("new MessageQueue", options, messageQueueOptions);
+    const limit = options?.limit;
     if (limit !== undefined && (!Number.isInteger(limit) || limit < 1)) {
       throw new UsageError(
         "LIMIT_INVALID",
@@ -57,7 +62,8 @@ export class MessageQueue {
    * Puts a message in line. False, and nothing changes, when its id waits already.
    *
    * @throws QueueFullError when the limit is reached.
-   * @throws UsageError `PRIORITY_INVALID` when `priority` (default 0; smaller is sooner) is not a finite number.
+   * @throws UsageError `PRIORITY_INVALID` when `priority` (default 0; smaller is sooner) is not a finite number; `MESSAGE_INVALID` for what is no
+   * message.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
     const priority = options?.priority ?? 0;
@@ -67,6 +73,7 @@ export class MessageQueue {
         `Expected a priority to be a finite number, got ${priority}. Smaller numbers leave first, 0 is the default.`,
       );
     }
+    assertMessage(message);
     if (this.has(message.id)) return false;
     if (this.limit !== undefined && this.size >= this.limit) throw new QueueFullError(this.limit);
     if (priority === 0 && this.isEmpty) this.#only = message;
@@ -146,6 +153,7 @@ export class MessageQueue {
    * @throws QueueFullError when it holds more than its limit.
    */
   static fromJSON(json: unknown): MessageQueue {
+    takes("MessageQueue.fromJSON", "json", json, readable);
     const parsed = queueSchema().safeParse(json);
     if (!parsed.success) {
       throw new UsageError("QUEUE_INVALID", `Expected a message queue as JSON, got something else: ${z.prettifyError(parsed.error)}`);

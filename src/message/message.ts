@@ -1,9 +1,19 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshMessageId } from "../kernel/id.ts";
 import { deepFreeze, type Json, jsonRoundTrip } from "../kernel/json.ts";
+import { valueText } from "../kernel/value-text.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, UserRequirement } from "./address.ts";
+import { ownForm } from "./metagpt-form.ts";
+
+/**
+ * What part a message plays in a conversation: any text that is not empty. The four that models know are suggested; another one, such as a
+ * profile, is kept as it is and reaches a model as the user's.
+ */
+export type MessageRole = "system" | "user" | "assistant" | "tool" | (string & Record<never, never>);
 
 /** Version of the wire form of a message. */
 export const MESSAGE_VERSION = 1;
@@ -21,7 +31,7 @@ export interface Message<P = unknown> {
   readonly content: string;
   /** The typed payload, plain JSON. */
   readonly instructContent?: P;
-  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly role: MessageRole;
   /** Name of the action that caused it. */
   readonly causeBy: string;
   /** Name of the role that sent it; empty for the user. */
@@ -38,7 +48,8 @@ export interface Message<P = unknown> {
 export interface MessageFields<P = unknown> {
   readonly id?: string;
   readonly instructContent?: P;
-  readonly role?: Message["role"];
+  /** Any text that is not empty. Default: `user`. */
+  readonly role?: MessageRole;
   readonly causeBy?: Address | undefined;
   readonly sentFrom?: Address | undefined;
   readonly sendTo?: Address | Iterable<Address> | undefined;
@@ -47,14 +58,40 @@ export interface MessageFields<P = unknown> {
   readonly metadata?: Readonly<Record<string, Json>>;
 }
 
+/** A whole message is taken too: what its maker has of it is copied. */
+const messageFields: Known<MessageFields & Pick<Message, "content">> = {
+  content: true,
+  id: true,
+  instructContent: true,
+  role: true,
+  causeBy: true,
+  sentFrom: true,
+  sendTo: true,
+  parents: true,
+  timestamp: true,
+  metadata: true,
+};
+
+function checkFields(fields: object | null): void {
+  try {
+    if (fields !== null) for (const name in fields) if (!isUsualField(name)) checkKnownOptions("createMessage", fields, messageFields);
+  } catch {
+    // Told below in its own words, where it was the object that threw.
+    checkKnownOptions("createMessage", fields, messageFields);
+  }
+  if (fields === null) checkKnownOptions("createMessage", fields, messageFields);
+}
+
 /**
  * Makes a frozen message. Outside a run it gets a random id and the machine's time; inside an activation it is issued again
  * under the activation's id and time when it is returned or published.
  *
  * @throws NotJsonError when the payload or the metadata are not plain JSON.
- * @throws UsageError `MESSAGE_INVALID` when content is not a string.
+ * @throws UsageError `MESSAGE_INVALID` for a content, an id or a role that is no text, an empty role, parents that are no texts, metadata
+ * that are no object, and a timestamp that is no finite number.
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
+  checkFields(fields);
   const { id, causeBy, sentFrom, parents } = fields;
   const message = made(
     content,
@@ -68,6 +105,25 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
   );
   if (causeBy === undefined) causeLeftOpen.add(message);
   return message;
+}
+
+/** A first look that costs next to nothing. What it lets pass to the second is none the worse for it. */
+function isUsualField(name: string): boolean {
+  switch (name) {
+    case "id":
+    case "content":
+    case "instructContent":
+    case "role":
+    case "causeBy":
+    case "sentFrom":
+    case "sendTo":
+    case "parents":
+    case "timestamp":
+    case "metadata":
+      return true;
+    default:
+      return false;
+  }
 }
 
 /** Where a message says nothing else: most say nothing else, and share these. */
@@ -117,7 +173,7 @@ export function made<P>(
   content: string,
   fields: MessageFields<P>,
   id: string,
-  role: Message["role"],
+  role: MessageRole,
   causeBy: string,
   sentFrom: string,
   parents: readonly string[],
@@ -129,8 +185,10 @@ export function made<P>(
       `Expected the content of a message to be a string, got ${typeof content}. Put data into instructContent.`,
     );
   }
-  if (!Number.isFinite(timestamp))
-    throw new UsageError("MESSAGE_INVALID", `Expected the timestamp of a message to be a number of milliseconds, got ${timestamp}.`);
+  if (typeof id !== "string") throw invalid("id", "a text", id);
+  if (typeof role !== "string" || role === "") throw invalid("role", "a text that is not empty", role);
+  for (const parent of parents) if (typeof parent !== "string") throw invalid("parents", "a list of ids", parent);
+  if (!Number.isFinite(timestamp)) throw invalid("timestamp", "a number of milliseconds", timestamp);
   const { sendTo, metadata = NO_METADATA, instructContent } = fields;
   const message: { -readonly [Key in keyof Message<P>]: Message<P>[Key] } = {
     id,
@@ -142,10 +200,18 @@ export function made<P>(
     sendTo: sendTo === undefined ? everybody : typeof sendTo === "string" ? (lines.get(sendTo) ?? newLine(sendTo)) : sendToNames(sendTo),
     parents: parents.length === 0 ? nobody : parents,
     timestamp,
-    metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA)),
+    metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA, LEVELS_ABOVE)),
   };
-  if (instructContent !== undefined) message.instructContent = deepFreeze(jsonRoundTrip(instructContent));
+  if (!isRecord(message.metadata)) throw invalid("metadata", "an object", metadata);
+  if (instructContent !== undefined) message.instructContent = deepFreeze(jsonRoundTrip(instructContent, LEVELS_ABOVE));
   return Object.freeze(message);
+}
+
+/** Levels of nesting that an event, a memory or a snapshot puts around what a message carries: what can be made can be written. */
+const LEVELS_ABOVE = 20;
+
+function invalid(field: string, expected: string, came: unknown): UsageError {
+  return new UsageError("MESSAGE_INVALID", `Expected the ${field} of a message to be ${expected}, got ${valueText(came)}.`);
 }
 
 /** Messages whose maker named no cause: inside an activation its action becomes the cause. */
@@ -161,38 +227,62 @@ export function isMessage(value: unknown): value is Message {
   return typeof value === "object" && value !== null && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
 }
 
-/** Guards every boundary a message crosses from outside. Fills what older forms lack; refuses a newer version. */
+/** @throws UsageError `MESSAGE_INVALID` for what has not the shape of a message. @internal */
+export function assertMessage(value: unknown): asserts value is Message {
+  if (isMessage(value)) return;
+  throw new UsageError("MESSAGE_INVALID", `Expected a message, got ${valueText(value)}. Make one with createMessage(text).`);
+}
+
+/** What a caller means by a message or an id. @throws UsageError `MESSAGE_INVALID` for what is neither. @internal */
+export function meantMessage(target: Message | string): Message | string {
+  if (typeof target !== "string") assertMessage(target);
+  return target;
+}
+
+/**
+ * Guards every boundary a message crosses from outside. Fills what older forms lack, reads the form that MetaGPT writes (`cause_by`,
+ * `sent_from`, `send_to`, `instruct_content`), and refuses a newer version, or a field that is there in both forms and differs.
+ */
 export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
-  z
-    .object({
-      v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
-      id: z.string().nullish(),
-      content: z.string(),
-      instructContent: z.unknown().optional(),
-      role: z.enum(["system", "user", "assistant", "tool"]).default("user"),
-      causeBy: z.string().nullish(),
-      sentFrom: z.string().nullish(),
-      sendTo: z.array(z.string()).nullish(),
-      parents: z.array(z.string()).nullish(),
-      timestamp: z.number().nullish(),
-      metadata: z.record(z.string(), z.unknown()).nullish(),
-    })
-    .transform(({ v: _version, ...fields }, ctx) => {
-      try {
-        return createMessage(fields.content, present(fields) as MessageFields);
-      } catch (error) {
-        ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : "not a message" });
-        return z.NEVER;
-      }
-    }),
+  z.preprocess(
+    (wire, ctx) => {
+      const own = ownForm(wire);
+      if (!("fault" in own)) return own.wire;
+      ctx.addIssue({ code: "custom", message: own.fault, path: [own.field] });
+      return z.NEVER;
+    },
+    z
+      .object({
+        v: z.literal(MESSAGE_VERSION, { error: "a message of a newer version; update this program to read it" }).optional(),
+        id: z.string().nullish(),
+        content: z.string(),
+        instructContent: z.unknown().optional(),
+        role: z.string().min(1).nullish(),
+        causeBy: z.string().nullish(),
+        sentFrom: z.string().nullish(),
+        sendTo: z.array(z.string()).nullish(),
+        parents: z.array(z.string()).nullish(),
+        timestamp: z.number().nullish(),
+        metadata: z.record(z.string(), z.unknown()).nullish(),
+      })
+      .transform(({ v: _version, ...fields }, ctx) => {
+        try {
+          return createMessage(fields.content, present(fields) as MessageFields);
+        } catch (error) {
+          ctx.addIssue({ code: "custom", message: error instanceof Error ? error.message : "not a message" });
+          return z.NEVER;
+        }
+      }),
+  ),
 );
 
 /**
- * Reads a message from its wire form (see {@link serializeMessage}).
+ * Reads a message from its wire form (see {@link serializeMessage}), or from the one MetaGPT writes.
  *
  * @throws UsageError `MESSAGE_INVALID` naming the fields that do not fit.
  */
 export function parseMessage(wire: unknown): Message {
+  takes("parseMessage", "message", wire, readable);
   const parsed = MessageSchema.safeParse(wire);
   if (parsed.success) return parsed.data;
   throw new UsageError("MESSAGE_INVALID", `Expected a message, got something else: ${z.prettifyError(parsed.error)}`);
@@ -200,6 +290,7 @@ export function parseMessage(wire: unknown): Message {
 
 /** The wire form of a message: its fields and the version. */
 export function serializeMessage(message: Message): Message & { readonly v: number } {
+  takes("serializeMessage", "message", message, readable);
   return { v: MESSAGE_VERSION, ...message };
 }
 

@@ -2,24 +2,26 @@ import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
 import { OutputError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { StepDoor, StepPort } from "../kernel/step.ts";
-import { boundedRequest, callModel, type CallPolicy, type DeltaInfo } from "./call.ts";
+import type { StepDoor, StepPort, StepSpec, StepTry } from "../kernel/step.ts";
+import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
+import { type CallMeter, MeteredAttempts } from "./call-meter.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { addUsage } from "./usage.ts";
 import { askAgain, issueLine, type OutputIssue, promptFor, readReply, withLadder } from "./structured-output.ts";
+import { infoOf, LastTold, type TextListener, ToldText } from "./told-text.ts";
 
 /** What a question to a model passes on its way, whatever it asks. */
-export interface AskedThrough {
+export interface AskedThrough extends TextListener {
   readonly steps: StepPort;
   readonly model: ChatModel;
   /** How calls are made: clock, retries, limits, prices, timeouts. None of it is part of the step's address. */
   readonly policy: CallPolicy;
   /** Stops this question alone; the step's own signal always counts. */
   readonly signal?: AbortSignal | undefined;
-  /** Text as it comes; an answer from the record comes in one piece. */
-  readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
+  /** Told of the tries of this call. */
+  readonly meter?: CallMeter | undefined;
 }
 
 /** One question to a model, through the door every side effect passes. */
@@ -61,7 +63,8 @@ export function chatStep(request: ChatRequest, way: AskedThrough): Promise<ChatR
 /**
  * A model's answer: its text, or with `schema` the value read from it.
  *
- * A reply that does not fit is mended here if it can be, and else asked for once more in a second step that shows what is wrong.
+ * A reply that does not fit is mended here if it can be, and else asked for once more in a second step that shows what is wrong. Its text
+ * is told to be void.
  *
  * @throws OutputError `OUTPUT_INVALID` when the second reply does not fit either; its data keeps text, issues and usage.
  * @throws UsageError `SCHEMA_UNSUPPORTED` for a schema that JSON cannot carry.
@@ -75,10 +78,12 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
   let messages = input.messages;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
   for (let n = 0; ; n++) {
-    const reply = await recordedCall({ ...input, messages, schema: undefined }, input, output, n > 0);
+    const way = new LastTold(input, input.policy.logger);
+    const reply = await recordedCall({ ...input, messages, schema: undefined }, { ...input, ...way.listener }, output, n > 0);
     usage = addUsage(usage, reply.usage);
     const read = readReply(reply.content, input.schema, output);
     if (read.ok) return read.value;
+    way.takeBack();
     if (n === REASKS) throw outputError(input.model.id, reply.content, read.issues, usage);
     input.policy.logger?.warn(`${input.model.id}: a reply did not fit and is asked for again. ${issuesText(read.issues, 3)}`);
     messages = askAgain(messages, output, reply.content, read.issues);
@@ -100,18 +105,20 @@ function recordedCall(asked: Asked, way: AskedThrough, output: OutputSchema | un
 
 /** @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID` */
 function callAsStep(asked: Asked, way: AskedThrough, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
-  const { model, policy, steps, onDelta } = way;
+  const { model, policy, steps } = way;
   if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
   const request = boundedRequest(model, requestOf(asked, model), policy.prices);
   const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
-  let live = false;
-  const answered = steps.step({ kind: "model", name: model.id, request: address, metered: true }, (door) => {
-    live = true;
+  const spec: StepSpec = { kind: "model", name: model.id, request: address, metered: true };
+  if (way.onDelta === undefined) return steps.step(spec, (door) => liveCall(way, door, request, output, schemaTold));
+  let isLive = false;
+  let given: StepTry = { act: "", key: "", try: 1 };
+  const effect = (door: StepDoor): Promise<ChatResponse> => {
+    isLive = true;
     return liveCall(way, door, request, output, schemaTold);
-  });
-  if (onDelta === undefined) return answered;
-  return answered.then((reply) => {
-    if (!live && reply.content !== "") onDelta(reply.content, { try: 1 });
+  };
+  return steps.step({ ...spec, onRecorded: (by) => (given = by) }, effect).then((reply) => {
+    if (!isLive && reply.content !== "") new ToldText(way, policy.logger, () => infoOf(given)).tell(reply.content);
     return reply;
   });
 }
@@ -124,7 +131,8 @@ function liveCall(
   schemaTold: boolean,
 ): Promise<ChatResponse> {
   const signal = way.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(way.signal, door.signal);
-  const deps = { ...way.policy, attempts: door.attempts, signal, onDelta: way.onDelta };
+  const attempts = way.meter === undefined ? door.attempts : new MeteredAttempts(door.attempts, way.meter);
+  const deps = { ...way.policy, attempts, signal, onDelta: way.onDelta, onVoid: way.onVoid };
   if (output === undefined) return callModel(way.model, request, deps);
   return withLadder(way.model, output, (rung) => {
     const messages = schemaTold ? request.messages : promptFor(request.messages, output, rung);

@@ -12,16 +12,12 @@ import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
 import { costOf, DEFAULT_MAX_TOKENS, holdFor, type ModelPrice, priceOf, type PriceTable } from "./price.ts";
 import { defaultRetry, retryDelay, type RetryPolicy } from "./retry.ts";
+import { infoOf, type TextListener, ToldText } from "./told-text.ts";
 
 /** Longest silence between two pieces of an answer, the first included, in milliseconds. */
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
 /** Longest time for a whole call, all its tries and the waits between them, in milliseconds. */
 export const DEFAULT_CALL_TIMEOUT = 600_000;
-
-/** Which try a piece of text belongs to: a failed try's text is void when the next one starts. */
-export interface DeltaInfo {
-  readonly try: number;
-}
 
 /** How calls are made, the same for all calls of a run. */
 export interface CallPolicy {
@@ -43,12 +39,10 @@ export interface CallPolicy {
 }
 
 /** What one call is given besides its request. */
-export interface CallDeps extends CallPolicy {
+export interface CallDeps extends CallPolicy, TextListener {
   /** Told of every try before it starts and after it ended. */
   readonly attempts: Attempts;
   readonly signal: AbortSignal | Ending;
-  /** Text as it comes. */
-  readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
 }
 
 /** The request as it may be sent: where a price is known, its reply has a bound, or no hold would be one. */
@@ -126,14 +120,14 @@ async function limitedTry(call: Call, limits: ModelLimits, n: number, timeLeft: 
 /** @param begins told when the money is reserved and the model is about to be asked */
 async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => void): Promise<Tried> {
   const { deps, ending, model, request } = call;
-  await deps.attempts.open(call.hold);
+  await deps.attempts.open(call.hold, { unpriced: call.price === undefined });
   if (ending.ended !== undefined) {
     deps.attempts.settle({ cost: 0, basis: "none" });
     throw interruptionBy(ending.ended.reason);
   }
   begins?.();
   const started = deps.clock.now();
-  const onText = textSink(deps, n);
+  const told = new ToldText(deps, deps.logger, () => infoOf(deps.attempts.current ?? { act: "", key: "", try: n }));
   let answer: ChatResponse;
   try {
     answer = await attempt(model, request, {
@@ -141,22 +135,23 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
       clock: deps.clock,
       idleTimeout: deps.idleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       timeLeft,
-      ...(onText === undefined ? {} : { onText }),
+      ...(deps.onDelta === undefined ? {} : { onText: (text) => told.tell(text) }),
     });
   } catch (error) {
     const failed = error instanceof Error ? error : new Error(String(error));
     deps.attempts.settle({ ...failedSettlement(call, failed), error: failed });
+    told.takeBack();
     if (failed instanceof ControlError) throw failed;
     return { ok: false, error: failed, took: deps.clock.now() - started };
   }
-  const told = soundUsage(answer.usage);
-  const usage = told ?? estimateUsage(request, answer);
-  const outcome = settlement(call, told, usage);
+  const counted = soundUsage(answer.usage);
+  const usage = counted ?? estimateUsage(request, answer);
+  const outcome = settlement(call, counted, usage);
   deps.attempts.settle(outcome);
   if (outcome.cost !== undefined && outcome.cost > call.hold) {
     deps.logger?.warn(`${model.id}: a call cost ${outcome.cost} micro-dollars, more than the ${call.hold} reserved for it.`);
   }
-  return { ok: true, reply: told === undefined ? { ...answer, usage } : answer };
+  return { ok: true, reply: counted === undefined ? { ...answer, usage } : answer };
 }
 
 function settlement(call: Call, told: Usage | undefined, usage: Usage): AttemptOutcome {
@@ -206,22 +201,6 @@ function estimateTokens(request: ChatRequest): number {
     return text;
   });
   return Math.ceil(canonicalJson({ ...request, messages }).length / 4) + 1_000 * pictures;
-}
-
-/** A listener that throws loses the rest of the text; it must not cost the answer. */
-function textSink(deps: CallDeps, n: number): ((text: string) => void) | undefined {
-  const { onDelta, logger } = deps;
-  if (onDelta === undefined) return undefined;
-  let broken = false;
-  return (text) => {
-    if (broken) return;
-    try {
-      onDelta(text, { try: n });
-    } catch (error) {
-      broken = true;
-      logger?.warn(`onDelta threw and gets no more of this try: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  };
 }
 
 async function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
+import { aText, object, orNothing, readable, takes } from "../kernel/argument.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import { deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
+import { canonicalJson, deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
@@ -52,21 +53,34 @@ interface ChatMessageFactories {
  * @throws UsageError `CHAT_MESSAGE_INVALID` for content that is no text, and for pictures and calls that are none.
  */
 export const ChatMessage: ChatMessageFactories = {
-  user: (content, more) =>
-    more === undefined && isText(content) ? frozen({ role: "user", content }) : parseChatMessage({ role: "user", content, ...more }),
+  user(content, more) {
+    takes("ChatMessage.user", "what goes with the content", more, orNothing(object("an object")));
+    return more === undefined && isText(content) ? frozen({ role: "user", content }) : parseChatMessage({ role: "user", content, ...more });
+  },
   system: (content) => (isText(content) ? frozen({ role: "system", content }) : parseChatMessage({ role: "system", content })),
   assistant: (content) => (isText(content) ? frozen({ role: "assistant", content }) : parseChatMessage({ role: "assistant", content })),
-  tool({ content, name, toolCallId, images }) {
+  tool(answer) {
+    takes("ChatMessage.tool", "what it is made of", answer, object("an object with content, name and toolCallId"));
+    const { content, name, toolCallId, images } = answer;
     const isPlain = images === undefined && isText(content) && isText(name) && isText(toolCallId);
     const message = { role: "tool", content, name, toolCallId } as const;
     return isPlain ? frozen(message) : parseChatMessage({ ...message, images });
   },
   fromToolCalls(calls, content = "") {
+    takes("ChatMessage.fromToolCalls", "calls", calls, readable);
+    if (!Array.isArray(calls) || !calls.every(hasFunction))
+      return parseChatMessage({ role: "assistant", content, toolCalls: calls ?? "none" });
     const toolCalls = withOwnIds(calls);
     const message: ChatMessage = content === "" ? { role: "assistant", toolCalls } : { role: "assistant", content, toolCalls };
     return toolCalls.length > 0 && isText(content) && toolCalls.every(isPlainCall) ? frozen(message) : parseChatMessage(message);
   },
 };
+
+/** Whether a value has the place where a call names its tool. Programs without types, and servers, leave it out. */
+export function hasFunction(call: unknown): boolean {
+  const { function: wanted } = (call ?? {}) as { readonly function?: unknown };
+  return typeof wanted === "object" && wanted !== null;
+}
 
 function isText(value: unknown): boolean {
   return typeof value === "string";
@@ -111,16 +125,50 @@ const messageShape = lazily(() => {
   });
 });
 
+/** OpenAI's own names of fields, where they differ: `tool_calls`, with `extra_content` in each call. */
+function ownNames(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("tool_calls" in value || "tool_call_id" in value)) return value;
+  const { tool_calls: given, tool_call_id: answered, ...rest } = value as { readonly [field: string]: unknown };
+  const calls = Array.isArray(given) ? given.map(ownCall) : given;
+  return {
+    ...rest,
+    ...(given === undefined ? {} : { toolCalls: sameOf("tool_calls", rest["toolCalls"], calls) }),
+    ...(answered === undefined ? {} : { toolCallId: sameOf("tool_call_id", rest["toolCallId"], answered) }),
+  };
+}
+
+function ownCall(call: unknown): unknown {
+  if (typeof call !== "object" || call === null || !("extra_content" in call)) return call;
+  const { extra_content: extra, ...rest } = call as { readonly [field: string]: unknown };
+  return { ...rest, ...(extra === undefined || extra === null ? {} : { extra }) };
+}
+
+/** @throws UsageError `CHAT_MESSAGE_INVALID`, also for a value that throws when it is looked at: telling what is wrong with it looks too */
+function readAs(value: unknown): z.infer<ReturnType<typeof messageShape>> {
+  try {
+    const parsed = messageShape().safeParse(ownNames(value));
+    if (parsed.success) return parsed.data;
+    throw notAMessage(z.prettifyError(parsed.error).slice(0, MOST_TOLD));
+  } catch (error) {
+    throw error instanceof UsageError ? error : notAMessage("a value that cannot be read");
+  }
+}
+
+/** Nobody knows which of two was meant. @throws UsageError `CHAT_MESSAGE_INVALID` */
+function sameOf(name: string, own: unknown, theirs: unknown): unknown {
+  if (own === undefined || own === null || canonicalJson(own) === canonicalJson(theirs ?? null)) return theirs;
+  throw notAMessage(`it says ${name} twice, under two names, and not the same`);
+}
+
 /**
- * A chat message from a value of unknown origin: the fields it has, without empty ones, frozen through and through.
+ * A chat message from a value of unknown origin: the fields it has, without empty ones, frozen through and through. OpenAI's own form, with
+ * `tool_calls` and `tool_call_id`, is read too.
  *
  * @throws UsageError `CHAT_MESSAGE_INVALID` when it is none, or when a tool's message does not say which call it answers.
  */
 export function parseChatMessage(value: unknown): ChatMessage {
   if (isParsedMessage(value)) return value;
-  const parsed = messageShape().safeParse(value);
-  if (!parsed.success) throw notAMessage(z.prettifyError(parsed.error).slice(0, MOST_TOLD));
-  const { role, content, toolCalls, name, toolCallId, images } = parsed.data;
+  const { role, content, toolCalls, name, toolCallId, images } = readAs(value);
   if (role === "tool" && typeof toolCallId !== "string") throw notAMessage("a tool's message has the toolCallId of the call it answers");
   if (role !== "assistant" && toolCalls !== undefined && toolCalls !== null) throw notAMessage(`a message of role ${role} calls no tools`);
   const message: ChatMessage = deepFreeze({
@@ -174,6 +222,7 @@ function wireForm({ function: { name, arguments: given }, extra }: ToolCall, id:
  */
 export function joinMessages(...parts: readonly (ChatMessage | readonly ChatMessage[])[]): ChatMessage[] {
   return parts.flatMap((part, index) => {
+    takes("joinMessages", "what is joined", part, readable);
     const list = Array.isArray(part) ? (part as readonly ChatMessage[]) : [part as ChatMessage];
     if (list.every(isMessage)) return list;
     throw new UsageError(
@@ -184,16 +233,20 @@ export function joinMessages(...parts: readonly (ChatMessage | readonly ChatMess
 }
 
 function isMessage(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "role" in value;
+  return typeof value === "object" && value !== null && typeof (value as { readonly role?: unknown }).role === "string";
 }
 
 /**
  * A message as a model reads it: who said it and what. Ids, times and run ids never reach a prompt, or every fork would pay again.
- * A tool's message is given as the user's: outside a tool call no server accepts the role "tool".
+ * Every role but "system" and "assistant" is given as the user's: no server knows others, or "tool" outside a tool call.
  */
 export function toChat(message: Message): ChatMessage {
-  const role = message.role === "tool" ? "user" : message.role;
-  return { role, content: renderForPrompt(message) };
+  takes("toChat", "message", message, object("a message", { role: aText, content: aText, sentFrom: aText }));
+  return { role: chatRoleOf(message.role), content: renderForPrompt(message) };
+}
+
+function chatRoleOf(role: string): ChatMessage["role"] {
+  return role === "system" || role === "assistant" ? role : "user";
 }
 
 /** `sender: content`, or the content alone when nobody is named. */

@@ -56,7 +56,7 @@ export interface ChatRequest {
   readonly extra?: Readonly<Record<string, Json>>;
 }
 
-/** Why a reply ended. */
+/** Why a reply ended. `length`: it was cut. A cut reply without tool calls is an error; of one with calls the last call may not be whole. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** Tokens of one call. */

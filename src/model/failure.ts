@@ -9,6 +9,7 @@ import { redact } from "./redact.ts";
  * | `MODEL_AUTH` | no key, a wrong key, or a key without rights | no |
  * | `MODEL_QUOTA` | the account has no credit left | no |
  * | `MODEL_NOT_FOUND` | the server has no such model or path | no |
+ * | `MODEL_REDIRECTED` | the server sends the request elsewhere; it did not go there | no |
  * | `MODEL_BAD_REQUEST` | the server refused the request as it is | no |
  * | `MODEL_CONTEXT_OVERFLOW` | the request is longer than the model can read | no |
  * | `MODEL_FORMAT_UNSUPPORTED` | the server cannot enforce the reply format asked for | no; the next one down may work |
@@ -31,6 +32,7 @@ const retryableByCode = {
   MODEL_AUTH: false,
   MODEL_QUOTA: false,
   MODEL_NOT_FOUND: false,
+  MODEL_REDIRECTED: false,
   MODEL_BAD_REQUEST: false,
   MODEL_CONTEXT_OVERFLOW: false,
   MODEL_FORMAT_UNSUPPORTED: false,
@@ -100,6 +102,7 @@ const REFUSED_BEFORE: ReadonlySet<string> = new Set([
   "MODEL_AUTH",
   "MODEL_QUOTA",
   "MODEL_NOT_FOUND",
+  "MODEL_REDIRECTED",
   "MODEL_BAD_REQUEST",
   "MODEL_CONTEXT_OVERFLOW",
   "MODEL_FORMAT_UNSUPPORTED",

@@ -1,5 +1,5 @@
 import type { Json } from "../kernel/json.ts";
-import { MAX_DEPTH, readValue, type UnreadableReason } from "./json-reader.ts";
+import { type ClosedJson, MAX_DEPTH, readValue, type UnreadableReason } from "./json-reader.ts";
 
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
@@ -25,6 +25,8 @@ export interface BrokenJson {
   readonly end: number;
   /** Where reading failed. */
   readonly at: number;
+  /** What it is when nothing but the braces of its objects is missing at the end. */
+  readonly closed?: ClosedJson;
 }
 
 /** What a text holds: its JSON values, longest first, and the longest part that looks like JSON and is none. */
@@ -35,7 +37,7 @@ export interface JsonInText {
 
 /**
  * Finds JSON objects and arrays in a model's words: bare, fenced, or with prose around them. Each is read, and mended where it can be,
- * by {@link readValue}; what is missing is never added: a text that ends inside a value is `truncated`.
+ * by {@link readValue}; a text that ends inside a value is `truncated`, whatever it would be with its missing braces.
  *
  * Every character is read at most three times and every bracket tried at most once, whatever the text: prose is passed over, and a
  * broken part is skipped as a whole, so that nothing inside it is taken for an answer.
@@ -62,7 +64,7 @@ export function findJson(text: string): JsonInText {
       position = Math.max(read.at, start + 1);
     } else {
       const end = read.reason === "truncated" ? text.length : closingOf(text, start);
-      const part = { reason: read.reason, start, end, at: read.at };
+      const part = { reason: read.reason, start, end, at: read.at, ...(read.closed === undefined ? {} : { closed: read.closed }) };
       if (broken === undefined || end - start > broken.end - broken.start) broken = part;
       position = end;
     }

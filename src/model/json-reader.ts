@@ -10,17 +10,29 @@ export type UnreadableReason = "truncated" | "malformed" | "too deep";
 export type ReadValue =
   | { readonly ok: true; readonly value: Json; readonly end: number }
   /** `prose`: it failed before anything in it looked like data. */
-  | { readonly ok: false; readonly reason: UnreadableReason | "prose"; readonly at: number };
+  | { readonly ok: false; readonly reason: UnreadableReason | "prose"; readonly at: number; readonly closed?: ClosedJson };
+
+/** A value whose text ends behind a whole member, before its objects are closed: what it is when nothing but their braces is missing. */
+export interface ClosedJson {
+  readonly value: Json;
+  /** The keys from the root to the innermost object that was left open. All objects on the way were. */
+  readonly path: readonly string[];
+}
 
 /**
  * Reads the value that begins at `start`. Mends what can be mended without guessing: byte order marks, comments, trailing commas, single
- * quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes. Never adds what is missing. `__proto__` keys are dropped.
+ * and triple quotes, bare keys, Python's literals, raw line breaks in strings, invalid escapes, a comma that is missing at the end of a
+ * line, the brace of an object that is missing before the bracket of its list. `__proto__` keys are dropped.
+ *
+ * A text that ends inside a value is `truncated`. Where it ends behind a whole member of an object, and no list is open, `closed` tells
+ * what it would be with the missing braces: whether more was to come is for the caller to judge.
  */
 export function readValue(text: string, start: number): ReadValue {
   const reader = new Reader(text, start);
   try {
     const value = reader.value(0);
-    return { ok: true, value, end: reader.position };
+    if (reader.open === undefined) return { ok: true, value, end: reader.position };
+    return { ok: false, reason: "truncated", at: reader.position, closed: { value, path: reader.open } };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     const reason = error.reason === "malformed" && !reader.sawData ? "prose" : error.reason;
@@ -49,6 +61,12 @@ const WORD = /[A-Za-z_$][\w$-]*/y;
 const KEY = /[\w$-]+/y;
 /** Everything in a string up to its end or an escape. */
 const PLAIN = { '"': /[^"\\]*/y, "'": /[^'\\]*/y } as const;
+/** A fence that closes at the end of the text: nothing was to come. */
+const CLOSING_FENCE = /```\s*$/y;
+/** What a value of a list begins with where its comma may be missing. */
+const BEGINS_VALUE = /["'{[]/;
+/** What a key begins with where the comma before it may be missing. */
+const BEGINS_KEY = /["']/;
 const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["true", true],
   ["True", true],
@@ -75,16 +93,20 @@ class Reader {
   position: number;
   /** True once an element or a quoted key with its colon was read: from here on it is meant as data. */
   sawData = false;
+  /** Set when the text has ended behind a whole member: the keys from the object that is being read to the innermost one. */
+  open: string[] | undefined;
+  /** Where the number ends that was read last: at the end of the text more digits may have followed. */
+  #numberEnd = -1;
 
   constructor(text: string, start: number) {
     this.#text = text;
     this.position = start;
   }
 
-  value(depth: number): Json {
+  value(depth: number, isItem = false): Json {
     if (depth > MAX_DEPTH) throw new Unreadable("too deep", this.position);
     const char = this.#peek();
-    if (char === "{") return this.#object(depth);
+    if (char === "{") return this.#object(depth, isItem);
     if (char === "[") return this.#array(depth);
     if (char === '"' || char === "'") return this.#string(char);
     const number = this.#match(NUMBER);
@@ -98,7 +120,8 @@ class Reader {
     return literal;
   }
 
-  #object(depth: number): Json {
+  /** @param isItem whether it stands in a list */
+  #object(depth: number, isItem: boolean): Json {
     const members: [string, Json][] = [];
     this.position++;
     for (;;) {
@@ -109,11 +132,21 @@ class Reader {
       this.position++;
       if (quoted) this.sawData = true;
       const value = this.value(depth + 1);
+      const end = this.position;
       this.sawData = true;
       if (key !== "__proto__") members.push([key, value]);
-      if (!this.#comma("}")) break;
+      if (this.open !== undefined) {
+        this.open.unshift(key);
+        break;
+      }
+      if (this.#endsHere()) {
+        this.open = [];
+        break;
+      }
+      if (!this.#comma(isItem ? "}]" : "}", BEGINS_KEY, end)) break;
     }
-    this.position++;
+    // The bracket of the list it stands in closes the object too.
+    if (this.open === undefined && !(isItem && this.#text[this.position] === "]")) this.position++;
     return Object.fromEntries(members);
   }
 
@@ -122,21 +155,41 @@ class Reader {
     this.position++;
     for (;;) {
       if (this.#peek() === "]") break;
-      items.push(this.value(depth + 1));
+      items.push(this.value(depth + 1, true));
+      // Of a list nobody knows how many items were to come.
+      if (this.open !== undefined) throw new Unreadable("truncated", this.position);
+      const end = this.position;
       this.sawData = true;
-      if (!this.#comma("]")) break;
+      if (!this.#comma("]", BEGINS_VALUE, end)) break;
     }
     this.position++;
     return items;
   }
 
-  /** True after a comma; false before the closing bracket. */
-  #comma(closing: string): boolean {
+  /**
+   * True after a comma, or where a line break stands in its place; false before what closes the value.
+   *
+   * @param end where the last value ended
+   */
+  #comma(closing: string, next: RegExp, end: number): boolean {
     const char = this.#peek();
-    if (char === closing) return false;
-    if (char !== ",") throw this.#unexpected();
-    this.position++;
+    if (closing.includes(char)) return false;
+    if (char === ",") {
+      this.position++;
+      return true;
+    }
+    const isNewLine = this.#text.slice(end, this.position).includes("\n");
+    if (!isNewLine || !next.test(char)) throw this.#unexpected();
     return true;
+  }
+
+  /** Whether the text ends behind a member of an object that was read whole. */
+  #endsHere(): boolean {
+    if (this.#numberEnd === this.#text.length) return false;
+    this.#skip();
+    if (this.position === this.#text.length) return true;
+    CLOSING_FENCE.lastIndex = this.position;
+    return CLOSING_FENCE.test(this.#text);
   }
 
   #key(): string {
@@ -148,16 +201,27 @@ class Reader {
   }
 
   #string(quote: '"' | "'"): string {
+    const triple = quote.repeat(3);
+    const isTriple = this.#text.startsWith(triple, this.position);
+    const mark = isTriple ? triple : quote;
     const pieces: string[] = [];
-    this.position++;
+    this.position += mark.length;
     for (;;) {
       pieces.push(this.#match(PLAIN[quote]) ?? "");
       const char = this.#text[this.position];
       if (char === undefined) throw new Unreadable("truncated", this.position);
+      if (char === quote && (!isTriple || this.#endsTriple(triple, quote))) {
+        this.position += mark.length;
+        return pieces.join("");
+      }
       this.position++;
-      if (char === quote) return pieces.join("");
-      pieces.push(this.#escape());
+      pieces.push(char === quote ? quote : this.#escape());
     }
+  }
+
+  /** Of more than three quotes that follow each other the last three are the end. */
+  #endsTriple(triple: string, quote: string): boolean {
+    return this.#text.startsWith(triple, this.position) && this.#text[this.position + triple.length] !== quote;
   }
 
   /** What stands behind a backslash. An escape that JSON does not know was meant as it is written. */
@@ -177,17 +241,24 @@ class Reader {
   #number(digits: string): number {
     const number = Number(digits);
     if (!Number.isFinite(number)) throw new Unreadable("malformed", this.position);
+    this.#numberEnd = this.position;
     return number;
   }
 
   /** The next character that is neither space nor comment. */
   #peek(): string {
+    this.#skip();
+    const char = this.#text[this.position];
+    if (char === undefined) throw new Unreadable("truncated", this.position);
+    return char;
+  }
+
+  /** Passes over spaces and comments. */
+  #skip(): void {
     for (;;) {
       this.#match(SPACE);
-      const char = this.#text[this.position];
-      if (char === undefined) throw new Unreadable("truncated", this.position);
-      if (char === "/" && this.#text[this.position + 1] === "*") this.#blockComment();
-      else if (this.#match(LINE_COMMENT) === undefined) return char;
+      if (this.#text.startsWith("/*", this.position)) this.#blockComment();
+      else if (this.#match(LINE_COMMENT) === undefined) return;
     }
   }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, type JsonObject, unchanging } from "../kernel/json.ts";
+import { versionFault } from "./zod-schema.ts";
 
 /** What a reply must look like: for prompts and addresses, for the wire, and for reading back. */
 export interface OutputSchema {
@@ -12,18 +13,22 @@ export interface OutputSchema {
   readonly wrapped: boolean;
 }
 
-type Node = { readonly [key: string]: Json };
+/** A schema, or a part of one. */
+export type Node = { readonly [key: string]: Json };
 
 const cache = new WeakMap<z.ZodType, OutputSchema>();
 
 /**
  * The JSON Schemas of a zod schema.
  *
- * @throws UsageError `SCHEMA_UNSUPPORTED` for types that JSON cannot carry: dates, maps, bigints, functions, custom classes.
+ * @throws UsageError `SCHEMA_UNSUPPORTED` for types that JSON cannot carry: dates, maps, bigints, functions, custom classes; and for what is
+ * no schema of zod 4.
  */
 export function outputSchema(schema: z.ZodType): OutputSchema {
   const known = cache.get(schema);
   if (known !== undefined) return known;
+  const fault = versionFault(schema);
+  if (fault !== undefined) throw new UsageError("SCHEMA_UNSUPPORTED", `Expected ${fault.expected}, got ${fault.got}. ${fault.todo}`);
   const made = makeOutputSchema(schema);
   cache.set(schema, made);
   return made;
@@ -190,7 +195,7 @@ function strip(value: Json, nodes: readonly Node[], root: Node): Json {
 }
 
 /** The plain schemas behind references and unions, each once. */
-function leaves(nodes: readonly Node[], root: Node): Node[] {
+export function leaves(nodes: readonly Node[], root: Node): Node[] {
   const seen = new Set<Node>();
   const found: Node[] = [];
   const open = [...nodes];
@@ -207,7 +212,7 @@ function leaves(nodes: readonly Node[], root: Node): Node[] {
 }
 
 /** Those of the schemas that the value can be meant for; all of its type when it fits none, for a wrong reply is read all the same. */
-function fitting(nodes: readonly Node[], value: Json, root: Node): readonly Node[] {
+export function fitting(nodes: readonly Node[], value: Json, root: Node): readonly Node[] {
   const fits = nodes.filter((node) => isShapeOf(node, value, root));
   return fits.length > 0 ? fits : nodes.filter((node) => node["type"] === (Array.isArray(value) ? "array" : "object"));
 }
@@ -246,7 +251,7 @@ function resolve(ref: string, root: Node): Json | undefined {
   return ref.startsWith("#/$defs/") ? asNode(root["$defs"] ?? {})[ref.slice("#/$defs/".length)] : undefined;
 }
 
-function childNodes(list: readonly (Json | undefined)[]): Node[] {
+export function childNodes(list: readonly (Json | undefined)[]): Node[] {
   return list.filter((item): item is Node => typeof item === "object" && item !== null && !Array.isArray(item));
 }
 
@@ -254,15 +259,15 @@ function asNode(value: Json): Node {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Node) : {};
 }
 
-function propertiesOf(node: Node): Node {
+export function propertiesOf(node: Node): Node {
   return asNode(node["properties"] ?? {});
 }
 
-function isList(value: Json | undefined): value is readonly Json[] {
+export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-function listOf(value: Json | undefined): readonly Json[] {
+export function listOf(value: Json | undefined): readonly Json[] {
   return isList(value) ? value : [];
 }
 

@@ -25,8 +25,16 @@ export interface LedgerRecord {
   readonly spent: number;
   readonly unpriced: number;
   readonly usage: UsageSum;
-  /** Key and amount, in the order opened. */
-  readonly open: readonly (readonly [string, number])[];
+  /** Key and amount, in the order opened; those without a known price say so. */
+  readonly open: readonly (readonly [string, number] | readonly [string, number, "unpriced"])[];
+}
+
+/** Tokens of no call. */
+export const NO_USAGE_SUM: UsageSum = Object.freeze({ inputTokens: 0, outputTokens: 0, cachedTokens: 0, estimated: false });
+
+interface OpenHold {
+  readonly amount: MicroUsd;
+  readonly isUnpriced: boolean;
 }
 
 /**
@@ -35,15 +43,16 @@ export interface LedgerRecord {
  *
  * L1 spent is the sum of settled costs and held the sum of open holds, nothing else. L2 a key has one open hold at a time; settling
  * closes it, and settling what is not open is an error. L3 amounts are whole and never negative. L4 an unknown cost adds one to
- * `unpriced` and nothing to `spent`; what settles at its hold has a known cost. L5 a hold fits when spent + held + hold stays within
+ * `unpriced` and nothing to `spent`, also while its hold is open; what settles at its hold has a known cost. L5 a hold fits when spent + held + hold stays within
  * the budget. L6 a ledger read back from its JSON is the same ledger.
  */
 export class Ledger {
-  readonly #open = new Map<string, MicroUsd>();
+  readonly #open = new Map<string, OpenHold>();
+  #openUnpriced = 0;
   #spent = 0;
   #held = 0;
   #unpriced = 0;
-  #usage: UsageSum = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, estimated: false };
+  #usage: UsageSum = NO_USAGE_SUM;
 
   /** Reads a ledger back. @throws UsageError `LEDGER_KEY` or `LEDGER_AMOUNT` when it is not one. */
   static fromJSON(record: LedgerRecord): Ledger {
@@ -51,7 +60,7 @@ export class Ledger {
     ledger.#spent = whole(record.spent, "spent");
     ledger.#unpriced = whole(record.unpriced, "unpriced");
     ledger.#usage = { ...record.usage };
-    for (const [key, hold] of record.open) ledger.open(key, hold as MicroUsd);
+    for (const [key, hold, unpriced] of record.open) ledger.open(key, hold as MicroUsd, unpriced !== undefined);
     return ledger;
   }
 
@@ -65,9 +74,9 @@ export class Ledger {
     return this.#held as MicroUsd;
   }
 
-  /** How many calls had no known price. */
+  /** How many calls had no known price, those that are open included. */
   get unpriced(): number {
-    return this.#unpriced;
+    return this.#unpriced + this.#openUnpriced;
   }
 
   /** Tokens of everything settled. */
@@ -83,12 +92,14 @@ export class Ledger {
   /**
    * Reserves `hold` micro-dollars under `key`.
    *
+   * @param isUnpriced whether nobody knows what it costs
    * @throws UsageError `LEDGER_KEY` when the key is open already, `LEDGER_AMOUNT` for an amount that is not whole or is negative.
    */
-  open(key: string, hold: MicroUsd): void {
+  open(key: string, hold: MicroUsd, isUnpriced: boolean = false): void {
     if (this.#open.has(key))
       throw new UsageError("LEDGER_KEY", `Expected a key without an open hold, but ${key} has one. Settle it first.`);
-    this.#open.set(key, whole(hold, "a hold"));
+    this.#open.set(key, { amount: whole(hold, "a hold"), isUnpriced });
+    if (isUnpriced) this.#openUnpriced += 1;
     this.#held += hold;
   }
 
@@ -99,21 +110,22 @@ export class Ledger {
    * missing although it settles at its hold.
    */
   settle(key: string, settlement: Settlement): void {
-    const hold = this.#open.get(key);
-    if (hold === undefined) throw new UsageError("LEDGER_KEY", `Expected a key with an open hold, but ${key} has none. Open it first.`);
+    const open = this.#open.get(key);
+    if (open === undefined) throw new UsageError("LEDGER_KEY", `Expected a key with an open hold, but ${key} has none. Open it first.`);
     const { cost, basis, usage } = settlement;
     if (cost === undefined && basis === "hold") {
       throw new UsageError(
         "LEDGER_AMOUNT",
-        `Expected a cost for ${key}, which settles at its hold of ${hold} micro-dollars, but it has none.`,
+        `Expected a cost for ${key}, which settles at its hold of ${open.amount} micro-dollars, but it has none.`,
       );
     }
     const known = cost === undefined ? undefined : whole(cost, "a cost");
     this.#open.delete(key);
-    this.#held -= hold;
+    this.#held -= open.amount;
+    if (open.isUnpriced) this.#openUnpriced -= 1;
     if (known !== undefined) this.#spent += known;
     else if (basis !== "none") this.#unpriced += 1;
-    if (usage !== undefined) this.#usage = addUsage(this.#usage, usage);
+    if (usage !== undefined) this.#usage = addUsageTo(this.#usage, usage);
   }
 
   /** True when `hold` more can be reserved without spent and held passing `budget`. */
@@ -123,15 +135,20 @@ export class Ledger {
 
   /** What is known to be spent, and how many calls have no known price. */
   cost(): Cost {
-    return { known: this.spent, unpriced: this.#unpriced };
+    return { known: this.spent, unpriced: this.unpriced };
   }
 
   toJSON(): LedgerRecord {
-    return { spent: this.#spent, unpriced: this.#unpriced, usage: { ...this.#usage }, open: [...this.#open] };
+    return { spent: this.#spent, unpriced: this.#unpriced, usage: { ...this.#usage }, open: [...this.#open].map(openRecord) };
   }
 }
 
-function addUsage(sum: UsageSum, usage: Usage): UsageSum {
+function openRecord([key, { amount, isUnpriced }]: readonly [string, OpenHold]): LedgerRecord["open"][number] {
+  return isUnpriced ? [key, amount, "unpriced"] : [key, amount];
+}
+
+/** Tokens of several calls together. */
+export function addUsageTo(sum: UsageSum, usage: Usage): UsageSum {
   return {
     inputTokens: sum.inputTokens + usage.inputTokens,
     outputTokens: sum.outputTokens + usage.outputTokens,

@@ -2,6 +2,7 @@ import type PQueue from "p-queue";
 import { abortReason, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 
 /** How much of a model may be used at once and by the minute. What is left out is not limited. */
 export interface LimitOptions {
@@ -38,6 +39,7 @@ export interface ModelLimits {
 }
 
 const WINDOW_MS = 60_000;
+const limitOptions: Known<LimitOptions> = { concurrency: true, requestsPerMinute: true, tokensPerMinute: true };
 
 interface Entry {
   readonly at: number;
@@ -52,14 +54,80 @@ interface Entry {
  * given in the order asked. W4 who stops waiting takes nothing and holds up nobody. The lines are bounded by the calls that
  * activations can have in flight.
  *
- * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0.
+ * Give the same object as `limits` to each team, run and agent that shall share it.
+ *
+ * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0; `OPTION_UNKNOWN`
  */
 export function modelLimits(options: LimitOptions): ModelLimits {
+  checkGivenOptions("modelLimits", options, limitOptions);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || (Number.isFinite(value) && value > 0)) continue;
     throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number above 0, got ${String(value)}. Leave it out for no limit.`);
   }
   return new Limits(options);
+}
+
+/** Whether limits are a shared object and not options. */
+export function isModelLimits(limits: unknown): limits is ModelLimits {
+  return typeof limits === "object" && limits !== null && "acquire" in limits && typeof limits.acquire === "function";
+}
+
+/**
+ * One object for limits that are given as options or as an object.
+ *
+ * @throws UsageError `LIMIT_INVALID`
+ */
+export function sharedLimits(limits: LimitOptions | ModelLimits | undefined): ModelLimits | undefined {
+  return limits === undefined || isModelLimits(limits) ? limits : modelLimits(limits);
+}
+
+/**
+ * Limits that all hold for the same calls: a call waits for a place in each.
+ *
+ * @returns undefined where there are none
+ */
+export function allLimits(...given: readonly (ModelLimits | undefined)[]): ModelLimits | undefined {
+  const different = new Set(given.filter((limits) => limits !== undefined).flatMap((limits) => membersOf(limits)));
+  const [first] = different;
+  return different.size < 2 ? first : new AllLimits([...different].toSorted((a, b) => rankOf(a) - rankOf(b)));
+}
+
+function membersOf(limits: ModelLimits): readonly ModelLimits[] {
+  return limits instanceof AllLimits ? limits.members : [limits];
+}
+
+/** Places are taken in the order in which limits were first used together, whoever uses them, so that no two calls wait for each other. */
+const ranks = new WeakMap<ModelLimits, number>();
+let ranked = 0;
+
+function rankOf(limits: ModelLimits): number {
+  const known = ranks.get(limits);
+  if (known !== undefined) return known;
+  ranked += 1;
+  ranks.set(limits, ranked);
+  return ranked;
+}
+
+class AllLimits implements ModelLimits {
+  readonly members: readonly ModelLimits[];
+
+  constructor(members: readonly ModelLimits[]) {
+    this.members = members;
+  }
+
+  async acquire(request: LimitRequest): Promise<Lease> {
+    const leases: Lease[] = [];
+    const release = (tokens?: number): void => {
+      for (const lease of leases) lease.release(tokens);
+    };
+    try {
+      for (const limits of this.members) leases.push(await limits.acquire(request));
+    } catch (error) {
+      release(0);
+      throw error;
+    }
+    return { release };
+  }
 }
 
 class Limits implements ModelLimits {
@@ -78,6 +146,8 @@ class Limits implements ModelLimits {
     throwIfAborted(signal);
     this.#lines ??= openLines(this.#options.concurrency ?? Infinity);
     const { places, gate } = await this.#lines;
+    // It may have aborted in that very turn, and a signal tells it once.
+    throwIfAborted(signal);
     const leave = await inLine(() => takePlace(places, signal), signal);
     const window = this.#window;
     if (window === undefined) return once(leave);

@@ -1,3 +1,5 @@
+import { valueText } from "../kernel/value-text.ts";
+import { aNumber, object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 declare const microUsd: unique symbol;
@@ -12,7 +14,7 @@ export type MicroUsd = number & { readonly [microUsd]: true };
  */
 export function usd(dollars: number): MicroUsd {
   if (!Number.isFinite(dollars) || dollars < 0) {
-    throw new UsageError("MONEY_INVALID", `Expected an amount of dollars of 0 or more, got ${dollars}.`);
+    throw new UsageError("MONEY_INVALID", `Expected an amount of dollars of 0 or more, got ${valueText(dollars)}.`);
   }
   return Math.ceil(Number((dollars * 1_000_000).toFixed(3))) as MicroUsd;
 }
@@ -25,11 +27,13 @@ export interface Cost {
 
 /** `$0.0123`, `$?` when nothing is known, `$0.0123 + $?` when part is. Never `$0` for an unknown price. */
 export function formatCost(cost: Cost): string {
+  takes("formatCost", "cost", cost, object("a cost", { known: aNumber, unpriced: aNumber }));
   if (cost.unpriced === 0) return formatUsd(cost.known);
   return cost.known === 0 ? "$?" : `${formatUsd(cost.known)} + $?`;
 }
 
 /** Micro-dollars as text with four decimals, two when it is a whole number of cents. */
 export function formatUsd(amount: number): string {
+  takes("formatUsd", "amount", amount, aNumber);
   return `$${(amount / 1_000_000).toFixed(amount % 10_000 === 0 ? 2 : 4)}`;
 }

@@ -1,6 +1,7 @@
+import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
-import type { ChatMessage, ImagePart, ToolCall } from "./chat-message.ts";
+import { type ChatMessage, type ImagePart, parseChatMessage, type ToolCall } from "./chat-message.ts";
 
 /** What servers take in no name of a speaker or a tool. */
 const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
@@ -20,7 +21,7 @@ export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
   };
   for (const message of messages) {
     if (message.role !== "tool") flush();
-    wire.push(toOpenAI(message));
+    wire.push(wireMessage(message));
     if (message.role === "tool") pictures.push(...(message.images ?? []));
   }
   flush();
@@ -28,11 +29,19 @@ export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
 }
 
 /**
- * One message in that form. Pictures of a tool's message have no place in it: {@link openaiMessages} puts them where servers take them.
+ * A message, or a whole conversation, in the form that OpenAI's servers take. Pictures of one tool's message have no place in it; those of a
+ * conversation follow as a user's message after the last of the tools' answers.
  *
- * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ * @throws UsageError `CHAT_MESSAGE_INVALID` for what is no message, `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
  */
-export function toOpenAI(message: ChatMessage): JsonObject {
+export function toOpenAI(messages: readonly ChatMessage[]): JsonObject[];
+export function toOpenAI(message: ChatMessage): JsonObject;
+export function toOpenAI(given: ChatMessage | readonly ChatMessage[]): JsonObject | JsonObject[] {
+  takes("toOpenAI", "messages", given, readable);
+  return Array.isArray(given) ? openaiMessages(given.map(parseChatMessage)) : wireMessage(parseChatMessage(given));
+}
+
+function wireMessage(message: ChatMessage): JsonObject {
   const { role, content = "", images = [] } = message;
   if (role === "tool") return { role, content, tool_call_id: message.toolCallId ?? "" };
   const name = message.name?.replace(UNNAMEABLE, "_").slice(0, 64);

@@ -1,3 +1,4 @@
+import { aText, object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { utf8Length } from "../kernel/json.ts";
 import { type ChatMessage, isParsedMessage } from "./chat-message.ts";
@@ -40,6 +41,8 @@ const IMAGE_TOKENS = 50_000;
  * @throws UsageError `PRICE_INVALID` for an override or a model's price that is not made of finite numbers of 0 or more.
  */
 export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: PriceTable = {}): ModelPrice | undefined {
+  takes("priceOf", "model", model, object("a model with an id", { id: aText }));
+  takes("priceOf", "overrides", overrides, object("prices by the names of models"));
   const given = own(overrides, model.id) ?? own(overrides, undated(model.id)) ?? model.price;
   if (given === undefined) return listPrice(model.id);
   checkPrice(model.id, given);

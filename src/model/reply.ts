@@ -1,6 +1,6 @@
 import type { JsonObject } from "../kernel/json.ts";
 import { modelError, type ModelErrorData } from "./failure.ts";
-import type { ToolCall } from "./chat-message.ts";
+import { hasFunction, type ToolCall } from "./chat-message.ts";
 import type { ChatChunk, ChatRequest, ChatResponse, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
 
 /** Longest answer that is put together, in characters: a server that never stops must not fill the memory. */
@@ -84,7 +84,8 @@ export class ReplyBuilder {
         { data: keptText(content) },
       );
     }
-    const toolCalls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([index, call]) => wholeCall(index, call));
+    const isCut = this.#finish === "length";
+    const toolCalls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([index, call]) => wholeCall(index, call, isCut));
     return {
       content,
       toolCalls,
@@ -118,7 +119,8 @@ export class ReplyBuilder {
 }
 
 /**
- * Lets an answer pass that is one, and turns the rest into typed errors: no half answer ever looks like a whole one.
+ * Lets an answer pass that is one, and turns the rest into typed errors: no half answer ever looks like a whole one. One that was cut by its
+ * length limit passes when it calls tools, with `finishReason` "length": its last call may be cut.
  *
  * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
  */
@@ -139,14 +141,17 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
       { data },
     );
   }
-  if (reply.finishReason === "length") {
+  const mayCall = (request.tools?.length ?? 0) > 0 && request.toolChoice !== "none";
+  const named = reply.toolCalls.every((call) => hasFunction(call) && call.function.name !== "");
+  // Of a reply with calls whoever asked can tell what is whole: it is given as it is, and its finish reason says that it was cut.
+  if (reply.finishReason === "length" && !(mayCall && named && reply.toolCalls.length > 0)) {
     throw modelError(
       "MODEL_TRUNCATED",
       `Expected a whole answer from ${model}, but it reached its limit of ${request.maxTokens ?? "unknown"} tokens after ${reply.content.length} characters. Raise maxTokens or ask for less.`,
       { data },
     );
   }
-  if (reply.toolCalls.some((call) => call.function.name === "")) {
+  if (!named) {
     throw modelError(
       "MODEL_PROTOCOL",
       `Expected every tool call of ${model} to name its tool, but one does not. Use a model that is made for tools.`,
@@ -163,11 +168,16 @@ export function checkReply(model: string, request: ChatRequest, reply: ChatRespo
   }
 }
 
-/** Servers leave out the id of a single call and the arguments of a tool that has none. */
-function wholeCall(index: number, call: PartialCall): ToolCall {
+/** Servers leave out the id of a single call and the arguments of a tool that has none. Where a reply was cut, arguments may be missing that were to come. */
+function wholeCall(index: number, call: PartialCall, isCut: boolean): ToolCall {
   const id = call.id === "" ? `call_${index}` : call.id;
   const { name, pieces, extra } = call;
-  return { id, type: "function", function: { name, arguments: pieces.join("") || "{}" }, ...(extra === undefined ? {} : { extra }) };
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: pieces.join("") || (isCut ? "" : "{}") },
+    ...(extra === undefined ? {} : { extra }),
+  };
 }
 
 function keptText(text: string): ModelErrorData {

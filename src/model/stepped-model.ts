@@ -1,13 +1,15 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { chatStep } from "./ask.ts";
-import type { CallPolicy, DeltaInfo } from "./call.ts";
+import type { CallMeter } from "./call-meter.ts";
+import type { CallPolicy } from "./call.ts";
 import type { ChatModel, ChatOptions, ChatRequest, ChatResponse } from "./chat-model.ts";
+import { bothOf, type TextListener } from "./told-text.ts";
 
 /** What one answer is asked for with. */
-export interface SteppedChatOptions extends ChatOptions {
-  /** Text as it comes; an answer from the record comes in one piece. The text of a try is void when that of a later one begins. */
-  readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
+export interface SteppedChatOptions extends ChatOptions, TextListener {
+  /** Told of the tries of this call. */
+  readonly meter?: CallMeter | undefined;
 }
 
 /**
@@ -22,21 +24,21 @@ export interface SteppedModel extends ChatModel {
   through(steps: StepPort): SteppedModel;
 }
 
-/** What stands around a model. */
-export interface SteppedModelParts {
+/** What stands around a model. Its listener is told of all text that comes, besides the caller. */
+export interface SteppedModelParts extends TextListener {
   readonly steps: StepPort;
   /** How calls are made; none of it is part of a step's address. */
   readonly policy: CallPolicy;
-  /** Told of all text that comes, besides who asks. */
-  readonly onDelta?: ((text: string, info: DeltaInfo) => void) | undefined;
+  /** Makes the meter of a call that comes without one. */
+  readonly meter?: (() => CallMeter) | undefined;
 }
 
 /** Puts a model behind a door; one that stands behind a door already is given the other door instead, or its answers would be recorded twice. */
 export function steppedModel(model: ChatModel, parts: SteppedModelParts): SteppedModel {
   if (isStepped(model)) return model.through(parts.steps);
-  const { steps, policy, onDelta } = parts;
+  const { steps, policy } = parts;
   const chat: SteppedModel["chat"] = (request, o) =>
-    chatStep(request, { model, steps, policy, signal: o.signal, onDelta: both(onDelta, o.onDelta) });
+    chatStep(request, { model, steps, policy, signal: o.signal, meter: o.meter ?? parts.meter?.(), ...bothOf(parts, o) });
   const stepped: SteppedModel = {
     id: model.id,
     ...(model.price === undefined ? {} : { price: model.price }),
@@ -73,14 +75,4 @@ export function missingModel(who: string): never {
 /** Whether a model stands behind a door, which bounds its calls. */
 export function isStepped(model: ChatModel): model is SteppedModel {
   return "through" in model && typeof model.through === "function";
-}
-
-type OnDelta = (text: string, info: DeltaInfo) => void;
-
-function both(first: OnDelta | undefined, second: OnDelta | undefined): OnDelta | undefined {
-  if (first === undefined || second === undefined) return first ?? second;
-  return (text, info) => {
-    first(text, info);
-    second(text, info);
-  };
 }

@@ -6,6 +6,7 @@ import type { ChatModel, ReplyFormat } from "./chat-model.ts";
 import { errorData } from "./failure.ts";
 import { type BrokenJson, findJson } from "./json-in-text.ts";
 import { type OutputSchema, withoutFillers } from "./json-schema.ts";
+import { holdsAllMembers, withSchemaKeys } from "./schema-keys.ts";
 
 /** One thing that is wrong with a reply. */
 export interface OutputIssue {
@@ -32,7 +33,8 @@ const SHOWN_VALUE = 120;
 /**
  * Reads a reply: finds its JSON, mends it, drops nulls that mean "absent", and checks it. Of several values in one reply the longest
  * that fits is the answer, for models like to give an example first. What looks like JSON, cannot be read and is longer than that was
- * the answer, and then nothing is.
+ * the answer, and then nothing is. One that lacks nothing but the braces at its end is read where the schema says that nothing else can be
+ * missing: whoever asks has refused replies that were cut by their length.
  */
 export function readReply<S extends z.ZodType>(text: string, schema: S, output: OutputSchema): ReadReply<z.infer<S>> {
   const { values, broken } = findJson(text);
@@ -43,6 +45,11 @@ export function readReply<S extends z.ZodType>(text: string, schema: S, output: 
     const read = check(value, schema, output);
     if (read.ok) return read;
     first ??= read.issues;
+  }
+  const closed = candidates.length === 0 ? broken?.closed : undefined;
+  if (closed !== undefined && !output.wrapped && holdsAllMembers(closed.value, closed.path, output.json)) {
+    const read = check(closed.value, schema, output);
+    if (read.ok) return read;
   }
   return { ok: false, issues: first ?? [brokenIssue(text, broken)] };
 }
@@ -147,17 +154,18 @@ function check<S extends z.ZodType>(found: Json, schema: S, output: OutputSchema
   return { ok: false, issues: first ?? [] };
 }
 
-/** A value in its wrapping or bare, and a string that holds JSON once more. */
+/** A value in its wrapping or bare, and a string that holds JSON once more; first with the keys that the schema names, then as it came. */
 function readings(found: Json, output: OutputSchema): readonly Json[] {
   if (!output.wrapped) {
     const inner = typeof found === "string" ? findJson(found).values[0]?.value : undefined;
-    return [withoutFillers(inner ?? found, output.json)];
+    const plain = inner ?? found;
+    return [withSchemaKeys(plain, output.json), plain].map((value) => withoutFillers(value, output.json));
   }
   const isObject = typeof found === "object" && found !== null && !Array.isArray(found);
   const members = isObject ? Object.keys(found) : [];
-  const bare = unwrap(withoutFillers({ value: found }, output.json));
-  if (members.length === 1 && members[0] === "value") return [unwrap(withoutFillers(found, output.json)), bare];
-  return [bare];
+  const inside = (value: Json): Json => unwrap(withoutFillers(withSchemaKeys(value, output.json), output.json));
+  const bare = [inside({ value: found }), unwrap(withoutFillers({ value: found }, output.json))];
+  return members.length === 1 && members[0] === "value" ? [inside(found), unwrap(withoutFillers(found, output.json)), ...bare] : bare;
 }
 
 function unwrap(value: Json): Json {

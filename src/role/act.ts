@@ -7,11 +7,13 @@ import { valueText } from "../kernel/value-text.ts";
 import type { Address } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../message/message.ts";
 import { ActionView, isSameJson, type Work } from "./action-view.ts";
+import { handedOn } from "./react-loop.ts";
 import type { Said } from "./role.ts";
 
-/** Runs one action on the whole news. What it says is remembered. */
+/** Runs one action on the whole news or, where one action follows the other, on what the one before said. What it says is remembered. */
 export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said> {
-  return actWith(rc, action, {});
+  const news = handedOn(rc.news);
+  return actWith(rc, action, news === undefined ? {} : { news });
 }
 
 /**
@@ -28,7 +30,13 @@ export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said
 export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
-  const result: unknown = action.run(view as unknown as ActionContext<never>);
+  let result: unknown;
+  try {
+    result = action.run(view as unknown as ActionContext<never>);
+  } catch (error) {
+    rc.broke?.(action.name, error);
+    throw error;
+  }
   return isThenable(result) ? rememberedLater(rc, action, view, result) : remembered(rc, action, view, result);
 }
 
@@ -37,7 +45,13 @@ export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Sa
  * By `then`, not by `await`, which passes by the `then` that somebody gave to a promise.
  */
 function rememberedLater<S>(rc: RoleContext<S>, action: Action, view: View, result: PromiseLike<unknown>): Promise<Said> {
-  return Promise.resolve(result).then((came) => remembered(rc, action, view, came));
+  return Promise.resolve(result).then(
+    (came) => remembered(rc, action, view, came),
+    (error: unknown) => {
+      rc.broke?.(action.name, error);
+      throw error;
+    },
+  );
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
@@ -73,6 +87,7 @@ function isMessageList(result: unknown, action: Action): result is readonly Mess
 
 function typedMessage(action: Action, view: View, value: unknown): Message {
   const output = view.isAnswer(value) ? value : checkedOutput(action, value);
+  assertHandedOn(action, output);
   const content = action.render?.(output) ?? canonicalJson(output);
   return view.message(content, { instructContent: output, ...destination(action, view, output) });
 }
@@ -94,6 +109,29 @@ function checkedOutput(action: Action, value: unknown): unknown {
   throw new UsageError("ACTION_RESULT", `Expected action ${action.name} to return what its output schema says: ${parsed.error.message}`, {
     cause: parsed.error,
   });
+}
+
+/** A transform of the schema may make a Date. Its type would promise one to those who read the message, and they would get a text. */
+function assertHandedOn({ name }: Action, output: unknown): void {
+  const at = dateIn(output, "$", 0);
+  if (at === undefined) return;
+  throw new UsageError(
+    "ACTION_RESULT",
+    `Expected what action ${name} says to be JSON, got a Date at ${at}, which its readers would get as a text. Say z.iso.datetime() in its output schema, and make a Date of the text where you need one.`,
+  );
+}
+
+/** Nobody's data is as deep; what is, or is a cycle, is refused where its text is made. */
+const DEEPEST = 100;
+
+function dateIn(value: unknown, at: string, depth: number): string | undefined {
+  if (value instanceof Date) return at;
+  if (typeof value !== "object" || value === null || depth === DEEPEST) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const found = dateIn(member, Array.isArray(value) ? `${at}[${key}]` : `${at}.${key}`, depth + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function destination(action: Action, view: View, output: unknown): { readonly sendTo?: readonly Address[] } {

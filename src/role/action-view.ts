@@ -1,5 +1,5 @@
 import type { Action, InputsOf } from "../action/action.ts";
-import type { ActionContext, AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext } from "../action/context.ts";
+import type { ActionContext, AskOptions, CustomState, Deps, Human, JoinMarks, RoleCard, RoleContext } from "../action/context.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -76,6 +76,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
   set state(value: S) {
     this.#rc.state = value;
+  }
+  get deps(): Deps {
+    return this.#rc.deps;
   }
   get plan(): Plan {
     return this.#rc.plan;

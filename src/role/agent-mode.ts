@@ -1,10 +1,14 @@
-import type { RoleContext } from "../action/context.ts";
+import type { z } from "zod";
+import type { Action } from "../action/action.ts";
+import type { ActionContext, RoleContext } from "../action/context.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { AgentResult } from "../agent/events.ts";
 import { ControlError, StepError } from "../kernel/errors.ts";
-import type { Message } from "../message/message.ts";
+import { canonicalJson } from "../kernel/json.ts";
+import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { toChat } from "../model/chat-message.ts";
+import { ActionView } from "./action-view.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 
@@ -29,22 +33,62 @@ const LATER = 1_000;
 /**
  * Mode `agent`: an agent works on the news until it has an answer, which is what the role says. It is made for this activation and gone after
  * it; what the role remembers is what it goes on from. Every answer of its model, every call of a tool and every permission is a step, so an
- * activation that runs again repeats none that is recorded.
+ * activation that runs again repeats none that is recorded. Where its first action has an output schema, the answer is a value of that.
  *
+ * @throws OutputError `OUTPUT_INVALID` when the answer does not fit the schema of the action, also after it was asked for in that form.
  * @throws StepError `AGENT_UNFINISHED` when it ends without an answer; what its model, its net or the agent itself failed with.
  */
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
-  const cause = spec.actions[0]?.name ?? role.name;
+  const action = spec.actions[0];
+  const cause = action?.name ?? role.name;
   const task = rc.news.map((message) => toChat(message).content ?? "").join("\n\n");
   rc.began?.(cause);
-  const text = role.human ? await rc.ask(task) : answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
-  const answer = rc.message(text, { causeBy: cause });
+  if (action?.output !== undefined) {
+    const { output, denied } = await typedBy(role, spec, rc, task, action.output);
+    return kept(rc, typedMessage(rc, action, output, denied));
+  }
+  if (role.human) return kept(rc, rc.message(await rc.ask(task), { causeBy: cause }));
+  const { answer, denied } = answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
+  return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied) }));
+}
+
+/** Calls that were not allowed stand with the answer, which may not speak of them. */
+function toldDenied(denied: AgentResult["denied"]): Pick<MessageFields, "metadata"> {
+  return denied.length === 0 ? {} : { metadata: { denied: denied.map(({ tool, why }) => ({ tool, why })) } };
+}
+
+function kept<S>(rc: RoleContext<S>, answer: Message): Message {
   rc.memory.add(answer);
   return answer;
 }
 
+/** The answer as a value of the action's schema: what its message carries. */
+async function typedBy<S>(
+  role: Role<S>,
+  spec: RoleSpec,
+  rc: RoleContext<S>,
+  task: string,
+  schema: z.ZodType,
+): Promise<Pick<AgentResult, "output" | "denied">> {
+  if (role.human) return { output: await rc.ask(task, { schema }), denied: [] };
+  return answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
+}
+
+/** A message of an action with an output schema, as all such messages are: its text is the action's rendering, its payload the value. */
+function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, denied: AgentResult["denied"]): Message {
+  const view = new ActionView(rc, action, {});
+  const sendTo = action.sendTo?.(view as unknown as ActionContext<never>, output);
+  return rc.message(action.render?.(output) ?? canonicalJson(output), {
+    causeBy: action.name,
+    instructContent: output,
+    ...toldDenied(denied),
+    ...(sendTo === undefined ? {} : { sendTo }),
+  });
+}
+
 async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task: string): Promise<AgentResult> {
   const { recent = RECENT, systemPrompt = "", ...options } = role.agent ?? {};
+  const output = spec.actions[0]?.output;
   const memory = new ChatMemory({ maxMessages: recent + LATER });
   const recalled = await rc.recall();
   memory.addAll(recalled.length > 0 ? recalled : before(rc, recent).map(toChat));
@@ -56,12 +100,15 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     tools: role.tools ?? [],
     memory,
     maxSteps: spec.maxReactLoop,
+    ...(output === undefined ? {} : { output }),
     clock: rc.clock,
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ id, text }, { signal }) => rc.human.answer({ id, text }, signal),
     ask: ({ id, text }, { signal }) => rc.human.answer({ id, text }, signal),
   });
-  return agent.run(task, { signal: rc.signal }).result;
+  const run = agent.run(task, { signal: rc.signal });
+  for await (const event of run) if (event.type === "warning") rc.logger.warn(event.text);
+  return run.result;
 }
 
 /** What the role remembered before the news came. */
@@ -70,8 +117,9 @@ function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {
   return recent === 0 ? [] : rc.memory.get(recent + news.size).filter(({ id }) => !news.has(id));
 }
 
-function answerOf({ status, answer, error }: AgentResult, name: string, maxSteps: number): string {
-  if (status === "finished") return answer;
+function answerOf(result: AgentResult, name: string, maxSteps: number): AgentResult {
+  const { status, error } = result;
+  if (status === "finished") return result;
   if (error instanceof ControlError || error !== undefined) throw error;
   const why = status === "loop" ? "it did the same again and again" : `its ${maxSteps} steps were used up`;
   throw new StepError(

@@ -1,3 +1,4 @@
+import { valueText } from "../kernel/value-text.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 /**
@@ -20,7 +21,7 @@ export interface RetryActivation {
  */
 export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActivation {
   if (!Number.isInteger(times) || times < 1) {
-    throw new UsageError("RETRY_INVALID", `Expected retry(n) to get a whole number of 1 or more, got ${times}.`);
+    throw new UsageError("RETRY_INVALID", `Expected retry(n) to get a whole number of 1 or more, got ${valueText(times)}.`);
   }
   return { retry: times, then };
 }

@@ -7,7 +7,7 @@ import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
 import { agentMode } from "./late-agent.ts";
 import { planAndAct } from "./planner.ts";
-import { type ReactLoop, reactLoop } from "./react-loop.ts";
+import { handOn, type ReactLoop, reactLoop } from "./react-loop.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
@@ -55,7 +55,7 @@ function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said
     const acted = role.act(rc, action);
     if (isThenable(acted)) return thinkAndActOn(role, spec, rc, { acted, last });
     last = acted ?? last;
-    loop.turn += 1;
+    passOn(spec, rc, loop, acted);
   }
   return last;
 }
@@ -70,18 +70,28 @@ async function thinkAndActOn<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S
   const loop = reactLoop(rc);
   let { last } = half;
   if ("acted" in half) {
-    last = (await half.acted) ?? last;
-    loop.turn += 1;
+    const acted = await half.acted;
+    last = acted ?? last;
+    passOn(spec, rc, loop, acted);
   }
   let thought = "thought" in half ? half.thought : undefined;
   while (loop.turn < spec.maxReactLoop) {
     const action = ownAction(spec, rc.name, await (thought ?? role.think(rc)));
     thought = undefined;
     if (action === undefined) break;
-    last = (await role.act(rc, action)) ?? last;
-    loop.turn += 1;
+    const acted = await role.act(rc, action);
+    last = acted ?? last;
+    passOn(spec, rc, loop, acted);
   }
   return last;
+}
+
+/** An action is done. In mode `by_order` the next one works on what it said; where it said nothing, on what it worked on itself. */
+function passOn<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Said): void {
+  loop.turn += 1;
+  if (spec.mode !== "by_order" || said === undefined || said === null) return;
+  const messages = messagesOf(said, rc.name);
+  if (messages.length > 0) handOn(rc.news, messages);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Action } from "../action/action.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import { type Address, addressOf } from "../message/address.ts";
@@ -11,6 +12,8 @@ export interface Reaction {
   readonly do: Action;
 }
 
+const reactionParts: Known<Reaction> = { on: true, needs: true, do: true };
+
 /** A reaction with all its names looked up. */
 export interface ReactionSpec {
   readonly on: ReadonlySet<string>;
@@ -23,6 +26,7 @@ export type Joins = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Looks up the names of a reaction. */
 export function reactionSpec(reaction: Reaction): ReactionSpec {
+  checkKnownOptions("a reaction", reaction, reactionParts);
   const on = isList(reaction.on) ? reaction.on : [reaction.on];
   return {
     on: new Set(on.map(addressOf)),

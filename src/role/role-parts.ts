@@ -10,11 +10,13 @@ import {
   optional,
   type Part,
   part,
-  schema,
+  schemaPart,
   text,
 } from "../action/part.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { RoleAgentOptions } from "./agent-mode.ts";
 import { isFailurePolicy } from "./failure-policy.ts";
 import type { ReactMode, Role } from "./role.ts";
 
@@ -49,6 +51,7 @@ export function rolesIn(given: unknown): Iterable<unknown> {
 export function assertRoleParts(role: Role): void {
   const misfit = misfitIn(role, roleParts);
   if (misfit !== undefined) throw new UsageError("ROLE_INVALID", misfitText(misfit, `role ${role.name}`));
+  checkKnownOptions(`agent of role ${JSON.stringify(role.name)}`, role.agent, agentOptions);
 }
 
 /** The methods tell a role; whether they are functions is for its parts to say. */
@@ -71,6 +74,19 @@ const reactionParts: readonly Part[] = [
   part("do", action),
 ];
 
+const agentOptions: Known<RoleAgentOptions> = {
+  net: true,
+  toolChoice: true,
+  nextStepPrompt: true,
+  permissions: true,
+  parallelTools: true,
+  loops: true,
+  compaction: true,
+  terminate: true,
+  systemPrompt: true,
+  recent: true,
+};
+
 const roleParts: readonly Part[] = [
   ...["profile", "goal", "constraints", "description"].map((name) => part(name, { ...text, todo: "It is told to models and people." })),
   listPart("actions", action),
@@ -81,7 +97,7 @@ const roleParts: readonly Part[] = [
     listPart("watch", { ...address, todo: "Write watch: [WriteDraft]." }),
     part("planTasks", { ...callable, todo: "Write planTasks: (rc) => [{ id, instruction }]." }),
     part("step", { ...callable, todo: "Write step: (state, message, out) => ({ ...state })." }),
-    part("state", { ...schema, todo: "Write state: z.object({ ... }), with defaults." }),
+    schemaPart("state"),
     part("model", { fits: isModel, expected: "a model", todo: 'Make one by an adapter: openai({ model: "..." }).' }),
     part("reactMode", {
       fits: (mode) => modes.includes(mode as ReactMode),

@@ -1,11 +1,13 @@
 import { type Action, assertRoutableName, assertSameAction } from "../action/action.ts";
 import type { CustomState, RoleCard } from "../action/context.ts";
-import { DEFAULT_MAX_STEPS } from "../agent/brain-limits.ts";
+import { DEFAULT_MAX_STEPS } from "../agent/lifecycle.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkRoleMemory } from "../memory/role-memory.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../message/address.ts";
+import { isSameJson } from "./action-view.ts";
+import { checkMailbox } from "../message/mailbox.ts";
 import { type ReactionSpec, reactionSpec } from "./reaction.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import type { ReactMode, Role } from "./role.ts";
@@ -61,6 +63,7 @@ function buildSpec(role: Role): RoleSpec {
   assertRoleName(role.name);
   assertRoleParts(role);
   checkRoleMemory(role.memory);
+  checkMailbox(role.mailbox);
   const reactions = role.reactions.map(reactionSpec);
   const actions = actionsOf(role, reactions);
   if (role.step !== undefined) assertStepAlone(role);
@@ -72,6 +75,8 @@ function buildSpec(role: Role): RoleSpec {
     );
   }
   assertToolsAreUsed(role, mode);
+  const initialState = initialStateOf(role);
+  for (const action of actions) assertStateOf(role, initialState, action);
   return Object.freeze({
     role,
     card: Object.freeze({
@@ -88,7 +93,7 @@ function buildSpec(role: Role): RoleSpec {
     observeAll: role.observeAll,
     mode,
     maxReactLoop: role.maxReactLoop ?? defaultLoop(mode, actions.length),
-    initialState: initialStateOf(role),
+    initialState,
   });
 }
 
@@ -122,6 +127,22 @@ function watchOf(role: Role, reactions: readonly ReactionSpec[]): readonly strin
   if (named !== undefined) return [...new Set(named.map(addressOf))];
   if (reactions.length === 0) return [UserRequirement.name];
   return [...new Set(reactions.flatMap((reaction) => [...reaction.on, ...reaction.needs]))];
+}
+
+/** @throws UsageError `STATE_INVALID` when a role's state does not start with what one of its actions needs */
+function assertStateOf(role: Role, initialState: CustomState, { name, state }: Action): void {
+  if (state === undefined) return;
+  const parsed = state.safeParse(initialState);
+  const held = parsed.success ? (parsed.data as CustomState | undefined) : undefined;
+  // What only the action's schema has a default for, the role does not hold.
+  const missing = Object.keys(held ?? {}).filter((key) => !isSameJson(held?.[key], initialState[key]));
+  if (parsed.success && missing.length === 0) return;
+  const why = parsed.success ? `${missing.join(", ")} is not in it` : parsed.error.message;
+  throw new UsageError(
+    "STATE_INVALID",
+    `Expected the state of role ${role.name} to start with what its action ${name} needs, but ${why}. Give the role a state schema with those fields and their defaults.`,
+    parsed.success ? {} : { cause: parsed.error },
+  );
 }
 
 function initialStateOf(role: Role): CustomState {

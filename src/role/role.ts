@@ -1,3 +1,5 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
 import type { Action, Awaitable } from "../action/action.ts";
 import type { CustomState, RoleContext } from "../action/context.ts";
@@ -6,6 +8,7 @@ import { valueText } from "../kernel/value-text.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { TaskFields } from "../memory/task.ts";
 import type { Address } from "../message/address.ts";
+import type { Mailbox } from "../message/mailbox.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -45,7 +48,7 @@ export interface RoleOptions<S = CustomState> {
   /** Observe every broadcast. Default false. */
   readonly observeAll?: boolean;
   /**
-   * `by_cause` runs the reactions that are ready, `by_order` all actions in their order, `react` asks the model for the next one,
+   * `by_cause` runs the reactions that are ready, `by_order` all actions in their order, each on what the one before said, `react` asks the model for the next one,
    * `plan_and_act` plans tasks and takes them, `agent` lets an agent with the role's tools work on the news. Default: `by_cause` with reactions, else `react`; one action alone is simply run.
    */
   readonly reactMode?: ReactMode;
@@ -66,6 +69,8 @@ export interface RoleOptions<S = CustomState> {
   readonly onFailure?: FailurePolicy;
   /** Most messages the memory keeps; the oldest go first. Default: all. */
   readonly memoryLimit?: number;
+  /** Bounds its mailbox. Default: as those of its team or environment are. */
+  readonly mailbox?: Mailbox;
   /** How it remembers beyond the messages of its run, and what it recalls before it asks; over the team's, field by field. `false`: not at all. */
   readonly memory?: RoleMemoryOptions | false;
   observe?(rc: RoleContext<S>): Awaitable<readonly Message[]>;
@@ -77,6 +82,37 @@ export interface RoleOptions<S = CustomState> {
   /** A role that is one function over its state has nothing else to do: see {@link StepRoleOptions}. */
   readonly step?: never;
 }
+
+const roleOptions: Known<RoleOptions> = {
+  name: true,
+  profile: true,
+  goal: true,
+  constraints: true,
+  description: true,
+  watch: true,
+  actions: true,
+  reactions: true,
+  addresses: true,
+  observeAll: true,
+  reactMode: true,
+  maxReactLoop: true,
+  model: true,
+  state: true,
+  tools: true,
+  agent: true,
+  human: true,
+  timeout: true,
+  onFailure: true,
+  memoryLimit: true,
+  mailbox: true,
+  memory: true,
+  observe: true,
+  think: true,
+  act: true,
+  react: true,
+  planTasks: true,
+  step: true,
+};
 
 /**
  * Someone who does the work: a definition that holds no data of a run, so that one role can be hired under many names.
@@ -103,6 +139,7 @@ export class Role<S = CustomState> {
   readonly timeout: number = 3_600_000;
   readonly onFailure: FailurePolicy | undefined = undefined;
   readonly memoryLimit: number | undefined = undefined;
+  readonly mailbox: Mailbox | undefined = undefined;
   readonly memory: RoleMemoryOptions | false | undefined = undefined;
 
   /** Which of the inbox is news. Default: what is not in memory yet. */
@@ -142,9 +179,11 @@ export function defineRole<S = CustomState>(options: RoleOptions<S> | StepRoleOp
   if (typeof options !== "object" || options === null) {
     throw new UsageError("ROLE_INVALID", `Expected the parts of a role, got ${valueText(options)}. Write defineRole({ name, ... }).`);
   }
+  takes("defineRole", "options", options, readable);
   if (typeof options.name !== "string" || options.name.trim() === "") {
     throw new UsageError("ROLE_INVALID", "Expected a role to have a name, got an empty one. Messages reach it by its name.");
   }
+  checkKnownOptions(`defineRole ${JSON.stringify(options.name)}`, options, roleOptions);
   const role: Role<S> = new DefinedRole<S>();
   return Object.freeze(Object.assign(role, definedMembers(options)));
 }

@@ -12,7 +12,8 @@ export interface StepOut {
   readonly name: string;
   /**
    * Says something: it is published when the activation ends. It is caused by the role's own name, unless `causeBy` says otherwise, and answers
-   * the message at hand; sender, id and time are filled in. Without `sendTo` it is a broadcast.
+   * what the activation has heard since the last message to which something was said, up to the one at hand: so a role that joins several
+   * inputs names them all. Sender, id and time are filled in. Without `sendTo` it is a broadcast.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`
    * @throws NotJsonError when the payload or the metadata are not plain JSON.
@@ -27,7 +28,7 @@ export interface StepOut {
 /** What a role is made of that is one function over its state; see {@link defineRole}. */
 export interface StepRoleOptions<S = CustomState> extends Pick<
   RoleOptions<S>,
-  "name" | "profile" | "goal" | "constraints" | "description" | "watch" | "addresses" | "observeAll" | "state" | "onFailure"
+  "name" | "profile" | "goal" | "constraints" | "description" | "watch" | "addresses" | "observeAll" | "state" | "onFailure" | "mailbox"
 > {
   /**
    * All that the role does: called once for each message, in the order in which they came, at one go. It must be a function of what it is given:

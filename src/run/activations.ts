@@ -1,4 +1,4 @@
-import type { JournalError } from "../kernel/errors.ts";
+import type { ErrorRecord, JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { applyMemoryOp, type MemoryOp } from "../memory/memory-op.ts";
 import { Plan } from "../memory/plan.ts";
@@ -8,6 +8,7 @@ import { deliver } from "./deliver.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
 import { KnownMessages } from "./known-messages.ts";
 import { nothing } from "./role-life.ts";
+import { deliverHeld } from "./mailbox.ts";
 import type { RoleState } from "./role-state.ts";
 import { type OpenActivation, Pending, progress, type RunState, type StepOutcome } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
@@ -59,6 +60,7 @@ export function takeEffect(state: RunState, role: RoleState, event: Effect, reme
   if (event.joins !== undefined) role.joins = { ...role.joins, ...event.joins };
   if (event.summary !== undefined) role.summary = event.summary;
   passOn(state, role);
+  if (state.held.length > 0 && state.scheduler !== "rounds") deliverHeld(state);
   for (let place = 0; place < said.length; place += 1) {
     const sent = said[place] as Sent;
     if (state.scheduler === "rounds") state.pending.push(new Pending(role.index, sent));
@@ -92,13 +94,21 @@ function passOn(state: RunState, role: RoleState): void {
   if (role.n > state.busiest) state.busiest = role.n;
 }
 
+/** Whether the answers of an activation are at fault, and not what its code does with them: with the same answers it would fail again. */
+function blamesAnswers({ name, code }: ErrorRecord): boolean {
+  return name === "OutputError" || code === "AGENT_UNFINISHED";
+}
+
 /**
- * What failed is tried again, at once or when the run goes on: with the same messages, and with its good answers if a step was at fault.
+ * A failed activation is tried again, at once or when the run goes on, with the same messages. It keeps its good answers if a step was at
+ * fault. It also keeps them if the failure ended the run: before that goes on somebody has looked, and has most likely mended the code.
  * Where its messages are isolated, each of them is tried alone.
  */
 export function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
-  role.carry = event.stepFailed ? goodAnswers(role) : nothing.carry;
+  const isKept = event.stepFailed || (event.then === "stop" && !blamesAnswers(event.error));
+  role.carry = isKept ? goodAnswers(role) : nothing.carry;
+  role.paid = paidSoFar(role);
   role.retake = event.take;
   progress(state);
   if (role.open !== undefined) state.open.delete(role.name);
@@ -110,6 +120,12 @@ export function failActivation(state: RunState, event: ActFailed): void {
   const consumed = consume(state, role, event.take);
   for (const message of consumed) state.dead.push({ message, reason: { kind: "failed", role: role.name, error: event.error } });
   passOn(state, role);
+  if (state.held.length > 0 && state.scheduler !== "rounds") deliverHeld(state);
+}
+
+/** What failed asks for everything again. */
+export function forgetCarried(state: RunState): void {
+  for (const role of state.roles.values()) role.carry = nothing.carry;
 }
 
 /** None of these messages has been found at fault yet, so each starts with a clean sheet. */
@@ -125,6 +141,15 @@ function goodAnswers(role: RoleState): ReadonlyMap<string, StepOutcome> {
     if (record.outcome?.ok === true) good.set(key, record.outcome);
   }
   return good;
+}
+
+/** An effect has the same name in every attempt, so what it started may go on in the next one. */
+function paidSoFar(role: RoleState): ReadonlyMap<string, number> {
+  const costly = [...(role.open?.steps ?? [])].filter(([, record]) => record.paid > 0);
+  if (costly.length === 0) return role.paid;
+  const paid = new Map(role.paid);
+  for (const [key, record] of costly) paid.set(key, (paid.get(key) ?? 0) + record.paid);
+  return paid;
 }
 
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {

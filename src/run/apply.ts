@@ -1,5 +1,6 @@
+import { iterable, takes } from "../kernel/argument.ts";
 import { JournalError } from "../kernel/errors.ts";
-import { endActivation, failActivation, openActivation, resumeActivation, takeEffect } from "./activations.ts";
+import { endActivation, failActivation, forgetCarried, openActivation, resumeActivation, takeEffect } from "./activations.ts";
 import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";
 import {
@@ -12,6 +13,7 @@ import {
   type RunResumed,
   type RunStarted,
 } from "./event.ts";
+import { deliverHeld, measureMailboxes } from "./mailbox.ts";
 import type { RoleState } from "./role-state.ts";
 import { addRoleState, type DeadLetter, type OpenActivation, OUTSIDE, Pending, RunState } from "./run-state.ts";
 import type { Effect } from "./told-end.ts";
@@ -23,6 +25,7 @@ import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts"
  * @throws JournalError `EVENT_NEWER`, `JOURNAL_GAP`, `JOURNAL_DAMAGED`
  */
 export function fold(events: Iterable<RunEvent>): RunState {
+  takes("fold", "events", events, iterable("events of a run"));
   const state = new RunState("");
   for (const event of events) apply(state, event);
   return state;
@@ -52,6 +55,11 @@ export function applyNext(state: RunState, body: RunEventBody, runId: string, is
   } catch (error) {
     throw unfit(state, body, error);
   }
+  state.seq += 1;
+}
+
+/** The same for an event that says what its state holds already. */
+export function passBy(state: RunState): void {
   state.seq += 1;
 }
 
@@ -113,6 +121,8 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   state.seed = event.seed;
   state.scheduler = event.scheduler;
   state.budget = event.budget;
+  if (event.bounds !== undefined) state.bounds = event.bounds;
+  measureMailboxes(state);
   state.about = event.about ?? null;
   state.parent = event.parent;
   state.team = event.roles;
@@ -135,6 +145,7 @@ function endRound(state: RunState, event: RoundEnded): void {
   orderDead(state);
   const pending = inOrder(state.pending);
   state.pending = [];
+  if (state.held.length > 0) deliverHeld(state);
   for (let place = 0; place < pending.length; place += 1) {
     const { order, sent } = pending[place] as Pending;
     if (sent.dropped !== true) deliver(state, sent.message, sent.to, sent.dead, order, order !== OUTSIDE);
@@ -164,6 +175,10 @@ function placeOf(state: RunState, { reason }: DeadLetter): number {
 }
 
 function resume(state: RunState, event: RunResumed): void {
+  if (event.hired === true) {
+    for (const role of event.roles ?? []) addRoleState(state, role.name, role);
+    return;
+  }
   for (const { role, record } of stepsInFlight(state)) {
     const { started } = record;
     settleAtHold(state, started);
@@ -178,7 +193,11 @@ function resume(state: RunState, event: RunResumed): void {
   }
   state.saved += event.saved ?? 0;
   if (event.budget !== undefined) state.budget = event.budget;
+  if (event.bounds !== undefined) state.bounds = { ...state.bounds, ...event.bounds };
   if (event.roles !== undefined) changeTeam(state, event.roles);
+  if (event.bounds !== undefined || event.roles !== undefined) measureMailboxes(state);
+  if (event.afresh === true) forgetCarried(state);
+  if (event.forked === true) state.isAfresh = event.afresh === true;
   if (state.phase.phase === "running" && event.forked !== true) countCrash(state);
   state.phase = { phase: "running" };
 }

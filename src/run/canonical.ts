@@ -1,6 +1,7 @@
+import { iterable, takes } from "../kernel/argument.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
-import type { ActEnded, ActFailed, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
+import type { ActEnded, ActFailed, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
 
 /**
  * What a run did, as text that is equal for equal behaviour, one line an entry: steps in the order asked within their
@@ -14,6 +15,7 @@ export function canonical(events: Iterable<RunEvent>): string {
 
 /** The lines of {@link canonical}. */
 export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
+  takes("canonical", "events", events, iterable("events of a run"));
   const log = new CanonicalLog();
   for (const event of events) log.add(event);
   return log.lines();
@@ -43,7 +45,7 @@ class CanonicalLog {
   add(event: RunEvent): void {
     switch (event.type) {
       case "run.started":
-        event.roles.forEach((role, index) => this.#hireOrder.set(role.name, index));
+        this.#hire(event.roles);
         this.#eager = event.scheduler !== "rounds";
         this.#header = { type: event.type, team: event.team, roles: event.roles, seed: event.seed, scheduler: event.scheduler };
         return;
@@ -66,11 +68,19 @@ class CanonicalLog {
       case "run.ended":
         this.#end = { type: event.type, status: event.status, ...(event.error === undefined ? {} : { error: event.error }) };
         return;
+      case "run.resumed":
+        if (event.roles !== undefined) this.#hire(event.roles);
+        if (event.hired === true) this.#push(-1, [{ type: "hired", roles: event.roles }]);
+        return;
       case "act.started":
       case "act.resumed":
-      case "run.resumed":
         return;
     }
+  }
+
+  /** Who is new stands behind those who are known. */
+  #hire(roles: readonly HiredRole[]): void {
+    for (const { name } of roles) if (!this.#hireOrder.has(name)) this.#hireOrder.set(name, this.#hireOrder.size);
   }
 
   lines(): readonly string[] {

@@ -1,6 +1,7 @@
 import { ROUTE_TO_ALL } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import { roleOf } from "./damage.ts";
+import { hearWithin } from "./mailbox.ts";
 import { FEW_HEARERS, OUTSIDE, type RunState } from "./run-state.ts";
 
 /**
@@ -20,6 +21,8 @@ export function deliver(
   order: number,
   isAnew: boolean,
 ): void {
+  state.told += 1;
+  const mayBeFull = state.told > state.leastMailbox;
   // What was never delivered waits nowhere, and is remembered by its maker alone.
   let isNew = isAnew && !state.hasChosenIds;
   if (state.hasHistory) {
@@ -32,15 +35,21 @@ export function deliver(
       const name = to[place] as string;
       // A live run has just found who alone hears it.
       const role = state.hearing?.name === name ? state.hearing : roleOf(state, name);
-      if (role.hear(message, isNew && role.index !== order)) state.ready.add(role);
+      const isNews = isNew && role.index !== order;
+      if (mayBeFull ? hearWithin(state, role, message, isNews, order) : role.hear(message, isNews)) state.ready.add(role);
     }
   } else {
-    for (const role of many.members) if (role.hear(message, isNew && role.index !== order)) state.ready.add(role);
+    for (const role of many.members) {
+      const isNews = isNew && role.index !== order;
+      if (mayBeFull ? hearWithin(state, role, message, isNews, order) : role.hear(message, isNews)) state.ready.add(role);
+    }
     // A journal may keep the names: nobody else has a use for the roles.
     if (!many.isShared) state.audiences.delete(to);
   }
   if (dead !== undefined) buryAll(state, message, dead);
-  if (order !== OUTSIDE && isOutput(message, to)) state.outputs.push(message);
+  if (order === OUTSIDE) return;
+  state.lastSaid = message;
+  if (isOutput(message, to)) state.outputs.push(message);
 }
 
 function buryAll(state: RunState, message: Message, addresses: readonly string[]): void {

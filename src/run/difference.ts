@@ -1,3 +1,4 @@
+import { aNumber, iterable, object, takes } from "../kernel/argument.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { canonicalLines } from "./canonical.ts";
 import type { RunEvent } from "./event.ts";
@@ -48,6 +49,8 @@ const MOST_SHOWN = 300;
  * the same.
  */
 export function difference(a: Iterable<RunEvent>, b: Iterable<RunEvent>): RunDifference | undefined {
+  takes("difference", "the first run", a, iterable("events of a run"));
+  takes("difference", "the second run", b, iterable("events of a run"));
   const [lefts, rights] = [canonicalLines(a), canonicalLines(b)];
   const place = firstDifference(lefts, rights);
   if (place === lefts.length && place === rights.length) return undefined;
@@ -72,6 +75,7 @@ export function requestDifference(left: Json | undefined, right: Json | undefine
 
 /** A difference of two runs as plain text for a terminal or a log: bounded, and without characters that a terminal would obey. */
 export function differenceText(d: RunDifference): string {
+  takes("differenceText", "what it tells", d, object("what difference found", { line: aNumber, entry: object("an entry") }));
   const title = `The runs differ at line ${d.line} of their canonical logs: ${titleOf(d.entry)}.`;
   const told = d.request ?? d.at;
   const where = told === undefined ? entriesText(d) : sidesText(told, ["left", "right"]);

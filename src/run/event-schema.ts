@@ -1,8 +1,10 @@
+import { readable, takes } from "../kernel/argument.ts";
 import { z } from "zod";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
+import type { MessageRole } from "../message/message.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { closed, isRecord, list, record, type SameFields } from "./exact-schema.ts";
 import { plainFault } from "./plain-json.ts";
@@ -15,6 +17,7 @@ import { shownText } from "./shown-text.ts";
  * type, a field that is missing, of another kind or unknown, what is no plain JSON, and keys that reach for prototypes.
  */
 export function parseEvent(json: unknown): RunEvent {
+  takes("parseEvent", "event", json, readable);
   const fault = plainFault(json);
   if (fault !== undefined) throw invalid(json, `got ${fault}`);
   const { v, type } = isRecord(json) ? json : {};
@@ -27,14 +30,49 @@ export function parseEvent(json: unknown): RunEvent {
   return json as RunEvent;
 }
 
-/** What events are made of. */
-const parts = lazily(() => {
+/** What their parts are made of. */
+const words = lazily(() => {
   const text = z.string();
-  const whole = z.int().nonnegative();
-  const number = z.number();
   const json = z.custom<Json>((value) => value !== undefined, "is missing");
   const jsonRecord = z.custom<{ readonly [key: string]: Json }>(isRecord, "expected an object");
-  const texts = list(text);
+  return { json, jsonRecord, text, texts: list(text), whole: z.int().nonnegative() };
+});
+
+/** How a run begins or goes on: with whom, and within which bounds. */
+const terms = lazily(() => {
+  const { json, jsonRecord, text, whole } = words();
+  const mailbox = closed({
+    limit: whole.exactOptional(),
+    overflow: z.enum(["refuse", "drop-oldest", "block"]).exactOptional(),
+  }).exactOptional();
+
+  const bounds = closed({
+    budget: whole.exactOptional(),
+    rounds: whole.exactOptional(),
+    stopWhen: closed({ name: text, with: list(json).exactOptional() })
+      .nullable()
+      .exactOptional(),
+    messageLimit: whole.exactOptional(),
+    mailbox,
+    concurrency: whole.exactOptional(),
+    poisonAfter: whole.exactOptional(),
+  });
+
+  const hiredRole = closed({
+    name: text,
+    fingerprint: text,
+    traits: jsonRecord,
+    state: jsonRecord,
+    memoryLimit: whole.exactOptional(),
+    mailbox,
+  });
+  return { bounds, hiredRole };
+});
+
+/** What events are made of. */
+const parts = lazily(() => {
+  const { json, jsonRecord, text, texts, whole } = words();
+  const number = z.number();
 
   const error = closed({
     name: text,
@@ -48,7 +86,7 @@ const parts = lazily(() => {
     id: text,
     content: text,
     instructContent: z.unknown().exactOptional(),
-    role: z.enum(["system", "user", "assistant", "tool"]),
+    role: z.custom<MessageRole>((value) => typeof value === "string" && value !== "", "expected a text that is not empty"),
     causeBy: text,
     sentFrom: text,
     sendTo: texts,
@@ -66,18 +104,17 @@ const parts = lazily(() => {
     z.tuple([z.literal("0")]).readonly(),
   ]);
 
-  const hiredRole = closed({ name: text, fingerprint: text, traits: jsonRecord, state: jsonRecord, memoryLimit: whole.exactOptional() });
-
   const lastLife = { asked: texts.exactOptional(), unrepeated: list(closed({ key: text, error })).exactOptional() };
 
   const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
   const event = <T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) =>
     closed({ ...envelope, type: z.literal(type), ...fields });
-  return { error, event, hiredRole, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole };
+  return { error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole };
 });
 
 const openings = () => {
-  const { event, hiredRole, json, sentFields, text, whole } = parts();
+  const { event, json, sentFields, text, whole } = parts();
+  const { bounds, hiredRole } = terms();
   return {
     "run.started": event("run.started", {
       team: text,
@@ -85,6 +122,7 @@ const openings = () => {
       seed: text,
       scheduler: text,
       budget: whole.exactOptional(),
+      bounds: bounds.exactOptional(),
       about: json.exactOptional(),
       parent: closed({ runId: text, at: whole }).exactOptional(),
     }),
@@ -106,6 +144,7 @@ const stepEvents = () => {
       in: text.exactOptional(),
       try: whole,
       hold: whole,
+      unpriced: z.literal(true).exactOptional(),
       request: json,
       idempotent: z.literal(false).exactOptional(),
       reused: whole.exactOptional(),
@@ -141,7 +180,7 @@ const endEvents = () => {
       state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
       plan: json.exactOptional(),
       joins: record(record(text)).exactOptional(),
-      summary: closed({ oldest: text, older: texts, recent: texts, covered: texts }).exactOptional(),
+      summary: closed({ oldest: text, older: texts, recent: texts, covered: texts, waits: whole.exactOptional() }).exactOptional(),
       at: number.exactOptional(),
       ...lastLife,
     }),
@@ -160,14 +199,18 @@ const endEvents = () => {
 };
 
 const closings = () => {
-  const { error, event, hiredRole, text, whole } = parts();
+  const { error, event, text, whole } = parts();
+  const { bounds, hiredRole } = terms();
   return {
     "round.ended": event("round.ended", { round: whole }),
     "run.resumed": event("run.resumed", {
       uncertain: list(closed({ act: text, key: text, hold: whole })),
       budget: whole.exactOptional(),
+      bounds: bounds.exactOptional(),
       roles: list(hiredRole).exactOptional(),
       forked: z.literal(true).exactOptional(),
+      hired: z.literal(true).exactOptional(),
+      afresh: z.literal(true).exactOptional(),
       saved: whole.exactOptional(),
     }),
     "run.ended": event("run.ended", {

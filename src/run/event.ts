@@ -2,6 +2,7 @@ import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { MemoryOp } from "../memory/memory-op.ts";
 import type { RoleSummary } from "../memory/summary-levels.ts";
+import type { Mailbox } from "../message/mailbox.ts";
 import type { Message } from "../message/message.ts";
 
 /** Version of the event schema. A journal with a newer one is refused. */
@@ -31,6 +32,33 @@ export interface HiredRole {
   readonly traits: { readonly [trait: string]: Json };
   readonly state: { readonly [key: string]: Json };
   readonly memoryLimit?: number;
+  /** Bounds its mailbox, where that is not as the run's are. */
+  readonly mailbox?: Mailbox;
+}
+
+/** A stop condition as a record tells it: enough to make it again, or to ask for it by its name. */
+export interface RecordedStop {
+  readonly name: string;
+  /** What a condition of this package was made with. Left out for a function of a program, which no record can hold. */
+  readonly with?: readonly Json[];
+}
+
+/** What bounds a run. What is left out is not bounded, is as it was, or was not recorded by the version that wrote it. */
+export interface RecordedBounds {
+  /** Micro-dollars that the run was given for itself. Without them its budget is what its team allows each run. */
+  readonly budget?: number;
+  /** Most rounds in all; in a regime without rounds most activations of one role. */
+  readonly rounds?: number;
+  /** Null: none any more. */
+  readonly stopWhen?: RecordedStop | null;
+  /** Most characters of one message. */
+  readonly messageLimit?: number;
+  /** Bounds the mailboxes of roles that say nothing else. */
+  readonly mailbox?: Mailbox;
+  /** Most activations at once, where that decides in which order roles act. */
+  readonly concurrency?: number;
+  /** Deaths of the process under one activation until its message is given up. */
+  readonly poisonAfter?: number;
 }
 
 /** The run began: everything that is needed to rebuild it besides its team. */
@@ -42,6 +70,7 @@ export interface RunStarted {
   readonly scheduler: string;
   /** Micro-dollars. */
   readonly budget?: number;
+  readonly bounds?: RecordedBounds;
   /** What its starter keeps with the run, such as the settings it began with. */
   readonly about?: Json;
   /** The run it was forked from, and the last event they share. */
@@ -96,6 +125,8 @@ export interface StepStarted {
   readonly try: number;
   /** Micro-dollars reserved. */
   readonly hold: number;
+  /** Nobody knows what it costs. */
+  readonly unpriced?: true;
   readonly request: Json;
   /** It must not simply run again when nobody knows whether it happened. */
   readonly idempotent?: false;
@@ -168,7 +199,7 @@ export interface ActFailed extends LastLife {
   /** Milliseconds: when it began, where no `act.started` tells. */
   readonly at?: number;
   readonly error: ErrorRecord;
-  /** Whether one of its steps had failed: then a retry reuses the good answers. */
+  /** Whether one of its steps had failed: then a retry uses the good answers again. */
   readonly stepFailed: boolean;
   /** `isolate`: its messages are tried one by one, to find the one at fault. */
   readonly then: "retry" | "isolate" | "dead" | "stop";
@@ -186,10 +217,16 @@ export interface RunResumed {
   /** Steps that were in flight; their holds are settled for good. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
   readonly budget?: number;
+  /** Those that are others from here on. */
+  readonly bounds?: RecordedBounds;
   /** The team it goes on with, where that is not the one it had before. */
   readonly roles?: readonly HiredRole[];
   /** It did not stop: it is another run's past that goes on here. */
   readonly forked?: true;
+  /** It did not stop: `roles` were hired on the way, besides those it had. */
+  readonly hired?: true;
+  /** Answers of attempts that failed are not used again; of a fork, neither are those of its parent behind the past they share. */
+  readonly afresh?: true;
   /** Micro-dollars that steps in flight had cost the run it was copied from. */
   readonly saved?: number;
 }
@@ -233,8 +270,19 @@ export type RunNotice =
   | { readonly type: "role.active"; readonly role: string; readonly news: number }
   | { readonly type: "role.idle"; readonly role: string }
   | { readonly type: "action.started"; readonly role: string; readonly action: string }
-  | { readonly type: "model.delta"; readonly role: string; readonly text: string }
+  /** A piece of an answer. Pieces of one act, step and try are one answer, in their order: those of `step.started`, whose `key` is `step`. */
+  | {
+      readonly type: "model.delta";
+      readonly role: string;
+      readonly act: string;
+      readonly step: string;
+      readonly try: number;
+      readonly text: string;
+    }
+  /** The text told of a try counts no more: the try broke or was stopped, or its answer did not fit and is asked for again. */
+  | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
   | { readonly type: "message.dead"; readonly message: Message; readonly address: string }
+  | { readonly type: "message.dropped"; readonly message: Message; readonly role: string }
   | { readonly type: "message.output"; readonly message: Message }
   | { readonly type: "message.unheard"; readonly message: Message }
   | { readonly type: "warning"; readonly role?: string; readonly text: string };

@@ -26,6 +26,8 @@ export interface ForkCopy {
   readonly roles: readonly HiredRole[];
   /** Micro-dollars; undefined: what the parent began with. */
   readonly budget: number | undefined;
+  /** Undefined: the parent's. */
+  readonly seed?: string | undefined;
   /** Undefined: what the parent keeps. */
   readonly about?: Json | undefined;
   readonly changes: readonly MessageChange[];
@@ -38,7 +40,8 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
     case "run.started": {
       const budget = copy.budget === undefined ? {} : { budget: copy.budget };
       const about = copy.about === undefined ? {} : { about: copy.about };
-      return { ...event, runId, roles: copy.roles, parent: copy.parent, ...budget, ...about };
+      const { seed = event.seed } = copy;
+      return { ...event, runId, seed, roles: copy.roles, parent: copy.parent, ...budget, ...about };
     }
     case "run.resumed": {
       const { budget: _budget, roles: _roles, ...rest } = event;
@@ -46,7 +49,7 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
       return { ...rest, runId, uncertain: [], ...(saved === 0 ? {} : { saved }) };
     }
     case "step.started": {
-      const { reused: _reused, ...rest } = event;
+      const { reused: _reused, unpriced: _unpriced, ...rest } = event;
       return { ...rest, runId, hold: 0 };
     }
     case "step.ended": {

@@ -16,7 +16,7 @@ export function maskedError(mask: Mask, error: unknown): ErrorRecord {
 }
 
 /** A message as it may be written down: the same object when it holds no secret. */
-function maskedMessage(mask: Mask, message: Message): Message {
+export function maskedMessage(mask: Mask, message: Message): Message {
   const content = mask(message.content);
   const instructContent = message.instructContent === undefined ? undefined : masked(mask, message.instructContent);
   const metadata = message.metadata === NO_METADATA ? NO_METADATA : masked(mask, message.metadata);

@@ -9,6 +9,7 @@ import type { OpenActivation, StepOutcome } from "./run-state.ts";
 const emptyPlan: Plan = new Plan({ goal: "" });
 const noJoins: Joins = Object.freeze({});
 const noCarry: ReadonlyMap<string, StepOutcome> = new Map();
+const nonePaid: ReadonlyMap<string, number> = new Map();
 
 /** What only a role holds that has done more than hear, speak and change its state. It is there when some of it is first written. */
 export class Life {
@@ -22,11 +23,12 @@ export class Life {
 }
 
 /** What a role reads that has none of it. */
-export const nothing: Readonly<Pick<Life, "plan" | "joins" | "summary">> & { readonly carry: Trouble["carry"] } = {
+export const nothing: Readonly<Pick<Life, "plan" | "joins" | "summary">> & Readonly<Pick<Trouble, "carry" | "paid">> = {
   plan: emptyPlan,
   joins: noJoins,
   summary: NOTHING_SUMMED_UP,
   carry: noCarry,
+  paid: nonePaid,
 };
 
 /** What only a role that has failed holds. */
@@ -35,6 +37,7 @@ export class Trouble {
   strikes = 0;
   isolated = 0;
   carry: ReadonlyMap<string, StepOutcome> = noCarry;
+  paid: ReadonlyMap<string, number> = nonePaid;
   retake: number | undefined;
 }
 

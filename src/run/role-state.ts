@@ -150,6 +150,20 @@ export class RoleState {
     return left;
   }
 
+  /** How its mailbox is bounded, where that is not as the run's are. */
+  get room(): HiredRole["mailbox"] {
+    return (this.#life?.hiredAgain ?? this.#hired).mailbox;
+  }
+
+  /** Takes out the message at a place in line, 0 being the one that has waited longest. O(1) for that one. */
+  dropFrom(place: number): Message | undefined {
+    if (place === 0) return this.takeNext();
+    const all = this.mailbox.popAll();
+    const [dropped] = all.splice(place, 1);
+    for (const message of all) this.mailbox.append(message);
+    return dropped;
+  }
+
   /** Takes the message that has waited longest. */
   takeNext(): Message | undefined {
     const mail = this.#mail;
@@ -273,6 +287,15 @@ export class RoleState {
 
   set carry(carry: ReadonlyMap<string, StepOutcome>) {
     if (carry !== this.carry) troubleOf((this.#life ??= new Life())).carry = carry;
+  }
+
+  /** Micro-dollars that the steps of the failed attempts cost, by key. */
+  get paid(): ReadonlyMap<string, number> {
+    return this.#life?.trouble?.paid ?? nothing.paid;
+  }
+
+  set paid(paid: ReadonlyMap<string, number>) {
+    if (paid !== this.paid) troubleOf((this.#life ??= new Life())).paid = paid;
   }
 
   /** How many messages the failed attempt had: the next one has the same. */

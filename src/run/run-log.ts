@@ -1,7 +1,7 @@
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import { applyEnd, applyNext } from "./apply.ts";
+import { applyEnd, applyNext, passBy } from "./apply.ts";
 import { type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
 import { maskedBody, maskedEnd } from "./masking.ts";
@@ -85,6 +85,19 @@ export class RunLog {
     applyNext(this.state, event ?? clean, this.state.runId, isAnew);
     if (event !== undefined) this.#send(event);
     return clean;
+  }
+
+  /**
+   * Records what the state holds already, because its maker wrote it there.
+   *
+   * @param make called only where somebody looks at an event of that type
+   */
+  note<B extends RunEventBody>(type: B["type"], make: () => B): void {
+    if (this.#broken !== undefined) throw this.#broken.error;
+    const isMade = this.#owned !== undefined || this.#observer.hears(type);
+    const event = isMade ? { ...this.#envelope, ...maskedBody(this.#mask, make()) } : undefined;
+    passBy(this.state);
+    if (event !== undefined) this.#send(event);
   }
 
   /**

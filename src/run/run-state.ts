@@ -1,10 +1,13 @@
 import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { Memory } from "../memory/memory.ts";
+import { MAILBOX_LIMIT } from "../message/mailbox.ts";
 import type { Message } from "../message/message.ts";
 import { Ledger } from "../model/ledger.ts";
+import { SpendingTable } from "../model/spending.ts";
+import { type Held, measureMailbox } from "./mailbox.ts";
 import { ReadyRoles } from "./ready-roles.ts";
-import type { ForkPoint, HiredRole, RunStatus, Sent, StepStarted } from "./event.ts";
+import type { ForkPoint, HiredRole, RecordedBounds, RunStatus, Sent, StepStarted } from "./event.ts";
 import { type HiredAs, RoleState } from "./role-state.ts";
 
 /*
@@ -13,7 +16,7 @@ import { type HiredAs, RoleState } from "./role-state.ts";
  * written by who finds the hearers, and says nothing of the run.
  *
  * S1 `ready` holds exactly the roles with mail. S2 a role has at most one open activation. S3 pending mail is in `pending`, delivered
- * mail in exactly one mailbox per recipient. S4 `ledger` is the sum of the step events, nothing else. S5 `history`, `outputs` and `dead` only grow:
+ * mail in exactly one mailbox per recipient. S4 `ledger`, `byRole` and `byModel` are sums of the step events, nothing else. S5 `history`, `outputs` and `dead` only grow:
  * dead letters that come into another order make another list. So how long they were tells what they held.
  */
 
@@ -27,6 +30,8 @@ export interface StepRecord {
   readonly started: StepStarted;
   /** Whether its last try has not ended: its hold is open. */
   readonly inFlight: boolean;
+  /** Micro-dollars of the tries that have ended. */
+  readonly paid: number;
   readonly outcome: StepOutcome | undefined;
 }
 
@@ -83,15 +88,21 @@ export interface Many<R> {
   readonly isShared: boolean;
 }
 
+const noBounds: RecordedBounds = Object.freeze({});
+
 /** The whole state of a run. A class: what the engine compiled for an object that is written out is thrown away with the second one. */
 export class RunState {
   runId: string;
   seed: string = "";
   scheduler: string = "rounds";
   budget: number | undefined;
+  /** What else bounds it. */
+  bounds: RecordedBounds = noBounds;
   /** What its starter keeps with the run. */
   about: Json = null;
   parent: ForkPoint | undefined;
+  /** Whether its parent answers no step behind the past they share. */
+  isAfresh: boolean = false;
   phase: RunPhase = { phase: "running" };
   /** With whom it began, or was forced to go on: `roles` has everyone there ever was. */
   team: readonly HiredRole[] = [];
@@ -113,11 +124,28 @@ export class RunState {
   /** Whether the history is kept. */
   readonly hasHistory: boolean;
   pending: Pending[] = [];
+  /** How many messages were delivered, to however many. */
+  told: number = 0;
+  /** The smallest bound of a mailbox. */
+  leastMailbox: number = MAILBOX_LIMIT;
+  /** What waits with its senders for room in full mailboxes, in the order in which it came. */
+  held: Held[] = [];
+  /** How many of them each sender has, by its place in the order of hiring. */
+  readonly blocked: Map<number, number> = new Map();
+  /** Messages that left full mailboxes unread. */
+  dropped: number = 0;
+  /** Told of each of them while the run lives; it is nothing of the run. */
+  dropping: ((role: RoleState, message: Message) => void) | undefined;
   readonly outputs: Message[] = [];
+  /** What a role said last, of what was delivered. */
+  lastSaid: Message | undefined;
   dead: DeadLetter[] = [];
   /** How many there were when the last round ended: what came since is put in order at the end of this one. */
   deadBefore: number = 0;
   ledger: Ledger = new Ledger();
+  /** The same sums by role and by model. What others spent inside a step is no model's. */
+  readonly byRole: SpendingTable = new SpendingTable();
+  readonly byModel: SpendingTable = new SpendingTable();
   /** Holds settled at a resume: nobody knows whether those calls were paid. */
   uncertain: number = 0;
   /** Answers taken from the run it was forked from, besides the past they share. */
@@ -160,6 +188,7 @@ export const FEW_HEARERS = 16;
 export function addRoleState(state: RunState, name: string, hired: HiredAs): RoleState {
   const role = new RoleState(name, state.roles.size, hired);
   state.roles.set(name, role);
+  measureMailbox(state, hired);
   return role;
 }
 

@@ -22,6 +22,8 @@ export interface StepsParts {
   readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
   /** Good answers of the failed attempt before. */
   readonly carried: ReadonlyMap<string, StepOutcome>;
+  /** Micro-dollars that the steps of failed attempts cost, by key. */
+  readonly paid: ReadonlyMap<string, number>;
   /** What else may answer. */
   readonly past: Past;
   readonly runId: string;

@@ -2,7 +2,7 @@ import { interruptionBy } from "../kernel/abort.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json } from "../kernel/json.ts";
 import { throwIfEnded } from "../kernel/lifetime.ts";
-import type { StepDoor, StepPort, StepSpec } from "../kernel/step.ts";
+import type { Attempts, StepDoor, StepPort, StepSpec, StepTry } from "../kernel/step.ts";
 import type { LastLife, UnrepeatedStep } from "./event.ts";
 import { masked, maskedError } from "./masking.ts";
 import type { OpenQuestion, PastStep } from "./past.ts";
@@ -38,7 +38,7 @@ export class ActivationSteps implements StepPort {
   #asked = 0;
   #phase: "open" | "closing" | "closed" = "open";
   #control: ControlError | undefined;
-  #failed = false;
+  #failedStep: string | undefined;
   #humansAsked = 0;
 
   constructor(parts: StepsParts) {
@@ -59,7 +59,12 @@ export class ActivationSteps implements StepPort {
 
   /** Whether a step of the activation failed, or was cut off. What fails inside a step is for that step to answer. */
   get failed(): boolean {
-    return this.#failed;
+    return this.#failedStep !== undefined;
+  }
+
+  /** The name of the last of those. */
+  get failedStep(): string | undefined {
+    return this.#failedStep;
   }
 
   step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
@@ -133,7 +138,7 @@ export class ActivationSteps implements StepPort {
     if (at.parent === undefined) this.#takePlace(key, at.asked, recorded);
     const known = recorded?.outcome ?? this.#reused.get(key) ?? this.#parts.carried.get(key);
     if (known === undefined) return this.#unrecorded(spec, request.value, key, at, effect);
-    return this.#given(known, spec, key, at, effect);
+    return this.#given(known, spec, { act: this.#parts.act, key, try: recorded?.started.try ?? 1 }, at, effect);
   }
 
   #takePlace(key: string, asked: number, recorded: StepRecord | undefined): void {
@@ -143,9 +148,10 @@ export class ActivationSteps implements StepPort {
   }
 
   /** What happens on the machine happens again, whoever gave the answer. */
-  async #given<T>(known: StepOutcome, spec: StepSpec, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
-    if (!known.ok) this.#fails(at);
-    else if (spec.again === true) await this.#runAgain(key, at, effect);
+  async #given<T>(known: StepOutcome, spec: StepSpec, by: StepTry, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
+    if (!known.ok) this.#fails(at, spec.name);
+    else if (spec.again === true) await this.#runAgain(spec, by.key, at, effect);
+    spec.onRecorded?.(by);
     return known;
   }
 
@@ -165,8 +171,9 @@ export class ActivationSteps implements StepPort {
     const past = this.#asking(() => this.#parts.past.answer(question));
     if (past === undefined) return this.#live(spec, request, key, at, effect);
     this.#parts.begin();
-    this.#tries(spec, request, key, at).reuse(past, () => this.#reuse(past.within));
-    return this.#given(past.outcome, spec, key, at, effect);
+    const tries = this.#tries(spec, request, key, at);
+    tries.reuse(past, () => this.#reuse(past.within));
+    return this.#given(past.outcome, spec, tries.current, at, effect);
   }
 
   /** Writes down steps of another run that were asked inside one that it answers; a fork that was stopped has some of them already. */
@@ -192,8 +199,14 @@ export class ActivationSteps implements StepPort {
 
   #tries(spec: StepSpec, request: Json, key: string, at: StepPlace): Tries {
     const { act, log, gate, lifetime, now, mask, recorded } = this.#parts;
-    const tried = recorded?.get(key)?.started.try ?? 0;
-    return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, tried, log, gate, lifetime, now, mask });
+    const before = recorded?.get(key);
+    const tried = { tried: before?.started.try ?? 0, paid: this.#paid(key) };
+    return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, ...tried, log, gate, lifetime, now, mask });
+  }
+
+  /** Micro-dollars that the record tells of a step, those of failed attempts included. */
+  #paid(key: string): number {
+    return (this.#parts.paid.get(key) ?? 0) + (this.#parts.recorded?.get(key)?.paid ?? 0);
   }
 
   /** The JSON round trip without secrets: what is recorded, and what is handed out. */
@@ -223,7 +236,7 @@ export class ActivationSteps implements StepPort {
       const value = await lifetime.until(effect(this.#door(name, key, at, tries)));
       return tries.succeed(this.#asRecorded(value));
     } catch (error) {
-      this.#fails(at);
+      this.#fails(at, spec.name);
       const control = this.#controlIn(error);
       if (control === undefined) return tries.fail(maskedError(mask, error));
       tries.interrupt();
@@ -234,8 +247,8 @@ export class ActivationSteps implements StepPort {
   }
 
   /** A step inside another is not asked again when that one is answered from the record, so it must not count there either. */
-  #fails(at: StepPlace): void {
-    if (at.parent === undefined) this.#failed = true;
+  #fails(at: StepPlace, name: string): void {
+    if (at.parent === undefined) this.#failedStep = name;
   }
 
   /** The interruption behind an error, if one is. Once one came, it stays (D4). */
@@ -250,26 +263,26 @@ export class ActivationSteps implements StepPort {
   }
 
   /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
-  async #runAgain<T>(key: string, at: StepPlace, effect: Effect<T>): Promise<void> {
+  async #runAgain<T>(spec: StepSpec, key: string, at: StepPlace, effect: Effect<T>): Promise<void> {
     const failedThen = this.#parts.past.unrepeated(this.#parts.act, key);
-    if (failedThen !== undefined) throw this.#notAgain(key, at, failedThen);
-    const attempts = { open: () => Promise.resolve(), settle: () => {} };
-    const { lifetime } = this.#parts;
+    if (failedThen !== undefined) throw this.#notAgain(spec.name, key, at, failedThen);
+    const { lifetime, gate } = this.#parts;
+    const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {}, budget: gate.lend(this.#paid(key)) };
     try {
       throwIfEnded(lifetime);
       const name = (): string => effectId(this.#parts.runId, this.#parts.act, key);
       await lifetime.until(effect(this.#door(name, key, at, attempts)));
     } catch (error) {
       const control = this.#controlIn(error);
-      if (control === undefined) throw this.#notAgain(key, at, maskedError(this.#parts.mask, error));
-      this.#fails(at);
+      if (control === undefined) throw this.#notAgain(spec.name, key, at, maskedError(this.#parts.mask, error));
+      this.#fails(at, spec.name);
       throw control;
     }
   }
 
   /** A replay must fail where this did, so it is told with the end of the activation. */
-  #notAgain(key: string, at: StepPlace, error: ErrorRecord): Error {
-    this.#fails(at);
+  #notAgain(name: string, key: string, at: StepPlace, error: ErrorRecord): Error {
+    this.#fails(at, name);
     this.#unrepeated.push({ key, error });
     return stepErrorFrom(error);
   }

@@ -1,3 +1,6 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { aJournal, aReadableJournal } from "./journal-shape.ts";
+import { aText, iterable, takes } from "../kernel/argument.ts";
 import { createHash } from "node:crypto";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError } from "../kernel/errors.ts";
@@ -5,6 +8,7 @@ import { canonicalJson, deepFreeze } from "../kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
 import type { Journal, RunInfo } from "./journal.ts";
+import { runInfo } from "./run-info.ts";
 
 /** How an export or an import goes. */
 export interface TransferOptions {
@@ -12,11 +16,15 @@ export interface TransferOptions {
   readonly signal?: AbortSignal;
 }
 
+const transferOptions: Known<TransferOptions> = { signal: true };
+
 /** How an import goes. */
 export interface ImportOptions extends TransferOptions {
   /** The id of the run here. Default: the one it had. */
   readonly id?: string;
 }
+
+const importOptions: Known<ImportOptions> = { ...transferOptions, id: true };
 
 /** Most characters of events that are held until all have come, and are then written at once. */
 const HELD: number = 64 * 1024 * 1024;
@@ -26,12 +34,14 @@ const HELD: number = 64 * 1024 * 1024;
  * their count and the sha256 over their lines. The lines come without line breaks; equal runs give equal lines. Of a run that still goes
  * on, what is there when it begins is exported. What it gives can be imported: it checks what it reads.
  *
- * @throws JournalError `RUN_UNKNOWN`, `EVENT_INVALID`, `EVENT_NEWER`, `JOURNAL_GAP`
+ * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `EVENT_INVALID`, `EVENT_NEWER`, `JOURNAL_GAP`
  * @throws ControlError when the signal aborts
  */
 export async function* exportRun(journal: Journal, runId: string, o: TransferOptions = {}): AsyncIterable<string> {
-  const info = (await journal.runs()).find((run) => run.runId === runId);
-  if (info === undefined) throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+  checkKnownOptions("exportRun", o, transferOptions);
+  takes("exportRun", "journal", journal, aReadableJournal);
+  takes("exportRun", "runId", runId, aText);
+  const info = await runInfo(journal, runId);
   yield JSON.stringify({ troupe: "run", v: EVENT_VERSION, runId, events: info.events });
   const hash = createHash("sha256");
   let events = 0;
@@ -66,6 +76,9 @@ export async function importRun(
   lines: AsyncIterable<string> | Iterable<string>,
   o: ImportOptions = {},
 ): Promise<RunInfo> {
+  checkKnownOptions("importRun", o, importOptions);
+  takes("importRun", "journal", journal, aJournal);
+  takes("importRun", "lines", lines, iterable("the lines of an export"));
   // Most programs never import.
   const { ExportReader } = await import("./export-reader.ts");
   const reader = new ExportReader();

@@ -1,10 +1,12 @@
+import type { BudgetHold, BudgetPool } from "../kernel/budget.ts";
 import type { ErrorRecord } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { Attempts, AttemptOutcome, StepSpec } from "../kernel/step.ts";
+import type { Attempts, AttemptOutcome, StepSpec, StepTry } from "../kernel/step.ts";
 import type { Lifetime } from "../kernel/lifetime.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { BudgetGate } from "./budget-gate.ts";
-import type { StepEnded } from "./event.ts";
+import type { StepEnded, StepStarted } from "./event.ts";
+import type { LentBudget } from "./lent-budget.ts";
 import { maskedError } from "./masking.ts";
 import type { PastAnswer } from "./past.ts";
 import type { RunLog } from "./run-log.ts";
@@ -19,6 +21,8 @@ interface TriesParts {
   readonly parent: string | undefined;
   /** Tries that the record has of this step already. */
   readonly tried: number;
+  /** Micro-dollars that they cost. */
+  readonly paid: number;
   readonly log: RunLog;
   readonly gate: BudgetGate;
   readonly lifetime: Lifetime;
@@ -28,7 +32,7 @@ interface TriesParts {
 
 type TryState =
   | { readonly kind: "none" }
-  | { readonly kind: "open"; readonly hold: number }
+  | { readonly kind: "open"; readonly hold: number; readonly isUnpriced: boolean }
   | { readonly kind: "settled"; readonly outcome: AttemptOutcome };
 
 /**
@@ -36,23 +40,42 @@ type TryState =
  *
  * Y1 every started try is ended, also when the step is interrupted: then at its hold, because it may have been paid.
  * Y2 exactly the last `step.ended` of a step that was not interrupted is its answer; all before say `retry`. Y3 tries of one step are
- * numbered on from what the record has of it.
+ * numbered on from what the record has of it. Y4 what the effect spent of the run's budget through others, such as a run that it
+ * started, is part of the cost of the try that ends the step. What pools above the run hold for a try is settled with it, also where
+ * the journal takes nothing any more.
  */
 export class Tries implements Attempts {
   readonly #parts: TriesParts;
   #try: number;
   #state: TryState = { kind: "none" };
+  /** What pools above the run hold for the open try. */
+  #taken: BudgetHold | undefined;
+  #lent: LentBudget | undefined;
 
   constructor(parts: TriesParts) {
     this.#parts = parts;
     this.#try = parts.tried;
   }
 
-  async open(hold: number): Promise<void> {
-    if (this.#state.kind === "open") this.settle({ cost: this.#state.hold, basis: "hold" });
+  get current(): StepTry {
+    const { act, key } = this.#parts;
+    return { act, key, try: this.#try };
+  }
+
+  async open(hold: number, { unpriced = false }: { readonly unpriced?: boolean } = {}): Promise<void> {
+    if (this.#state.kind === "open") this.settle(untold(this.#state));
     if (this.#state.kind === "settled") this.#end(this.#state.outcome, { ok: false, retry: true });
-    await this.#parts.gate.enter(hold, () => this.#start(hold), this.#parts.lifetime);
+    const start = (taken: BudgetHold | undefined): void => {
+      this.#start(hold, unpriced ? { unpriced: true } : {});
+      this.#taken = taken;
+    };
+    await this.#parts.gate.enter(hold, start, this.#parts.lifetime);
     if (!this.#parts.log.isDurable) await this.#parts.log.durable();
+  }
+
+  /** The budget of the run, for what the effect starts. */
+  get budget(): BudgetPool {
+    return (this.#lent ??= this.#parts.gate.lend(this.#parts.paid));
   }
 
   settle(outcome: AttemptOutcome): void {
@@ -81,7 +104,7 @@ export class Tries implements Attempts {
   /** The step stays without an answer; what it may have cost is settled. */
   interrupt(): void {
     if (this.#state.kind === "none" || this.#isQuestion()) return;
-    this.#end(this.#outcomeNow(), { ok: false, retry: true });
+    this.#end(this.#outcomeNow(), { ok: false, retry: true }, { lent: this.#closeLent() });
   }
 
   #isQuestion(): boolean {
@@ -90,22 +113,26 @@ export class Tries implements Attempts {
 
   #answer(outcome: StepOutcome): StepOutcome {
     if (this.#try === this.#parts.tried) this.#start(0);
-    this.#end(this.#outcomeNow(), endOf(outcome), outcome.at);
+    this.#end(this.#outcomeNow(), endOf(outcome), { at: outcome.at, lent: this.#closeLent() });
     return outcome;
+  }
+
+  /** Micro-dollars that others spent of what the step lent them. */
+  #closeLent(): number {
+    const spent = this.#lent?.close() ?? 0;
+    this.#lent = undefined;
+    return spent;
   }
 
   #outcomeNow(): AttemptOutcome {
     if (this.#state.kind === "settled") return this.#state.outcome;
-    return {
-      cost: this.#state.kind === "open" ? this.#state.hold : 0,
-      basis: this.#state.kind === "open" && this.#state.hold > 0 ? "hold" : "none",
-    };
+    return this.#state.kind === "open" ? untold(this.#state) : { cost: 0, basis: "none" };
   }
 
-  #start(hold: number, origin: { readonly reused?: number } = {}): void {
+  #start(hold: number, more: Pick<StepStarted, "reused" | "unpriced"> = {}): void {
     const { act, key, spec, asked, parent, request, log } = this.#parts;
     this.#try += 1;
-    this.#state = { kind: "open", hold };
+    this.#state = { kind: "open", hold, isUnpriced: more.unpriced === true };
     const place = parent === undefined ? { asked } : { asked, in: parent };
     log.record({
       type: "step.started",
@@ -118,17 +145,40 @@ export class Tries implements Attempts {
       hold,
       request,
       ...(spec.idempotent === false ? { idempotent: false as const } : {}),
-      ...origin,
+      ...more,
     });
   }
 
-  #end(outcome: AttemptOutcome, end: Pick<StepEnded, "ok" | "retry" | "value" | "error">, at: number = this.#parts.now()): void {
+  #end(
+    outcome: AttemptOutcome,
+    end: TryEnd,
+    { at = this.#parts.now(), lent = 0 }: { readonly at?: number; readonly lent?: number } = {},
+  ): void {
     const { act, key, log, gate } = this.#parts;
+    const taken = this.#taken;
     this.#state = { kind: "none" };
-    const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
-    log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: outcome.cost ?? null, basis: outcome.basis, ...usage, at });
+    this.#taken = undefined;
+    const { cost, basis, usage } = lent === 0 ? outcome : withLent(outcome, lent);
+    const told = usage === undefined ? {} : { usage };
+    try {
+      log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: cost ?? null, basis, ...told, at });
+    } finally {
+      if (taken !== undefined) taken.settle(outcome.cost ?? 0);
+      else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);
+    }
     gate.settled();
   }
+}
+
+/** What a try may have cost whose end nobody tells. */
+function untold({ hold, isUnpriced }: Extract<TryState, { readonly kind: "open" }>): AttemptOutcome {
+  return isUnpriced ? { cost: undefined, basis: "usage" } : { cost: hold, basis: hold > 0 ? "hold" : "none" };
+}
+
+type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
+
+function withLent(outcome: AttemptOutcome, lent: number): AttemptOutcome {
+  return { ...outcome, cost: (outcome.cost ?? 0) + lent, basis: outcome.basis === "none" ? "usage" : outcome.basis };
 }
 
 /** An answer as its event tells it. */

@@ -7,12 +7,16 @@ import { assertDistinct, assertUnread, changedMessage, forkedEvent, type Message
 import { ForkPast } from "../run/fork-past.ts";
 import type { Journal } from "../run/journal.ts";
 import { maskedBody } from "../run/masking.ts";
+import { runInfo } from "../run/run-info.ts";
 import { RunState } from "../run/run-state.ts";
 import { assertHired, assertSameNames, type Crew, hiredInOrder } from "./crew.ts";
 import { heard } from "./heard.ts";
 
 /** How many events are copied at once. */
 const BATCH = 500;
+
+/** Codes of a journal that has a run no more. */
+const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
 /** What a fork is made of. */
 export interface CopyParts {
@@ -26,6 +30,8 @@ export interface CopyParts {
   /** Instead of what the parent keeps. */
   readonly about: Json | undefined;
   readonly changes: readonly MessageChange[];
+  /** Of the fork, instead of the parent's. */
+  readonly seed: string | undefined;
   readonly mask: Mask;
   /** Asks to stop: the copy is then not whole. */
   readonly signal: AbortSignal;
@@ -43,14 +49,14 @@ export interface SharedPast {
  * Copies the past that a fork shares with its parent, and learns what else the parent knows. Damage behind the shared past only makes that
  * less.
  *
- * @throws JournalError `RUN_UNKNOWN`, `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the parent is not
+ * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`; `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the parent is not
  * hired; `JOURNAL_DAMAGED` when the parent is damaged before `at`
  * @throws UsageError `FORK_CHANGE`
  * @throws ControlError when the signal aborts
  */
 export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonly state: RunState }> {
-  const { journal, parentId, runId, epoch, crew, changes, about, mask, signal } = parts;
-  const events = await count(journal, parentId);
+  const { journal, parentId, runId, epoch, crew, changes, about, seed, mask, signal } = parts;
+  const { events } = await runInfo(journal, parentId);
   const at = parts.at ?? events - 1;
   if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
   if (changes.length > 0) await assertChangeable(parts, at);
@@ -68,7 +74,7 @@ export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonl
     // Whoever was hired by force on the way stands in no event of the fork but the first.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = event.type === "run.started" ? hiredInOrder(event.roles, crew) : [];
-    const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, about, changes });
+    const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
     const copy = deepFreeze(maskedBody(mask, forked));
     apply(state, copy);
     batch.push(copy);
@@ -123,7 +129,7 @@ export async function recalledPast(journal: Journal, state: RunState, parent: Fo
   try {
     lost = await learned(heard(journal, parent.runId, { from: 0, signal }), parent, (event) => past.learn(event, parent.at));
   } catch (error) {
-    if (error instanceof JournalError && error.code === "RUN_UNKNOWN") return { past: undefined, lost: goneText(state, parent) };
+    if (error instanceof JournalError && GONE.has(error.code)) return { past: undefined, lost: goneText(state, parent) };
     throw error;
   }
   for await (const event of heard(journal, runId, { from: parent.at + 1, signal })) past.recall(event);
@@ -132,12 +138,6 @@ export async function recalledPast(journal: Journal, state: RunState, parent: Fo
 
 function goneText({ runId }: RunState, parent: ForkPoint): string {
   return `Run ${parent.runId}, from which ${runId} was forked, is gone: what it would have answered is asked and paid again.`;
-}
-
-async function count(journal: Journal, runId: string): Promise<number> {
-  const info = (await journal.runs()).find((run) => run.runId === runId);
-  if (info !== undefined) return info.events;
-  throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }
 
 function noSuchEvent(runId: string, seq: number, events: number): JournalError {

@@ -1,18 +1,21 @@
 import { hiredRole } from "../environment/hired-role.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
+import type { ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import type { HiredRole } from "../run/event.ts";
 import type { RunState } from "../run/run-state.ts";
-import type { StopCondition } from "./stop-condition.ts";
 
 /** Who is hired and what is allowed when a run starts or goes on. */
 export interface Crew {
   readonly roles: readonly (readonly [name: string, role: Role])[];
+  /** What bounds the run alone, and is recorded. Before its bounds are known: what the team allows each run. */
   readonly budget: MicroUsd | undefined;
-  readonly rounds: number;
-  readonly stopWhen: StopCondition | undefined;
+  /** What else binds it, in this process. */
+  readonly pools: readonly BudgetPool[];
+  readonly limits: ModelLimits | undefined;
 }
 
 /** Longest text of a trait that is shown. */

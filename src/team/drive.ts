@@ -1,20 +1,22 @@
 import { Environment } from "../environment/environment.ts";
 import { type RunEnd, type RunResult, runResult } from "../environment/run-result.ts";
-import { roundsOf } from "../environment/engine.ts";
+import { DEFAULT_ROUNDS } from "../environment/environment-options.ts";
+import { progressOf, type StopCondition, roundsOf } from "../environment/stop-condition.ts";
+import type { RunBounds } from "../environment/engine.ts";
+import { Funds } from "../model/funds.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { RunEventBody } from "../run/event.ts";
 import type { ForkPast } from "../run/fork-past.ts";
 import type { Journal } from "../run/journal.ts";
 import type { RunState } from "../run/run-state.ts";
+import { nothingLeft } from "./bounds.ts";
 import type { Crew } from "./crew.ts";
+import { noteModels, otherModels, otherModelText } from "./known-models.ts";
 import { rememberRecord } from "./remember.ts";
 import type { RunControls } from "./run.ts";
-import type { RunProgress } from "./stop-condition.ts";
 import type { TeamOptions } from "./team-options.ts";
-
-/** Deaths of the process under one activation, unless said otherwise. */
-const DEFAULT_POISON_AFTER = 3;
+import { unheardCauses } from "./unheard-causes.ts";
 
 /** What a run is driven with. */
 export interface Drive {
@@ -22,8 +24,12 @@ export interface Drive {
   readonly journal: Journal;
   readonly mask: Mask;
   readonly crew: Crew;
+  /** Asked after every round; what else bounds the run is recorded. */
+  readonly stopWhen: StopCondition | undefined;
   readonly controls: RunControls;
   readonly state: RunState;
+  /** The idea that a program gives again under the id of a known run. It asks for the run's outcome, which is no error because it is old. */
+  readonly idea?: Message;
   /** The right to write. */
   readonly epoch: number;
   /** Recorded first, in this order, with what is said from outside: so that no run is found without its idea. */
@@ -37,9 +43,31 @@ export interface Drive {
 
 /** Takes a run to its end, for now. */
 export async function drive(parts: Drive): Promise<RunResult> {
-  const { controls, crew, opening, said, options, past, lost } = parts;
-  const environment = environmentOf(parts);
-  const { runId, parent, seq } = parts.state;
+  const funds = await fundsOf(parts);
+  let isDone = false;
+  try {
+    const result = await driveOn(parts, environmentOf(parts, funds));
+    isDone = isFinished(parts.state);
+    return result;
+  } finally {
+    funds?.close(isDone);
+  }
+}
+
+/** Whether a run needs nothing any more: it has finished, and no mail waits for a role that a later team may hire. */
+export function isFinished({ phase, ready }: RunState): boolean {
+  return phase.phase === "ended" && phase.status === "finished" && ready.size === 0;
+}
+
+/** What was under way when it last stopped counts at what it may have cost, as the record will tell it. */
+function fundsOf({ crew, state: { runId, ledger } }: Drive): Promise<Funds | undefined> {
+  return Funds.open(crew.pools, { name: runId, spent: ledger.spent + ledger.held });
+}
+
+async function driveOn(parts: Drive, environment: Environment): Promise<RunResult> {
+  const { controls, crew, opening, said, past, lost, state } = parts;
+  const { runId, parent, seq } = state;
+  const stood = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
   for (const event of opening) environment.log.record(event);
   for (const [name, role] of crew.roles) environment.addRole(role, { name });
   for (const message of said) environment.publishMessage(message);
@@ -47,10 +75,28 @@ export async function drive(parts: Drive): Promise<RunResult> {
   controls.started();
   await rememberRecord(environment, { journal: parts.journal, runId, parent, seq, signal: controls.signal });
   if (lost !== undefined) environment.warn(lost);
-  const failure = environment.failPoisoned(options.poisonAfter ?? DEFAULT_POISON_AFTER);
-  const end: RunEnd = failure === undefined ? await environment.drive(crew.rounds) : { reason: "interrupted", failure, control: undefined };
+  compareModels(parts, environment);
+  if (opening[0]?.type === "run.started") for (const warning of unheardCauses(crew.roles, said)) environment.warn(warning);
+  const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity);
+  const end: RunEnd =
+    failure === undefined
+      ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(parts))
+      : { reason: "interrupted", failure, control: undefined };
   if (failure !== undefined) await environment.memories.rest();
-  return withDifference(await environment.finish(end), past);
+  const result = withDifference(await environment.finish(end), past);
+  const nothing = stood === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
+  if (nothing === undefined) return result;
+  // Not recorded: how often somebody asked in vain is no part of what the run did.
+  environment.warn(nothing.message);
+  return parts.idea === undefined ? { ...result, error: nothing } : result;
+}
+
+/** Who takes answers of another run should know when they are another model's. */
+function compareModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
+  const models = [options.model, ...crew.roles.map(([, role]) => role.model)].filter((model) => model !== undefined);
+  noteModels(journal, runId, models);
+  if (past === undefined || parent === undefined) return;
+  for (const id of otherModels(journal, parent.runId, models)) environment.warn(otherModelText(parent.runId, id));
 }
 
 /** The result of a run that needs nothing any more. */
@@ -59,7 +105,7 @@ export function resultAtRest(state: RunState, mask: Mask): RunResult {
 }
 
 /** A run that needs nothing any more, but that its roles keep what they remember: it may have died before. */
-export async function rest(parts: Omit<Drive, "opening" | "said">): Promise<RunResult> {
+export async function rest(parts: Omit<Drive, "opening" | "said" | "stopWhen">): Promise<RunResult> {
   const { state, mask, crew, journal, controls } = parts;
   const { runId, parent, seq } = state;
   const environment = environmentOf(parts);
@@ -69,18 +115,21 @@ export async function rest(parts: Omit<Drive, "opening" | "said">): Promise<RunR
   return resultAtRest(state, mask);
 }
 
-function environmentOf({ options, journal, controls, crew, state, past, epoch }: Omit<Drive, "opening" | "said">): Environment {
-  const { stopWhen } = crew;
+function environmentOf(
+  { options, journal, controls, crew, state, past, epoch }: Omit<Drive, "opening" | "said" | "stopWhen">,
+  funds?: Funds,
+): Environment {
+  const { limits } = crew;
+  const isBound = (crew.budget ?? state.budget) !== undefined || funds?.isBinding === true;
   return new Environment(
-    { ...options, description: options.description ?? options.name ?? "" },
+    { ...options, ...(limits === undefined ? {} : { limits }), description: options.description ?? options.name ?? "" },
     {
       state,
       ears: controls.ears,
       owned: { journal, epoch },
-      requirePrice: (crew.budget ?? state.budget) !== undefined && options.allowUnpriced !== true,
-      ...(stopWhen === undefined ? {} : { checkpoint: () => stopWhen(progressOf(state)) }),
+      funds,
+      requirePrice: isBound && options.allowUnpriced !== true,
       resumed: controls.resumed,
-      signal: controls.signal,
       grew: controls.grew,
       ...(past === undefined ? {} : { past }),
     },
@@ -92,17 +141,6 @@ function withDifference(result: RunResult, past: ForkPast | undefined): RunResul
   return { ...result, fork: { ...result.fork, difference: past.difference } };
 }
 
-/** Looked at only where a condition looks. */
-function progressOf(state: RunState): RunProgress {
-  return {
-    rounds: roundsOf(state),
-    spent: state.ledger.spent,
-    said: (cause) => state.history.newestBy(cause) !== undefined,
-    get messages() {
-      return state.history.get();
-    },
-    get outputs() {
-      return [...state.outputs];
-    },
-  };
+function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
+  return { signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
 }

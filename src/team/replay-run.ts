@@ -42,7 +42,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
   if (others.length > 0) environment.warn(othersText(controls.id, others));
-  const end = await environment.drive(Infinity);
+  const end = await environment.drive(Infinity, { checkpoint: undefined, signal: controls.signal });
   await environment.log.durable();
   const isAsRecorded = end.control === undefined && end.failure === undefined;
   return isAsRecorded ? asRecorded(state, mask) : runResult(state, end, mask);
@@ -63,7 +63,6 @@ async function environmentOf(
       state,
       ears: controls.ears,
       owned: { journal: scratch, epoch: await scratch.claim(controls.id) },
-      signal: controls.signal,
       grew: controls.grew,
       mode: "replay",
       past: replay,

@@ -2,14 +2,29 @@ import { runResult, type RunResult } from "../environment/run-result.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
+import type { Message } from "../message/message.ts";
 import { apply } from "../run/apply.ts";
 import type { Journal } from "../run/journal.ts";
 import { RunState } from "../run/run-state.ts";
 import { heard } from "./heard.ts";
+import { ideaDiffers, isSameIdea } from "./idea.ts";
 import { Run, type RunControls } from "./run.ts";
 
 /** What drives a run to its end, for now. */
 export type RunWork = (controls: RunControls) => Promise<RunResult>;
+
+/** What the record of a run leads to. */
+export interface ReadRun {
+  readonly state: RunState;
+  /** Undefined before it was told. */
+  readonly idea: Message | undefined;
+}
+
+interface UnderWay {
+  readonly run: Run;
+  /** Undefined as long as only the record knows. */
+  idea: Message | undefined;
+}
 
 /**
  * The runs of a team in its journal. It owns which of them are under way here; the journal owns what is recorded, and who may write.
@@ -20,7 +35,7 @@ export type RunWork = (controls: RunControls) => Promise<RunResult>;
 export class Runs {
   readonly #journal: Journal;
   readonly #mask: Mask;
-  readonly #underWay = new Map<string, Run>();
+  readonly #underWay = new Map<string, UnderWay>();
 
   constructor(journal: Journal, mask: Mask) {
     this.#journal = journal;
@@ -31,16 +46,19 @@ export class Runs {
     return this.#underWay.has(id);
   }
 
-  /** The run of that id that is under way, else a new one. */
-  launch(id: string, signal: AbortSignal | undefined, work: RunWork): Run {
-    return this.#underWay.get(id) ?? this.begin(id, signal, work);
+  /** The run of that id that is under way, else a new one. With another idea than that run's it is one that fails by `RUN_IDEA_DIFFERS`. */
+  launch(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
+    const known = this.#underWay.get(id);
+    if (known === undefined) return this.begin(id, signal, work, idea);
+    if (idea === undefined || known.idea === undefined || isSameIdea(known.idea, idea, this.#mask)) return known.run;
+    return this.handle(id, this.#journal, signal, () => Promise.reject(ideaDiffers(id)));
   }
 
   /** A run of its own, also where one of that id is under way: its work finds out. */
-  begin(id: string, signal: AbortSignal | undefined, work: RunWork): Run {
+  begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const run = this.handle(id, this.#journal, signal, work);
     if (this.#underWay.has(id)) return run;
-    this.#underWay.set(id, run);
+    this.#underWay.set(id, { run, idea });
     void run.result.then(() => this.#underWay.delete(id));
     return run;
   }
@@ -77,10 +95,16 @@ export class Runs {
     }
   }
 
-  /** The state a run's record leads to. @throws JournalError when it cannot be read; ControlError when the signal aborts */
-  async read(id: string, signal: AbortSignal): Promise<RunState> {
+  /** What a run's record leads to. @throws JournalError when it cannot be read; ControlError when the signal aborts */
+  async read(id: string, signal: AbortSignal): Promise<ReadRun> {
     const state = new RunState(id);
-    for await (const event of heard(this.#journal, id, { from: 0, signal })) apply(state, deepFreeze(event));
-    return state;
+    let idea: Message | undefined;
+    for await (const event of heard(this.#journal, id, { from: 0, signal })) {
+      apply(state, deepFreeze(event));
+      if (event.type === "message") idea ??= event.message;
+    }
+    const underWay = this.#underWay.get(id);
+    if (underWay !== undefined && idea !== undefined) underWay.idea = idea;
+    return { state, idea };
   }
 }

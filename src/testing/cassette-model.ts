@@ -1,3 +1,5 @@
+import { takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
 import { DifferenceError, type ErrorRecord, ModelError, stepErrorFrom, type TroupeError } from "../kernel/errors.ts";
@@ -5,7 +7,7 @@ import { contentHash, deepFreeze, type Json, type JsonObject } from "../kernel/j
 import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
-import type { Cassette } from "./cassette.ts";
+import { aCassette, type Cassette } from "./cassette.ts";
 import { type RecordedAnswer, type RecordedCall, recordedCalls } from "./cassette-call.ts";
 import { besideText, nearestCall } from "./cassette-nearest.ts";
 import { isSameLength, liveForm, recordedForms } from "./cassette-request.ts";
@@ -28,6 +30,8 @@ export interface CassetteOptions {
   readonly secrets?: readonly string[];
 }
 
+const cassetteOptions: Known<CassetteOptions> = { strict: true, id: true, price: true, maxOutputTokens: true, secrets: true };
+
 /** A model that plays a cassette. */
 export interface CassetteModel extends ChatModel {
   /** Every request so far, frozen, in the order they came. */
@@ -48,6 +52,8 @@ export interface CassetteModel extends ChatModel {
  * @throws UsageError `CASSETTE_MODELS` when `id` must be given, or names none that was recorded; `CASSETTE_INVALID`
  */
 export function cassetteModel(cassette: Cassette, options: CassetteOptions = {}): CassetteModel {
+  checkKnownOptions("cassetteModel", options, cassetteOptions);
+  takes("cassetteModel", "cassette", cassette, aCassette);
   const calls = recordedCalls(cassette.events);
   const id = recordedModel(calls, options.id);
   const own = calls.filter((call) => call.model === id);

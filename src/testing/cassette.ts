@@ -1,3 +1,5 @@
+import { aReadableJournal } from "../run/journal-shape.ts";
+import { aText, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -55,6 +57,9 @@ const CassetteSchema = z.strictObject({
  * @throws UsageError `CASSETTE_FILE` when it cannot be written, `CASSETTE_LARGE`
  */
 export async function saveCassette(journal: Journal, runId: string, path: string): Promise<Cassette> {
+  takes("saveCassette", "journal", journal, aReadableJournal);
+  takes("saveCassette", "runId", runId, aText);
+  takes("saveCassette", "path", path, aText);
   const events: unknown[] = [];
   let size = 0;
   for await (const event of journal.read(runId, 0)) {
@@ -77,6 +82,7 @@ export async function saveCassette(journal: Journal, runId: string, path: string
  * @throws JournalError `EVENT_NEWER`, `EVENT_INVALID`, and for events that contradict each other
  */
 export async function readCassette(path: string): Promise<Cassette> {
+  takes("readCassette", "path", path, aText);
   const text = await onDisk("read", path, async () => {
     checkSize(path, (await stat(path)).size);
     return readFile(path, "utf8");
@@ -100,14 +106,22 @@ export async function readCassette(path: string): Promise<Cassette> {
  * const result = await team.replay(cassette.runId).result;
  * ```
  */
-export async function cassetteJournal({ runId, events }: Cassette): Promise<Journal> {
-  const journal = memoryJournal({ limit: events.length + ROOM });
+export async function cassetteJournal(cassette: Cassette): Promise<Journal> {
+  takes("cassetteJournal", "cassette", cassette, aCassette);
+  const { runId, events } = cassette;
+  const journal = memoryJournal({ events: events.length + ROOM });
   await journal.create(runId);
   const epoch = await journal.claim(runId);
   await journal.append(runId, epoch, 0, events);
   await journal.release(runId, epoch);
   return journal;
 }
+
+/** What of a cassette is relied on. @internal */
+export const aCassette: Shape = object("a cassette that readCassette or saveCassette gave", {
+  runId: aText,
+  events: listOf(object("an event")),
+});
 
 function cassetteOf(path: string, json: unknown): Cassette {
   const parsed = CassetteSchema.safeParse(json);

@@ -27,9 +27,11 @@ export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, ty
 export type { Pace, StubAnswer, StubFault, StubRaw, StubReply } from "./stub-reply.ts";
 
 // What every implementation of a port must do.
+export { budgetPoolContract, type MakeBudgetPool } from "./contracts/budget-pool.ts";
 export { cacheContract, type MakeCache } from "./contracts/cache.ts";
 export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";
 export { journalContract, type MakeJournal } from "./contracts/journal.ts";
+export { type MakeLimits, modelLimitsContract } from "./contracts/model-limits.ts";
 export { type MakeStore, messageStoreContract } from "./contracts/message-store.ts";
 export { type MakeIndex, vectorIndexContract } from "./contracts/vector-index.ts";
 export { workspaceContract, type WorkspaceContract } from "./contracts/workspace.ts";

@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
@@ -16,6 +17,8 @@ export interface StubOptions {
   readonly replies?: readonly StubReply[];
   readonly handler?: StubHandler;
 }
+
+const stubOptions: Known<StubOptions> = { reply: true, replies: true, handler: true };
 
 /** A request the real server would refuse. */
 export interface RejectedRequest {
@@ -42,6 +45,7 @@ export interface OpenAIStub extends AsyncDisposable {
  * request is checked against what the real server accepts, and refused as it would be.
  */
 export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
+  checkKnownOptions("openaiStub", options, stubOptions);
   const stub = new Stub(options);
   await stub.listen();
   return stub;

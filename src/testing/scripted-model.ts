@@ -1,7 +1,9 @@
+import { aFunction, either, takes, type Shape } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
-import { canonicalJson, deepFreeze } from "../kernel/json.ts";
+import { canonicalJson, deepFreeze, textHash } from "../kernel/json.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 
@@ -13,7 +15,7 @@ export type ScriptedAnswer = (request: ChatRequest, n: number) => ScriptedReply 
 
 /** How a scripted model behaves besides what it says. */
 export interface ScriptedOptions {
-  /** Default "scripted". */
+  /** Default: of a list of replies "scripted-" and a hash of them, so that another list is another model to records and forks; of a function, and of no replies at all, "scripted". */
   readonly id?: string;
   /** Default: nothing, so that tests of runs cost $0. */
   readonly price?: ModelPrice;
@@ -24,10 +26,15 @@ export interface ScriptedOptions {
   readonly clock?: Clock;
 }
 
+const scriptedOptions: Known<ScriptedOptions> = { id: true, price: true, maxOutputTokens: true, latency: true, clock: true };
+
 /** A model that says what it is told to. */
 export interface ScriptedModel extends ChatModel {
   /** Every request so far, frozen, in the order they came. */
   readonly calls: readonly ChatRequest[];
+  /** As {@link ChatModel.chat}; a test that stops nothing needs no signal. */
+  chat(request: ChatRequest, o?: Partial<ChatOptions>): Promise<ChatResponse>;
+  stream(request: ChatRequest, o?: Partial<ChatOptions>): AsyncIterable<ChatChunk>;
 }
 
 /** A list of replies is used up: the program under test asks more often than the test says. */
@@ -38,6 +45,9 @@ export class ScriptExhaustedError extends TroupeError {
     });
   }
 }
+
+/** Of a call that nobody stops. */
+const NEVER = new AbortController().signal;
 
 /** So many characters make one piece when a text is streamed. */
 const PIECE = 12;
@@ -52,11 +62,14 @@ export function scriptedModel(
   replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer,
   options: ScriptedOptions = {},
 ): ScriptedModel {
+  takes("scriptedModel", "replies", replies, someReplies);
   if (options.latency !== undefined && options.clock === undefined) {
     throw new UsageError("SCRIPT_CLOCK", "Expected a clock beside latency, got none. Give the clock that the test advances.");
   }
   return new Script(replies, options);
 }
+
+const someReplies: Shape = either({ says: "a list of replies", fits: Array.isArray }, aFunction);
 
 class Script implements ScriptedModel {
   readonly id: string;
@@ -67,9 +80,10 @@ class Script implements ScriptedModel {
   readonly #calls: ChatRequest[] = [];
 
   constructor(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer, options: ScriptedOptions) {
+    checkKnownOptions("scriptedModel", options, scriptedOptions);
     this.#replies = typeof replies === "function" ? replies : [...replies];
     this.#options = options;
-    this.id = options.id ?? "scripted";
+    this.id = options.id ?? idOf(this.#replies);
     this.price = options.price ?? { input: 0, output: 0 };
     if (options.maxOutputTokens !== undefined) this.maxOutputTokens = options.maxOutputTokens;
   }
@@ -78,7 +92,7 @@ class Script implements ScriptedModel {
     return [...this.#calls];
   }
 
-  async chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
+  async chat(request: ChatRequest, { signal = NEVER }: Partial<ChatOptions> = {}): Promise<ChatResponse> {
     throwIfAborted(signal);
     const n = this.#calls.push(deepFreeze(structuredClone(request))) - 1;
     const { latency, clock } = this.#options;
@@ -88,7 +102,7 @@ class Script implements ScriptedModel {
     return complete(typeof reply === "string" ? { content: reply } : reply, request);
   }
 
-  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+  async *stream(request: ChatRequest, o: Partial<ChatOptions> = {}): AsyncGenerator<ChatChunk> {
     const { content, toolCalls, finishReason, usage, refusal } = await this.chat(request, o);
     for (let start = 0; start < content.length; start += PIECE) {
       throwIfAborted(o.signal);
@@ -109,6 +123,16 @@ class Script implements ScriptedModel {
     if (reply === undefined) throw new ScriptExhaustedError(this.id, this.#replies.length);
     return typeof reply === "function" ? reply(request, n) : reply;
   }
+}
+
+/** A function is told apart by nothing that stays the same when its program is built anew. */
+function idOf(replies: readonly (ScriptedReply | ScriptedAnswer)[] | ScriptedAnswer): string {
+  if (typeof replies === "function" || replies.length === 0) return "scripted";
+  const told = replies.map((reply) => {
+    if (typeof reply === "function") return ["function"];
+    return reply instanceof Error ? [reply.name, reply.message] : reply;
+  });
+  return `scripted-${textHash(JSON.stringify(told)).slice(0, 12)}`;
 }
 
 function complete(reply: Partial<ChatResponse>, request: ChatRequest): ChatResponse {

@@ -1,3 +1,4 @@
+import { aText, object, takes } from "../kernel/argument.ts";
 import { type ToolCall, ChatMessage } from "../model/chat-message.ts";
 import { resultText, toolFailure, type ToolResult } from "./tool-result.ts";
 
@@ -22,7 +23,14 @@ export function notRun(call: ToolCall, outcome: ToolOutcome, why: string): Calle
 }
 
 /** The answer to a call, as the model reads it. */
-export function toolMessage({ call, result }: CalledTool): ChatMessage {
+export function toolMessage(called: CalledTool): ChatMessage {
+  takes(
+    "toolMessage",
+    "what was called",
+    called,
+    object("a call and its result", { call: object("a call", { id: aText, function: object("a function") }), result: object("a result") }),
+  );
+  const { call, result } = called;
   return ChatMessage.tool({
     content: resultText(result),
     name: call.function.name,

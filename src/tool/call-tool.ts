@@ -1,46 +1,16 @@
-import type { Clock } from "../kernel/clock.ts";
+import { readable, takes } from "../kernel/argument.ts";
 import type { JsonObject } from "../kernel/json.ts";
-import type { StepPort } from "../kernel/step.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCall } from "../model/chat-message.ts";
-import type { ChatModel } from "../model/chat-model.ts";
-import { type Approver, askPermission } from "./approval.ts";
+import { askPermission } from "./approval.ts";
 import { readArguments } from "./call-arguments.ts";
+import { type CallToolOptions, callToolOptions, checkToolCall, wholeOptions, type WholeCallOptions } from "./call-options.ts";
 import { type CalledTool, notRun } from "./call-outcome.ts";
-import type { HumanPort } from "./human-port.ts";
 import { decide, type PermissionPolicy } from "./permission.ts";
 import { runTool } from "./run-tool.ts";
 import type { Tool } from "./tool.ts";
 import type { ToolCollection } from "./tool-collection.ts";
-
-/** What happens with a call while it happens. */
-export type ToolNotice =
-  | { readonly type: "tool.started"; readonly call: ToolCall; readonly tool: string; readonly args: JsonObject }
-  | { readonly type: "tool.progress"; readonly call: ToolCall; readonly text: string }
-  | { readonly type: "tool.ended"; readonly called: CalledTool };
-
-/** What calls are made with. */
-export interface CallToolOptions {
-  readonly tools: ToolCollection;
-  /** The door of the activation, or a direct one. */
-  readonly steps: StepPort;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Default: what each tool says. */
-  readonly policy?: PermissionPolicy | undefined;
-  /** Without one, what needs a person's permission does not run. */
-  readonly approve?: Approver | undefined;
-  /** Who calls: named to the person who is asked. Default: "agent". */
-  readonly role?: string | undefined;
-  /** How tools reach a person. */
-  readonly ask?: HumanPort | undefined;
-  /** The model tools may use, made for the door of the call: what a tool asks is a step inside its own. */
-  readonly model?: ((steps: StepPort) => ChatModel) | undefined;
-  /** The session of the agent that calls, for tools that keep something between its calls. */
-  readonly session?: object | undefined;
-  /** Told of what happens. It must not throw: what it throws ends the call, or the tool that told how far it is. */
-  readonly tell?: ((notice: ToolNotice) => void) | undefined;
-}
 
 /** A call that may run, or has to be asked for. */
 export interface ReadyCall {
@@ -56,28 +26,34 @@ const NO_POLICY: PermissionPolicy = {};
 
 /**
  * One call of a model: checked, permitted, run within its limits, recorded. Whatever the model wrote and the tool does comes back as a
- * result that the model can read.
+ * result that the model can read. Outside a role the tools are all it needs: `callTool(call, { tools })`.
  *
+ * @throws UsageError `TOOL_CALL_INVALID` for what is no call in the wire's form, `CALL_OPTIONS_INVALID` without tools.
  * @throws ControlError when the run stops, and what else the door throws: that a call may have happened before a crash (`STEP_UNCERTAIN`),
  * that the activation has ended.
  */
 export async function callTool(call: ToolCall, options: CallToolOptions): Promise<CalledTool> {
-  return answered(readyCall(call, options), options);
+  takes("callTool", "call", call, readable);
+  takes("callTool", "options", options, readable);
+  checkToolCall(call);
+  checkKnownOptions("callTool", options, callToolOptions);
+  const whole = wholeOptions(options);
+  return answered(readyCall(call, whole), whole);
 }
 
 /** The answer to a call that was looked at: it is permitted and run, unless it has one already. */
-export function answered(looked: ReadyCall | CalledTool, options: CallToolOptions): CalledTool | Promise<CalledTool> {
+export function answered(looked: ReadyCall | CalledTool, options: WholeCallOptions): CalledTool | Promise<CalledTool> {
   if (!isReady(looked)) return told(looked, options);
   return looked.decision === "allow" ? runReady(looked, options) : permittedFirst(looked, options);
 }
 
-async function permittedFirst(ready: ReadyCall, options: CallToolOptions): Promise<CalledTool> {
+async function permittedFirst(ready: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
   const permitted = await permit(ready, options);
   return isReady(permitted) ? runReady(permitted, options) : told(permitted, options);
 }
 
 /** Looks at a call without running anything. */
-export function readyCall(call: ToolCall, { tools, policy = NO_POLICY }: CallToolOptions): ReadyCall | CalledTool {
+export function readyCall(call: ToolCall, { tools, policy = NO_POLICY }: WholeCallOptions): ReadyCall | CalledTool {
   const { name, arguments: text } = call.function;
   const tool = tools.find(name);
   if (tool === undefined) return notRun(call, "unknown", `there is no tool ${valueText(name)}. ${toolsThere(tools)}`);
@@ -100,7 +76,7 @@ export function isReady(call: ReadyCall | CalledTool): call is ReadyCall {
 }
 
 /** Asks a person where a person has to be asked. */
-export async function permit(ready: ReadyCall, options: CallToolOptions): Promise<ReadyCall | CalledTool> {
+export async function permit(ready: ReadyCall, options: WholeCallOptions): Promise<ReadyCall | CalledTool> {
   if (ready.decision === "allow") return ready;
   const { call, tool, json } = ready;
   const { approve, steps, role = "agent", signal } = options;
@@ -121,19 +97,20 @@ export async function permit(ready: ReadyCall, options: CallToolOptions): Promis
 }
 
 /** Runs a call that may run, as one step. */
-export async function runReady({ call, tool, json, args }: ReadyCall, options: CallToolOptions): Promise<CalledTool> {
-  const { steps, clock, signal, role = "agent", ask, model, session, tell } = options;
+export async function runReady({ call, tool, json, args }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
+  const { steps, clock, signal, role = "agent", ask, model, session, tell, opened } = options;
   tell?.({ type: "tool.started", call, tool: tool.name, args: json });
   const progress = (text: string): void => tell?.({ type: "tool.progress", call, text });
   const { name, idempotent, again, fresh } = tool;
-  const end = await steps.step({ kind: "tool", name, request: { name, args: json }, idempotent, again, fresh }, (door) =>
-    runTool(tool, args, door, { clock, signal, role, ask, model, session, progress }),
-  );
+  const end = await steps.step({ kind: "tool", name, request: { name, args: json }, idempotent, again, fresh }, (door) => {
+    opened?.(tool);
+    return runTool(tool, args, door, { clock, signal, role, ask, model, session, progress });
+  });
   return told({ call, ...end, ends: tool.ends && end.outcome === "ok" }, options);
 }
 
 /** Tells that a call has its answer. */
-export function told(called: CalledTool, { tell }: CallToolOptions): CalledTool {
+export function told(called: CalledTool, { tell }: WholeCallOptions): CalledTool {
   tell?.({ type: "tool.ended", called });
   return called;
 }

@@ -1,9 +1,12 @@
+import { readable, takes } from "../kernel/argument.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import { type CalledTool, notRun } from "./call-outcome.ts";
-import { answered, type CallToolOptions, isReady, permit, type ReadyCall, readyCall, runReady, told } from "./call-tool.ts";
-import { forbiddenBy, type ToolChoice } from "./tool-choice.ts";
+import { type CallToolOptions, callToolOptions, checkToolCalls, wholeOptions, type WholeCallOptions } from "./call-options.ts";
+import { answered, isReady, permit, type ReadyCall, readyCall, runReady, told } from "./call-tool.ts";
+import { checkChoiceForm, forbiddenBy, type ToolChoice } from "./tool-choice.ts";
 
 /** What the calls of one reply are made with. */
 export interface CallToolsOptions extends CallToolOptions {
@@ -12,6 +15,8 @@ export interface CallToolsOptions extends CallToolOptions {
   /** What the model was told it may call: providers let models call more than that. Default: "auto". */
   readonly choice?: ToolChoice | undefined;
 }
+
+const callToolsOptions: Known<CallToolsOptions> = { ...callToolOptions, concurrency: true, choice: true };
 
 /** More calls in one reply are not made: a model that asks for so many has gone astray. */
 const MAX_CALLS = 128;
@@ -24,10 +29,17 @@ const MAX_CALLS = 128;
  * call that ended the work none runs: the rest is `skipped`. B4 two calls of one id cannot be told apart by their answers: the second does not
  * run. B5 when the door throws, no further call begins, and what is under way is awaited first.
  *
- * @throws like `callTool`; UsageError `CONCURRENCY_INVALID`
+ * @throws like `callTool`; UsageError `CONCURRENCY_INVALID`, `TOOL_CHOICE_INVALID`
  */
-export async function callTools(calls: readonly ToolCall[], options: CallToolsOptions): Promise<readonly CalledTool[]> {
-  const { concurrency = 4, choice = "auto", signal } = options;
+export async function callTools(calls: readonly ToolCall[], given: CallToolsOptions): Promise<readonly CalledTool[]> {
+  takes("callTools", "calls", calls, readable);
+  takes("callTools", "options", given, readable);
+  checkToolCalls(calls);
+  checkKnownOptions("callTools", given, callToolsOptions);
+  const options = wholeOptions(given);
+  const { signal } = options;
+  const { concurrency = 4, choice = "auto" } = given;
+  checkChoiceForm(choice);
   if (!Number.isInteger(concurrency) || concurrency < 1) {
     throw new UsageError("CONCURRENCY_INVALID", `Expected a whole number of 1 or more calls at once, got ${concurrency}.`);
   }
@@ -75,7 +87,7 @@ function sideBySide(looked: readonly Looked[]): readonly (readonly Looked[])[] {
   return groups;
 }
 
-async function runGroup(group: readonly Looked[], concurrency: number, options: CallToolOptions): Promise<readonly CalledTool[]> {
+async function runGroup(group: readonly Looked[], concurrency: number, options: WholeCallOptions): Promise<readonly CalledTool[]> {
   const permitted: Looked[] = [];
   for (const one of group) permitted.push(isReady(one) && one.decision === "ask" ? await permit(one, options) : one);
   const answers = new Map<number, CalledTool>();

@@ -1,9 +1,12 @@
+import { object, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
+import { isZod3 } from "../model/zod-schema.ts";
 import { checkPermission, type Permission } from "./permission.ts";
-import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
+import type { Tool, ToolAnswer, ToolClosing, ToolContext } from "./tool.ts";
 import { jsonParameters, type ToolParameters, zodParameters } from "./tool-parameters.ts";
 
 /** What every tool is made of, however its parameters are told. */
@@ -15,7 +18,10 @@ interface ToolFields {
   readonly effect?: Tool["effect"];
   /** Milliseconds. Default: 60,000. */
   readonly timeout?: number;
-  /** Default: "allow" for tools that only read, "ask" for others. */
+  /**
+   * What happens where no rule of a policy speaks. Default: "allow" for tools that only read, and for those that say nothing of their effect:
+   * whoever wrote the program passed them in. "ask" for a tool that says it writes.
+   */
   readonly permission?: Permission;
   /** Default: true for tools that only read, false for others. */
   readonly idempotent?: boolean;
@@ -27,9 +33,31 @@ interface ToolFields {
   readonly ends?: boolean;
   /** Default: true. Say false where one call must see what the one before it did. */
   readonly parallel?: boolean;
+  /** Says that the tool asks how far something is: equal answers to equal calls are no loop, up to 20 in a row. Default: false. */
+  readonly polls?: boolean;
   /** Characters. Default: 12,000. */
   readonly maxOutput?: number;
+  /** Lets go of what the tool holds; see {@link Tool.close}. Default: there is nothing to let go. */
+  close?(o: ToolClosing): void | Promise<void>;
 }
+
+const toolOptions: Known<ToolOptions<z.ZodType>> = {
+  name: true,
+  description: true,
+  effect: true,
+  timeout: true,
+  permission: true,
+  idempotent: true,
+  again: true,
+  fresh: true,
+  ends: true,
+  parallel: true,
+  maxOutput: true,
+  polls: true,
+  close: true,
+  parameters: true,
+  execute: true,
+};
 
 /** A tool whose parameters are a zod object. */
 export interface ToolOptions<S extends z.ZodType> extends ToolFields {
@@ -56,10 +84,13 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 export function defineTool<S extends z.ZodType>(options: ToolOptions<S>): Tool<z.output<S>>;
 export function defineTool(options: PlainToolOptions): Tool<JsonObject>;
 export function defineTool(options: ToolOptions<z.ZodType> | PlainToolOptions): Tool {
+  takes("defineTool", "options", options, object("an object with name, description and execute"));
   checkFields(options);
+  checkKnownOptions(`defineTool ${JSON.stringify(options.name)}`, options, toolOptions);
   const { name, description, effect = "write", parameters } = options;
   const shape = shapeOf(name, parameters);
   const reads = effect === "read";
+  const asks = options.effect !== undefined && !reads;
   return Object.freeze({
     name,
     description,
@@ -67,15 +98,17 @@ export function defineTool(options: ToolOptions<z.ZodType> | PlainToolOptions): 
     parameters: isZod(parameters) ? parameters : undefined,
     effect,
     timeout: options.timeout ?? TIMEOUT,
-    permission: options.permission ?? (reads ? "allow" : "ask"),
+    permission: options.permission ?? (asks ? "ask" : "allow"),
     idempotent: options.idempotent ?? reads,
     again: options.again ?? false,
     fresh: options.fresh ?? reads,
     ends: options.ends ?? false,
     parallel: options.parallel ?? true,
+    polls: options.polls ?? false,
     maxOutput: options.maxOutput ?? MAX_OUTPUT,
     check: shape.check,
     execute: (args: unknown, ctx: ToolContext) => options.execute(args as JsonObject, ctx),
+    ...(options.close === undefined ? {} : { close: (o: ToolClosing) => options.close?.(o) }),
   });
 }
 
@@ -83,9 +116,9 @@ function shapeOf(name: string, parameters: z.ZodType | JsonObject | undefined): 
   return isZod(parameters) ? zodParameters(name, parameters) : jsonParameters(name, parameters);
 }
 
-/** Also of another copy of zod. */
+/** Also of another copy of zod, and of zod 3, which is refused as what it is. */
 function isZod(parameters: unknown): parameters is z.ZodType {
-  return typeof parameters === "object" && parameters !== null && "_zod" in parameters;
+  return (typeof parameters === "object" && parameters !== null && "_zod" in parameters) || isZod3(parameters);
 }
 
 function checkFields({ name, description, timeout = TIMEOUT, maxOutput = MAX_OUTPUT, permission = "ask" }: ToolFields): void {

@@ -19,8 +19,8 @@ export interface PlainValue {
  */
 export function plainValue(value: unknown, limit: number): PlainValue {
   const walk = new Walk(limit);
-  const plain = walk.tell(value, 0) ?? "[undefined]";
-  return { value: plain, isCut: walk.isCut };
+  const plain = walk.tell(value, 0);
+  return { value: plain === undefined ? "[undefined]" : plain, isCut: walk.isCut };
 }
 
 /** One look at a value. It owns how much may still be told, and which objects it stands in. */

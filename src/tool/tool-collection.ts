@@ -1,3 +1,4 @@
+import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
@@ -15,6 +16,7 @@ export class ToolCollection implements Iterable<Tool> {
 
   /** @throws UsageError as {@link add} does. */
   constructor(tools: Iterable<Tool> = []) {
+    takes("new ToolCollection", "tools", tools, readable);
     this.add(tools);
   }
 
@@ -51,7 +53,8 @@ export class ToolCollection implements Iterable<Tool> {
 
   /** @throws UsageError `TOOL_DUPLICATE` when a name is taken; `TOOL_INVALID` for what was not made by `defineTool`. */
   add(tools: Tool | Iterable<Tool>): void {
-    const more = Symbol.iterator in tools ? [...tools] : [tools];
+    const isList = typeof tools === "object" && tools !== null && Symbol.iterator in tools;
+    const more = isList ? [...tools] : [tools];
     const taken = new Set(this.#tools.keys());
     for (const tool of more) {
       checkTool(tool);
@@ -75,8 +78,8 @@ export class ToolCollection implements Iterable<Tool> {
 }
 
 /** Callers without types give an object that only looks like one. */
-function checkTool(tool: Partial<Tool>): void {
-  if (typeof tool.check === "function" && typeof tool.execute === "function" && tool.spec !== undefined) return;
+function checkTool(tool: Partial<Tool> | null | undefined): void {
+  if (typeof tool?.check === "function" && typeof tool.execute === "function" && tool.spec !== undefined) return;
   throw new UsageError("TOOL_INVALID", `Expected a tool as defineTool() gives it, got ${valueText(tool)}. Pass its parts to defineTool().`);
 }
 

@@ -1,3 +1,4 @@
+import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import { cutText } from "./cut-text.ts";
@@ -17,16 +18,19 @@ export interface ToolResult {
 
 /** The result of a tool that did what it was asked. */
 export function toolOutput(output: Json, more: Omit<ToolResult, "output" | "error"> = {}): ToolResult {
+  takes("toolOutput", "what goes with the output", more, aToolResult);
   return { ...more, output };
 }
 
 /** The result of a tool that could not. What it printed before may stand beside it. */
 export function toolFailure(error: string, more: Omit<ToolResult, "error"> = {}): ToolResult {
+  takes("toolFailure", "what goes with the error", more, aToolResult);
   return { ...more, error };
 }
 
 /** Whether the tool failed. An output of 0, false or "" is none the less an output. */
 export function isFailure(result: ToolResult): boolean {
+  takes("isFailure", "result", result, aToolResult);
   return result.error !== undefined;
 }
 
@@ -36,6 +40,7 @@ export function isFailure(result: ToolResult): boolean {
  * @param limit most characters of the output and of the error; what is left out is told in its place. Default: all
  */
 export function resultText(result: ToolResult, limit: number = Infinity): string {
+  takes("resultText", "result", result, aToolResult);
   const { error, system } = result;
   const output = outputText(result);
   const parts = [
@@ -48,6 +53,8 @@ export function resultText(result: ToolResult, limit: number = Infinity): string
 
 /** Two results as one: texts one after another, all pictures kept, data as a list. It failed when one of them did. */
 export function combineResults(first: ToolResult, second: ToolResult): ToolResult {
+  takes("combineResults", "the first result", first, aToolResult);
+  takes("combineResults", "the second result", second, aToolResult);
   const images = [...(first.images ?? []), ...(second.images ?? [])];
   const error = joined(first.error, second.error);
   const system = joined(first.system, second.system);
@@ -80,3 +87,10 @@ function joined(first: string | undefined, second: string | undefined): string |
   const parts = [first, second].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.filter((part) => part !== "").join("\n");
 }
+
+/** What of a result is relied on. */
+const aToolResult: Shape = object("a result that toolOutput or toolFailure made", {
+  error: orNothing(aText),
+  system: orNothing(aText),
+  images: orNothing(listOf(object("a picture"))),
+});

@@ -53,8 +53,23 @@ export interface Tool<P = unknown> {
   readonly ends: boolean;
   /** Whether calls of one batch may run side by side with others. */
   readonly parallel: boolean;
+  /** It asks how far something is: that its call and its answer repeat is no loop, up to 20 times in a row. */
+  readonly polls: boolean;
   /** Characters of one result; what is left out is told in its place. */
   readonly maxOutput: number;
   check(args: JsonObject): CheckedArguments<P>;
   execute(args: P, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
+  /**
+   * Lets go of what the tool holds for one agent. Called once for each run of an agent in which the tool ran, when that run is over: it
+   * finished, failed or was stopped. It has 10 seconds; what it throws is told as a warning and changes no result.
+   */
+  close?(o: ToolClosing): void | Promise<void>;
+}
+
+/** What a tool is given to let go of what it holds. */
+export interface ToolClosing {
+  /** The session whose run is over: the object that its calls had as {@link ToolContext.session}. */
+  readonly session: object | undefined;
+  /** Aborts when the time is up. */
+  readonly signal: AbortSignal;
 }

@@ -1,15 +1,26 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { readHtml } from "./html-text.ts";
-import { seenText, textOfBytes } from "./outside-text.ts";
+import { seenText } from "../tool/outside-text.ts";
+import { textOfBytes } from "./outside-bytes.ts";
 import { unfitAnswer } from "./search-answer.ts";
-import type { HttpSearchOptions, SearchCall, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
+import {
+  httpSearchOptions,
+  type HttpSearchOptions,
+  type SearchCall,
+  type SearchOutcome,
+  type SearchProvider,
+  type SearchQuery,
+} from "./search-provider.ts";
 import { getWeb } from "./web-request.ts";
 
 /** How Brave Search is asked. */
 export interface BraveSearchOptions extends HttpSearchOptions {
   readonly apiKey: string;
 }
+
+const braveSearchOptions: Known<BraveSearchOptions> = { ...httpSearchOptions, apiKey: true };
 
 const BASE = "https://api.search.brave.com/res/v1/web/search";
 const MOST_RESULTS = 20;
@@ -23,7 +34,9 @@ const Reply = z.object({
  *
  * @throws UsageError `SEARCH_KEY` without a key that a header can hold
  */
-export function braveSearch({ apiKey, baseURL = BASE, access = {} }: BraveSearchOptions): SearchProvider {
+export function braveSearch(options: BraveSearchOptions): SearchProvider {
+  checkGivenOptions("braveSearch", options, braveSearchOptions);
+  const { apiKey, baseURL = BASE, access = {} } = options;
   if (!/^[\x21-\x7e]{1,500}$/.test(apiKey)) {
     throw new UsageError(
       "SEARCH_KEY",

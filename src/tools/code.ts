@@ -1,3 +1,4 @@
+import { checkGivenOptions } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { defineTool } from "../tool/define-tool.ts";
 import { type ToolResult, toolFailure } from "../tool/tool-result.ts";
@@ -5,7 +6,7 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { commandResult } from "./command-result.ts";
 import { keepChanges } from "./kept-changes.ts";
-import { commandTraits, type MachineOptions } from "./machine.ts";
+import { commandTraits, machineOptions, type MachineOptions } from "./machine.ts";
 import { runStep } from "./shell.ts";
 import { ToolFiles } from "./tool-files.ts";
 
@@ -22,7 +23,9 @@ const parameters = z.object({
 type CodeArguments = z.infer<typeof parameters>;
 
 /** Runs a program in JavaScript or Python: each call is a process of its own in the sandbox, in a copy of the project. */
-export function codeTool({ workspace, sandbox }: MachineOptions): Tool {
+export function codeTool(options: MachineOptions): Tool {
+  checkGivenOptions("codeTool", options, machineOptions);
+  const { workspace, sandbox } = options;
   const files = new ToolFiles(workspace);
   return defineTool({
     name: "code",

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Json } from "../kernel/json.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import { changesText, type KeptChanges } from "./kept-changes.ts";
-import { seenText } from "./outside-text.ts";
+import { seenText } from "../tool/outside-text.ts";
 import type { CommandReport } from "./sandboxed-command.ts";
 
 /** What a command came to, as a model and a program read it. It failed when it did not end with code 0. */

@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { defineTool } from "../tool/define-tool.ts";
 import { toolOutput } from "../tool/tool-result.ts";
@@ -11,8 +12,12 @@ export interface ChatCompletionOptions {
   readonly description?: string;
 }
 
+const chatCompletionOptions: Known<ChatCompletionOptions> = { schema: true, description: true };
+
 /** Gives the final answer in a given form, and ends the run with it: `data.answer` is its text, `data.value` the value. */
-export function createChatCompletion({ schema = z.string(), description }: ChatCompletionOptions = {}): Tool {
+export function createChatCompletion(options: ChatCompletionOptions = {}): Tool {
+  checkKnownOptions("createChatCompletion", options, chatCompletionOptions);
+  const { schema = z.string(), description } = options;
   const isObject = schema instanceof z.ZodObject;
   const parameters = isObject ? schema : z.object({ response: schema });
   return defineTool({

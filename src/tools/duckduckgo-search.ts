@@ -1,8 +1,18 @@
+import { checkKnownOptions } from "../kernel/known-options.ts";
 import { readHtml } from "./html-text.ts";
 import { decodeEntities } from "./html-entities.ts";
-import { seenText, textOfBytes } from "./outside-text.ts";
+import { seenText } from "../tool/outside-text.ts";
+import { textOfBytes } from "./outside-bytes.ts";
 import { unfitAnswer } from "./search-answer.ts";
-import type { HttpSearchOptions, SearchCall, SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
+import {
+  httpSearchOptions,
+  type HttpSearchOptions,
+  type SearchCall,
+  type SearchHit,
+  type SearchOutcome,
+  type SearchProvider,
+  type SearchQuery,
+} from "./search-provider.ts";
 import { getWeb } from "./web-request.ts";
 
 const BASE = "https://html.duckduckgo.com/html/";
@@ -14,7 +24,9 @@ const SNIPPET_CLASS = /\bclass=["'][^"']{0,200}\bresult__snippet\b/i;
 const LONGEST_RESULT = 20_000;
 
 /** DuckDuckGo's page for browsers without scripts. It needs no key; it may ask callers that come too often to wait. */
-export function duckDuckGoSearch({ baseURL = BASE, access = {} }: HttpSearchOptions = {}): SearchProvider {
+export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
+  checkKnownOptions("duckDuckGoSearch", options, httpSearchOptions);
+  const { baseURL = BASE, access = {} } = options;
   return {
     name: "DuckDuckGo",
     search: async (query: SearchQuery, { signal, clock }: SearchCall): Promise<SearchOutcome> => {

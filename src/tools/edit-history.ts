@@ -33,6 +33,11 @@ export class EditHistory {
     return seen !== undefined && seen !== sha256Of(text);
   }
 
+  /** Whether the agent has seen a file, or written it. */
+  hasSeen(path: string): boolean {
+    return this.#seen.has(path);
+  }
+
   record(path: string, before: string | undefined, after: string): void {
     this.#edits.push({ path, before, afterHash: sha256Of(after) });
     this.see(path, after);

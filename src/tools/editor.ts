@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { defineTool } from "../tool/define-tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
@@ -16,6 +17,8 @@ import { ToolStates } from "./tool-states.ts";
 export interface EditorOptions {
   readonly workspace: Workspace;
 }
+
+const editorOptions: Known<EditorOptions> = { workspace: true };
 
 const LISTED = 500;
 /** Lines shown around an edit. */
@@ -41,7 +44,9 @@ type EditorArguments = z.infer<typeof parameters>;
 const turns = new WeakMap<Workspace, Turns>();
 
 /** Views and edits text files of a workspace. What it does not change stays byte for byte. */
-export function editorTool({ workspace }: EditorOptions): Tool {
+export function editorTool(options: EditorOptions): Tool {
+  checkGivenOptions("editorTool", options, editorOptions);
+  const { workspace } = options;
   const files = new ToolFiles(workspace);
   const histories = new ToolStates(() => new EditHistory());
   return defineTool({
@@ -133,6 +138,12 @@ class Editing {
     if (found.kind === "unfit") return toolFailure(found.reason);
     if (found.kind === "text" && !overwrite) {
       return toolFailure(`Expected no file at ${path}, but there is one. Edit it with replace or insert, or create it with overwrite.`);
+    }
+    if (found.kind === "text" && !this.#history.hasSeen(path)) {
+      return toolFailure(`Expected ${path} to be viewed before it is written over, but you have not seen what it holds. View it first.`);
+    }
+    if (found.kind === "text" && this.#history.isChanged(path, found.text)) {
+      return toolFailure(`Expected ${path} as you saw it, but somebody has changed it since. View it again before you write over it.`);
     }
     await this.#write(path, found.kind === "text" ? found.text : undefined, content);
     return toolOutput(`${found.kind === "text" ? "Wrote over" : "Created"} ${path}: ${Buffer.byteLength(content)} bytes.`);

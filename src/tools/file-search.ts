@@ -1,3 +1,4 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
@@ -16,6 +17,8 @@ export interface FileSearchOptions {
   /** Names of folders that are passed over. Default: what builds and installers make. */
   readonly ignore?: readonly string[];
 }
+
+const fileSearchOptions: Known<FileSearchOptions> = { workspace: true, ignore: true };
 
 const IGNORED: readonly string[] = [
   "dist",
@@ -48,7 +51,9 @@ const parameters = z.object({
 type SearchArguments = z.infer<typeof parameters>;
 
 /** Finds files of a workspace by name, by what they hold, or both. Nothing a model writes becomes a regular expression. */
-export function fileSearchTool({ workspace, ignore = IGNORED }: FileSearchOptions): Tool {
+export function fileSearchTool(options: FileSearchOptions): Tool {
+  checkGivenOptions("fileSearchTool", options, fileSearchOptions);
+  const { workspace, ignore = IGNORED } = options;
   const ignored = new Set(ignore);
   return defineTool({
     name: "file_search",

@@ -15,6 +15,8 @@ export { shellTool } from "./shell.ts";
 export { codeTool } from "./code.ts";
 export { type EditorOptions, editorTool } from "./editor.ts";
 export { type FileSearchOptions, fileSearchTool } from "./file-search.ts";
+export { type LookOptions, lookTool } from "./look.ts";
+export type { PdfPages, PdfText, ReadPdf } from "./pdf-text.ts";
 
 // The web.
 export { type WebFetchOptions, webFetchTool } from "./web-fetch.ts";

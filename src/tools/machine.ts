@@ -1,3 +1,4 @@
+import type { Known } from "../kernel/known-options.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -9,6 +10,9 @@ export interface MachineOptions {
   /** Where commands and code run, as `chooseSandbox` of `troupe/workspace` gives it. */
   readonly sandbox: Sandbox;
 }
+
+/** Their names. @internal */
+export const machineOptions: Known<MachineOptions> = { workspace: true, sandbox: true };
 
 /** Milliseconds for taking the project into the sandbox and bringing back what was changed. */
 const COPY_TIME = 180_000;

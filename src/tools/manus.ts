@@ -1,3 +1,5 @@
+import { object, type Shape, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { ChatMemory } from "../memory/chat-memory.ts";
 import type { Tool } from "../tool/tool.ts";
@@ -6,6 +8,7 @@ import { codeTool } from "./code.ts";
 import { duckDuckGoSearch } from "./duckduckgo-search.ts";
 import { editorTool } from "./editor.ts";
 import { fileSearchTool } from "./file-search.ts";
+import { lookTool } from "./look.ts";
 import type { MachineOptions } from "./machine.ts";
 import { planningTool } from "./planning.ts";
 import type { SearchProvider } from "./search-provider.ts";
@@ -21,6 +24,8 @@ export interface ManusTools extends MachineOptions {
   /** Where its requests to the web may go; false: nowhere. Default: public addresses. */
   readonly web?: WebAccess | false;
 }
+
+const manusToolsOptions: Known<ManusTools> = { workspace: true, sandbox: true, search: true, web: true };
 
 /** An agent's options, with the tools made for it; more may be given. */
 export type MachineAgentOptions = Omit<AgentOptions, "name" | "tools" | "memory"> & {
@@ -45,7 +50,10 @@ First read: find the files that matter and understand how they fit. Then make th
 End with what you changed, in which files, and what you saw run. If it cannot be done, terminate with failure and say why.`;
 
 /** The tools of {@link manus}, for an agent or a role of one's own. */
-export function manusTools({ workspace, sandbox, search, web = {} }: ManusTools): Tool[] {
+export function manusTools(options: ManusTools): Tool[] {
+  takes("manusTools", "options", options, aMachine);
+  checkKnownOptions("manusTools", options, manusToolsOptions);
+  const { workspace, sandbox, search, web = {} } = options;
   const providers = search ?? (web === false ? [] : [duckDuckGoSearch({ access: web })]);
   return [
     ...engineerTools({ workspace, sandbox }),
@@ -57,18 +65,25 @@ export function manusTools({ workspace, sandbox, search, web = {} }: ManusTools)
 }
 
 /** A generalist: shell, code, editor, file search, plans, the web, and a person to ask. What writes or runs asks first unless `permissions` say otherwise. */
-export function manus({ workspace, sandbox, search, web, ...options }: ManusTools & MachineAgentOptions): Agent {
+export function manus(all: ManusTools & MachineAgentOptions): Agent {
+  takes("manus", "options", all, aMachine);
+  const { workspace, sandbox, search, web, ...options } = all;
   const own = manusTools({ workspace, sandbox, ...(search === undefined ? {} : { search }), ...(web === undefined ? {} : { web }) });
   return agentWith("manus", MANUS_PROMPT, own, options);
 }
 
 /** An engineer in a project: shell, code, editor and file search. */
-export function softwareEngineer({ workspace, sandbox, ...options }: MachineOptions & MachineAgentOptions): Agent {
+export function softwareEngineer(all: MachineOptions & MachineAgentOptions): Agent {
+  takes("softwareEngineer", "options", all, aMachine);
+  const { workspace, sandbox, ...options } = all;
   return agentWith("engineer", ENGINEER_PROMPT, engineerTools({ workspace, sandbox }), options);
 }
 
+const aMachine: Shape = object("an object with workspace and sandbox");
+
 function engineerTools(ports: MachineOptions): Tool[] {
-  return [shellTool(ports), codeTool(ports), editorTool(ports), fileSearchTool(ports)];
+  const { workspace } = ports;
+  return [shellTool(ports), codeTool(ports), editorTool({ workspace }), fileSearchTool({ workspace }), lookTool({ workspace })];
 }
 
 function agentWith(name: string, systemPrompt: string, own: readonly Tool[], options: MachineAgentOptions): Agent {

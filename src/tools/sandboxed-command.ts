@@ -4,6 +4,7 @@ import { AbortedError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
 import type { Sandbox, SandboxResult } from "../workspace/sandbox.ts";
+import { limitText } from "../workspace/sandbox-limits.ts";
 import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
 
 /** What of a shell lasts from one command to the next: a JSON value. */
@@ -144,6 +145,8 @@ function outcomeOf(result: SandboxResult, place: ShellPlace, timeout: number, si
       return readReport(result.stdout, place) ?? notRun(result.stderr === "" ? `it ended with code ${result.code}` : result.stderr);
     case "signalled":
       return notRun(`${result.signal} ended it, perhaps because it used more memory than it may`);
+    case "limit":
+      return notRun(`it used ${limitText(result)}, and was killed with all it had started; nothing it changed is kept`);
     case "timeout":
       return notRun(`it did not end within ${timeout} ms and was killed with all it had started; nothing it changed is kept`);
     case "aborted":

@@ -1,3 +1,4 @@
+import type { Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { WebAccess } from "./web-access.ts";
 
@@ -43,3 +44,6 @@ export interface HttpSearchOptions {
   readonly baseURL?: string;
   readonly access?: WebAccess;
 }
+
+/** Their names. @internal */
+export const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: true, access: true };

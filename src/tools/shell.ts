@@ -1,3 +1,4 @@
+import { checkGivenOptions } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { defineTool } from "../tool/define-tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
@@ -8,7 +9,7 @@ import { Turns } from "../workspace/turns.ts";
 import { commandResult } from "./command-result.ts";
 import { keepChanges } from "./kept-changes.ts";
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
-import { commandTraits, type MachineOptions } from "./machine.ts";
+import { commandTraits, machineOptions, type MachineOptions } from "./machine.ts";
 import { ToolFiles } from "./tool-files.ts";
 import { ToolStates } from "./tool-states.ts";
 
@@ -41,7 +42,9 @@ const parameters = z.object({
  * A shell that lasts: `cd` and exported variables hold for the next command of the same agent. Each command is a process of its own in the
  * sandbox, on a copy of the project, so nothing is left running, and what lasts is a value that a resumed run has again.
  */
-export function shellTool({ workspace, sandbox }: MachineOptions): Tool {
+export function shellTool(options: MachineOptions): Tool {
+  checkGivenOptions("shellTool", options, machineOptions);
+  const { workspace, sandbox } = options;
   const files = new ToolFiles(workspace);
   const sessions = new ToolStates(() => new ShellSession(sandbox, files));
   return defineTool({

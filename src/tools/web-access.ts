@@ -1,3 +1,4 @@
+import type { Known } from "../kernel/known-options.ts";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { isPublicAddress } from "./public-address.ts";
@@ -18,6 +19,9 @@ export interface WebAccess {
   /** Default: the system's. */
   readonly resolve?: ResolveHost;
 }
+
+/** Their names. @internal */
+export const webAccess: Known<WebAccess> = { allow: true, resolve: true };
 
 /** A place that may be asked, at the addresses that were looked at and no other; or why it may not. */
 export type Admission =

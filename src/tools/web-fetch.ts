@@ -1,11 +1,13 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { defineTool } from "../tool/define-tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { readHtml } from "./html-text.ts";
-import { isBinary, quoteOutside, seenText, textOfBytes } from "./outside-text.ts";
-import type { WebAccess } from "./web-access.ts";
+import { quoteOutside, seenText } from "../tool/outside-text.ts";
+import { isBinary, textOfBytes } from "./outside-bytes.ts";
+import { webAccess, type WebAccess } from "./web-access.ts";
 import { getWeb, type WebAnswer } from "./web-request.ts";
 
 /** How pages are fetched. */
@@ -17,6 +19,8 @@ export interface WebFetchOptions extends WebAccess {
   /** Milliseconds for one page, redirects included. Default 20,000. */
   readonly timeout?: number;
 }
+
+const webFetchOptions: Known<WebFetchOptions> = { ...webAccess, maxBytes: true, maxRedirects: true, timeout: true };
 
 /** Characters of one piece of a page. */
 const PIECE = 16_000;
@@ -36,6 +40,7 @@ type FetchArguments = z.infer<typeof parameters>;
  * what it has read.
  */
 export function webFetchTool(options: WebFetchOptions = {}): Tool {
+  checkKnownOptions("webFetchTool", options, webFetchOptions);
   return defineTool({
     name: "web_fetch",
     description: "Fetches a page from the web and gives its text, with links; long pages in pieces. Only public addresses can be reached.",

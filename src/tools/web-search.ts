@@ -1,3 +1,5 @@
+import { having, listOf, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
@@ -5,7 +7,7 @@ import { ControlError, TimeoutError, UsageError } from "../kernel/errors.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import type { Tool, ToolContext } from "../tool/tool.ts";
-import { quoteOutside, seenText } from "./outside-text.ts";
+import { quoteOutside, seenText } from "../tool/outside-text.ts";
 import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
 
 /** How the web is searched. */
@@ -15,6 +17,8 @@ export interface WebSearchOptions {
   /** Most milliseconds to wait when a provider says to come back later. Default 10,000. */
   readonly maxWait?: number;
 }
+
+const webSearchOptions: Known<WebSearchOptions> = { providers: true, maxWait: true };
 
 const MAX_WAIT = 10_000;
 /** When a provider does not say how long. */
@@ -51,7 +55,10 @@ interface SearchArguments {
  *
  * @throws UsageError `SEARCH_PROVIDERS` without providers
  */
-export function webSearchTool({ providers, maxWait = MAX_WAIT }: WebSearchOptions): Tool<SearchArguments> {
+export function webSearchTool(options: WebSearchOptions): Tool<SearchArguments> {
+  checkGivenOptions("webSearchTool", options, webSearchOptions);
+  const { providers, maxWait = MAX_WAIT } = options;
+  takes("webSearchTool", "providers", providers, listOf(having("a search provider", "search")));
   if (providers.length === 0)
     throw new UsageError("SEARCH_PROVIDERS", "Expected at least one search provider, got none. Give one, for example duckDuckGoSearch().");
   return defineTool({

@@ -2,11 +2,13 @@ import { constants, lstatSync, readlinkSync, type Stats } from "node:fs";
 import { chmod, copyFile, link, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isMissing } from "./io-error.ts";
+import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, own, type ProjectCopy } from "./project-copy.ts";
-import { type ProcessResult, runProcess } from "./process.ts";
 import { plainEnvironment } from "./program-path.ts";
-import { limitWords, NODE_OPTIONS, PROCESSES } from "./resource-limits.ts";
-import { type Sandbox, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxRequest } from "./sandbox.ts";
+import { limitWords, NODE_OPTIONS } from "./resource-limits.ts";
+import { runLimited } from "./run-limited.ts";
+import { type Refusal, type Sandbox, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
+import { sandboxLimits, type SandboxLimits } from "./sandbox-limits.ts";
 
 /** What a machine offers for the profile. */
 export interface BubblewrapMeans {
@@ -18,15 +20,20 @@ export interface BubblewrapMeans {
   readonly limitsProcesses: boolean;
   /** Whether this bubblewrap can forbid namespaces inside the sandbox. */
   readonly forbidsNamespaces: boolean;
+  /** Programs that make the room in which a command writes: memory with a bound of its bytes and its files. Undefined: bytes only. */
+  readonly room: { readonly unshare: string; readonly mount: string } | undefined;
+  /** Where a group of processes can be made for a command, or why nowhere. */
+  readonly cgroups: { readonly parent: string } | { readonly reason: string };
 }
 
 /** The user and group called nobody. */
 const NOBODY = 65534;
 /** The user a command believes to be. */
 const INSIDE_USER = "1000";
-/** Bytes of the private /tmp, and of what a command may add to the project. */
-const TEMPORARY_BYTES = 256 * 1024 ** 2;
-const SHARED_MEMORY_BYTES = 64 * 1024 ** 2;
+/** Bytes of the page in which memory is given to a file, however small. */
+const PAGE = 4096;
+/** The folders of the room itself. */
+const ROOM_ENTRIES = 4;
 /** Where the program lies inside, whatever its place outside. */
 const NODE = "/troupe/node";
 
@@ -36,40 +43,93 @@ const NODE = "/troupe/node";
  */
 const ENTER: readonly string[] = ["/bin/sh", "-c", 'cp -R /source/. /project/ && exec "$@"', "enter"];
 
+/**
+ * Mounts the room where only the sandbox sees it, and becomes bubblewrap, which gives its folders to the command. bubblewrap alone cannot
+ * bound the number of files: millions of empty ones fill the machine's memory. The text is fixed; the rest comes as arguments.
+ */
+const FURNISH = '"$1" -t tmpfs -o "$2" troupe "$3" && mkdir -m 1777 "$3/tmp" "$3/shm" && mkdir "$3/project" && shift 3 && exec "$@"';
+
 /** A sandbox of namespaces by bubblewrap. Invariants S1-S7 of sandbox.ts. */
 export function bubblewrapSandbox(means: BubblewrapMeans): Sandbox {
   const owner = means.setpriv === undefined ? undefined : NOBODY;
+  const missing = missingOf(means);
+  const as = means.setpriv === undefined ? "" : ", as nobody";
   return {
     kind: "bubblewrap",
-    describe: describe(means),
-    run: (request) => inCopy(request.root, { owner, signal: request.signal }, (copy) => runInside(means, request, copy, owner)),
+    describe: [`bubblewrap: a copy of the project, no network, no other files, no keys${as}`, ...missing].join("; "),
+    missing,
+    run: async (request) => {
+      const limits = sandboxLimits(request.limits);
+      return inCopy(request.root, { owner, signal: request.signal }, (copy) => runInside(means, { request, copy, owner, limits, missing }));
+    },
   };
 }
 
-async function runInside(
-  means: BubblewrapMeans,
-  request: SandboxRequest,
-  copy: ProjectCopy,
-  owner: number | undefined,
-): Promise<ProcessResult> {
+interface Inside {
+  readonly request: SandboxRequest;
+  readonly copy: ProjectCopy;
+  readonly owner: number | undefined;
+  readonly limits: SandboxLimits;
+  readonly missing: readonly string[];
+}
+
+async function runInside(means: BubblewrapMeans, inside: Inside): Promise<Exclude<SandboxResult, Refusal>> {
+  const { request, copy, owner, limits, missing } = inside;
   const timeout = request.timeout ?? SANDBOX_TIMEOUT;
   const node = await findNode(copy.scratch, owner !== undefined);
   const etc = await writeEtc(copy.scratch, owner);
-  const limits = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, means.limitsProcesses ? PROCESSES : undefined);
+  const room = join(copy.scratch, "room");
+  await mkdir(room);
+  await own([room], owner);
+  const each = means.prlimit === undefined ? [] : limitWords(means.prlimit, timeout, means.limitsProcesses ? limits.processes : undefined);
   const [name, ...args] = request.command;
-  const inside = [...ENTER, ...limits, name === "node" ? NODE : name, ...args];
-  const words = [...dropWords(means.setpriv), means.bwrap, ...profile(means, copy, node, etc), "--", ...inside];
+  const command = [...ENTER, ...each, name === "node" ? NODE : name, ...args];
+  const size = limits.bytes + copy.bytes + PAGE * copy.entries;
+  const writable = means.room === undefined ? tmpfsWords(size) : bindWords(room);
+  const words = [
+    ...dropWords(means.setpriv),
+    ...(means.room === undefined ? [] : roomWords(means.room, room, { size, files: limits.files + copy.entries + ROOM_ENTRIES })),
+    ...[means.bwrap, ...profile(means, { node, etc, writable, source: copy.project }), "--", ...command],
+  ];
   const [file = means.bwrap, ...rest] = words;
-  return runProcess({
-    file,
-    args: rest,
-    cwd: "/",
-    // bubblewrap's own environment can be read from inside, at /proc/1/environ.
-    env: plainEnvironment(),
-    timeout,
-    signal: request.signal,
-    outputLimit: request.outputLimit ?? SANDBOX_OUTPUT,
-  });
+  return runLimited(
+    {
+      file,
+      args: rest,
+      cwd: "/",
+      // bubblewrap's own environment can be read from inside, at /proc/1/environ.
+      env: plainEnvironment(),
+      timeout,
+      signal: request.signal,
+      outputLimit: request.outputLimit ?? SANDBOX_OUTPUT,
+    },
+    {
+      limits,
+      missing,
+      cgroups: "parent" in means.cgroups ? means.cgroups.parent : undefined,
+      folders: ["/project", "/tmp", "/dev/shm"],
+      entries: copy.entries + ROOM_ENTRIES,
+    },
+  );
+}
+
+/** As root of a namespace of its own, which is nobody outside, one may mount memory. */
+function roomWords(
+  { unshare, mount }: { unshare: string; mount: string },
+  room: string,
+  bounds: { size: number; files: number },
+): string[] {
+  const options = `size=${bounds.size},nr_inodes=${bounds.files},mode=755,nosuid,nodev`;
+  const enter = [unshare, "--user", "--map-root-user", "--mount", "--propagation", "private", "--"];
+  return [...enter, "/bin/sh", "-c", FURNISH, "furnish", mount, options, room];
+}
+
+function bindWords(room: string): string[] {
+  return ["--bind", join(room, "shm"), "/dev/shm", "--bind", join(room, "tmp"), "/tmp", "--bind", join(room, "project"), "/project"];
+}
+
+function tmpfsWords(size: number): string[] {
+  return ["/dev/shm", "/tmp", "/project"].flatMap((folder) => ["--size", String(size), "--tmpfs", folder]);
 }
 
 function dropWords(setpriv: string | undefined): string[] {
@@ -77,7 +137,10 @@ function dropWords(setpriv: string | undefined): string[] {
 }
 
 /** The arguments of bubblewrap. Order matters: each mounts on what the ones before made. */
-function profile(means: BubblewrapMeans, copy: ProjectCopy, node: string, etc: string): string[] {
+function profile(
+  means: BubblewrapMeans,
+  { node, etc, writable, source }: { node: string; etc: string; writable: readonly string[]; source: string },
+): string[] {
   return [
     ...["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"],
     ...(means.forbidsNamespaces ? ["--disable-userns"] : []),
@@ -86,9 +149,7 @@ function profile(means: BubblewrapMeans, copy: ProjectCopy, node: string, etc: s
     ...["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
     ...["--ro-bind", join(etc, "hosts"), "/etc/hosts", "--ro-bind", join(etc, "passwd"), "/etc/passwd"],
     ...["--ro-bind", node, NODE],
-    ...["--proc", "/proc", "--dev", "/dev", "--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
-    ...["--size", String(TEMPORARY_BYTES), "--tmpfs", "/tmp"],
-    ...["--size", String(TEMPORARY_BYTES + copy.bytes), "--tmpfs", "/project", "--ro-bind", copy.project, "/source"],
+    ...["--proc", "/proc", "--dev", "/dev", ...writable, "--ro-bind", source, "/source"],
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/project"],
     ...["--setenv", "PATH", `${dirname(NODE)}:/usr/local/bin:/usr/bin:/bin`, "--setenv", "HOME", "/tmp"],
     ...["--setenv", "LANG", "C.UTF-8", "--setenv", "NODE_OPTIONS", NODE_OPTIONS],
@@ -152,11 +213,14 @@ function isReadable(stats: Stats): boolean {
   return (stats.mode & 0o005) === 0o005;
 }
 
-function describe(means: BubblewrapMeans): string {
-  const lacks = [
-    ...(means.prlimit === undefined ? ["no limits of memory and processes (prlimit is missing)"] : []),
-    ...(means.prlimit !== undefined && !means.limitsProcesses ? ["no limit of processes (it cannot be set on this machine)"] : []),
+/** The bounds that are watched, or not kept at all: a phrase for each. */
+function missingOf(means: BubblewrapMeans): string[] {
+  const watched = `watched every ${WATCH_INTERVAL} ms`;
+  const isGrouped = "parent" in means.cgroups;
+  return [
+    ...("parent" in means.cgroups ? [] : [`memory of all processes together: ${watched}, ${means.cgroups.reason}`]),
+    ...(means.prlimit === undefined ? ["memory and file size of each process: no limit (prlimit is missing)"] : []),
+    ...(means.limitsProcesses || isGrouped ? [] : [`number of processes: ${watched} (it cannot be set on this machine)`]),
+    ...(means.room === undefined ? [`number of files: ${watched}, bytes of each folder instead of all (unshare does not work here)`] : []),
   ];
-  const as = means.setpriv === undefined ? "" : ", as nobody";
-  return ["bubblewrap: a copy of the project, no network, no other files, no keys" + as, ...lacks].join("; ");
 }

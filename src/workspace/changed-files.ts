@@ -1,3 +1,4 @@
+import { aText, having, listOf, object, takes, type Shape } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
 import { ABSENT, type FileState, type RecordedFiles, sha256Of } from "./recorded-files.ts";
@@ -13,12 +14,16 @@ export interface ChangedFile {
 /** Files that an error names. */
 const SHOWN = 20;
 
+const aRecord: Shape = having("what a run recorded of its files", "expected");
+
 /**
  * In what a project differs from what a run's record says, sorted by path.
  *
  * @param present what is there, by path: the sha256 of each content
  */
 export function changedFiles(recorded: RecordedFiles, present: ReadonlyMap<string, FileState>): readonly ChangedFile[] {
+  takes("changedFiles", "recorded", recorded, aRecord);
+  takes("changedFiles", "present", present, having("a map of what is there", "get", "forEach"));
   const changes: ChangedFile[] = [];
   for (const path of recorded.paths) {
     const state = present.get(path) ?? ABSENT;
@@ -37,6 +42,8 @@ export function changedFiles(recorded: RecordedFiles, present: ReadonlyMap<strin
  * @throws WorkspaceError `WORKSPACE_IO` and its kin
  */
 export async function changesSince(recorded: RecordedFiles, workspace: Workspace): Promise<readonly ChangedFile[]> {
+  takes("changesSince", "recorded", recorded, aRecord);
+  takes("changesSince", "workspace", workspace, having("a workspace", "list", "read"));
   const present = new Map<string, FileState>();
   // Of a file the run never wrote it is enough to know that it is there.
   for (const path of await workspace.list()) present.set(path, "there");
@@ -50,6 +57,8 @@ export async function changesSince(recorded: RecordedFiles, workspace: Workspace
  * @throws WorkspaceError `WORKSPACE_CHANGED` naming the files; its data has them all
  */
 export function assertUnchanged(changes: readonly ChangedFile[], root: string): void {
+  takes("assertUnchanged", "changes", changes, listOf(object("a changed file", { path: aText, change: aText })));
+  takes("assertUnchanged", "root", root, aText);
   if (changes.length === 0) return;
   const some = changes.slice(0, SHOWN).map(({ path, change }) => `${visible(path)} (${change})`);
   const rest = changes.length > some.length ? ` and ${changes.length - some.length} more` : "";

@@ -1,13 +1,16 @@
-import { createHash, randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { open, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { aText, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { createHash } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
-import { GitRepository, type GitState, withAdvice } from "./git.ts";
+import { GitRepository, type GitState, type RepositoryState, withAdvice } from "./git.ts";
+import { type HeldFile, holdFile } from "./held-folder.ts";
 import { ioError, isMissing } from "./io-error.ts";
-import { checkStillInside, locate, type LocatedFile, makeFolders, statsOf } from "./located-file.ts";
-import { checkPath, isHidden, isNormalPath, TEMPORARY_SUFFIX, visible } from "./path-rules.ts";
+import { makeFolders, statsOf } from "./folders.ts";
+import { checkPath, isHidden, isNormalPath, visible } from "./path-rules.ts";
 import { limitError, Quota } from "./quota.ts";
+import { sweepProject } from "./sweep.ts";
 import { Turns } from "./turns.ts";
 import { walkFiles } from "./walk-files.ts";
 import { type CommitRequest, LISTED_FILES, type Workspace, type WorkspaceLimits, type WrittenFile } from "./workspace.ts";
@@ -22,6 +25,9 @@ export interface FileWorkspaceOptions {
   readonly git?: boolean | "auto";
 }
 
+/** Their names. @internal */
+export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, limits: true, git: true };
+
 /** A workspace on disk. */
 export interface FileWorkspace extends Workspace {
   /** What became of git; `untried` until the first commit or {@link FileWorkspace.prepareGit}. */
@@ -32,16 +38,25 @@ export interface FileWorkspace extends Workspace {
    * @throws WorkspaceError `WORKSPACE_GIT` when git was demanded and cannot be used.
    */
   prepareGit(signal?: AbortSignal): Promise<GitState>;
+  /** Paths that were written or removed here and are not committed yet, sorted. */
+  readonly pending: readonly string[];
+  /** How the repository stands, the changes of everybody included; undefined where there is none. @throws WorkspaceError `WORKSPACE_GIT` */
+  inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined>;
+  /** Which of the paths the repository's ignore rules name; none where there is no repository. @throws WorkspaceError `WORKSPACE_GIT` */
+  ignoredByGit(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]>;
 }
 
 /** A workspace on disk, without any question about what the folder holds; see `openWorkspace` for those. */
 export function fileWorkspace(options: FileWorkspaceOptions): FileWorkspace {
+  checkGivenOptions("fileWorkspace", options, fileWorkspaceOptions);
+  takes("fileWorkspace", "root", options.root, aText);
   return new DiskWorkspace(options);
 }
 
 /**
  * Owns what was written and is not committed yet, and whose turn it is: one write, removal or commit at a time, so that a commit never
- * sees half of a change. git.ts owns how a commit is made, quota.ts how much there may be. W1-W5 of workspace.ts hold here.
+ * sees half of a change. git.ts owns how a commit is made, quota.ts how much there may be, held-folder.ts where a path leads. W1-W5 of
+ * workspace.ts hold here.
  */
 class DiskWorkspace implements FileWorkspace {
   readonly root: string;
@@ -49,6 +64,7 @@ class DiskWorkspace implements FileWorkspace {
   readonly #turns = new Turns();
   readonly #uncommitted = new Set<string>();
   readonly #wantsGit: boolean | "auto";
+  #swept: Promise<unknown> | undefined;
   #repository: GitRepository | undefined;
   #git: GitState = { kind: "untried" };
 
@@ -72,11 +88,18 @@ class DiskWorkspace implements FileWorkspace {
   }
 
   async read(path: string): Promise<string | undefined> {
+    return (await this.#bytes(path, this.#quota.fileBytes))?.toString("utf8");
+  }
+
+  readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
+    return this.#bytes(path, most);
+  }
+
+  async #bytes(path: string, most: number): Promise<Buffer | undefined> {
     const normal = checkPath(path);
     try {
       const root = await this.#realRoot(false);
-      const place = root === undefined ? undefined : await locate(root, normal, false);
-      return place?.stats === undefined ? undefined : await this.#text(place.file, normal);
+      return root === undefined ? undefined : await this.#held(root, normal, false, (file) => bytesOf(file, normal, most));
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw ioError(error, `read ${normal}`, normal);
@@ -109,6 +132,24 @@ class DiskWorkspace implements FileWorkspace {
 
   prepareGit(signal?: AbortSignal): Promise<GitState> {
     return this.#turns.take(() => this.#prepareGit(signal));
+  }
+
+  get pending(): readonly string[] {
+    return [...this.#uncommitted].sort();
+  }
+
+  inspectGit(signal?: AbortSignal): Promise<RepositoryState | undefined> {
+    return this.#turns.take(async () => {
+      await this.#prepareGit(signal);
+      return this.#repository?.state(signal);
+    });
+  }
+
+  ignoredByGit(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
+    return this.#turns.take(async () => {
+      await this.#prepareGit(signal);
+      return (await this.#repository?.ignored(paths.map(checkPath), signal)) ?? [];
+    });
   }
 
   async #prepareGit(signal?: AbortSignal): Promise<GitState> {
@@ -152,13 +193,10 @@ class DiskWorkspace implements FileWorkspace {
     const uncount = this.#quota.count(path, bytes.length);
     try {
       const root = await this.#realRoot(true);
-      const place = root === undefined ? undefined : await locate(root, path, true);
-      if (root === undefined || place === undefined)
-        throw new WorkspaceError(
-          "WORKSPACE_IO",
-          `Expected the folder "${visible(this.root)}", but it is gone. Make it again, then resume.`,
-        );
-      await replaceFile(root, place, path, bytes);
+      if (root === undefined) throw this.#goneError();
+      await this.#sweep(root);
+      const isWritten = await this.#held(root, path, true, (file) => file.replace(bytes).then(() => true));
+      if (isWritten !== true) throw this.#goneError();
     } catch (error) {
       uncount();
       throw error;
@@ -169,24 +207,35 @@ class DiskWorkspace implements FileWorkspace {
 
   async #remove(path: string): Promise<void> {
     const root = await this.#realRoot(false);
-    const place = root === undefined ? undefined : await locate(root, path, false);
-    if (root !== undefined && place?.stats !== undefined) {
-      await unlink(place.file);
-      await removeEmptied(root, place.folder);
+    if (root !== undefined) {
+      await this.#held(root, path, false, async (file) => {
+        if ((await file.stats()) !== undefined) await file.remove();
+      });
     }
     this.#quota.forget(path);
     this.#uncommitted.add(path);
   }
 
-  async #text(file: string, path: string): Promise<string> {
-    const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  /** Does some work with a file while it is held. Undefined when a folder on the way is missing. */
+  async #held<T>(root: string, path: string, make: boolean, work: (file: HeldFile) => Promise<T>): Promise<T | undefined> {
+    const file = await holdFile(root, path, make);
+    if (file === undefined) return undefined;
     try {
-      const { size } = await handle.stat();
-      if (size > this.#quota.fileBytes) throw limitError(path, `a file of at most ${this.#quota.fileBytes} bytes`, `${size} bytes`);
-      return await handle.readFile("utf8");
+      return await work(file);
     } finally {
-      await handle.close();
+      await file.close();
     }
+  }
+
+  /** Removes what killed runs left half written, before the first file is. Nothing that fails here keeps a run from writing. */
+  #sweep(root: string): Promise<unknown> {
+    this.#swept ??= sweepProject(root);
+    return this.#swept;
+  }
+
+  #goneError(): WorkspaceError {
+    const text = `Expected the folder "${visible(this.root)}", but it is gone. Make it again, then resume.`;
+    return new WorkspaceError("WORKSPACE_IO", text);
   }
 
   /** The root with its own links resolved: the user may have chosen a link. Undefined when it is not there and may not be made. */
@@ -204,37 +253,6 @@ class DiskWorkspace implements FileWorkspace {
   }
 }
 
-/** Writes aside, then renames. Whatever fails, the old file is still there and the new one's beginnings are not. */
-async function replaceFile(root: string, place: LocatedFile, path: string, bytes: Buffer): Promise<void> {
-  const temporary = join(place.folder, `.${basename(place.file).slice(0, 40)}.${randomBytes(6).toString("hex")}${TEMPORARY_SUFFIX}`);
-  try {
-    const handle = await open(temporary, "wx");
-    try {
-      await handle.writeFile(bytes);
-      if (place.stats !== undefined) await handle.chmod(place.stats.mode & 0o777);
-    } finally {
-      await handle.close();
-    }
-    await checkStillInside(root, place.folder, path);
-    await rename(temporary, place.file);
-  } catch (error) {
-    // What failed first is what the caller must know; a leftover is hidden from every listing.
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw error;
-  }
-}
-
-/** Removes the folders a removal left empty, as git does: a file may come to stand where one was. */
-async function removeEmptied(root: string, folder: string): Promise<void> {
-  for (let empty = folder; empty !== root; empty = dirname(empty)) {
-    const isRemoved = await rmdir(empty).then(
-      () => true,
-      () => false,
-    );
-    if (!isRemoved) return;
-  }
-}
-
 /** Whether every part of the way to a folder is a folder and none a link. */
 async function isFolder(root: string, path: string): Promise<boolean> {
   const segments = path === "" ? [] : path.split("/");
@@ -243,4 +261,16 @@ async function isFolder(root: string, path: string): Promise<boolean> {
     if (stats?.isDirectory() !== true) return false;
   }
   return true;
+}
+
+async function bytesOf(file: HeldFile, path: string, most: number): Promise<Buffer | undefined> {
+  if ((await file.stats()) === undefined) return undefined;
+  const handle = await file.open();
+  try {
+    const { size } = await handle.stat();
+    if (size > most) throw limitError(path, `a file of at most ${most} bytes`, `${size} bytes`);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
 }

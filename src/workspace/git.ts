@@ -1,12 +1,12 @@
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { commitMessage, emailOf, personName } from "./commit-text.ts";
 import { isMissing } from "./io-error.ts";
-import { locate } from "./located-file.ts";
+import { type HeldFile, holdFile } from "./held-folder.ts";
 import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
 import { type ProcessResult, runProcess } from "./process.ts";
@@ -24,6 +24,24 @@ export interface PathsCommit extends Omit<CommitRequest, "paths"> {
   /** In normal form. A path with no file is removed from the tree. */
   readonly paths: readonly string[];
 }
+
+/** How a repository stands. */
+export interface RepositoryState {
+  /** Paths that differ from the last commit, untracked ones included; a folder of which nothing is tracked stands for all in it and ends in `/`. */
+  readonly changed: readonly string[];
+  /** What a person is in the middle of, such as `a merge`; undefined: nothing. */
+  readonly underWay: string | undefined;
+}
+
+/** Files in git's own folder that are there while something is under way. */
+const UNDER_WAY: readonly (readonly [file: string, what: string])[] = [
+  ["MERGE_HEAD", "a merge"],
+  ["rebase-merge", "a rebase"],
+  ["rebase-apply", "a rebase"],
+  ["CHERRY_PICK_HEAD", "a cherry-pick"],
+  ["REVERT_HEAD", "a revert"],
+  ["BISECT_LOG", "a bisection"],
+];
 
 /** No git command of ours takes longer, even on a slow disk. */
 const GIT_TIMEOUT = 60_000;
@@ -108,6 +126,29 @@ export class GitRepository {
     }
   }
 
+  /** How the repository stands now. Nothing is written, not even its index. @throws as {@link commit} */
+  async state(signal?: AbortSignal): Promise<RepositoryState> {
+    const status = await this.#run(
+      ["status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=normal"],
+      { signal },
+    );
+    const folder = resolve(this.#root, await this.#run(["rev-parse", "--git-dir"], { signal }));
+    let underWay: string | undefined;
+    for (const [file, what] of UNDER_WAY) if (underWay === undefined && (await isThere(join(folder, file)))) underWay = what;
+    // Two letters and a space stand before each path.
+    return { changed: status.split("\0").flatMap((line) => (line.length > 3 ? [line.slice(3)] : [])), underWay };
+  }
+
+  /** Which of the paths its ignore rules name. @throws as {@link commit} */
+  async ignored(paths: readonly string[], signal?: AbortSignal): Promise<readonly string[]> {
+    const stdin = paths.map((path) => `${path}\0`).join("");
+    const result = await this.#call(["check-ignore", "-z", "--stdin"], { signal, stdin });
+    if (result.kind === "exited" && result.code === 1) return [];
+    return outputOf(result, "check-ignore", signal)
+      .split("\0")
+      .filter((path) => path !== "");
+  }
+
   async #commit(request: PathsCommit, index: string): Promise<string | undefined> {
     const { signal } = request;
     const own = { signal, env: { GIT_INDEX_FILE: index } };
@@ -149,11 +190,15 @@ export class GitRepository {
 
   /** The file at a path; undefined when nothing is there now, or something that is no file of the project: a folder, a link. */
   async #statsOf(path: string): Promise<Stats | undefined> {
+    let file: HeldFile | undefined;
     try {
-      return (await locate(this.#root, path, false))?.stats;
+      file = await holdFile(this.#root, path, false);
+      return await file?.stats();
     } catch (error) {
       if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return undefined;
       throw error;
+    } finally {
+      await file?.close();
     }
   }
 
@@ -196,6 +241,13 @@ export class GitRepository {
       outputLimit: 16 * 1024 * 1024,
     });
   }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 interface CallOptions {

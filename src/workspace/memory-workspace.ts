@@ -1,7 +1,8 @@
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { createHash } from "node:crypto";
 import { contentHash } from "../kernel/json.ts";
 import { checkPath, pathError } from "./path-rules.ts";
-import { Quota } from "./quota.ts";
+import { limitError, Quota } from "./quota.ts";
 import type { CommitRequest, Workspace, WorkspaceLimits, WrittenFile } from "./workspace.ts";
 
 /** A commit of a workspace in memory. */
@@ -29,8 +30,11 @@ export interface MemoryWorkspaceOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
+const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: true, files: true };
+
 /** Makes a workspace in memory, under the same rules as one on disk. Its root, `/memory`, is no folder. */
 export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
+  checkKnownOptions("memoryWorkspace", options, memoryWorkspaceOptions);
   return new HeldWorkspace(options);
 }
 
@@ -67,6 +71,13 @@ class HeldWorkspace implements MemoryWorkspace {
     const normal = checkPath(path);
     this.#checkPlace(normal);
     return this.#files.get(normal);
+  }
+
+  async readBytes(path: string, most: number): Promise<Uint8Array | undefined> {
+    const text = await this.read(path);
+    const bytes = text === undefined ? undefined : Buffer.from(text, "utf8");
+    if (bytes !== undefined && bytes.length > most) throw limitError(path, `a file of at most ${most} bytes`, `${bytes.length} bytes`);
+    return bytes;
   }
 
   async list(under?: string): Promise<readonly string[]> {

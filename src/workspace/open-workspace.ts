@@ -1,11 +1,14 @@
-import { randomBytes } from "node:crypto";
-import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { aText, takes } from "../kernel/argument.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
-import { type FileWorkspace, type FileWorkspaceOptions, fileWorkspace } from "./file-workspace.ts";
+import { type FileWorkspace, fileWorkspace, fileWorkspaceOptions, type FileWorkspaceOptions } from "./file-workspace.ts";
 import { ioError, isMissing } from "./io-error.ts";
-import { makeFolders, statsOf } from "./located-file.ts";
-import { TEMPORARY_SUFFIX, visible } from "./path-rules.ts";
+import { makeFolders, statsOf } from "./folders.ts";
+import { visible } from "./path-rules.ts";
+import { sweepProject } from "./sweep.ts";
+import { temporaryName } from "./temporary-owner.ts";
 
 /** What may be in an output folder that counts as empty: a repository made beforehand, and the runs of this package. */
 const NOT_COUNTED: readonly string[] = [".git", ".troupe"];
@@ -17,28 +20,35 @@ export interface OpenWorkspaceOptions extends FileWorkspaceOptions {
   readonly signal?: AbortSignal;
 }
 
+const openWorkspaceOptions: Known<OpenWorkspaceOptions> = { ...fileWorkspaceOptions, force: true, signal: true };
+
 /**
  * Opens the output folder of a run, after making sure that it is usable: makes it when it is missing, tries to write into it, and
- * looks for git. Nothing that is there is ever deleted.
+ * looks for git. Nothing that is there is ever deleted but what killed runs left half written.
  *
  * @throws WorkspaceError `WORKSPACE_NOT_EMPTY` without `force`, `WORKSPACE_NOT_A_FOLDER` when a file has its name or stands above it,
  * `WORKSPACE_UNWRITABLE`, `WORKSPACE_FULL`, `WORKSPACE_IO`, `WORKSPACE_GIT` when git is demanded and cannot be used.
  * @throws UsageError `WORKSPACE_ROOT` for a name no folder can have.
  */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<FileWorkspace> {
+  checkGivenOptions("openWorkspace", options, openWorkspaceOptions);
+  takes("openWorkspace", "root", options.root, aText);
   if (options.root === "" || options.root.includes("\0")) {
     throw new UsageError("WORKSPACE_ROOT", `Expected the path of a folder for the project, got "${visible(options.root)}".`);
   }
   const root = resolve(options.root);
   try {
     await makeFolder(root);
+    // What a killed run left half written does not make a folder one that holds files.
+    await sweepProject(await realpath(root));
     if (options.force !== true) await checkEmpty(root);
     await tryWriting(root);
   } catch (error) {
     throw ioError(error, "use the output folder", root);
   }
-  const workspace = fileWorkspace(options);
-  await workspace.prepareGit(options.signal);
+  const { force: _force, signal, ...own } = options;
+  const workspace = fileWorkspace(own);
+  await workspace.prepareGit(signal);
   return workspace;
 }
 
@@ -73,7 +83,7 @@ async function checkEmpty(root: string): Promise<void> {
 
 /** Permissions alone do not tell: of read-only mounts, quotas and full disks only a real file tells. */
 async function tryWriting(root: string): Promise<void> {
-  const probe = join(root, `.probe.${randomBytes(6).toString("hex")}${TEMPORARY_SUFFIX}`);
+  const probe = join(root, temporaryName("probe"));
   try {
     await writeFile(probe, "troupe\n", { flag: "wx" });
   } finally {

@@ -1,3 +1,4 @@
+import { aText, takes } from "../kernel/argument.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
 
 /** Ends the names of files that are still being written; such names are the workspace's own. */
@@ -30,6 +31,7 @@ const SHORT_NAME = /^(git|troupe)~[0-9]+$/i;
  * names that some system reserves, `.git`, `.troupe` or `node_modules` anywhere, or that is too long.
  */
 export function checkPath(path: string): string {
+  takes("checkPath", "path", path, aText);
   const fault = faultOf(path);
   if (fault !== undefined) throw pathError(path, fault);
   return segmentsOf(path).join("/");
@@ -52,6 +54,7 @@ export function pathError(path: string, fault: string): WorkspaceError {
 
 /** Text that can be shown on a screen: unprintable characters as `\u{...}`, at most `limit` characters. */
 export function visible(text: string, limit = 200): string {
+  takes("visible", "text", text, aText);
   const shown = text.slice(0, limit).replace(UNPRINTABLE_ALL, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
   return text.length > limit ? `${shown}...` : shown;
 }

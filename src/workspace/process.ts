@@ -1,6 +1,8 @@
+import { aText, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { atExit } from "./at-exit.ts";
 import { CappedText } from "./capped-text.ts";
 import { systemCode } from "./io-error.ts";
@@ -24,7 +26,23 @@ export interface ProcessRequest {
   /** Written to the program's stdin, which is then closed. Default: stdin is empty. */
   readonly stdin?: string;
   readonly clock?: Clock;
+  /** Hears the id of the program's process, which leads its group, as soon as it has begun. */
+  readonly onStart?: (pid: number) => void;
 }
+
+const processRequest: Known<ProcessRequest> = {
+  file: true,
+  args: true,
+  cwd: true,
+  env: true,
+  signal: true,
+  timeout: true,
+  grace: true,
+  outputLimit: true,
+  stdin: true,
+  clock: true,
+  onStart: true,
+};
 
 /** What a program wrote. */
 export interface ProcessOutput {
@@ -61,6 +79,17 @@ const HAS_GROUPS = process.platform !== "win32";
  * when it ended by itself. Rejects only for arguments that no program can take (a NUL character), never for what the program does.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
+  takes(
+    "runProcess",
+    "request",
+    request,
+    object("an object with the file to run, its args and its cwd", {
+      file: { says: "the name of a program", fits: (value) => typeof value === "string" && value !== "" },
+      args: orNothing(listOf(aText)),
+      cwd: orNothing(aText),
+    }),
+  );
+  checkKnownOptions("runProcess", request, processRequest);
   if (request.signal?.aborted === true) return { kind: "aborted", stdout: "", stderr: "", isCut: false };
   let child: ChildProcess;
   try {
@@ -123,6 +152,7 @@ class RunningProcess {
     stdin?.end(this.#request.stdin);
     this.#limitTime();
     this.#heedSignal();
+    if (this.#child.pid !== undefined) this.#request.onStart?.(this.#child.pid);
   }
 
   #limitTime(): void {

@@ -1,14 +1,16 @@
 import { constants, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { chmod, copyFile, lchown, lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { copyFile, lchown, lstat, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { ControlError, WorkspaceError } from "../kernel/errors.ts";
 import { atExit } from "./at-exit.ts";
-import { ioError, systemCode } from "./io-error.ts";
-import type { ProcessResult } from "./process.ts";
+import { ioError } from "./io-error.ts";
 import { limitError } from "./quota.ts";
-import type { SandboxResult } from "./sandbox.ts";
+import { removeAll } from "./remove-folder.ts";
+import type { Refusal, SandboxResult } from "./sandbox.ts";
+import { sweepFoldersOnce } from "./sweep.ts";
+import { temporaryPrefix } from "./temporary-owner.ts";
 import { walkFiles } from "./walk-files.ts";
 
 /** Enough for a project with installed packages; far from what fills a disk. */
@@ -21,6 +23,8 @@ export interface ProjectCopy {
   readonly scratch: string;
   readonly project: string;
   readonly bytes: number;
+  /** Files and folders. */
+  readonly entries: number;
   /** Deletes it. Gives a line to show when that failed, for whatever a program did to its rights. */
   remove(): Promise<string | undefined>;
 }
@@ -43,9 +47,9 @@ async function copyProject(root: string, options: CopyOptions = {}): Promise<Pro
   try {
     const project = join(scratch, "project");
     await mkdir(project);
-    const bytes = await copyInto(root, project, options);
+    const { bytes, entries } = await copyInto(root, project, options);
     await own([scratch, project], options.owner);
-    return { scratch, project, bytes, remove };
+    return { scratch, project, bytes, entries, remove };
   } catch (error) {
     await remove();
     throw ioError(error, "copy the project", root);
@@ -61,13 +65,15 @@ export interface TemporaryFolder {
 
 /**
  * Makes an empty folder among the system's temporary ones. Links on the way are resolved. It is deleted at the latest when this process
- * ends; that it is made at once leaves no moment in which nobody knows of it.
+ * ends; that it is made at once leaves no moment in which nobody knows of it. Should the process be killed, a later one removes it, for
+ * the name tells whose it was.
  *
+ * @param prefix such as `troupe-git-`; one word between the hyphens
  * @throws WorkspaceError `WORKSPACE_FULL`, `WORKSPACE_UNWRITABLE` and their kin.
  */
 export function temporaryFolder(prefix: string): TemporaryFolder {
   try {
-    const path = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
+    const path = realpathSync(mkdtempSync(join(tmpdir(), temporaryPrefix(prefix))));
     const settle = atExit(() => removeNow(path));
     return { path, remove: () => removeAll(path).finally(settle) };
   } catch (error) {
@@ -85,15 +91,17 @@ function removeNow(folder: string): void {
 }
 
 /**
- * Does some work in a copy of a project and removes the copy, whatever happens. A project that is too large is refused, an abort while
+ * Does some work in a copy of a project and removes the copy, whatever happens. The first in the life of a process removes what killed ones
+ * left among the temporary folders. A project that is too large is refused, an abort while
  * copying is told like one while running.
  */
 export async function inCopy(
   root: string,
   options: CopyOptions,
-  work: (copy: ProjectCopy) => Promise<ProcessResult>,
+  work: (copy: ProjectCopy) => Promise<Exclude<SandboxResult, Refusal>>,
 ): Promise<SandboxResult> {
   let copy: ProjectCopy;
+  await sweepFoldersOnce();
   try {
     copy = await copyProject(root, options);
   } catch (error) {
@@ -115,7 +123,7 @@ export async function own(paths: readonly string[], owner: number | undefined): 
   for (const path of paths) await lchown(path, owner, owner);
 }
 
-async function copyInto(root: string, project: string, { owner, signal }: CopyOptions): Promise<number> {
+async function copyInto(root: string, project: string, { owner, signal }: CopyOptions): Promise<{ bytes: number; entries: number }> {
   const skip = (name: string): boolean => [".git", ".troupe"].includes(name.toLowerCase());
   const { files, folders } = await walkFiles(root, { skip, limit: COPIED_FILES, signal });
   for (const folder of folders) await mkdir(join(project, folder));
@@ -130,7 +138,7 @@ async function copyInto(root: string, project: string, { owner, signal }: CopyOp
     [...folders, ...files].map((path) => join(project, path)),
     owner,
   );
-  return bytes;
+  return { bytes, entries: files.length + folders.length };
 }
 
 async function copyOne(from: string, to: string, path: string): Promise<void> {
@@ -138,32 +146,5 @@ async function copyOne(from: string, to: string, path: string): Promise<void> {
     await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   } catch (error) {
     throw ioError(error, `copy ${path} for a sandbox`, path);
-  }
-}
-
-async function removeAll(scratch: string): Promise<string | undefined> {
-  try {
-    await rm(scratch, { recursive: true, force: true });
-    return undefined;
-  } catch {
-    return removeStubborn(scratch);
-  }
-}
-
-/** A program may have taken the right to enter a folder away; its owner can take it back. */
-async function removeStubborn(scratch: string): Promise<string | undefined> {
-  try {
-    await unlock(scratch);
-    await rm(scratch, { recursive: true, force: true });
-    return undefined;
-  } catch (error) {
-    return `[the copy of the project at ${scratch} could not be removed: ${systemCode(error)}]\n`;
-  }
-}
-
-async function unlock(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await unlock(join(folder, entry.name));
   }
 }

@@ -1,3 +1,4 @@
+import { having, takes } from "../kernel/argument.ts";
 import type { StepDoor } from "../kernel/step.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -12,6 +13,7 @@ const scratch = new WeakMap<Workspace, Promise<boolean>>();
  * @throws WorkspaceError when the workspace cannot be listed
  */
 export function mayWrite(workspace: Workspace, mode: StepDoor["mode"]): Promise<boolean> {
+  takes("mayWrite", "workspace", workspace, having("a workspace", "list"));
   if (mode === "live") {
     scratch.set(workspace, Promise.resolve(false));
     return Promise.resolve(true);

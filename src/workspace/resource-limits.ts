@@ -1,8 +1,6 @@
 import { LONGEST_TIMEOUT } from "./process.ts";
 import { findProgram } from "./program-path.ts";
 
-/** Processes and threads a sandboxed command may have: a test runner with two test files at a time, each of which starts two programs. */
-export const PROCESSES = 128;
 /** Bytes of address space of one process. Node.js boots in it when WebAssembly is told not to reserve its usual 10 GiB. */
 const ADDRESS_SPACE = 4 * 1024 ** 3;
 /** Bytes of one file. */

@@ -1,3 +1,5 @@
+import { having, iterable, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../run/event.ts";
@@ -13,6 +15,8 @@ export interface RestoreOptions {
   readonly at?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+const restoreOptions: Known<RestoreOptions> = { at: true, signal: true };
 
 /** What was restored. */
 export interface Restored {
@@ -30,8 +34,12 @@ export interface Restored {
 export async function restoreFiles(
   workspace: Workspace,
   events: AsyncIterable<RunEvent> | Iterable<RunEvent>,
-  { at = Infinity, signal }: RestoreOptions = {},
+  options: RestoreOptions = {},
 ): Promise<Restored> {
+  checkKnownOptions("restoreFiles", options, restoreOptions);
+  takes("restoreFiles", "workspace", workspace, having("a workspace", "write", "commit"));
+  takes("restoreFiles", "events", events, iterable("events of a run"));
+  const { at = Infinity, signal } = options;
   const open = new OpenDeeds();
   const paths = new Set<string>();
   let commits = 0;

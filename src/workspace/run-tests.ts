@@ -1,8 +1,10 @@
+import { aText, having, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
 import { type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
+import { limitText } from "./sandbox-limits.ts";
 import { FAILURES, readTestReport, type TestFailure, type TestReport } from "./test-report.ts";
 import { testArguments } from "./test-reporter.ts";
 import { walkFiles } from "./walk-files.ts";
@@ -59,6 +61,16 @@ const FILE_SHARE = 0.4;
  * @throws WorkspaceError when the project cannot be read.
  */
 export async function runProjectTests(request: ProjectTestsRequest): Promise<ProjectTests> {
+  takes(
+    "runProjectTests",
+    "request",
+    request,
+    object("an object with root and sandbox", {
+      root: aText,
+      sandbox: having("a sandbox", "run"),
+      files: orNothing(listOf(aText)),
+    }),
+  );
   const { root, sandbox, signal } = request;
   const timeout = Math.min(request.timeout ?? SANDBOX_TIMEOUT, LONGEST_TIMEOUT);
   const found = await walkFiles(root, { skip: isHidden, limit: LISTED_FILES, signal });
@@ -79,6 +91,8 @@ function judge(files: readonly string[], result: SandboxResult, signal: AbortSig
       return judgeExit(tally, report, result.code, result.stderr);
     case "signalled":
       return failed(tally, `The test runner was ended by ${result.signal}: it may have used more memory or time than it may.`);
+    case "limit":
+      return failed(tally, `The tests were stopped, for together they used ${limitText(result)}.`);
     case "timeout":
       return { ...withUnended(tally, report, "No result of it had come when the time was up."), kind: "timeout", ms: result.ms };
     case "aborted":

@@ -1,4 +1,6 @@
+import { aText, takes } from "../kernel/argument.ts";
 import type { ProcessResult } from "./process.ts";
+import type { LimitHit, SandboxLimits } from "./sandbox-limits.ts";
 
 /**
  * Where a project's own code runs: its tests were written by a model and may do anything.
@@ -7,16 +9,20 @@ import type { ProcessResult } from "./process.ts";
  * S2 nothing of this process's environment reaches the command, keys least of all.
  * S3 when `run` resolves, the command and what it started in its process group are gone.
  * `bubblewrap` adds: S4 no network, S5 no file of the machine but the system's programs and libraries, read only, S6 nothing it started
- * survives, in whatever group, S7 bounded memory, disk, and (where {@link Sandbox.describe} does not say otherwise) processes.
+ * survives, in whatever group, S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} tells those that
+ * this machine cannot keep, or only watches.
  */
 export interface Sandbox {
   readonly kind: "bubblewrap" | "none" | "refused";
   /** One line for a screen: what isolates, and which limits are missing. */
   readonly describe: string;
+  /** The bounds that this machine does not keep, or only watches; a phrase for each. Empty when all are kept. */
+  readonly missing?: readonly string[];
   /**
    * Runs one command in a copy of the project.
    *
    * @throws WorkspaceError `WORKSPACE_IO` and its kin when the project cannot be copied.
+   * @throws UsageError `OPTION_INVALID` for a limit that is none.
    */
   run(request: SandboxRequest): Promise<SandboxResult>;
 }
@@ -32,10 +38,18 @@ export interface SandboxRequest {
   readonly signal?: AbortSignal | undefined;
   /** Bytes kept of stdout, and of stderr. Default 1,000,000. */
   readonly outputLimit?: number | undefined;
+  /** What the command and all it starts may use together. Default {@link defaultSandboxLimits}. */
+  readonly limits?: Partial<SandboxLimits> | undefined;
 }
 
-/** How a command ended, or that it was not run at all and what to do about it. */
-export type SandboxResult = ProcessResult | Refusal;
+/** How a command ended, that it was killed at a limit, or that it was not run at all and what to do about it. */
+export type SandboxResult = ((ProcessResult | LimitHit) & Bounded) | Refusal;
+
+/** Which bounds a result was not held to. */
+export interface Bounded {
+  /** As {@link Sandbox.missing}; left out when all bounds were kept. */
+  readonly missing?: readonly string[];
+}
 
 /** Why a command was not run. */
 export interface Refusal {
@@ -56,6 +70,8 @@ export const SANDBOX_OUTPUT = 1_000_000;
 
 /** A sandbox that runs nothing and says why. */
 export function refusedSandbox(reason: string, hint: string): Sandbox {
+  takes("refusedSandbox", "reason", reason, aText);
+  takes("refusedSandbox", "hint", hint, aText);
   const refusal: Refusal = { kind: "refused", reason, hint };
   return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
 }

@@ -4,7 +4,8 @@
  * A workspace owns the rules of what may be written where, and how much. It does not know roles, messages or runs: names, dates and
  * trailers of a commit are given from outside, so the same writes at the same times give the same commit ids.
  *
- * W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link.
+ * W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link, also when another process changes
+ * folders meanwhile.
  * W2 a file is there whole or not at all: it is written aside and renamed.
  * W3 doing the same again changes nothing: `write` of equal content, `remove` of what is gone, `commit` of an equal tree.
  * W4 a commit holds the paths this workspace wrote and nothing else that is lying about, staged or not.
@@ -28,6 +29,14 @@ export interface Workspace {
    * @throws WorkspaceError `WORKSPACE_PATH`, `WORKSPACE_LIMIT` when it is larger than a file may be, `WORKSPACE_IO`.
    */
   read(path: string): Promise<string | undefined>;
+
+  /**
+   * The bytes of a file of any kind; undefined when it is not there.
+   *
+   * @param most the most bytes it may have
+   * @throws WorkspaceError `WORKSPACE_PATH`, `WORKSPACE_LIMIT` when it has more, `WORKSPACE_IO`.
+   */
+  readBytes(path: string, most: number): Promise<Uint8Array | undefined>;
 
   /**
    * Paths of the files in the project, or below the folder `under`: relative to the root, joined by `/`, sorted by code unit, each

@@ -339,13 +339,13 @@ describe("what an action is given", () => {
 
   test("a prompt for the model when it has no run: the description and the news by default", async () => {
     const prompts: string[] = [];
-    const human = ({ text }: { text: string }): string => (prompts.push(text), "answer");
+    const human = ({ text }: { text: string }): string => `answer ${prompts.push(text)}`;
     const plain = defineAction({ name: "Plain", description: "Sort them." });
     const own = defineAction({ name: "Own", prompt: (ctx) => `Do ${ctx.text}!` });
     const bare = defineAction({ name: "Bare" });
     const environment = town([defineRole({ name: "Ann", human: true, reactMode: "by_order", actions: [plain, own, bare] })], { human });
     environment.publishMessage("apples");
     await environment.run();
-    expect(prompts).toEqual(["Sort them.\n\napples", "Do apples!", "apples"]);
+    expect(prompts).toEqual(["Sort them.\n\napples", "Do answer 1!", "answer 2"]);
   });
 });

@@ -74,7 +74,14 @@ describe.runIf(hasRedis)("with a real server", async () => {
   });
 
   it("G4 the server itself keeps the newer of two texts, whichever comes first", async () => {
-    const connection = new RedisConnection({ url, shown: "it", timeout: 5000, clock: systemClock, load: () => import("redis") });
+    const connection = new RedisConnection({
+      url,
+      shown: "it",
+      timeout: 5000,
+      connectTimeout: 5000,
+      clock: systemClock,
+      load: () => import("redis"),
+    });
     const expires = Date.now() + MINUTE;
     expect(await connection.put("two", stampedText({ stamp: 20, expires, value: "new" }), 20, MINUTE)).toBeUndefined();
     expect(await connection.put("two", stampedText({ stamp: 3, expires, value: "old" }), 3, MINUTE)).toBe(20);
@@ -105,7 +112,12 @@ describe.runIf(hasRedis)("with a real server", async () => {
     const cache = cacheAt(`redis://:wrong-word@127.0.0.1:${guarded.port}`, { logger });
     await cache.set("a", "1", MINUTE);
     expect(await cache.get("a")).toEqual({ kind: "hit", value: "1" });
-    expect(cache.health.lastError).toMatchObject({ code: "CACHE_UNREACHABLE", message: expect.stringContaining("password") });
+    expect(cache.health.lastError).toMatchObject({ code: "CACHE_REFUSED", message: expect.stringMatching(/WRONGPASS.*password/) });
+    expect(cache.health.lastError?.message).not.toMatch(/start it/i);
+    expect(await errorOf(() => cache.get("b"))).toMatchObject({ code: "CACHE_UNREACHABLE", message: expect.stringContaining("WRONGPASS") });
+    const nameless = cacheAt(`redis://127.0.0.1:${guarded.port}`);
+    await nameless.set("a", "1", MINUTE);
+    expect(nameless.health.lastError).toMatchObject({ code: "CACHE_REFUSED", message: expect.stringMatching(/NOAUTH.*password/) });
     expect(told.join()).toContain(`127.0.0.1:${guarded.port}`);
     expect(`${told.join()}${cache.health.lastError?.message}`).not.toContain("wrong-word");
     const right = cacheAt(`redis://:right-word@127.0.0.1:${guarded.port}`);
@@ -125,7 +137,7 @@ describe("without a server", () => {
   it("a server that accepts and never answers is waited for once, by the callers of that time, and not by the next ones", async () => {
     const clock = simulatedClock();
     const server = await silentServer();
-    const cache = cacheAt(server.url, { timeout: 20_000, clock, fallback: memoryCache({ clock }) });
+    const cache = cacheAt(server.url, { connectTimeout: 20_000, clock, fallback: memoryCache({ clock }) });
     let done = 0;
     const sets = Array.from({ length: 50 }, (_, n) => cache.set(`key ${n}`, "1", MINUTE).then(() => done++));
     await server.connected;
@@ -139,15 +151,22 @@ describe("without a server", () => {
   it("is closed at once, also while a command waits", async () => {
     const server = await silentServer();
     const cache = cacheAt(server.url, { timeout: 25_000 });
-    const waiting = cache.get("a");
+    const waiting = errorOf(() => cache.get("a"));
     await server.connected;
     await cache.close();
-    expect(await waiting).toEqual({ kind: "miss" });
+    expect(await waiting).toMatchObject({ code: "CACHE_UNREACHABLE" });
   });
 
   it("the package is missing: every question says what to install, and is not answered in silence", async () => {
     const load = (): Promise<never> => Promise.reject(Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" }));
-    const connection = new RedisConnection({ url: "redis://localhost", shown: "it", timeout: 1000, clock: systemClock, load });
+    const connection = new RedisConnection({
+      url: "redis://localhost",
+      shown: "it",
+      timeout: 1000,
+      connectTimeout: 1000,
+      clock: systemClock,
+      load,
+    });
     for (const work of [() => connection.get("a"), () => connection.put("a", "", 1, 1), () => connection.get("a")]) {
       expect(await errorOf(work)).toMatchObject({ code: "PACKAGE_MISSING", message: expect.stringContaining("npm install redis") });
     }
@@ -158,6 +177,9 @@ describe("without a server", () => {
   });
 
   it.each([0, -1, Number.NaN])("refuses a timeout of %d", (timeout) => {
+    expect(() => redisCache({ url: "redis://localhost", connectTimeout: timeout })).toThrow(
+      expect.objectContaining({ code: "OPTION_INVALID" }),
+    );
     expect(() => redisCache({ url: "redis://localhost", timeout })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });
 });

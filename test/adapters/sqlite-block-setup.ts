@@ -34,9 +34,9 @@ export async function olderStore(): Promise<string> {
   const embedder = watched({ dimensions: DIMENSIONS });
   const path = newFile("older.db");
   const db = new Database(await loadDriver(), path, 1_000);
-  db.exec("PRAGMA journal_mode = WAL");
+  db.exec("PRAGMA file.journal_mode = WAL");
   db.exec(SCHEMA_STEPS[0] as string);
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
+  db.exec(`PRAGMA file.application_id = ${APPLICATION_ID}; PRAGMA file.user_version = 1`);
   db.run("INSERT INTO roles VALUES (1, ?, ?, 0)", ['"r"', messages.length]);
   const vectors = await embedder.embed(messages.map(({ content }) => content));
   const fingerprint = fingerprintOf(embedder);
@@ -49,7 +49,6 @@ export async function olderStore(): Promise<string> {
     db.run("INSERT INTO vectors VALUES (?, ?, ?, ?)", [row, fingerprint, bytes, vectorChecksum(row, fingerprint, bytes)]);
   }
   db.exec("COMMIT");
-  db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  db.close();
+  db.closeWhole();
   return path;
 }

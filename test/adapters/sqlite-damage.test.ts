@@ -380,3 +380,44 @@ describe("messages that a model was shown", () => {
     expect(seen).toEqual([[said], [said, said]]);
   });
 });
+
+describe("a row of the list of runs that was changed behind the journal's back", () => {
+  it.each([
+    ["another name", `'"z"'`],
+    ["a name that is none", "'z'"],
+    ["the name in other letters", `'"A"'`],
+  ])("%s: its run is told as damaged with the row, and another is still read", async (_what, name) => {
+    const file = newFile();
+    copyFileSync(good, file);
+    await meddle(file, `UPDATE runs SET run = ${name} WHERE number = 1`);
+    const journal = journalAt(file);
+    const damaged = {
+      code: "JOURNAL_DAMAGED",
+      data: { row: 1, runId: "a" },
+      message: expect.stringContaining("row 1 of the list") as string,
+    };
+    expect((await readOut(journal, "a")).error).toMatchObject(damaged);
+    expect(await errorOf(journal.claim("a"))).toMatchObject(damaged);
+    expect((await readOut(journal, "b")).events).toEqual(runs["b"]);
+    expect((await readOut(journal, "nobody's")).error).toMatchObject({ code: "RUN_UNKNOWN" });
+  });
+
+  it.each([
+    ["a name that is none", "run = 'z'", { row: 2 }],
+    ["a count that is none", "events = -1", { row: 2, runId: "b" }],
+  ])("%s is told by the list, with the row", async (_what, change, data) => {
+    const file = newFile();
+    copyFileSync(good, file);
+    await meddle(file, `UPDATE runs SET ${change} WHERE number = 2`);
+    expect(await errorOf(journalAt(file).runs())).toMatchObject({ code: "JOURNAL_DAMAGED", data });
+  });
+
+  it("a run without events is known by its start", async () => {
+    const file = newFile();
+    const journal = journalAt(file);
+    await journal.create("empty");
+    await journal.close();
+    await meddle(file, `UPDATE runs SET run = '"full"'`);
+    expect((await readOut(journalAt(file), "empty")).error).toMatchObject({ code: "JOURNAL_DAMAGED", data: { row: 1 } });
+  });
+});

@@ -124,6 +124,14 @@ describe("a file that is no journal", () => {
     await checkRefused(file, "JOURNAL_FOREIGN");
   });
 
+  it("another program's database with texts of another encoding", async () => {
+    const file = newFile();
+    const db = await connection(file);
+    db.exec("PRAGMA encoding = 'UTF-16le'; CREATE TABLE customers (name TEXT); INSERT INTO customers VALUES ('Ada')");
+    db.close();
+    await checkRefused(file, "JOURNAL_FOREIGN");
+  });
+
   it("another program's database that is still empty, but marked as its own", async () => {
     const file = newFile();
     const db = await connection(file);
@@ -179,7 +187,9 @@ describe("a file that is no journal", () => {
 describe("an open file", () => {
   it("J1 forces every commit to the disk, and takes nothing that stands in it on trust", async () => {
     const db = await openFile(await loadDriver(), { file: newFile(), clock: systemClock, patience: 0 });
-    const settings = ["journal_mode", "synchronous", "cell_size_check", "trusted_schema"].map((name) => db.first(`PRAGMA ${name}`)?.[0]);
+    const settings = ["journal_mode", "synchronous", "cell_size_check", "trusted_schema"].map(
+      (name) => db.first(`PRAGMA file.${name}`)?.[0],
+    );
     db.close();
     expect(settings).toEqual(["wal", 2, 1, 0]);
   });

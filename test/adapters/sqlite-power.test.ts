@@ -20,7 +20,7 @@ async function waitsOf(work: () => Promise<unknown>, fault?: Fault): Promise<str
   const { exec } = Database.prototype;
   let isPast = false;
   const spy = vi.spyOn(Database.prototype, "exec").mockImplementation(function (this: Database, sql: string) {
-    if (sql === "COMMIT") commits.push(this.first("PRAGMA synchronous")?.[0] === SYNCHRONOUS_FULL ? "waited" : "did not wait");
+    if (sql === "COMMIT") commits.push(this.first("PRAGMA file.synchronous")?.[0] === SYNCHRONOUS_FULL ? "waited" : "did not wait");
     const isFault = sql === fault?.at && !isPast;
     if (!isFault || fault.how === "after it is done") exec.call(this, sql);
     if (!isFault) return;
@@ -78,7 +78,7 @@ describe("what waits for the disk", () => {
     const journal = journalAt(newFile());
     const epoch = await written(journal, "a", []);
     await journal.create("b");
-    const fault: Fault = { at: "PRAGMA synchronous = FULL", how: "before it is done", code: "SQLITE_NOMEM" };
+    const fault: Fault = { at: "PRAGMA file.synchronous = FULL", how: "before it is done", code: "SQLITE_NOMEM" };
     const append = (): Promise<void> => journal.append("a", epoch, 0, [started("a", 0)]);
     const work = async (): Promise<void> => {
       // Who owns a run is sure all the same: its commit is over by then.
@@ -94,7 +94,7 @@ describe("what waits for the disk", () => {
     const journal = journalAt(newFile());
     const epoch = await written(journal, "a", []);
     await journal.create("b");
-    const fault: Fault = { at: "PRAGMA synchronous = NORMAL", how: "after it is done", code: "SQLITE_NOMEM" };
+    const fault: Fault = { at: "PRAGMA file.synchronous = NORMAL", how: "after it is done", code: "SQLITE_NOMEM" };
     const work = async (): Promise<void> => expect((await errorOf(journal.claim("b")))?.code).toBe("JOURNAL_UNWRITABLE");
     expect(await waitsOf(work, fault)).toEqual([]);
     expect(await waitsOf(() => journal.append("a", epoch, 0, [started("a", 0)]))).toEqual(["waited"]);

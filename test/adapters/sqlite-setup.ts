@@ -2,7 +2,8 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
+import { loadDriver } from "../../src/adapters/sqlite-database.ts";
+import type { Row, SqlValue } from "../../src/adapters/sqlite-database.ts";
 import { SqliteJournal } from "../../src/adapters/sqlite-journal.ts";
 import type { FileOptions } from "../../src/adapters/sqlite-file.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -33,9 +34,27 @@ export function journalAt(file: string, options: Partial<FileOptions> = {}): Jou
   return journal;
 }
 
-/** A connection of another program, or of somebody with a file in the hand. */
-export async function connection(file: string): Promise<Database> {
-  return new Database(await loadDriver(), file, 1_000);
+/** A connection of another program, or of somebody with a file in the hand: the file is its main database. */
+export interface Connection {
+  exec(sql: string): void;
+  run(sql: string, values: readonly SqlValue[]): number;
+  all(sql: string, values?: readonly SqlValue[]): readonly Row[];
+  first(sql: string, values?: readonly SqlValue[]): Row | undefined;
+  transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T): T;
+  close(): void;
+}
+
+export async function connection(file: string): Promise<Connection> {
+  const native = new (await loadDriver()).libsql(file, { timeout: 1_000 });
+  const all = (sql: string, values: readonly SqlValue[] = []): Row[] => native.prepare(sql).raw().all(values) as Row[];
+  return {
+    exec: (sql) => void native.exec(sql),
+    run: (sql, values) => native.prepare(sql).run(values).changes,
+    all,
+    first: (sql, values) => all(sql, values)[0],
+    transaction: (kind, work) => native.transaction(work)[kind === "DEFERRED" ? "deferred" : "immediate"](),
+    close: () => void native.close(),
+  };
 }
 
 /** Does something to a file behind its journal's back. */

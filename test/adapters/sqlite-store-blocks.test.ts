@@ -1,3 +1,4 @@
+import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextPage } from "../../src/adapters/sqlite-block.ts";
@@ -189,8 +190,9 @@ describe("a store whose messages and vectors stand in blocks", () => {
 describe("a page", () => {
   it("is of one moment, whatever somebody else does between its questions", async () => {
     const path = newFile();
-    const [db, other] = [await connection(path), await connection(path)];
-    db.exec("PRAGMA journal_mode = WAL; CREATE TABLE blocks (block); CREATE TABLE rows (place); INSERT INTO rows VALUES (1), (2)");
+    const other = await connection(path);
+    other.exec("PRAGMA journal_mode = WAL; CREATE TABLE blocks (block); CREATE TABLE rows (place); INSERT INTO rows VALUES (1), (2)");
+    const db = new Database(await loadDriver(), path, 1_000);
     const read = (): unknown =>
       nextPage<number>(
         db,

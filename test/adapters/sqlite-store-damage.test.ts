@@ -40,6 +40,8 @@ describe("a file of memories", () => {
   it("S3 of another program, a journal, or a newer version is refused, and not a byte changes", async () => {
     const foreign = newFile();
     await meddle(foreign, "CREATE TABLE theirs (x)");
+    const wide = newFile();
+    await meddle(wide, "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE theirs (x)");
     const text = newFile();
     writeFileSync(text, "not a database, but long enough to look like a file of one".repeat(20));
     const journal = newFile();
@@ -51,6 +53,7 @@ describe("a file of memories", () => {
     await meddle(newer, "PRAGMA user_version = 99");
     for (const [path, code] of [
       [foreign, "MEMORY_FOREIGN"],
+      [wide, "MEMORY_FOREIGN"],
       [text, "MEMORY_FOREIGN"],
       [journal, "MEMORY_FOREIGN"],
       [newer, "MEMORY_NEWER"],

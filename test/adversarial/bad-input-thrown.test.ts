@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/index.ts";
+import { ActionError, defineAction, type RoleContext } from "../../src/index.ts";
+import { act } from "../../src/role/act.ts";
 import { lived, odd } from "./odd-role.ts";
 
 describe("what is thrown in an activation", () => {
@@ -62,6 +63,31 @@ describe("what is thrown in an activation", () => {
     expect(result.deadLetters).toMatchObject([
       { reason: { kind: "failed", error: { code: "ACTION_FAILED", message: expect.stringContaining('{"status":503}') as string } } },
     ]);
+  });
+
+  test("the action and a step that failed in it are named, and the error is one of an action", async () => {
+    const cause = new RangeError("no page 7");
+    const fetching = defineAction({
+      name: "Fetch",
+      run: async (ctx) => {
+        await ctx.step("get page", {}, () => Promise.reject(new Error("404"))).catch(() => {});
+        throw cause;
+      },
+    });
+    const { result } = await lived({ actions: [fetching] });
+    expect(result.error).toBeInstanceOf(ActionError);
+    expect(result.error).toMatchObject({ code: "ACTION_FAILED", data: { role: "Ann", action: "Fetch", step: "get page" }, cause });
+    expect(result.error?.message).toMatch(/^Action Fetch of Ann, in which step "get page" had failed, failed: no page 7\. Mend it/);
+  });
+
+  test("an action that ended well is not blamed for what its role throws after it", async () => {
+    const fine = defineAction({ name: "Fine", run: () => "fine" });
+    const react = async (rc: RoleContext): Promise<never> => {
+      await act(rc, fine);
+      throw new Error("later");
+    };
+    const { result } = await lived({ actions: [fine], react });
+    expect(result.error?.data).toEqual({ role: "Ann" });
   });
 
   const secret = "hunter2-hunter2";

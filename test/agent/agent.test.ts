@@ -57,6 +57,7 @@ describe("what an agent's tools may do", () => {
     name: "write",
     description: "writes",
     parameters: z.object({ path: z.string() }),
+    effect: "write",
     execute: ({ path }) => {
       done.push(path);
       return "written";

@@ -114,7 +114,7 @@ describe("stopping a run", () => {
 
   it("lets control errors of the door through as they are", async () => {
     const { agent } = agentOf([() => Promise.reject(new BudgetError({ needed: 2, left: 1, budget: 3 }))]);
-    expect(await agent.run("x").result).toMatchObject({ status: "stopped", error: { code: "BUDGET" } });
+    expect(await agent.run("x").result).toMatchObject({ status: "budget", error: { code: "BUDGET" } });
   });
 
   it("closes calls that were cut off, and goes on without a new task", async () => {

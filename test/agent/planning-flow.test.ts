@@ -231,4 +231,34 @@ describe("a planning flow", () => {
     ];
     for (const options of bad) expect(() => new PlanningFlow(options)).toThrow(expect.objectContaining({ code: "FLOW_INVALID" }));
   });
+
+  it("leaves no step running when it is stopped: what was under way is open, with the reason", async () => {
+    const stop = new AbortController();
+    const hanging = (): Agent =>
+      hand(() => {
+        stop.abort();
+        return new Promise(() => {});
+      });
+    const { flow } = flowOf([plan({ id: "a" }, { id: "b", dependsOn: ["a"] })], { executors: { any: hanging } });
+    const run = flow.run("the goal", { signal: stop.signal });
+    const failed = (await eventsOf(run)).flatMap((event) => (event.type === "step.failed" ? [event.step.status] : []));
+    expect(failed).toEqual(["open"]);
+    const { status, steps } = await run.result;
+    expect([status, ...steps.map((step) => `${step.task.id} ${step.status} ${step.tries}`)]).toEqual(["stopped", "a open 1", "b open 0"]);
+  });
+
+  it("leaves no step running when another of them ends the flow", async () => {
+    let isHanging = false;
+    const executors = {
+      slow: () =>
+        hand(() => {
+          isHanging = true;
+          return new Promise(() => {});
+        }),
+      hopeless: () => hand(() => (isHanging ? Promise.reject(new ModelError("MODEL_AUTH", "Expected a key. Set one.")) : "?")),
+    };
+    const { flow } = flowOf([plan({ id: "a", type: "slow" }, { id: "b", type: "hopeless" })], { executors });
+    const { status, steps } = await flow.run("the goal").result;
+    expect([status, ...steps.map((step) => `${step.task.id} ${step.status}`)]).toEqual(["failed", "a open", "b open"]);
+  });
 });

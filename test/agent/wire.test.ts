@@ -127,10 +127,25 @@ describe.each([
     expect(ran.toSorted()).toEqual(["a", "b"]);
   });
 
-  it("a call that reached the limit of tokens is no call", async () => {
-    const { result, ran } = await wired([{ toolCalls: [{ ...read("a"), arguments: '{"path":"a' }], finishReason: "length" }], streams);
-    expect(result).toMatchObject({ status: "failed", error: { code: "MODEL_TRUNCATED" } });
-    expect(ran).toEqual([]);
+  it("a call that was cut by the limit of tokens is not made, and the model may try again", async () => {
+    const cut = { toolCalls: [{ ...read("a"), arguments: '{"path":"a' }], finishReason: "length" } as const;
+    const { result, ran, stub } = await wired([cut, { toolCalls: [read("b")] }, "Read."], streams);
+    expect(result).toMatchObject({ status: "finished", answer: "Read." });
+    expect(ran).toEqual(["b"]);
+    expect(stub.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", content: expect.stringContaining("length limit") as string });
+    expect(stub.rejected).toEqual([]);
+  });
+
+  it("a call whose arguments never came is not made with none", async () => {
+    const cut = { toolCalls: [{ ...read("a"), arguments: "" }], finishReason: "length" } as const;
+    const { result, ran } = await wired([cut, "I leave it."], streams);
+    expect([result.status, ran]).toEqual(["finished", []]);
+  });
+
+  it("a whole call of a reply that was cut is made", async () => {
+    const { result, ran } = await wired([{ toolCalls: [read("a")], finishReason: "length" }, "Read."], streams);
+    expect(result).toMatchObject({ status: "finished", answer: "Read." });
+    expect(ran).toEqual(["a"]);
   });
 
   it("limits pass, an empty account does not", async () => {

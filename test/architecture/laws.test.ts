@@ -72,6 +72,8 @@ const plants: readonly Planted[] = [
   plant("package", "src/model/bad.ts", 'import OpenAI from "openai";\nexport const x = OpenAI;'),
   plant("package", "src/model/bad.ts", 'import { readFileSync } from "node:fs";\nexport const x = readFileSync;'),
   plant("package", "src/model/bad.ts", 'import { createHash } from "crypto";\nexport const x = createHash;'),
+  plant("package", "src/memory/bad.ts", 'import Index from "minisearch";\nexport const x = Index;'),
+  plant("package", "src/model/bad.ts", 'export const x = (): unknown => import("minisearch");'),
   plant("package", "src/workspace/bad.ts", 'import { Command } from "commander";\nexport const x = Command;'),
   plant("package", "actions/bad.ts", 'import { rm } from "node:fs/promises";\nexport const x = rm;'),
   plant("package", "src/model/bad.ts", 'import type { X } from "@scope/name/deep";\nexport type Y = X;'),
@@ -94,6 +96,8 @@ const plants: readonly Planted[] = [
   plant("enum", "src/model/bad.ts", "export enum Colour { Red }"),
   plant("enum", "src/model/bad.ts", "declare const enum Colour { Red }\nexport {};"),
   plant("namespace", "src/model/bad.ts", "export namespace Colour { export const red = 1; }"),
+  plant("namespace", "src/model/bad.ts", 'export {};\ndeclare module "../kernel/clock.ts" { interface Clock { readonly x: 1 } }', 2),
+  plant("namespace", "examples/02-bad.ts", "namespace Colour { export const red = 1; }\nconsole.log(Colour.red);"),
   plant("export-all", "src/model/bad.ts", 'export * from "../kernel/clock.ts";'),
   plant("export-all", "src/model/bad.ts", 'export * as clock from "../kernel/clock.ts";'),
 

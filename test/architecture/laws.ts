@@ -100,7 +100,7 @@ function productImport(source: Source, one: Import, house: House): readonly [Law
   if (target === undefined) {
     const isAllowed = specifier.startsWith("node:")
       ? from.node === "any" || from.node.includes(specifier)
-      : from.packages.includes(packageOf(specifier));
+      : from.packages.includes(packageOf(specifier)) || (one.kind !== "static" && from.lazy?.includes(packageOf(specifier)) === true);
     return isAllowed ? undefined : ["package", `${from.name} may not import ${specifier}`];
   }
   if (!house.has(target)) return ["arrow", `${specifier} is no file of the house (write the path with .ts)`];
@@ -145,6 +145,7 @@ function fileNameOf({ path }: Source): Violation[] {
 function syntaxOf(source: Source): Violation[] {
   const found: Violation[] = [];
   for (const node of descendants(source.program)) {
+    if (isAugmentation(source, node)) continue;
     const law = NODES.get(node.type) ?? (isDefaultSpecifier(node) ? "default-export" : undefined);
     if (law !== undefined)
       found.push({
@@ -154,6 +155,11 @@ function syntaxOf(source: Source): Violation[] {
       });
   }
   return found;
+}
+
+/** A program adds members to an interface of the package, as examples and tests of types show. */
+function isAugmentation({ path }: Source, node: Node): boolean {
+  return node.type === "TSModuleDeclaration" && nodeAt(node, "id")?.type === "Literal" && /^(examples|test\/types)\//.test(path);
 }
 
 function isDefaultSpecifier(node: Node): boolean {

@@ -26,6 +26,8 @@ export interface Manifest {
   readonly exports: Readonly<Record<string, string | Omit<EntryPoint, "name" | "source">>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 

@@ -1,20 +1,25 @@
 /**
  * The rooms of the house and who may import whom.
  *
- * The table is the law: a room is what it is because of its place here. `packages` are the npm packages a room may name; `node` the built-in
+ * The table is the law: a room is what it is because of its place here. `packages` are the npm packages a room may name, `lazy` those it may
+ * load later; `node` the built-in
  * modules: a list, or "any".
  */
 export interface Room {
   readonly name: string;
   readonly kind: "core" | "edge" | "shelf" | "cli" | "index";
   readonly packages: readonly string[];
+  /** Packages it may name in a type or an `import()` alone. */
+  readonly lazy?: readonly string[];
   readonly node: readonly string[] | "any";
 }
 
 const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
+/** What a room of the core may load when it first needs it, and must not import before. */
+const LAZY: Readonly<Record<string, readonly string[]>> = { memory: ["minisearch"] };
 const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "action", "role", "run", "environment", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
-  adapters: ["zod", "openai", "libsql", "minisearch", "redis", "gpt-tokenizer", "@modelcontextprotocol/client"],
+  adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client"],
   tools: ["zod"],
   workspace: ["zod"],
   research: ["zod"],
@@ -24,7 +29,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
 
 /** All rooms, in order. */
 export const ROOMS: readonly Room[] = [
-  ...CORE.map((name): Room => ({ name, kind: "core", packages: CORE_PACKAGES, node: ["node:crypto"] })),
+  ...CORE.map((name): Room => ({ name, kind: "core", packages: CORE_PACKAGES, lazy: LAZY[name] ?? [], node: ["node:crypto"] })),
   ...Object.entries(EDGES).map(([name, packages]): Room => ({ name, kind: "edge", packages, node: "any" })),
   { name: "index", kind: "index", packages: [], node: [] },
   { name: "actions", kind: "shelf", packages: ["zod"], node: ["node:crypto", "node:path", "node:path/posix"] },

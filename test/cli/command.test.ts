@@ -126,7 +126,7 @@ describe("words without a run", () => {
     const { code, stdout, stderr } = await run(["doctor", "--json"], { cwd, env: { OPENAI_API_KEY: KEY } });
     expect(code).toBe(0);
     const { checks } = JSON.parse(stdout) as { checks: readonly { name: string }[] };
-    expect(checks.map(({ name }) => name)).toEqual(["node", "git", "sandbox", "model", "output", "store", "terminal"]);
+    expect(checks.map(({ name }) => name)).toEqual(["node", "git", "sandbox", "model", "output", "store", "leftovers", "terminal"]);
     expect(stdout + stderr).not.toContain(KEY);
   });
 });
@@ -310,6 +310,24 @@ describe("a model", () => {
     expect(child.said.stderr).toContain("Stopping, and keeping what is there.");
     expect(child.said.stdout).toMatch(/^Stopped: Ctrl-C was pressed\. What was written is kept\./);
     expect(readdirSync(join(at, "project/docs"))).toEqual(expect.arrayContaining(["prd", "system_design"]));
+  });
+
+  it("never tells $0 for a call without a known price that Ctrl-C cut off", async () => {
+    let tell = (): void => {};
+    const asked = new Promise<void>((resolve) => (tell = resolve));
+    await using stub = await openaiStub({
+      handler: () => {
+        tell();
+        return { fault: "stall" };
+      },
+    });
+    const child = start(["Greet me", "--base-url", stub.url, "--model", "nobody-knows-it", "--out", "project"], {
+      cwd: folder("no-price"),
+    });
+    await asked;
+    child.process.kill("SIGINT");
+    expect(await child.ended).toBe(130);
+    expect(child.said.stdout).toMatch(/Cost +\$\? \(the price of nobody-knows-it is not known/);
   });
 
   it("is left at once at the second signal, and neither a process nor a copy of the project stays", async () => {

@@ -9,7 +9,7 @@ const bargain: Bargain = {
   isDoubtful: false,
   model: "gpt-5-mini, key from OPENAI_API_KEY",
   budget: 3_000_000,
-  rounds: 20,
+  bounds: "20 rounds",
   folder: "workspace/game",
   tests: "run in bubblewrap",
 };
@@ -41,6 +41,14 @@ describe("confirmPaidRun", () => {
       expect(host.stderr.text).toContain(fact);
     }
     expect(host.stdout.text).toBe("");
+  });
+
+  it("names an agent's task, steps and tools as what they are", async () => {
+    const { host, code } = confirming({ by: "agent", bounds: "30 steps", tests: "shell; what writes or runs is asked for" });
+    host.stdin.write("y\n");
+    await code;
+    for (const row of ["Task", "$3.00, 30 steps", "Tools", "shell; what writes"]) expect(host.stderr.text).toContain(row);
+    expect(host.stderr.text).not.toMatch(/Idea|Tests|rounds/);
   });
 
   it("says where no cap binds", async () => {

@@ -5,6 +5,7 @@ import { checkLines, exitCodeOfChecks } from "../../src/cli/commands/doctor.ts";
 import {
   type Check,
   checkGit,
+  checkLeftovers,
   checkModel,
   checkNode,
   checkOut,
@@ -15,6 +16,7 @@ import {
 import { styleFor } from "../../src/cli/screen/style.ts";
 import { type Flags, modelChoice } from "../../src/cli/settings.ts";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
+import { ownOwner, temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 
 const scratch = scratchFolder();
@@ -28,6 +30,25 @@ describe("checkNode", () => {
     ["", "fail"],
   ])("calls %j %s", (version, state) => {
     expect(checkNode(version).state).toBe(state);
+  });
+});
+
+describe("checkLeftovers", () => {
+  it("removes what killed runs left in the project and beside it, and tells of what it cannot judge", async () => {
+    const place = scratchFolder();
+    const out = join(place, "out");
+    mkdirSync(out, { recursive: true });
+    const before = { ...ownOwner(), boot: "00000000" };
+    writeFileSync(join(out, temporaryName("app.js", before)), "half");
+    writeFileSync(join(out, "app.js"), "whole");
+    mkdirSync(join(place, `${temporaryPrefix(".troupe-doctor-", before)}aB3xyZ`));
+    const host = fakeHost();
+    const first = await checkLeftovers(host, out, join(place, "runs.db"));
+    expect(first.text).toMatch(/^removed \d+ temporary files and folders of killed runs/);
+    expect([readdirSync(place), readdirSync(out)]).toEqual([["out"], ["app.js"]]);
+    writeFileSync(join(out, temporaryName("app.js", { ...ownOwner(), machine: "00000000" })), "half");
+    const second = await checkLeftovers(host, out, join(place, "runs.db"));
+    expect(second).toMatchObject({ name: "leftovers", state: "warn", text: expect.stringMatching(/left alone/), hint: expect.any(String) });
   });
 });
 

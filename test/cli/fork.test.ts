@@ -102,6 +102,15 @@ describe("troupe fork", () => {
     await stub.close();
   });
 
+  it("can ask for everything anew, with a seed of its own, which is recorded", async () => {
+    const { cwd, id, stub } = await parentRun();
+    const { code, stdout } = await command(cwd, ["fork", id, "--at", "1", "--reuse", "none", "--seed", "9", "--json"]);
+    expect([code, stub.requests.length]).toEqual([0, 16]);
+    expect(eventsIn(stdout)[0]).toMatchObject({ type: "run.started", seed: "9" });
+    expect(resultOf(stdout)).toMatchObject({ fork: { reused: 0, paid: 8 } });
+    await stub.close();
+  });
+
   it("can drop a message, and say something more", async () => {
     const cwd = freshFolder();
     expect((await command(cwd, ["demo", "todo", "--rounds", "1", "--quiet"])).code).toBe(4);
@@ -119,6 +128,7 @@ describe("what a fork refuses, and leaves nothing of", () => {
   it.each([
     [["--at", "999999"], "FORK_POINT"],
     [["--at", "-1"], "OPTION_INVALID"],
+    [["--reuse", "some"], "OPTION_INVALID"],
     [["--at", "x"], "OPTION_INVALID"],
     [["--edit", "1"], "OPTION_INVALID"],
     [["--edit", "1=none.md"], "FILE_UNREADABLE"],

@@ -1,3 +1,4 @@
+import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { join } from "node:path";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import type { Embedder } from "../../src/memory/embedder.ts";
@@ -19,7 +20,7 @@ export async function remember(
   cwd: string,
   roleId: string,
   messages: readonly Message[],
-  { runId = "run1", embedder }: { readonly runId?: string; readonly embedder?: Embedder } = {},
+  { runId = "run1", embedder = hashingEmbedder() }: { readonly runId?: string; readonly embedder?: Embedder } = {},
 ): Promise<void> {
   const storage = new MemoryStorage({ roleId, runId, embedder, store: sqliteStore({ path: memoryFile(cwd) }) });
   await storage.addBatch(messages);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { COMMANDS, editDistance, mistypedCommand } from "../../src/cli/mistyped.ts";
+import { COMMANDS, mistypedCommand } from "../../src/cli/mistyped.ts";
+import { editDistance } from "../../src/kernel/nearest-word.ts";
 
 describe("editDistance", () => {
   it.each([

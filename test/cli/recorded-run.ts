@@ -53,6 +53,16 @@ export function answered(
   return { type: "step.ended", act: `${role}#0~1`, key, try: 1, ...again, cost, basis, usage, at: 0 };
 }
 
+/** A piece of what a model says. */
+export function tells(role: string, text: string, o: { key?: string; try?: number } = {}): RunNotice {
+  return { type: "model.delta", role, act: `${role}#0~1`, step: o.key ?? "k", try: o.try ?? 1, text };
+}
+
+/** The news that what it said counts no more. */
+export function takesBack(role: string, o: { key?: string; try?: number } = {}): RunNotice {
+  return { type: "model.void", role, act: `${role}#0~1`, step: o.key ?? "k", try: o.try ?? 1 };
+}
+
 export function does(role: string, name: string, request: Json, kind = "step"): RunEventBody {
   return { type: "step.started", act: `${role}#0~1`, key: `${name}`, kind, name, asked: 0, try: 1, hold: 0, request };
 }
@@ -84,7 +94,7 @@ export const middleOfARun: readonly Observed[] = recorded([
   started(),
   { type: "role.active", role: "Alice", news: 1 },
   asks("Alice", "WritePrd"),
-  { type: "model.delta", role: "Alice", text: "x".repeat(400) },
+  tells("Alice", "x".repeat(400)),
   answered("Alice", { tokens: [1_000, 200], cost: 1_200 }),
   does("Alice", "write file", { path: "docs/prd/game.md", content: "..." }),
   { type: "role.idle", role: "Alice" },
@@ -94,5 +104,5 @@ export const middleOfARun: readonly Observed[] = recorded([
   asks("Alex", "WriteCode: src/game.js"),
   answered("Alex", { retry: true, cost: 500, tokens: [0, 0], basis: "hold" }),
   asks("Alex", "WriteCode: src/game.js", { try: 2 }),
-  { type: "model.delta", role: "Alex", text: "x".repeat(5_000) },
+  tells("Alex", "x".repeat(5_000), { try: 2 }),
 ]);

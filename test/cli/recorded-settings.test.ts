@@ -62,7 +62,7 @@ describe("what is kept with a run", () => {
 });
 
 describe("how a run goes on", () => {
-  const state = { round: 3, budget: 500_000 };
+  const state = { round: 3, budget: 500_000, bounds: {} };
 
   it("is as it was begun", () => {
     expect(recordedSettings(about, state, {})).toEqual({
@@ -97,7 +97,15 @@ describe("how a run goes on", () => {
     [7, 14],
     [10, 17],
   ])("gives one that has had %i rounds %i in all", (round, rounds) => {
-    expect(recordedSettings(about, { round, budget: undefined }, {}).rounds).toBe(rounds);
+    expect(recordedSettings(about, { round, budget: undefined, bounds: {} }, {}).rounds).toBe(rounds);
+    expect(recordedSettings(about, { round, budget: undefined, bounds: { rounds: 7 } }, {}).rounds).toBe(rounds);
+  });
+
+  it.each([
+    [8, 30],
+    [30, 37],
+  ])("gives one whose bound was raised to 30 and that has had %i rounds %i in all", (round, rounds) => {
+    expect(recordedSettings(about, { round, budget: undefined, bounds: { rounds: 30 } }, {}).rounds).toBe(rounds);
   });
 
   it.each(["1", "3"])("refuses --rounds %s, which are used up", (rounds) => {

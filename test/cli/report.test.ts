@@ -13,8 +13,16 @@ const result: RunResult = {
   output: undefined,
   outputs: [],
   deadLetters: [],
+  dropped: 0,
   usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 0, estimated: false },
   cost: { known: 1_234 as MicroUsd, unpriced: 0 },
+  byRole: {
+    Alice: {
+      usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 0, estimated: false },
+      cost: { known: 1_234 as MicroUsd, unpriced: 0 },
+    },
+  },
+  byModel: {},
   uncertain: 0,
   questions: [],
 };
@@ -46,6 +54,8 @@ describe("resultReport", () => {
       tests: verdict,
       usage: result.usage,
       cost: { known: 1_234, unpriced: 0, worstCase: 0, uncertain: 0, text: "$0.0012" },
+      byRole: result.byRole,
+      byModel: {},
       isScripted: false,
       deadLetters: 0,
       store: "/home/me/.troupe/runs.db",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { companySettings, type Flags, modelChoice, outputSettings, runSettings } from "../../src/cli/settings.ts";
+import { companySettings, type Flags, modelChoice, outputSettings, reuseOf, runSettings } from "../../src/cli/settings.ts";
 
 const idea = { kind: "words", text: "a game", isCommandNamed: false } as const;
 
@@ -65,6 +65,11 @@ describe("companySettings", () => {
     { rounds: "1", nRound: "1" },
   ])("refuses %j: the same thing said twice", (flags) => {
     expect(() => companySettings(flags)).toThrowError(expect.objectContaining({ code: "OPTION_CONFLICT" }));
+  });
+
+  it("reads which answers are used again, all unless said otherwise", () => {
+    expect([reuseOf({}), reuseOf({ reuse: "all" }), reuseOf({ reuse: "none" })]).toEqual(["all", "all", "none"]);
+    expect(() => reuseOf({ reuse: "some" })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
   });
 
   it.each(["auto", "bubblewrap", "none"])("reads --sandbox %s", (sandbox) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Environment } from "../../src/environment/environment.ts";
 import type { EnvironmentOptions } from "../../src/environment/environment-options.ts";
 import { Team } from "../../src/team/team.ts";
-import type { TeamOptions } from "../../src/team/team-options.ts";
+import type { MicroUsd } from "../../src/model/money.ts";
 
 const wrong: [string, Omit<EnvironmentOptions, "memory">, string][] = [
   ["concurrency 0", { concurrency: 0 }, "OPTION_INVALID"],
@@ -23,13 +23,13 @@ describe("options that can never work are refused before anything is begun", () 
     expect(() => new Team(options)).toThrow(expect.objectContaining({ code }));
   });
 
-  test.each<[string, TeamOptions["budget"]]>([
-    ["less than nothing", -1 as TeamOptions["budget"]],
-    ["no number", Number.NaN as TeamOptions["budget"]],
-    ["a part of a micro-dollar", 0.5 as TeamOptions["budget"]],
+  test.each<[string, MicroUsd]>([
+    ["less than nothing", -1 as MicroUsd],
+    ["no number", Number.NaN as MicroUsd],
+    ["a part of a micro-dollar", 0.5 as MicroUsd],
   ])("a budget of %s", (_what, budget) => {
-    expect(() => new Team({ budget: budget as NonNullable<typeof budget> })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
-    expect(() => new Team().invest(budget as NonNullable<typeof budget>)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+    expect(() => new Team({ budget })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+    expect(() => new Team().invest(budget)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });
 
   test("the message says which option, what was expected and what came", () => {

@@ -110,10 +110,10 @@ describe("E1 rounds", () => {
       if (acted === 0) setImmediate(() => stop.abort());
       acted += 1;
     });
-    const environment = new Environment({ concurrency: 1 }, { signal: stop.signal });
+    const environment = new Environment({ concurrency: 1 });
     for (let place = 0; place < roles; place += 1) environment.addRole(one, { name: `p${place}` });
     environment.publishMessage("go");
-    expect((await environment.drive(10)).reason).toBe("interrupted");
+    expect((await environment.run({ signal: stop.signal })).status).toBe("stopped");
     expect([acted, environment.state.round]).toEqual([128, 0]);
   });
 
@@ -287,12 +287,12 @@ describe.each(["eager", "rounds"] as const)("E8 under %s, the signal that may st
     const { signal } = new AbortController();
     const listeners = (): number => getEventListeners(signal, "abort").length;
     const seen: number[] = [];
-    const environment = new Environment({ scheduler }, { signal });
+    const environment = new Environment({ scheduler });
     environment.addRole(answering("Ann", () => void seen.push(listeners())));
     for (let run = 0; run < 3; run += 1) {
       environment.publishMessage("go");
       expect(listeners()).toBe(0);
-      expect((await environment.run()).status).toBe("finished");
+      expect((await environment.run({ signal })).status).toBe("finished");
       expect(listeners()).toBe(0);
     }
     expect(seen).toEqual([1, 1, 1]);
@@ -301,13 +301,13 @@ describe.each(["eager", "rounds"] as const)("E8 under %s, the signal that may st
   test("stops it too when it aborted between two runs", async () => {
     const stop = new AbortController();
     let acted = 0;
-    const environment = new Environment({ scheduler }, { signal: stop.signal });
+    const environment = new Environment({ scheduler });
     environment.addRole(answering("Ann", () => void (acted += 1)));
     environment.publishMessage("go");
-    await environment.run();
+    await environment.run({ signal: stop.signal });
     stop.abort();
     environment.publishMessage("again");
-    expect((await environment.run()).status).toBe("stopped");
+    expect((await environment.run({ signal: stop.signal })).status).toBe("stopped");
     expect(acted).toBe(1);
   });
 });

@@ -85,7 +85,7 @@ describe("custom state", () => {
     expect((await onGo(role, 4)).state).toEqual({ d: { deep: [1] }, e: ["d"] });
   });
 
-  test("a change that leaves the schema is told before a memory of what is no message", async () => {
+  test("a memory of what is no message is refused where it is added, whatever happens to the state later", async () => {
     const role = defineRole({
       name: "Ann",
       state: Counter,
@@ -94,7 +94,7 @@ describe("custom state", () => {
         rc.state.count = 0.5;
       },
     });
-    expect((await onGo(role)).result).toMatchObject({ status: "failed", error: { code: "STATE_INVALID" } });
+    expect((await onGo(role)).result).toMatchObject({ status: "failed", error: { code: "MESSAGE_INVALID" } });
   });
 
   test("a view taken before the whole was replaced shows and writes what is there now", async () => {

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import * as errors from "../../src/kernel/errors.ts";
 import {
   AbortedError,
+  ActionError,
   BudgetError,
+  CacheError,
   ContextClosedError,
   ControlError,
   DifferenceError,
@@ -31,6 +33,8 @@ const samples: readonly TroupeError[] = [
   new TimeoutError("the call", 5),
   new ContextClosedError("Alice#1~1", "memory.add"),
   new StepError("SOME_STEP", "x"),
+  new ActionError("ACTION_FAILED", "x"),
+  new CacheError("CACHE_UNREACHABLE", "x"),
   new ModelError("RATE_LIMIT", "x", { retryable: true }),
   new OutputError("OUTPUT_INVALID", "x", { data: { text: "?" } }),
   new WorkspaceError("OUTSIDE", "x"),
@@ -81,8 +85,50 @@ describe("the error tree", () => {
   test("messages say what was expected, what came and what to do", () => {
     expect(new NotJsonError("$.a", "function").message).toMatch(/Expected.*\$\.a.*got function.*Return/);
     expect(new QueueFullError(3).message).toMatch(/Expected.*3.*full.*Raise/);
-    expect(new BudgetError({ needed: 5, left: 1, budget: 3 }).message).toMatch(/5.*1 of 3.*Raise/);
+    expect(new BudgetError({ needed: 5, left: 1, budget: 3 }).message).toMatch(/\$0\.000005.*\$0\.000001 of \$0\.000003.*Raise/);
     expect(new ContextClosedError("Alice#1~1", "memory.add").message).toMatch(/memory\.add.*Alice#1~1.*Await/);
+  });
+});
+
+describe("an error as others see it", () => {
+  const hostile = "\u001b[2J\u0085\u202egnp.exe\u2066\r\u200b\u2028\ufeff";
+
+  test("holds nothing that steers a terminal or hides a part of its message, whatever text stands in it", () => {
+    const error = new UsageError("RUN_ID_INVALID", `Expected a run id, got ${hostile}.`);
+    expect(error.message).toBe("Expected a run id, got \\x1b[2J\\x85\\u202egnp.exe\\u2066\\x0d\\u200b\\u2028\\ufeff.");
+    expect(error.stack).not.toContain("\u001b");
+    expect(new UsageError("A", error.message).message).toBe(error.message);
+  });
+
+  test("keeps lines, tabs, and what scripts and emoji are made of", () => {
+    const text = "eins\n\tzwei \ud83d\udc69\u200d\ud83d\udcbb \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645";
+    expect(new UsageError("A", text).message).toBe(text);
+  });
+
+  test("is written as JSON with its message, its data and what is behind it, without stacks", () => {
+    const cause = new TypeError("below", { cause: "the ground" });
+    const error = new ModelError("MODEL_CUT", "It broke.", { cause, data: { tries: 2 }, retryable: true });
+    expect(JSON.parse(JSON.stringify({ error }))).toEqual({
+      error: {
+        name: "ModelError",
+        code: "MODEL_CUT",
+        message: "It broke.",
+        data: { tries: 2 },
+        retryable: true,
+        cause: {
+          name: "TypeError",
+          code: "ERROR",
+          message: "below",
+          cause: { name: "Error", code: "THROWN", message: expect.stringContaining("the ground") as string },
+        },
+      },
+    });
+  });
+
+  test("whose causes are a ring is written as JSON all the same", () => {
+    const ring = new Error("ring");
+    ring.cause = ring;
+    expect(JSON.stringify(new UsageError("A", "x", { cause: ring })).length).toBeLessThan(1_000);
   });
 });
 

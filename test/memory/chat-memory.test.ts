@@ -150,7 +150,7 @@ describe("calls and answers", () => {
     expect(told(memory.messages)).toEqual([
       "assistant a b",
       "tool result of a a",
-      "tool (no result: the call was not answered) b",
+      "tool (no result: the call was cut off. Nobody knows whether it has run; look before you call it again) b",
       "user never mind",
     ]);
     expect(memory.messages[2]).toMatchObject({ name: "search" });

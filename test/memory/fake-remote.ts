@@ -1,5 +1,6 @@
 import type { Clock } from "../../src/kernel/clock.ts";
-import { CacheError } from "../../src/memory/cache.ts";
+import { CacheError } from "../../src/kernel/errors.ts";
+import { bodySum, readStamped } from "../../src/memory/stamped-text.ts";
 import type { RemoteCache } from "../../src/memory/guarded-cache.ts";
 
 /** A shared place that does what a test says. */
@@ -33,6 +34,16 @@ export function fakeRemote(clock: Clock): FakeRemote {
       if (heldStamp > stamp) return heldStamp;
       remote.texts.set(key, { text, expires: clock.now() + ttl });
       return undefined;
+    },
+    async replace(key, text, { stamp, expected, ttl }) {
+      await begin();
+      if (remote.state === "full") throw new CacheError("CACHE_REFUSED", "no room");
+      const held = remote.texts.get(key);
+      const it = held === undefined || held.expires <= clock.now() ? undefined : readStamped(held.text);
+      if (bodySum(it?.value) !== expected) return { kind: "differs" };
+      if (it !== undefined && it.stamp >= stamp) return { kind: "later", stamp: it.stamp };
+      remote.texts.set(key, { text, expires: clock.now() + ttl });
+      return { kind: "written" };
     },
     close: async () => undefined,
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { CacheError } from "../../src/memory/cache.ts";
+import { CacheError } from "../../src/kernel/errors.ts";
 import { type GuardedCache, guardedCache } from "../../src/memory/guarded-cache.ts";
 import { memoryCache } from "../../src/memory/memory-cache.ts";
 import { readStamped, stampedText } from "../../src/memory/stamped-text.ts";
@@ -103,6 +103,20 @@ describe("a guarded cache", () => {
     for (let n = 0; n < 100; n++) await cache.set(`key ${n}`, "2", TTL);
     expect(await cache.get("key 99")).toEqual({ kind: "hit", value: "2" });
     expect([remote.asked, cache.health.remote]).toEqual([3, "down"]);
+  });
+
+  it("G7 a remote that is down is another thing than nothing: what is here answers, what is not is unknown, and what was deleted here is gone", async () => {
+    const { cache, remote, clock } = setup();
+    remote.state = "unreachable";
+    await cache.set("a", "1", TTL);
+    expect(await cache.get("a")).toEqual({ kind: "hit", value: "1" });
+    await cache.delete("a");
+    expect(await cache.get("a")).toEqual({ kind: "miss" });
+    const unknown = await errorOf(() => cache.get("b"));
+    expect(unknown).toMatchObject({ name: "CacheError", code: "CACHE_UNREACHABLE", cause: { message: "nobody is there" } });
+    remote.state = "up";
+    await clock.advance(LONG);
+    expect(await cache.get("b")).toEqual({ kind: "miss" });
   });
 
   it("G4 what was missed is written back when the remote answers again, without a caller", async () => {

@@ -123,6 +123,7 @@ describe("terms", () => {
   it("are words, and characters and pairs where there are no spaces", () => {
     expect(termsOf("Hello, WORLD-wide 42!")).toEqual(["hello", "world", "wide", "42"]);
     expect(termsOf("用Redis缓存")).toEqual(["用", "redis", "缓", "存", "缓存"]);
+    expect(termsOf("हिन्दी में बजट")).toEqual(["हिन्दी", "में", "बजट"]);
     expect(termsOf("…!? ")).toEqual([]);
   });
 });

@@ -7,9 +7,9 @@ import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
 
 function memoryOver(
   store: MessageStore,
-  o: { readonly runId?: string; readonly limit?: number; readonly maxUnsaved?: number } = {},
+  { runId, ...o }: { readonly runId?: string; readonly limit?: number; readonly maxUnsaved?: number } = {},
 ): LongTermMemory {
-  return new LongTermMemory({ storage: storageOver(store, { runId: o.runId }), ...o });
+  return new LongTermMemory({ storage: storageOver(store, { runId }), ...o });
 }
 
 /** A store whose writing can be made to fail. */

@@ -110,8 +110,8 @@ describe("MemoryDraft", () => {
     (wrong) => {
       const nothing = wrong as unknown as Message;
       const draft = new MemoryDraft({ base: { heldMemory: memoryOf() }, by: { act: "Alice#1~1" } });
-      expect(() => draft.has(nothing)).toThrow(TypeError);
-      expect(() => draft.add(nothing)).toThrow(TypeError);
+      expect(() => draft.has(nothing)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
+      expect(() => draft.add(nothing)).toThrow(expect.objectContaining({ code: "MESSAGE_INVALID" }));
       expect(draft.remembered).toBeUndefined();
     },
   );

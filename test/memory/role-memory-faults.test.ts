@@ -49,13 +49,13 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     // The question, and two batches that came; then the other three, and what the first run said.
     const before = embedder.calls.length;
     expect(before).toBe(4);
-    await team.run("fact number 3", { id: "s" }).result;
+    await team.run("What is fact number 3?", { id: "s" }).result;
     expect(
       embedder.calls
         .slice(before)
         .flat()
         .filter((text) => /^fact number [0-3]$/.test(text)),
-    ).toEqual(["fact number 3", "fact number 3"]);
+    ).toEqual(["fact number 3"]);
     expect(rememberedIn(model.calls.at(-1))).toContain("fact number 3");
     expect((await team.replay("r").result).error).toBeUndefined();
   });
@@ -102,6 +102,26 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
       [1, true, "usage", 3],
     ]);
   });
+
+  it.each(["one that costs", "one that is free"])(
+    "an embedder that never answers, %s: the role goes on without, long before its time is up",
+    async (kind) => {
+      const clock = simulatedClock();
+      const inner = paidEmbedder();
+      const embedder = { ...inner, isFree: kind === "one that is free", embed: () => new Promise<never>(() => {}) };
+      const journal = memoryJournal();
+      const ann = answerer("Ann", { memory: { store: await unread(3), embedder }, timeout: 60_000 });
+      const team = new Team({ clock, model: parrot(), journal, roles: [ann] });
+      const run = team.run("fact", { id: "r" });
+      const told = warningsOf(run);
+      for (let n = 0; n < 40; n++) await clock.advance(1_000);
+      const result = await run.result;
+      expect([result.status, result.output?.content]).toEqual(["finished", "I heard: fact"]);
+      expect(recallsIn(await eventsOf(journal, "r"))[0]?.failed?.code).toBe("EMBEDDING_FAILED");
+      expect(told.join()).toContain("Ann could not look into its memory");
+      expect((await team.replay("r").result).error).toBeUndefined();
+    },
+  );
 
   it("a store that cannot be read", async () => {
     const store = storeUnderTest();
@@ -165,6 +185,28 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     isBroken = false;
     expect((await team.fork("f", { id: "g", add: ["and again"] }).result).status).toBe("finished");
     expect(rememberedIn(model.calls.at(-1))).toContain('{"text":"what was said"}');
+  });
+
+  it("a model that never can is asked again only when twice as much waits, and that is told once", async () => {
+    const model = scriptedModel((request) => (isSummary(request) ? new ModelError("MODEL_BAD_REQUEST", "never") : "yes"));
+    const Talk = defineAction({
+      name: "Talk",
+      run: async (ctx) => {
+        const said = await ctx.ask(`what of this? ${"x".repeat(300)}`);
+        ctx.publish(ctx.message(`${said} ${ctx.memory.size} ${"x".repeat(300)}`, { sendTo: ["<self>"] }));
+      },
+    });
+    const memory = { summary: true, recall: { maxTokens: 600 } };
+    const team = new Team({ model, roles: [answerer("Ann", { actions: [Talk], memory })] });
+    const run = team.run("go", { id: "r", rounds: 30 });
+    const told = warningsOf(run);
+    expect((await run.result).rounds).toBe(30);
+    const tries = model.calls.filter(isSummary).length;
+    expect(tries).toBeGreaterThan(1);
+    expect(tries).toBeLessThanOrEqual(5);
+    expect(told.filter((text) => text.includes("could not sum up")).length).toBe(1);
+    // What is waited for is part of the record: a replay waits as long.
+    expect((await team.replay("r").result).error).toBeUndefined();
   });
 
   it("a summary may be another model's, and nobody hears it as the role's words", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
+import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole } from "../../src/role/role.ts";
@@ -21,7 +22,12 @@ async function foundIn(journal: Journal, id: string): Promise<string[]> {
 describe("K3 a fork and the runs behind it, on one store", () => {
   it("does not find what its parent said under the same id", async () => {
     const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
-    const team = new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory: { store, recall: RELATED } })] });
+    const team = new Team({
+      model,
+      journal,
+      seed: 1,
+      roles: [answerer("Ann", { memory: { store, embedder: hashingEmbedder(), recall: RELATED } })],
+    });
     await team.run("a start", { id: "r" }).result;
     const at = (await eventsOf(journal, "r")).length - 1;
     await team.fork("r", { id: "one", add: ["the one future"] }).result;
@@ -35,7 +41,8 @@ describe("K3 a fork and the runs behind it, on one store", () => {
 
   it("finds what it shares once, and what was changed as it is now", async () => {
     const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
-    const make = (): Team => new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory: { store, recall: RELATED } })] });
+    const make = (): Team =>
+      new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory: { store, embedder: hashingEmbedder(), recall: RELATED } })] });
     await make().run("the colour is red", { id: "r" }).result;
     const events = await eventsOf(journal, "r");
     const seq = events.findIndex(({ type }) => type === "message");
@@ -47,7 +54,8 @@ describe("K3 a fork and the runs behind it, on one store", () => {
 
   it("finds once what it and its parent have both heard", async () => {
     const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
-    const make = (): Team => new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory: { store, recall: RELATED } })] });
+    const make = (): Team =>
+      new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory: { store, embedder: hashingEmbedder(), recall: RELATED } })] });
     await make().run("the colour is red", { id: "r" }).result;
     await make().fork("r", { id: "f", at: 1 }).result;
     await make().fork("f", { id: "g", add: ["which colour is it?"] }).result;
@@ -58,7 +66,7 @@ describe("K3 a fork and the runs behind it, on one store", () => {
     const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
     const teamWith = (memory: RoleMemoryOptions | false): Team =>
       new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory })] });
-    const memory = { store, recall: RELATED };
+    const memory = { store, embedder: hashingEmbedder(), recall: RELATED };
     await teamWith(false).run("the colour is red", { id: "r" }).result;
     await teamWith(memory).fork("r", { id: "f", add: ["which colour is it?"] }).result;
     expect((await foundIn(journal, "f")).toSorted()).toEqual(["I heard: the colour is red", "the colour is red"]);
@@ -79,7 +87,7 @@ describe("F5 a fork whose past was changed", () => {
       const roles = [
         defineRole({
           name: "Ann",
-          memory: { store, recall: RELATED },
+          memory: { store, embedder: hashingEmbedder(), recall: RELATED },
           reactions: [
             { on: UserRequirement, do: Note },
             { on: Ask, do: Answer },

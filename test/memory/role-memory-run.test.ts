@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import type { MessageStore } from "../../src/memory/message-store.ts";
 import { createMessage } from "../../src/message/message.ts";
@@ -238,7 +239,12 @@ describe("a fork", () => {
     const journal = memoryJournal();
     const model = parrot();
     const make = (): Team =>
-      new Team({ model, journal, seed: 1, roles: [answerer("Ann", { memory: { store, recall: { threshold: -1, k: 50 } } })] });
+      new Team({
+        model,
+        journal,
+        seed: 1,
+        roles: [answerer("Ann", { memory: { store, embedder: hashingEmbedder(), recall: { threshold: -1, k: 50 } } })],
+      });
     await make().run("a start", { id: "r" }).result;
     await make().fork("r", { id: "later", add: ["the parent's secret future"] }).result;
     await make().fork("later", { id: "child", at: 1, add: ["what future?"] }).result;
@@ -273,6 +279,19 @@ describe("a fork", () => {
 
 describe("money", () => {
   const PRICE = { input: 1_000_000, output: 0 };
+
+  it("a question is embedded once, however many messages in the same words have to be passed over", async () => {
+    const store = inMemoryStore();
+    const copies = Array.from({ length: 40 }, (_, n) => ({
+      runId: `run ${n}`,
+      addedAt: n,
+      message: createMessage("two ferries", { id: `m${n}` }),
+    }));
+    await store.add("Ann", copies);
+    const embedder = paidEmbedder({ price: PRICE, model: "mine" });
+    await new Team({ model: parrot(), roles: [answerer("Ann", { memory: { store, embedder } })] }).run("two words").result;
+    expect(embedder.calls.filter((texts) => texts.includes("two words"))).toHaveLength(1);
+  });
 
   it("embeddings are held before and settled after, and stand in the ledger", async () => {
     const journal = memoryJournal();

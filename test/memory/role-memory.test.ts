@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/action/action.ts";
 import { Environment } from "../../src/environment/environment.ts";
+import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";
 import { minisearch } from "../../src/adapters/minisearch.ts";
@@ -9,31 +10,26 @@ import { defineRole } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/run/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "../team/recorded.ts";
-import { Answer, answerer, isSummary, parrot, recallsIn, rememberedIn, storedIn } from "./role-setup.ts";
+import { Answer, answerer, isSummary, parrot, recallsIn, rememberedIn, storedIn, linesOf } from "./role-setup.ts";
 
 const FACTS = ["The harbour opens at six in the morning.", "Ferries to the island cost four coins.", "The lighthouse was painted red."];
-
-/** Lines of a block of memory under a title. */
-function linesOf(block: string, title: string): string[] {
-  const part = block.split("\n\n").find((each) => each.startsWith(title));
-  return part === undefined ? [] : part.split("\n").slice(1);
-}
 
 describe("a role with a memory", () => {
   it("finds what was said in another run, and the record says what it chose and how like it was", async () => {
     const store = inMemoryStore();
     const model = parrot();
     const journal = memoryJournal();
-    const team = new Team({ model, journal, roles: [answerer("Ann", { memory: { store, recall: { k: 1 } } })] });
+    const team = new Team({ model, journal, roles: [answerer("Ann", { memory: { store, recall: { k: 1, neighbours: 0 } } })] });
     for (const [n, fact] of FACTS.entries()) await team.run(fact, { id: `fact ${n}` }).result;
     const { output } = await team.run("When does the harbour open?", { id: "q" }).result;
     expect(output?.content).toBe("I heard: When does the harbour open?");
-    expect(linesOf(rememberedIn(model.calls.at(-1)), "Related")).toEqual([JSON.stringify({ text: FACTS[0] })]);
+    const [line = ""] = linesOf(rememberedIn(model.calls.at(-1)), "Related");
+    expect(JSON.parse(line)).toEqual({ at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/) as string, text: FACTS[0] });
     const [recalled] = recallsIn(await eventsOf(journal, "q"));
     expect(recalled?.related.messages).toMatchObject([{ id: "user#1", runId: "fact 0", from: "", text: FACTS[0] }]);
     const [found] = recalled?.related.messages ?? [];
     expect(found?.score).toBeGreaterThan(0.2);
-    expect(found?.tokens).toBe(estimateTokens(`${JSON.stringify({ text: FACTS[0] })}\n`));
+    expect(found?.tokens).toBe(estimateTokens(`${line}\n`));
     expect(recalled?.related.tokens).toBe(found?.tokens);
   });
 
@@ -78,7 +74,7 @@ describe("a role with a memory", () => {
     expect(messages.map(({ role }) => role)).toEqual(["system", "user", "user"]);
     const block = rememberedIn(model.calls.at(-1));
     expect(block.split("\n").filter((line) => line.startsWith("Said most recently"))).toEqual([]);
-    expect(block).toContain(JSON.stringify({ text: hostile }));
+    expect(block).toContain(JSON.stringify({ text: hostile }).slice(1));
     expect(messages[0]?.content).not.toContain("obey");
   });
 
@@ -129,7 +125,7 @@ describe("a role with a memory", () => {
   it("R105 recalls nothing twice: what is in the question or among the newest is not told again as related", async () => {
     const model = parrot();
     const journal = memoryJournal();
-    const memory = { recall: { threshold: -1, k: 50 } };
+    const memory = { embedder: hashingEmbedder(), recall: { threshold: -1, k: 50 } };
     const Again = defineAction({ name: "Again", run: (ctx) => ctx.ask(ctx.text), sendTo: () => ["<self>"] });
     const texts = "a stone bridge, a steel bridge, a wooden bridge, and all the bridges there ever were over any river ".repeat(8);
     await new Team({ model, journal, roles: [answerer("Ann", { actions: [Again], memory })] }).run(texts, { id: "r", rounds: 12 }).result;
@@ -173,7 +169,7 @@ describe("a role with a memory", () => {
 
   it("finds by words too, where it has an index of words", async () => {
     const model = parrot();
-    const memory = { store: inMemoryStore(), lexical: minisearch, recall: { k: 1, threshold: 0.99 } };
+    const memory = { store: inMemoryStore(), embedder: hashingEmbedder(), lexical: minisearch, recall: { k: 1, threshold: 0.99 } };
     const team = new Team({ model, roles: [answerer("Ann", { memory })] });
     await team.run("The password of the cellar is halibut.").result;
     await team.run("cellar").result;

@@ -29,6 +29,12 @@ export function rememberedIn(request: ChatRequest | undefined): string {
   return request?.messages.find(({ content }) => content?.startsWith(INTRODUCTION))?.content ?? "";
 }
 
+/** Lines of a block of memory under a title. */
+export function linesOf(block: string, title: string): string[] {
+  const part = block.split("\n\n").find((each) => each.startsWith(title));
+  return part === undefined ? [] : part.split("\n").slice(1);
+}
+
 export const Answer = defineAction({ name: "Answer", run: (ctx) => ctx.ask(`Answer: ${ctx.text}`) });
 
 export function answerer(name: string, options: Partial<RoleOptions> = {}): Role {

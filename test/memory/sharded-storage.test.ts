@@ -42,6 +42,20 @@ describe("ShardedStorage", () => {
     expect([await many.deleteOlderThan(6), await many.delete("a"), await many.delete("a"), many.size]).toEqual([1, true, false, 0]);
   });
 
+  it("H2 has, counts and forgets by age what still lies in a retired shard, and what lies in two once", async () => {
+    const [current, former] = storesOf(2) as [MessageStore, MessageStore];
+    for (const n of [1, 2, 3]) await storageOver(former).add(say(`old${n}`, "old", { timestamp: n }));
+    await storageOver(former).add(say("new", "new", { timestamp: 50 }));
+    // As a move that was cut off leaves it: stored in the new place, and not yet removed from the old one.
+    await storageOver(current).add(say("old1", "old", { timestamp: 1 }));
+    const many = sharded([current], [former]);
+    expect(await many.deleteOlderThan(3)).toBe(2);
+    expect([many.has("old1"), many.has("old3"), many.has("new"), many.size]).toEqual([false, true, true, 2]);
+    expect((await many.recover()).map(({ id }) => id)).toEqual(["old3", "new"]);
+    expect(await many.deleteOlderThan(10)).toBe(1);
+    expect((await many.recover()).map(({ id }) => id)).toEqual(["new"]);
+  });
+
   it("H1 H3 reshards to any number, and loses, doubles and disorders nothing", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 }), async (before, after) => {

@@ -10,8 +10,9 @@ export function say(id: string, content = `words of ${id}`, fields: MessageField
   return createMessage(content, { id, timestamp: 1_000, ...fields });
 }
 
+/** Over vectors, unless the options name no embedder. */
 export function storageOver(store: MessageStore = inMemoryStore(), options: Partial<MemoryStorageOptions> = {}): MemoryStorage {
-  return new MemoryStorage({ roleId: "role", store, ...options });
+  return new MemoryStorage({ roleId: "role", store, embedder: hashingEmbedder(), ...options });
 }
 
 /** An embedder that counts, and can be told to misbehave. */

@@ -18,7 +18,7 @@ const anyFields: fc.Arbitrary<MessageFields> = fc.record(
   {
     id: fc.string({ minLength: 1 }),
     instructContent: fc.jsonValue().filter((value) => !JSON.stringify(value).includes("__proto__")),
-    role: fc.constantFrom("system" as const, "user" as const, "assistant" as const, "tool" as const),
+    role: fc.oneof(fc.constantFrom("system", "user", "assistant", "tool"), fc.string({ minLength: 1, unit: "binary" })),
     causeBy: fc.string(),
     sentFrom: fc.string(),
     sendTo: fc.array(fc.string()),
@@ -205,7 +205,8 @@ describe("the wire form", () => {
     ["null", null, "object"],
     ["no content", { role: "user" }, "content"],
     ["a content that is no text", { content: 5 }, "content"],
-    ["an unknown chat role", { content: "x", role: "boss" }, "role"],
+    ["an empty role", { content: "x", role: "" }, "role"],
+    ["a role that is no text", { content: "x", role: 5 }, "role"],
     ["a list that is none", { content: "x", sendTo: "Bob" }, "sendTo"],
     ["a list of something else", { content: "x", parents: [1] }, "parents[0]"],
     ["a time that is none", { content: "x", timestamp: "now" }, "timestamp"],

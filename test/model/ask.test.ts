@@ -48,7 +48,7 @@ describe("askModel for text", () => {
   });
 
   it("is one metered step under what decides the answer, and nothing else", async () => {
-    const model: ChatModel = { ...scripted(["Hello."]), extra: { reasoning_effort: "low" } };
+    const model: ChatModel = { ...scripted(["Hello."]), id: "scripted", extra: { reasoning_effort: "low" } };
     const { input, recorder } = setup(model, {
       temperature: 0.5,
       maxTokens: 10,
@@ -63,6 +63,7 @@ describe("askModel for text", () => {
         kind: "model",
         name: "scripted",
         metered: true,
+        onRecorded: expect.any(Function) as unknown,
         request: {
           model: "scripted",
           messages,
@@ -151,7 +152,7 @@ describe("askModel for a value", () => {
     );
     const other = setup(refusing);
     expect(await askModel({ ...other.input, schema: Plan })).toEqual({ title: "T" });
-    const enforced = setup(scriptedModel(['{"title": "T"}']));
+    const enforced = setup(scriptedModel(['{"title": "T"}'], { id: "scripted" }));
     await askModel({ ...enforced.input, schema: Plan });
     expect(other.recorder.specs.map((spec) => spec.request)).toEqual(enforced.recorder.specs.map((spec) => spec.request));
     // One step, three tries, of which two never ran.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMessage } from "../../src/message/message.ts";
 import { ChatMessage, joinMessages, parseChatMessage, renderForPrompt, toChat, type ToolCall } from "../../src/model/chat-message.ts";
+import { openaiMessages } from "../../src/model/openai-message.ts";
 
 describe("toChat", () => {
   it("says who spoke and what", () => {
@@ -137,5 +138,44 @@ describe("joined messages", () => {
     expect(() => joinMessages(a, part as unknown as ChatMessage)).toThrow(
       /Expected chat messages or lists of them to join, got .* as number 2/,
     );
+  });
+});
+
+describe("a message in OpenAI's own form", () => {
+  const wire = {
+    role: "assistant",
+    content: null,
+    refusal: null,
+    tool_calls: [
+      { id: "c1", type: "function", function: { name: "look", arguments: "{}" }, extra_content: { google: { signature: "s" } } },
+    ],
+  };
+
+  it("keeps the calls of tools and which call an answer is of", () => {
+    const [given] = wire.tool_calls;
+    expect(parseChatMessage(wire)).toEqual({
+      role: "assistant",
+      toolCalls: [{ id: "c1", type: "function", function: given?.function, extra: { google: { signature: "s" } } }],
+    });
+    expect(parseChatMessage({ role: "tool", content: "seen", tool_call_id: "c1" })).toEqual({
+      role: "tool",
+      content: "seen",
+      toolCallId: "c1",
+    });
+  });
+
+  it("comes back from what is sent as it was", () => {
+    const calls = parseChatMessage(wire);
+    const answer = ChatMessage.tool({ content: "seen", name: "look", toolCallId: "c1" });
+    expect(openaiMessages([calls, answer]).map(parseChatMessage)).toMatchObject([calls, { toolCallId: "c1", content: "seen" }]);
+  });
+
+  it.each<[string, unknown]>([
+    ["calls that are none", { role: "assistant", tool_calls: "look" }],
+    ["calls of a user", { role: "user", content: "x", tool_calls: wire.tool_calls }],
+    ["an answer to no call", { role: "tool", content: "x", tool_call_id: null }],
+    ["two calls answered at once", { role: "tool", content: "x", tool_call_id: "c1", toolCallId: "c2" }],
+  ])("%s is refused", (_what, message) => {
+    expect(() => parseChatMessage(message)).toThrow(expect.objectContaining({ code: "CHAT_MESSAGE_INVALID" }) as Error);
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ModelError } from "../../src/kernel/errors.ts";
+import type { ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatChunk, ChatRequest, ChatResponse } from "../../src/model/chat-model.ts";
 import { checkReply, MAX_REPLY_CHARS, ReplyBuilder } from "../../src/model/reply.ts";
 import { WITH_NEXT_STEP } from "./call-setup.ts";
@@ -123,7 +124,13 @@ describe("checkReply", () => {
     ["MODEL_CONTENT_FILTER", plain, { finishReason: "content_filter" }],
     ["MODEL_TRUNCATED", plain, { finishReason: "length" }],
     ["MODEL_TRUNCATED", plain, { content: "", finishReason: "length" }],
-    ["MODEL_TRUNCATED", withTools, { content: "", toolCalls: [call], finishReason: "length" }],
+    ["MODEL_TRUNCATED", { ...withTools, toolChoice: "none" }, { content: "", toolCalls: [call], finishReason: "length" }],
+    [
+      "MODEL_TRUNCATED",
+      withTools,
+      { content: "", toolCalls: [{ ...call, function: { name: "", arguments: "" } }], finishReason: "length" },
+    ],
+    ["MODEL_PROTOCOL", withTools, { toolCalls: [{ id: "1", type: "function" } as unknown as ToolCall] }],
     ["MODEL_EMPTY", plain, { content: "" }],
     ["MODEL_EMPTY", plain, { content: " \n\t " }],
     ["MODEL_EMPTY", plain, { content: "", toolCalls: [call], finishReason: "tool_calls" }],
@@ -131,6 +138,10 @@ describe("checkReply", () => {
     ["MODEL_PROTOCOL", withTools, { toolCalls: [{ ...call, function: { name: "", arguments: "{}" } }] }],
   ])("%s", (code, request, fields) => {
     expect(codeOf(() => checkReply("m", request, reply(fields)))).toBe(code);
+  });
+
+  it("lets a reply with calls pass that was cut: who asked can tell which of them are whole", () => {
+    expect(codeOf(() => checkReply("m", withTools, reply({ content: "", toolCalls: [call], finishReason: "length" })))).toBe("nothing");
   });
 
   it("keeps the text and usage of what it refuses, a long text in part", () => {

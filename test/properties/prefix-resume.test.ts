@@ -9,7 +9,7 @@ import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { canonical } from "../../src/run/canonical.ts";
 import type { RunEvent } from "../../src/run/event.ts";
-import { afterRounds } from "../../src/team/stop-condition.ts";
+import { afterRounds } from "../../src/environment/stop-condition.ts";
 import { listener } from "../environment/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { fold } from "../../src/run/apply.ts";

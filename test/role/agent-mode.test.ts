@@ -111,7 +111,7 @@ describe("from every prefix of its record", () => {
   test("it goes on to the same end, and nothing recorded is asked or done again", async () => {
     const script = [looks("a"), looks("b"), "a and b are there"];
     const first = counter();
-    const whole = await lived(scout(first.tool), { model: scriptedModel(script) });
+    const whole = await lived(scout(first.tool), { model: scriptedModel(script, { id: "scripted" }) });
     const heard = whole.events.findIndex((event) => event.type === "message");
     for (let cut = heard + 1; cut < whole.events.length; cut += 1) {
       const past = whole.events.slice(0, cut);
@@ -144,13 +144,50 @@ describe("from every prefix of its record", () => {
   test("a tool that must not run twice is not run again when nobody knows whether it ran", async () => {
     const script = [looks("a"), "there"];
     const options = { idempotent: false };
-    const whole = await lived(scout(counter(options).tool), { model: scriptedModel(script) });
+    const whole = await lived(scout(counter(options).tool), { model: scriptedModel(script, { id: "scripted" }) });
     const cut = whole.events.findIndex((event) => event.type === "step.started" && event.kind === "tool") + 1;
     const { tool, runs } = counter(options);
     const journal = await journalWith("r", whole.events.slice(0, cut));
-    const team = new Team({ seed: "s", model: scriptedModel(["there"]), journal, roles: [scout(tool)] });
+    const team = new Team({ seed: "s", model: scriptedModel(["there"], { id: "scripted" }), journal, roles: [scout(tool)] });
     expect(await team.resume("r").result).toMatchObject({ status: "failed", error: { code: "STEP_UNCERTAIN" } });
     expect(runs).toEqual([]);
+  });
+});
+
+describe("a role whose action has an output schema", () => {
+  const Report = defineAction({
+    name: "Report",
+    output: z.object({ city: z.string(), degrees: z.number() }),
+    run: () => undefined,
+    render: ({ city, degrees }) => `${city}: ${degrees}`,
+  });
+  const value = { city: "Paris", degrees: 21 };
+  const reporter = (): Role => scout(counter().tool, { actions: [Report] });
+
+  test("says a value of it, read from the answer where that holds it", async () => {
+    const model = scriptedModel([looks("a"), `It is this: ${JSON.stringify(value)}`]);
+    const { result } = await lived(reporter(), { model });
+    expect(result.output).toMatchObject({ content: "Paris: 21", instructContent: value, causeBy: "Report" });
+    expect(model.calls).toHaveLength(2);
+  });
+
+  test("is asked for it when the work is done, with all that was found; the record has it", async () => {
+    const model = scriptedModel([looks("a"), "21 degrees in Paris.", JSON.stringify(value)]);
+    const { team, result, events } = await lived(reporter(), { model });
+    expect(result.output?.instructContent).toEqual(value);
+    const [asked] = model.calls.slice(-1);
+    expect(asked?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "assistant", "user"]);
+    expect(asked?.messages.at(-1)?.content).toMatch(/"degrees"/);
+    expect((await team.replay("r").result).output?.instructContent).toEqual(value);
+    expect(model.calls).toHaveLength(3);
+    expect(events.filter((event) => event.type === "step.started" && event.kind === "model")).toHaveLength(3);
+  });
+
+  test("is asked once more, and then fails with what is wrong", async () => {
+    const mended = await lived(reporter(), { model: scriptedModel(["warm", '{"city": 5}', JSON.stringify(value)]) });
+    expect(mended.result.output?.instructContent).toEqual(value);
+    const { result } = await lived(reporter(), { model: scriptedModel(["warm", "warm", "still warm"]) });
+    expect(result).toMatchObject({ status: "failed", error: { code: "OUTPUT_INVALID" } });
   });
 });
 

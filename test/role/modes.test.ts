@@ -161,3 +161,42 @@ describe("what a definition must say", () => {
     expect(() => alone({ ...options, actions: naming(2) })).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
   });
 });
+
+describe("by_order hands on", () => {
+  const tell = (name: string, needs: readonly string[] = []): Action =>
+    defineAction({
+      name,
+      needs,
+      run: (ctx) => `${name}(${ctx.text}|${ctx.inputs.map(({ content }) => content).join()})`,
+    });
+
+  test("what an action said is the text and the news of the next, is there for its needs, and is what its message answers", async () => {
+    const environment = alone({ reactMode: "by_order", actions: [tell("A"), tell("B", ["A"]), tell("C", ["UserRequirement"])] });
+    const { said } = await onGo(environment);
+    expect(said).toEqual(["C(B(A(go|)|A(go|))|go)"]);
+    const chain =
+      environment
+        .getRole("Ann")
+        ?.memory.get()
+        .map(({ parents }) => parents) ?? [];
+    const [first, second, third] =
+      environment
+        .getRole("Ann")
+        ?.memory.get()
+        .map(({ id }) => id) ?? [];
+    expect(chain).toEqual([[], [first], [second], [third]]);
+  });
+
+  test("an action that says nothing passes on what it was given", async () => {
+    const silent = defineAction({ name: "Silent", run: () => undefined });
+    expect((await onGo(alone({ reactMode: "by_order", actions: [tell("A"), silent, tell("C")] }))).said).toEqual(["C(A(go|)|)"]);
+    expect((await onGo(alone({ reactMode: "by_order", actions: [silent, tell("C")] }))).said).toEqual(["C(go|)"]);
+  });
+
+  test("the same where actions wait, and the next news starts anew", async () => {
+    const late = (name: string): Action => defineAction({ name, run: async (ctx) => `${name}(${await Promise.resolve(ctx.text)})` });
+    const environment = alone({ reactMode: "by_order", actions: [late("A"), late("B")] });
+    expect((await onGo(environment)).said).toEqual(["B(A(go))"]);
+    expect((await onGo(environment)).said.at(-1)).toBe("B(A(go))");
+  });
+});

@@ -147,9 +147,13 @@ describe("act", () => {
     class ByCause extends Loud {
       override readonly reactions = [{ on: UserRequirement, do: Speak }];
     }
-    for (const role of [new Simple(), new Ordered(), new ByCause()]) {
+    for (const [role, said] of [
+      [new Simple(), "SPOKE OF GO"],
+      [new Ordered(), "SPOKE OF SANG OF GO"],
+      [new ByCause(), "SPOKE OF GO"],
+    ] as const) {
       const { outputs } = await onGo(role);
-      expect(outputs.map(({ content, causeBy }) => [content, causeBy])).toEqual([["SPOKE OF GO", "Speak"]]);
+      expect(outputs.map(({ content, causeBy }) => [content, causeBy])).toEqual([[said, "Speak"]]);
     }
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/action/action.ts";
 import { hiredRole } from "../../src/environment/hired-role.ts";
-import type { Message } from "../../src/message/message.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, Role } from "../../src/role/role.ts";
 import { roleSpec } from "../../src/role/role-spec.ts";
 import type { Immutable } from "../../src/role/step-role.ts";
@@ -99,13 +99,41 @@ describe("a role that is a step function", () => {
   test("has the object it was defined by at hand", async () => {
     const parts = {
       name: "Ann",
-      word: "hello",
-      step(this: { word: string }, _state: unknown, _message: Message, out: { say: (text: string) => unknown }) {
-        out.say(this.word);
+      goal: "hello",
+      step(this: { goal: string }, _state: unknown, _message: Message, out: { say: (text: string) => unknown }) {
+        out.say(this.goal);
       },
     };
     const environment = town([defineRole(parts as never)]);
     environment.publishMessage("go");
     expect((await environment.run()).output?.content).toBe("hello");
+  });
+});
+
+describe("what a word of a step role answers", () => {
+  async function parentsOf(heard: Role["step"], contents: readonly string[]): Promise<readonly (readonly string[])[]> {
+    const environment = town([defineRole({ name: "Ann", step: heard as never })]);
+    for (const content of contents) environment.publishMessage(createMessage(content, { id: content, sendTo: "Ann" }));
+    return (await environment.run()).outputs.map(({ parents }) => parents);
+  }
+
+  test("is all that was heard since one was said, where a role joins its inputs", async () => {
+    const join: Role["step"] = (_state, { content }, out) => void (content === "c" && out.say("all three"));
+    expect(await parentsOf(join, ["a", "b", "c"])).toEqual([["a", "b", "c"]]);
+  });
+
+  test("is the message at hand, where each is answered, also by several words", async () => {
+    const echo: Role["step"] = (_state, { content }, out) => void [out.say(content), out.say(content)];
+    expect(await parentsOf(echo, ["a", "b"])).toEqual([["a"], ["a"], ["b"], ["b"]]);
+  });
+
+  test("begins anew behind the last that was answered", async () => {
+    const some: Role["step"] = (_state, { content }, out) => void (content < "c" ? content === "a" && out.say("one") : out.say("more"));
+    expect(await parentsOf(some, ["a", "b", "c"])).toEqual([["a"], ["b", "c"]]);
+  });
+
+  test("is what the role says it is", async () => {
+    const join: Role["step"] = (_state, { content }, out) => void (content === "c" && out.say("one", { parents: ["a"] }));
+    expect(await parentsOf(join, ["a", "b", "c"])).toEqual([["a"]]);
   });
 });

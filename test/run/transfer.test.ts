@@ -229,7 +229,7 @@ describe("an import that is refused leaves nothing behind", () => {
   });
 
   test("a journal that has no room for it is as before", async () => {
-    const journal = memoryJournal({ limit: 100 });
+    const journal = memoryJournal({ events: 100 });
     await importRun(journal, await exported(waiting.slice(0, 3)), { id: "before" });
     await expect(importRun(journal, await exported(runs.get("eager") ?? []))).rejects.toMatchObject({ code: "JOURNAL_FULL" });
     expect((await journal.runs()).map(({ runId }) => runId)).toEqual(["before"]);
@@ -262,7 +262,7 @@ describe("an import that is refused leaves nothing behind", () => {
   });
 
   test("unless that fails too: then both are told", async () => {
-    const journal = memoryJournal({ limit: 2 });
+    const journal = memoryJournal({ events: 2 });
     journal.remove = () => Promise.reject(new Error("read only"));
     const error: unknown = await importRun(journal, lines).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "IMPORT_LEFT_OVER", cause: { code: "JOURNAL_FULL" } });

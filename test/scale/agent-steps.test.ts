@@ -6,7 +6,8 @@ import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 
 /** Made for one step at most, a question and a call. A step that gets by with less lowers these; one that needs more says why. */
-const MOST_PROMISES = 53;
+/** Five of them settle a call with the shared budget and look at how a reply ended. */
+const MOST_PROMISES = 58;
 const MOST_TIMERS = 1;
 const MOST_BYTES = 50_000;
 /** Others in the process make one now and then. */

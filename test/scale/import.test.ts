@@ -8,11 +8,14 @@ import { entryPoints, root } from "../architecture/read-house.ts";
 
 /** Files of our own that `import "troupe"` loads, and a first message with them: the entry point, and three chunks that others share. */
 const OWN_FILES = 4;
-/** Bytes of those: measured 428,000. A tenth more is a decision. */
-const MOST_OWN_BYTES = 475_000;
+/**
+ * Bytes of those: measured 553,000, of which checks of options, shared budgets, recorded bounds and the search for words are 80,000. They take
+ * 3 of the 29 ms of processor time that the import takes beside zod. A twentieth more is a decision.
+ */
+const MOST_OWN_BYTES = 580_000;
 /** With those of zod, which has 95 files. */
 const MOST_FILES = 105;
-const MOST_BYTES = 1_400_000;
+const MOST_BYTES = 1_440_000;
 /** For the command's help, measured 5 files with 46,000 bytes. */
 const MOST_HELP_FILES = 7;
 const MOST_HELP_BYTES = 56_000;

@@ -9,7 +9,8 @@ import { resourcesOf, workOf } from "./work.ts";
 
 /** For one environment in which one role asks its model once. One that gets by with less lowers these; one that needs more says why. */
 const MOST_PROMISES = 100;
-const MOST_BLOCKS = 2_000;
+/** Options, messages and schemas are checked where they are given. */
+const MOST_BLOCKS = 2_200;
 const TIMERS = 2;
 const MACROTASKS = 1;
 

@@ -71,7 +71,8 @@ const after = [planner, builder("Build well"), reader("Ann")];
 describe("a fork of a run that was forced to go on with another team", () => {
   test("needs those who were hired by force, and goes on with them", async () => {
     const journal = await forcedRun({ roles: before, rounds: 1 }, { roles: after, rounds: 2 });
-    const fork = (roles: readonly Role[]): Promise<RunResult> => new Team({ journal, roles, model: model() }).fork("r", {}).result;
+    const fork = (roles: readonly Role[]): Promise<RunResult> =>
+      new Team({ journal, roles, model: model() }).fork("r", { rounds: 100 }).result;
     const refused = await fork(before);
     expect(refused.error).toMatchObject({ code: "TEAM_CHANGED", message: expect.stringContaining("Ann is missing") as string });
     const forked = await fork(after);

@@ -142,7 +142,7 @@ describe("a fork of a damaged run", () => {
     const cut = damagedFrom(journal, "parent", 5);
     const team = (): Team => new Team({ journal: cut, roles: [diligent(few)] });
     await team().fork("parent", { id: "f", at: 1, rounds: 0 }).result;
-    const run = team().resume("f");
+    const run = team().resume("f", { rounds: 100 });
     const warnings: string[] = [];
     run.on("warning", ({ text }) => warnings.push(text));
     expect((await run.result).status).toBe("finished");
@@ -150,7 +150,7 @@ describe("a fork of a damaged run", () => {
     await journal.remove("parent");
     await team().fork("f", { id: "g", at: 1, rounds: 0 }).result;
     await journal.remove("f");
-    const orphan = team().resume("g");
+    const orphan = team().resume("g", { rounds: 100 });
     orphan.on("warning", ({ text }) => warnings.push(text));
     expect((await orphan.result).status).toBe("finished");
     expect(warnings.at(-1)).toContain("Run f, from which g was forked, is gone");

@@ -10,7 +10,7 @@ import type { ChatModel } from "../../src/model/chat-model.ts";
 import { usd } from "../../src/model/money.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
-import { saidBy } from "../../src/team/stop-condition.ts";
+import { saidBy } from "../../src/environment/stop-condition.ts";
 import type { RunResult } from "../../src/environment/run-result.ts";
 import { answering, contents } from "../environment/town.ts";
 import { eventsOf } from "./recorded.ts";
@@ -259,7 +259,7 @@ describe("a fork", () => {
     await team(counting()).fork("parent", { at: 1, id: "f", rounds: 1 }).result;
     await journal.remove("parent");
     const model = counting();
-    expect((await team(model).resume("f").result).status).toBe("finished");
+    expect((await team(model).resume("f", { rounds: 100 }).result).status).toBe("finished");
     expect(model.calls.length).toBe(CALLS - 1);
     const copied = events.slice(0, 3).map((event) => ({
       ...event,

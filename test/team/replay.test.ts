@@ -103,7 +103,7 @@ describe("a replay", () => {
     const model = scriptedModel((_request, n) => `reply ${n}`);
     const team = new Team({ seed: "s", journal, roles: newsroom(), model });
     expect((await team.run("a story", { id: "r", rounds: 1 }).result).status).toBe("rounds");
-    expect((await team.resume("r").result).status).toBe("finished");
+    expect((await team.resume("r", { rounds: 100 }).result).status).toBe("finished");
     const run = new Team({ journal, roles: newsroom(), model: scriptedModel([]) }).replay("r");
     expect(canonical(await told(run))).toBe(canonical(await eventsOf(journal, "r")));
     expect((await run.result).status).toBe("finished");

@@ -25,7 +25,7 @@ describe("J0 the same program is the recovery program", () => {
     const program = () => new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 });
     expect(await program().result).toMatchObject({ runId: "r", status: "rounds", rounds: 1 });
     const whole = new Team({ seed: "s", journal, roles: relay() });
-    expect(await whole.run("go", { id: "r" }).result).toMatchObject({ runId: "r", status: "finished", rounds: 2 });
+    expect(await whole.run("go", { id: "r", rounds: 2 }).result).toMatchObject({ runId: "r", status: "finished", rounds: 2 });
     expect((await eventsOf(journal, "r")).filter((event) => event.type === "message")).toHaveLength(1);
   });
 
@@ -230,7 +230,7 @@ describe("what going on keeps", () => {
       { watch: [] },
     );
     const cut = await journalWith("r", await eventsOf(journal, "r"));
-    const result = await new Team({ seed: "s", journal: cut, roles: [relay()[0] as Role, twisting] }).resume("r").result;
+    const result = await new Team({ seed: "s", journal: cut, roles: [relay()[0] as Role, twisting] }).resume("r", { rounds: 2 }).result;
     expect(result.output?.content).toBe("fine");
   });
 
@@ -282,10 +282,7 @@ describe("several runs of one team", () => {
     expect(result.output?.content).toBe("for me");
   });
 
-  test("a team without anybody finishes at once, and says that nobody heard", async () => {
-    const warnings: string[] = [];
-    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
-    expect(await new Team({ logger }).run("hello?").result).toMatchObject({ status: "finished", rounds: 0, outputs: [] });
-    expect(warnings.join()).toContain("Nobody hears");
+  test("a team without anybody is told so before anything begins", () => {
+    expect(() => new Team().run("go")).toThrow(expect.objectContaining({ code: "ROLES_NONE" }));
   });
 });

@@ -10,7 +10,7 @@ import { createMessage } from "../../src/message/message.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { RunResult } from "../../src/environment/run-result.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { afterRounds } from "../../src/team/stop-condition.ts";
+import { afterRounds } from "../../src/environment/stop-condition.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { answering } from "../environment/town.ts";
@@ -86,7 +86,7 @@ describe("a run of plain functions", () => {
     const journal = memoryJournal();
     const stopped = await teamOf(counter(6), journal).run("go", { id: "r", stopWhen: afterRounds(2) }).result;
     expect(stopped.status).toBe("stopped");
-    const result = await teamOf(counter(6), journal).resume("r").result;
+    const result = await teamOf(counter(6), journal).resume("r", { stopWhen: null }).result;
     expect(result.messages).toEqual(whole.result.messages);
   });
 

@@ -225,7 +225,10 @@ describe("a request that the cassette lacks", () => {
   const poem = (word: string): string => `You are a poet.\nWrite of:\n${word}\nRhyme.`;
 
   test("ends the run with the nearest request beside it, and says how to record again", async () => {
-    const { cassette } = await told(asking("something else", poem("rain"), "the end"), scriptedModel(["x", "drip", "fin"]));
+    const { cassette } = await told(
+      asking("something else", poem("rain"), "the end"),
+      scriptedModel(["x", "drip", "fin"], { id: "scripted" }),
+    );
     const model = cassetteModel(cassette);
     const { result } = await told(asking("something else", poem("snow"), "the end"), model);
     expect(result.status).toBe("failed");
@@ -367,7 +370,7 @@ describe("the model of a cassette", () => {
 
 describe("the journal of a cassette", () => {
   test("holds the run, so that it can be replayed without a call, and a change is found", async () => {
-    const { cassette, result } = await told(asking("a", "b"), scriptedModel(["one", "two"]));
+    const { cassette, result } = await told(asking("a", "b"), scriptedModel(["one", "two"], { id: "scripted" }));
     const replayed = async (react: React): Promise<RunResult> =>
       new Team({ journal: await cassetteJournal(cassette), model: scriptedModel([]), roles: [answering("Ann", react)] }).replay("r").result;
     const again = await replayed(asking("a", "b"));

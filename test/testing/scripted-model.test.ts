@@ -120,4 +120,23 @@ describe("scriptedModel", () => {
     await errorOf(unused.chat(request, abort));
     expect(unused.calls).toEqual([]);
   });
+
+  it.each([
+    ["nothing", undefined],
+    ["no signal", {}],
+  ])("asked with %s, without anybody who stops it, answers or fails to its caller alone", async (_what, o) => {
+    expect((await scriptedModel(["fine"]).chat(request, o)).content).toBe("fine");
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    const errors = await Promise.all(
+      [scriptedModel([]), scriptedModel(() => Promise.reject(new UsageError("MINE", "mine")))].map((model) =>
+        errorOf(model.chat(request, o)),
+      ),
+    );
+    await new Promise((resolve) => void setImmediate(resolve));
+    process.off("unhandledRejection", note);
+    expect(errors.map(({ code }) => code)).toEqual(["SCRIPT_EXHAUSTED", "MINE"]);
+    expect(unhandled).toEqual([]);
+  });
 });

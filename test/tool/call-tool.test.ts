@@ -6,9 +6,11 @@ import { directSteps, type StepPort, type StepSpec } from "../../src/kernel/step
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { toolMessage } from "../../src/tool/call-outcome.ts";
-import { callTool, type ToolNotice } from "../../src/tool/call-tool.ts";
+import type { ToolNotice } from "../../src/tool/call-options.ts";
+import { callTool } from "../../src/tool/call-tool.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { Tool, ToolContext } from "../../src/tool/tool.ts";
+import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { resultText } from "../../src/tool/tool-result.ts";
 import { countedSignal } from "../kernel/counted-signal.ts";
 import { call, calling } from "./calling.ts";
@@ -42,14 +44,15 @@ describe("a call", () => {
   });
 
   it("of a tool that is gone, never was, or is what every object has, is answered with those there are", async () => {
-    const options = calling([tool(() => "x")]);
+    const tools = new ToolCollection([tool(() => "x")]);
+    const options = calling(tools);
     for (const name of ["gone", "constructor", "__proto__", "toString", "", "x".repeat(100_000)]) {
       const { outcome, result } = await callTool(call(name), options);
       expect(outcome).toBe("unknown");
       expect(resultText(result)).toMatch(/^Error: there is no tool ".*There are: work\.$/);
       expect(resultText(result).length).toBeLessThan(500);
     }
-    options.tools.remove("work");
+    tools.remove("work");
     expect(resultText((await callTool(call("work"), options)).result)).toMatch(/There are no tools\. Answer in words\./);
   });
 

@@ -205,7 +205,7 @@ describe("permission", () => {
     const shop = new Workshop();
     const [answer] = await callTools(
       [call("a")],
-      calling([defineTool({ name: "a", description: "", execute: () => shop.log.push("ran") })], { policy: {} }),
+      calling([defineTool({ name: "a", description: "", effect: "write", execute: () => shop.log.push("ran") })], { policy: {} }),
     );
     expect(answer?.outcome).toBe("denied");
     expect(resultText(answer?.result ?? {})).toMatch(/needs a person's permission, and nobody is there to give it/);

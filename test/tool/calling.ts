@@ -1,7 +1,7 @@
 import { directSteps } from "../../src/kernel/step.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import type { CallToolOptions } from "../../src/tool/call-tool.ts";
+import type { CallToolOptions } from "../../src/tool/call-options.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 
@@ -14,7 +14,7 @@ export function call(name: string, args: unknown = {}, id = "call_1"): ToolCall 
 export function calling(tools: Iterable<Tool>, more: Partial<CallToolOptions> = {}): CallToolOptions {
   const signal = more.signal ?? new AbortController().signal;
   return {
-    tools: new ToolCollection(tools),
+    tools: tools instanceof ToolCollection ? tools : new ToolCollection(tools),
     steps: directSteps(signal),
     clock: simulatedClock(),
     policy: { default: "allow" },

@@ -30,9 +30,15 @@ describe("a tool", () => {
     });
   });
 
-  it("that reads runs without asking and again; one that writes, or does not say, does neither", () => {
+  it("that reads runs without asking and again; one that writes does neither", () => {
     expect(fetch).toMatchObject({ permission: "allow", idempotent: true, effect: "read", timeout: 60_000, ends: false, again: false });
-    expect(named("x")).toMatchObject({ permission: "ask", idempotent: false, effect: "write" });
+    const writing = defineTool({ name: "x", description: "", effect: "write", execute: () => 1 });
+    expect(writing).toMatchObject({ permission: "ask", idempotent: false, effect: "write" });
+  });
+
+  it("that says neither its effect nor its permission runs without asking, and counts as a write all the same", () => {
+    expect(named("x")).toMatchObject({ permission: "allow", idempotent: false, effect: "write", fresh: false });
+    expect(defineTool({ name: "x", description: "", permission: "ask", execute: () => 1 })).toMatchObject({ permission: "ask" });
   });
 
   it("may have no parameters, or parameters told by a JSON Schema", () => {

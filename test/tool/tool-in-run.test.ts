@@ -61,7 +61,7 @@ describe("a call of a tool in a run", () => {
   test("is a step of the journal, and what a person allowed is one too", async () => {
     const journal = memoryJournal();
     const world = new World();
-    const tools = [world.tool("look", { effect: "read" }), world.tool("write")];
+    const tools = [world.tool("look", { effect: "read" }), world.tool("write", { effect: "write" })];
     const { output } = await new Team({ seed: "s", journal, roles: [worker(three, tools, () => true)] }).run("go", { id: "r" }).result;
     expect(output?.content).toBe(said);
     const steps = (await eventsOf(journal, "r")).flatMap((event) => (event.type === "step.started" ? [event] : []));
@@ -78,7 +78,10 @@ describe("a call of a tool in a run", () => {
   test("is not made again, and nobody asked again, wherever the run was cut off and goes on", async () => {
     const journal = memoryJournal();
     const first = new World();
-    const set = (world: World): Tool[] => [world.tool("look", { effect: "read" }), world.tool("write", { idempotent: true })];
+    const set = (world: World): Tool[] => [
+      world.tool("look", { effect: "read" }),
+      world.tool("write", { effect: "write", idempotent: true }),
+    ];
     await new Team({ seed: "s", journal, roles: [worker(three, set(first), () => true)] }).run("go", { id: "r" }).result;
     const events = await eventsOf(journal, "r");
     for (let cut = 2; cut < events.length; cut++) {
@@ -100,7 +103,7 @@ describe("a call of a tool in a run", () => {
     const options = (): TeamOptions => ({
       seed: "s",
       journal,
-      roles: [worker(three, [world.tool("look", { effect: "read" }), world.tool("write")])],
+      roles: [worker(three, [world.tool("look", { effect: "read" }), world.tool("write", { effect: "write" })])],
     });
     const waiting = await new Team(options()).run("go", { id: "r" }).result;
     expect([waiting.status, world.done]).toEqual(["waiting", []]);

@@ -52,7 +52,11 @@ describe("the editor", () => {
     expect(now("x/y/z.txt")).toBe("new\n");
     expect(await call(tool, { command: "create", path: "a.txt", content: "new" })).toMatchObject({ outcome: "failed" });
     expect(now("a.txt")).toBe("old");
-    await read(tool, { command: "create", path: "a.txt", content: "new", overwrite: true });
+    const over = { command: "create", path: "a.txt", content: "new", overwrite: true };
+    expect(await read(tool, over)).toMatch(/have not seen what it holds/);
+    expect(now("a.txt")).toBe("old");
+    await read(tool, { command: "view", path: "a.txt" });
+    await read(tool, over);
     expect(now("a.txt")).toBe("new");
   });
 

@@ -58,8 +58,8 @@ describe("manus", () => {
 
   it("has the tools it says, and others given besides", () => {
     const names = (options: object): string[] => manusTools({ ...project().ports, ...options }).map(({ name }) => name);
-    expect(names({})).toEqual(["shell", "code", "editor", "file_search", "planning", "web_fetch", "web_search", "ask_human"]);
-    expect(names({ web: false })).toEqual(["shell", "code", "editor", "file_search", "planning", "ask_human"]);
+    expect(names({})).toEqual(["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"]);
+    expect(names({ web: false })).toEqual(["shell", "code", "editor", "file_search", "look", "planning", "ask_human"]);
     expect(names({ search: [] })).not.toContain("web_search");
     const own = defineTool({ name: "own", description: "", effect: "read", execute: () => "own" });
     const agent = manus({ ...project().ports, model: scriptedModel([]), tools: [own] });
@@ -142,7 +142,7 @@ describe("the software engineer", () => {
       "Fixed.",
     ]);
     const agent = softwareEngineer({ ...ports, model, permissions: everything });
-    expect(agent.memory.tools.names).toEqual(["shell", "code", "editor", "file_search", "terminate"]);
+    expect(agent.memory.tools.names).toEqual(["shell", "code", "editor", "file_search", "look", "terminate"]);
     expect(await agent.run("Mend sum").result).toMatchObject({ status: "finished", answer: "Fixed." });
     const told = (model.calls.at(-1)?.messages ?? []).filter(({ role }) => role === "tool").map(({ content }) => content ?? "");
     expect(told).toEqual([

@@ -21,8 +21,23 @@ describe("terminate", () => {
     expect(await call(terminate, { status: "failure" })).toMatchObject({ ends: true, result: { data: { status: "failure" } } });
   });
 
-  it("takes no status of its own making", async () => {
-    expect(await call(terminate, { status: "done" })).toMatchObject({ outcome: "invalid", ends: false });
+  it.each([
+    ["done", "success", ""],
+    ["Success!", "success", ""],
+    ["FAILED", "failure", ""],
+    ["The request has been met: it is 42.", "success", "The request has been met: it is 42."],
+    ["The tests no longer fail.", "success", "The tests no longer fail."],
+    ["I could not find the file.", "failure", "I could not find the file."],
+    ["Failed: the server is down", "failure", "Failed: the server is down"],
+    ["It is impossible without a key", "failure", "It is impossible without a key"],
+  ])("reads a status in other words: %s", async (status, meant, answer) => {
+    expect(await call(terminate, { status })).toMatchObject({ outcome: "ok", ends: true, result: { data: { status: meant, answer } } });
+  });
+
+  it("keeps an answer that stands beside a status in other words, and takes no empty one", async () => {
+    const { result } = await call(terminate, { status: "all went well", answer: "42" });
+    expect(result.data).toEqual({ status: "success", answer: "42" });
+    expect(await call(terminate, { status: " " })).toMatchObject({ outcome: "invalid", ends: false });
   });
 
   it("is the last call of its batch", async () => {

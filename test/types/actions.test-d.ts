@@ -6,9 +6,20 @@ import {
   type ActionResult,
   createMessage,
   defineAction,
+  defineRole,
+  type Deps,
+  type Environment,
   type InputsOf,
   type Message,
+  Team,
 } from "../../src/index.ts";
+
+// As a program does with "troupe".
+declare module "../../src/index.ts" {
+  interface Deps {
+    readonly towerClock?: { strike(): void };
+  }
+}
 
 interface Draft {
   readonly title: string;
@@ -138,6 +149,51 @@ describe("what an action gives back", () => {
   test("carries its type into routing", () => {
     expectTypeOf(Review).toExtend<Action<{ stars: number }>>();
     expectTypeOf(Review["~says"]).toEqualTypeOf<{ stars: number } | undefined>();
+  });
+});
+
+describe("the state an action needs", () => {
+  const Purse = z.object({ coins: z.number().default(10), notes: z.array(z.string()).default([]) });
+
+  test("types the state of its context, beside inputs and output", () => {
+    const Pay = defineAction({
+      name: "Pay",
+      needs: [Review],
+      output: Stars,
+      state: Purse,
+      prompt: (context) => `${context.state.coins} coins`,
+      run: (context) => {
+        expectTypeOf(context.state).toEqualTypeOf<{ coins: number; notes: string[] }>();
+        expectTypeOf(context.inputs[0].instructContent?.stars).toEqualTypeOf<number | undefined>();
+        context.state.coins -= 1;
+        // @ts-expect-error coins are counted
+        context.state.coins = "many";
+        // @ts-expect-error there is no such thing in it
+        context.state.gold = 1;
+        return { stars: context.state.coins };
+      },
+    });
+    expectTypeOf(Pay).toExtend<Action<{ stars: number }>>();
+    defineRole({ name: "Ann", state: Purse, actions: [Pay] });
+  });
+
+  test("is anything under a name where nothing is said", () => {
+    defineAction({ name: "A", run: (context) => expectTypeOf(context.state).toEqualTypeOf<Record<string, unknown>>() && "x" });
+    // @ts-expect-error a schema is zod's
+    defineAction({ name: "B", state: { coins: 1 } });
+  });
+});
+
+describe("what comes from outside", () => {
+  test("has the type that a program registers, in actions and roles", () => {
+    defineAction({ name: "A", run: (context) => expectTypeOf(context.deps).toEqualTypeOf<Deps>() && "x" });
+    defineRole({ name: "Ann", react: (rc) => void expectTypeOf(rc.deps.towerClock).toEqualTypeOf<{ strike(): void } | undefined>() });
+    // @ts-expect-error nobody registered that
+    void ctx.deps.database;
+    expectTypeOf<NonNullable<ConstructorParameters<typeof Team>[0]>["deps"]>().toEqualTypeOf<Deps | undefined>();
+    expectTypeOf<NonNullable<ConstructorParameters<typeof Environment>[0]>["deps"]>().toEqualTypeOf<Deps | undefined>();
+    // @ts-expect-error of another type than registered
+    void new Team({ deps: { towerClock: 5 } });
   });
 });
 

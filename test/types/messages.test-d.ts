@@ -54,11 +54,13 @@ describe("a message", () => {
 
   test("says what it is about in JSON alone", () => {
     expectTypeOf<Message["metadata"]>().toEqualTypeOf<Readonly<Record<string, Json>>>();
-    expectTypeOf<Message["role"]>().toEqualTypeOf<"system" | "user" | "assistant" | "tool">();
+    expectTypeOf<string>().toExtend<Message["role"]>();
+    expectTypeOf<Extract<Message["role"], "tool">>().toEqualTypeOf<"tool">();
     // @ts-expect-error a function is no JSON
     createMessage("x", { metadata: { run: () => 1 } });
-    // @ts-expect-error a trade is no role of a conversation
     createMessage("x", { role: "Architect" });
+    // @ts-expect-error a number is no role
+    createMessage("x", { role: 5 });
   });
 
   test("is routed by names, actions, roles and classes of actions", () => {

@@ -76,7 +76,14 @@ describe("listening", () => {
 
   test("gives the notices too, which no journal keeps", () => {
     run.on("model.delta", (notice) => {
-      expectTypeOf(notice).toEqualTypeOf<{ readonly type: "model.delta"; readonly role: string; readonly text: string }>();
+      expectTypeOf(notice).toEqualTypeOf<{
+        readonly type: "model.delta";
+        readonly role: string;
+        readonly act: string;
+        readonly step: string;
+        readonly try: number;
+        readonly text: string;
+      }>();
       // @ts-expect-error a notice has no place in the record
       void notice.seq;
     });

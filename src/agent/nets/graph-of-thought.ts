@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -9,7 +10,7 @@ import type { Mind } from "../mind.ts";
 import { Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
 import { allSettled } from "./all-settled.ts";
-import { propose, score, type ThoughtModels } from "./thought-search.ts";
+import { propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 import { checkLimits } from "./net-limits.ts";
 import { answerFrom } from "./tree-of-thought.ts";
 
@@ -31,6 +32,8 @@ export interface GraphOfThoughtOptions extends ThoughtModels {
   /** Thoughts at hand at one time, at most; the best scored stay. Default 12. */
   readonly width?: number;
 }
+
+const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = { ...thoughtModels, operations: true, width: true };
 
 /** One thought and where it comes from. */
 interface Thought {
@@ -68,6 +71,7 @@ const Better = z.object({ thought: z.string().min(1) });
  * operation; what is at hand never grows beyond `width`, so that a step takes at most so many calls of models.
  */
 export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
+  checkKnownOptions("graphOfThought", options, graphOfThoughtOptions);
   const { operations = DEFAULT_OPERATIONS, width = 12 } = options;
   checkLimits({ width });
   for (const operation of operations) checkOperation(operation);

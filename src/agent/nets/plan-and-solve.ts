@@ -1,9 +1,10 @@
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
 import type { AgentMemory, Answer } from "../agent-memory.ts";
 import type { Mind } from "../mind.ts";
 import { Net, type NetState } from "../net.ts";
 import { checkLimits } from "./net-limits.ts";
-import { type ReactOptions, reactStates } from "./react.ts";
+import { reactOptions, type ReactOptions, reactStates } from "./react.ts";
 import { remark } from "../remarks.ts";
 
 /** How a mind plans before it solves. */
@@ -11,6 +12,8 @@ export interface PlanAndSolveOptions extends ReactOptions {
   /** Most steps of a plan; what is beyond is left out. Default 8. */
   readonly maxPlan?: number;
 }
+
+const planAndSolveOptions: Known<PlanAndSolveOptions> = { ...reactOptions, maxPlan: true };
 
 const Planned = z.object({ steps: z.array(z.string().min(1)).min(1) });
 const DEFAULT_PLAN = 8;
@@ -24,6 +27,7 @@ const PLACE = "plan.place";
  * @throws UsageError `NET_INVALID` for a limit of less than 1.
  */
 export function planAndSolve(options: PlanAndSolveOptions = {}): Net {
+  checkKnownOptions("planAndSolve", options, planAndSolveOptions);
   checkLimits({ maxPlan: options.maxPlan ?? DEFAULT_PLAN });
   const states = reactStates({ ...options, then: "advance", prompt: stepPrompt });
   return new Net({

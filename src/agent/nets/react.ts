@@ -1,9 +1,12 @@
+import { object, takes } from "../../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { ModelError, OutputError } from "../../kernel/errors.ts";
 import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
-import { ChatMessage } from "../../model/chat-message.ts";
+import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
 import { type CalledTool, toolMessage } from "../../tool/call-outcome.ts";
 import { resultText } from "../../tool/tool-result.ts";
-import type { AgentMemory, Answer } from "../agent-memory.ts";
+import type { AgentMemory, Answer, NextAction } from "../agent-memory.ts";
+import { cutCallsOf, cutOff } from "../cut-calls.ts";
 import type { Mind, Question } from "../mind.ts";
 import { Net, type NetState } from "../net.ts";
 import { isRecord } from "../record.ts";
@@ -22,6 +25,9 @@ export interface ReactOptions {
    */
   readonly actions?: "auto" | "native" | "text";
 }
+
+/** Their names. @internal */
+export const reactOptions: Known<ReactOptions> = { model: true, answerModel: true, actions: true };
 
 type Form = NonNullable<ReactOptions["actions"]>;
 
@@ -44,16 +50,19 @@ const FORM = "react.form";
  * three states, reasoning, action and answer.
  */
 export function react(options: ReactOptions = {}): Net {
+  checkKnownOptions("react", options, reactOptions);
   return new Net({ name: "react", start: reactStart, states: reactStates(options) });
 }
 
 /** An action that is under way goes first. */
 export function reactStart(memory: AgentMemory): string {
+  takes("reactStart", "memory", memory, object("a memory of an agent"));
   return memory.nextAction === undefined ? "reasoning" : "action";
 }
 
 /** The states, to be part of a larger net. */
 export function reactStates(parts: ReactParts): Record<"reasoning" | "action" | "answer", NetState> {
+  takes("reactStates", "parts", parts, object("what the states are made of"));
   const afterAnswer = parts.answerModel === undefined ? parts.then : "answer";
   return {
     reasoning: new Reasoning(parts, afterAnswer),
@@ -89,9 +98,7 @@ class Reasoning implements NetState {
       reply = yield* mind.ask(this.#question(memory, mind, form, own));
     }
     if (reply.toolCalls.length > 0 && form !== "text" && mind.toolChoice !== "none") {
-      const said = ChatMessage.fromToolCalls(reply.toolCalls, reply.content);
-      await memory.update([said]);
-      memory.nextAction = { calls: said.toolCalls ?? [], form: "native" };
+      await this.#takeCalls(memory, mind, reply);
     } else await this.#takeText(memory, mind, reply, form);
   }
 
@@ -109,6 +116,17 @@ class Reasoning implements NetState {
     return usable ? { model, prompt, system: actionInstructions(memory.listTools()) } : { model, prompt };
   }
 
+  async #takeCalls(memory: AgentMemory, mind: Mind, reply: ChatResponse): Promise<void> {
+    const said = ChatMessage.fromToolCalls(reply.toolCalls, reply.content);
+    const { toolCalls: calls = [] } = said;
+    const cut = cutCallsOf(reply, calls, memory.tools);
+    if (reply.finishReason === "length") mind.warn("REPLY_TRUNCATED", truncatedText(calls.length, cut.length));
+    if (cut.length > 0 && cut.length === calls.length)
+      return miss(memory, mind, { said: [said, ...cut.map(cutOff).map(toolMessage)] }, NO_WHOLE_CALL);
+    await memory.update([said]);
+    memory.nextAction = { calls, form: "native", ...(cut.length === 0 ? {} : { cut: cut.map(({ id }) => id) }) };
+  }
+
   async #takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse, form: Form): Promise<void> {
     if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
     const { content } = reply;
@@ -122,7 +140,12 @@ class Reasoning implements NetState {
 
   async #takeWords(memory: AgentMemory, mind: Mind, said: ChatMessage, words: ReturnType<typeof readTextAction>): Promise<void> {
     if (words.kind === "malformed")
-      return miss(memory, mind, said, `Your action cannot be read: ${words.why}. Give it again as one whole JSON object.`);
+      return miss(
+        memory,
+        mind,
+        { said: [said], told: true },
+        `Your action cannot be read: ${words.why}. Give it again as one whole JSON object.`,
+      );
     if (words.kind === "answer") return this.#takeAnswer(memory, mind, said, words.text);
     await memory.update([said]);
     memory.nextAction = { calls: words.calls, form: "text" };
@@ -132,8 +155,9 @@ class Reasoning implements NetState {
     const { toolChoice } = mind;
     const needed = typeof toolChoice === "object" ? `the tool ${toolChoice.name}` : "a tool";
     if (toolChoice !== "auto" && toolChoice !== "none")
-      return miss(memory, mind, said, `You must call ${needed}; text alone is no answer here.`);
-    if (text.trim() === "") return miss(memory, mind, undefined, "You said nothing. Call a tool, or give your answer as text.");
+      return miss(memory, mind, { said: [said], told: true }, `You must call ${needed}; text alone is no answer here.`);
+    if (text.trim() === "")
+      return miss(memory, mind, { said: [], told: true }, "You said nothing. Call a tool, or give your answer as text.");
     await memory.update([said]);
     if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
     answer(memory, { text, status: "success" }, this.#then);
@@ -155,9 +179,9 @@ class Acting implements NetState {
     // Consumed before it runs: whatever happens, nothing is called twice.
     memory.nextAction = undefined;
     memory.answer = undefined;
-    const called = await mind.act(action.calls);
+    const called = await acted(mind, action);
     const ending = called.find((one) => one.ends);
-    const before = ending === undefined || action.form === "text" ? "" : lastWords(await memory.dump());
+    const before = ending === undefined || action.form === "text" ? "" : lastWords(await memory.dump(), await memory.goal());
     await memory.update(action.form === "native" ? called.map(toolMessage) : [observed(called)]);
     if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
     if (ending !== undefined) answer(memory, answerOf(ending, before), this.#then);
@@ -205,12 +229,18 @@ function answer(memory: AgentMemory, given: Answer, then: string | undefined): v
   memory.done = then === undefined;
 }
 
+/** What is remembered of a reply that cannot be used, and whether a remark must tell the model why. */
+interface Missed {
+  readonly said: readonly ChatMessage[];
+  readonly told?: boolean;
+}
+
 /** A reply that cannot be used is told to the model, and to nobody as an answer; too many in a row end the run. */
-async function miss(memory: AgentMemory, mind: Mind, said: ChatMessage | undefined, why: string): Promise<void> {
+async function miss(memory: AgentMemory, mind: Mind, { said, told = false }: Missed, why: string): Promise<void> {
   const before = await memory.note(MISSES);
   const misses = (typeof before === "number" ? before : 0) + 1;
   mind.warn("REPLY_UNUSABLE", why);
-  await memory.update([...(said === undefined ? [] : [said]), remark(why)]);
+  await memory.update(told ? [...said, remark(why)] : said);
   await memory.setNote(MISSES, misses);
   if (misses < MOST_MISSES) return;
   throw new OutputError(
@@ -233,6 +263,25 @@ function answerOf({ result }: CalledTool, before: string): Answer {
   return { text, status: status === "failure" ? "failure" : "success" };
 }
 
-function lastWords(messages: readonly ChatMessage[]): string {
-  return messages.findLast((message) => message.role === "assistant")?.content ?? "";
+/** The last text that was said since the goal was set. */
+function lastWords(messages: readonly ChatMessage[], goal: readonly ChatMessage[]): string {
+  const isGoal = (message: ChatMessage): boolean =>
+    goal.some((one) => one === message || (one.role === message.role && one.content === message.content));
+  const since = messages.slice(messages.findLastIndex(isGoal) + 1);
+  return since.findLast(({ role, content = "" }) => role === "assistant" && content.trim() !== "")?.content ?? "";
+}
+
+const NO_WHOLE_CALL = "The reply reached its length limit before any call in it was whole.";
+
+function truncatedText(calls: number, cut: number): string {
+  if (cut === 0) return "The reply reached its length limit; the calls in it are whole and are made.";
+  return `The reply reached its length limit; ${cut} of its ${calls} calls are cut and are not made.`;
+}
+
+/** What came of an action, in the order of its calls. Those that were cut are answered and not made. */
+async function acted(mind: Mind, { calls, cut = [] }: NextAction): Promise<readonly CalledTool[]> {
+  if (cut.length === 0) return mind.act(calls);
+  const isCut = ({ id }: ToolCall): boolean => cut.includes(id);
+  const ran = new Map((await mind.act(calls.filter((call) => !isCut(call)))).map((called) => [called.call, called]));
+  return calls.flatMap((call) => (isCut(call) ? cutOff(call) : (ran.get(call) ?? [])));
 }

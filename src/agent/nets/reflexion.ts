@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
 import { ChatMessage } from "../../model/chat-message.ts";
 import type { AgentMemory, Answer } from "../agent-memory.ts";
@@ -6,7 +7,7 @@ import { goalText } from "../goal-text.ts";
 import { Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
 import { checkLimits } from "./net-limits.ts";
-import { type ReactOptions, reactStart, reactStates } from "./react.ts";
+import { reactOptions, type ReactOptions, reactStart, reactStates } from "./react.ts";
 
 /** Whether an answer will do, and if not, why. */
 export interface Verdict {
@@ -23,6 +24,8 @@ export interface ReflexionOptions extends ReactOptions {
   /** Reflections that are kept, the newest ones. Default 3. */
   readonly keep?: number;
 }
+
+const reflexionOptions: Known<ReflexionOptions> = { ...reactOptions, tries: true, evaluate: true, keep: true };
 
 const Judgement = z.object({
   pass: z.boolean().describe("whether the answer does all that the task asks"),
@@ -41,6 +44,7 @@ const FEEDBACK = "reflexion.feedback";
  * @throws UsageError `NET_INVALID` for a limit of less than 1.
  */
 export function reflexion(options: ReflexionOptions = {}): Net {
+  checkKnownOptions("reflexion", options, reflexionOptions);
   const { tries = 3, keep = 3 } = options;
   checkLimits({ tries, keep });
   return new Net({

@@ -1,3 +1,4 @@
+import type { Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
 import { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
@@ -10,6 +11,9 @@ export interface ThoughtModels {
   /** Scores them. */
   readonly judge?: ChatModel | undefined;
 }
+
+/** Their names. @internal */
+export const thoughtModels: Known<ThoughtModels> = { model: true, judge: true };
 
 const Proposals = z.object({ thoughts: z.array(z.string().min(1)).min(1) });
 const Score = z.object({ score: z.number().min(0).max(10) });

@@ -1,3 +1,4 @@
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
 import type { AgentMemory } from "../agent-memory.ts";
 import { goalText } from "../goal-text.ts";
@@ -6,7 +7,7 @@ import { Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
 import { allSettled } from "./all-settled.ts";
 import { checkLimits } from "./net-limits.ts";
-import { propose, score, soFar, type ThoughtModels } from "./thought-search.ts";
+import { propose, score, soFar, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /** How wide and how deep a mind looks for a way. */
 export interface TreeOfThoughtOptions extends ThoughtModels {
@@ -19,6 +20,8 @@ export interface TreeOfThoughtOptions extends ThoughtModels {
   /** Ways of a lower score, of 0 to 10, are given up. Default 1. */
   readonly least?: number;
 }
+
+const treeOfThoughtOptions: Known<TreeOfThoughtOptions> = { ...thoughtModels, branches: true, width: true, depth: true, least: true };
 
 /** One way of thinking, as far as it goes. */
 interface Way {
@@ -36,6 +39,7 @@ const CANDIDATES = "tree.candidates";
  * models, and two steps for each depth.
  */
 export function treeOfThought(options: TreeOfThoughtOptions = {}): Net {
+  checkKnownOptions("treeOfThought", options, treeOfThoughtOptions);
   const limits = { branches: 3, width: 2, depth: 3, least: 1, ...options };
   checkLimits({ branches: limits.branches, width: limits.width, depth: limits.depth });
   return new Net({

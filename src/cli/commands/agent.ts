@@ -1,6 +1,6 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { ModelError } from "../../kernel/errors.ts";
-import { type AgentFlags, agentSettings } from "../agent-settings.ts";
+import { type AgentFlags, type AgentSettings, agentSettings } from "../agent-settings.ts";
 import { folderName } from "../company.ts";
 import { confirmPaidRun } from "../confirm.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -10,7 +10,7 @@ import { readersOf } from "../idea-readers.ts";
 import { type ChosenModel, realModel } from "../model-choice.ts";
 import { newRun } from "../new-run.ts";
 import { inOutFolder, slugOf } from "../out-folder.ts";
-import { produce } from "../production.ts";
+import { boundsOf, produce } from "../production.ts";
 import { sandboxFor } from "../sandbox-choice.ts";
 import { shown } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
@@ -23,7 +23,7 @@ const EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what
 export function agentCommand(host: Host, words: readonly string[], flags: Flags & AgentFlags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const asked = runSettings(ideaSource(words, flags.file, { isCommandNamed: true, example: EXAMPLE }), flags, host.env);
-    const settings: RunSettings = { ...asked, agent: agentSettings(flags) };
+    const settings: RunSettings = { ...asked, agent: agentSettings(flags, host.cwd) };
     const task = await untilAborted(readIdea(settings.idea, readersOf(host)), session.interruptions.signal);
     return work(session, settings, task, await modelFor(settings), flags);
   });
@@ -32,7 +32,7 @@ export function agentCommand(host: Host, words: readonly string[], flags: Flags 
 async function work(session: Session, settings: RunSettings, task: string, chosen: ChosenModel, flags: Flags): Promise<ExitCode> {
   const { host, interruptions } = session;
   const sandbox = await sandboxFor(session, settings, false);
-  const { out, force, rounds } = settings;
+  const { out, force } = settings;
   return inOutFolder({ cwd: host.cwd, out, name: slugOf(task), force }, async (folder) => {
     if (chosen.isPaid && !settings.isConfirmed) {
       await confirmPaidRun(session, {
@@ -40,9 +40,10 @@ async function work(session: Session, settings: RunSettings, task: string, chose
         isDoubtful: false,
         model: chosen.text,
         budget: chosen.budget,
-        rounds,
+        by: "agent",
+        bounds: boundsOf(settings),
         folder: folderName(host, folder),
-        tests: `${settings.agent?.tools.join(", ") ?? ""}; what writes or runs is asked for`,
+        tests: toolsText(settings.agent),
       });
     }
     throwIfAborted(interruptions.signal);
@@ -50,6 +51,13 @@ async function work(session: Session, settings: RunSettings, task: string, chose
       produce(session, newRun(session, { idea: task, settings, chosen, sandbox, folder, store })),
     );
   });
+}
+
+/** Its tools, and which of them run without a question. */
+function toolsText({ tools, allow, mcp }: Pick<AgentSettings, "tools" | "allow" | "mcp"> = { tools: [], allow: [] }): string {
+  const free = allow.length === 0 ? "" : ` except by ${allow.join(", ")}`;
+  const servers = mcp === undefined ? "" : ` and those of the servers in ${mcp}`;
+  return `${tools.join(", ")}${servers}; what writes or runs is asked for${free}`;
 }
 
 /** @throws ModelError `MODEL_AUTH` when none can be reached */

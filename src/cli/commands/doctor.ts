@@ -1,6 +1,16 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { type Check, checkGit, checkModel, checkNode, checkOut, checkSandbox, checkTerminal, pingModel } from "../doctor-checks.ts";
+import {
+  type Check,
+  checkGit,
+  checkLeftovers,
+  checkModel,
+  checkNode,
+  checkOut,
+  checkSandbox,
+  checkTerminal,
+  pingModel,
+} from "../doctor-checks.ts";
 import { checkStore } from "../doctor-store.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
@@ -9,6 +19,7 @@ import { type Style, styleFor, wantsColor } from "../screen/style.ts";
 import { wrapped } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
 import { type Flags, modelChoice } from "../settings.ts";
+import { storePlace } from "../store.ts";
 
 /** `troupe doctor`: looks at everything a run needs, tries what can be tried, and says how to mend the rest. */
 export function doctorCommand(host: Host, flags: Flags): Promise<ExitCode> {
@@ -17,7 +28,8 @@ export function doctorCommand(host: Host, flags: Flags): Promise<ExitCode> {
     const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
     const checks: Check[] = [checkNode(process.versions.node), git, sandbox, checkModel(host, flags)];
     if (flags.ping === true) checks.push(await ping(session, flags));
-    checks.push(await checkOut(host, flags.out), await checkStore(host, flags), checkTerminal(host, flags));
+    checks.push(await checkOut(host, flags.out), await checkStore(host, flags));
+    checks.push(await checkLeftovers(host, flags.out, storePlace(flags, host).path), checkTerminal(host, flags));
     throwIfAborted(signal);
     await tell(session, checks);
     return exitCodeOfChecks(checks);

@@ -13,14 +13,15 @@ import type { Host } from "../host.ts";
 import { type LoadedRun, loadRun } from "../loaded-run.ts";
 import { type ChosenModel, noModel, realModel } from "../model-choice.ts";
 import { inOutFolder } from "../out-folder.ts";
-import { type Production, produce, testsPlan } from "../production.ts";
+import { workerOf } from "../crew.ts";
+import { boundsOf, type Production, produce, testsPlan } from "../production.ts";
 import { recordedModel, recordedSettings } from "../recorded-settings.ts";
 import { findRun } from "../run-id.ts";
 import { sandboxFor } from "../sandbox-choice.ts";
 import { shown } from "../screen/text.ts";
 import { assertOurs, sealOf } from "../seal.ts";
 import { inSession, type Session } from "../session.ts";
-import { type CompanySettings, companySettings } from "../settings.ts";
+import { type CompanySettings, companySettings, reuseOf } from "../settings.ts";
 import { type Store, withRuns } from "../store.ts";
 
 /** `troupe fork <id>`: a new run that shares the past of another, in a folder of its own. */
@@ -63,14 +64,17 @@ async function forked(session: Session, fork: Fork): Promise<ExitCode> {
   const { parent, plan, flags } = fork;
   const about = aboutOf(parent.runId, parent.state.about);
   await assertOurs(fork.store, parent.runId, about, flags.force === true);
-  const settings: CompanySettings = { ...recordedSettings(about, parent.state, flags), out: companySettings(flags).out };
+  const { out, seed = about.seed } = companySettings(flags);
+  reuseOf(flags);
+  const settings: CompanySettings = { ...recordedSettings(about, parent.state, flags), out, seed };
   const chosen = await chosenFor(session, about, settings, flags);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   screen.say(screen.style.strong(`Forking run ${shown(parent.runId, 100)} at event ${plan.at}.`));
   screen.insist((await lostBehind(fork.store.journal, parent.runId, plan.at, interruptions.signal)).map((line) => screen.style.warn(line)));
   return inOutFolder({ cwd: host.cwd, out: settings.out, name: basename(about.out), force: settings.force }, async (folder) => {
     if (chosen.isPaid && flags.yes !== true) {
-      const bounds = { model: chosen.text, budget: chosen.budget, rounds: settings.rounds, tests: testsPlan(settings, sandbox) };
+      const by = workerOf(settings);
+      const bounds = { by, model: chosen.text, budget: chosen.budget, bounds: boundsOf(settings), tests: testsPlan(settings, sandbox) };
       await confirmPaidRun(session, { idea: `fork of: ${about.idea}`, isDoubtful: false, folder: folderName(host, folder), ...bounds });
     }
     throwIfAborted(interruptions.signal);
@@ -89,7 +93,7 @@ async function chosenFor(session: Session, about: RunAbout, settings: CompanySet
 
 type Chosen = Pick<Production, "settings" | "chosen" | "sandbox" | "folder"> & { readonly about: RunAbout };
 
-async function productionOf({ host, interruptions }: Session, { store, parent, plan }: Fork, parts: Chosen): Promise<Production> {
+async function productionOf({ host, interruptions }: Session, { store, parent, plan, flags }: Fork, parts: Chosen): Promise<Production> {
   const { about, settings } = parts;
   const { signal } = interruptions;
   const runId = freshRunId(host.clock.now());
@@ -112,6 +116,8 @@ async function productionOf({ host, interruptions }: Session, { store, parent, p
         add: plan.add,
         about: own,
         rounds: settings.rounds,
+        reuse: reuseOf(flags),
+        ...(settings.seed === undefined ? {} : { seed: settings.seed }),
         signal,
       }),
   };

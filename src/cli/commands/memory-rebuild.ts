@@ -27,7 +27,7 @@ export function memoryRebuildCommand(host: Host, given: string, flags: Flags): P
         const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program will have to make them again.`;
         await confirmRemoval(session, question, flags.yes === true);
       }
-      const storage = store.writing(roleId);
+      const storage = store.writing(roleId, hashingEmbedder());
       await storage.rebuild({ signal: session.interruptions.signal });
       const { size: messages, damaged } = storage;
       if (session.json === undefined)

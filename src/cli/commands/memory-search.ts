@@ -18,7 +18,6 @@ import { resultStyle } from "../tell-result.ts";
 export interface SearchFlags extends Flags {
   readonly role?: string;
   readonly limit?: string;
-  readonly threshold?: string;
 }
 
 interface Found extends SimilarMessage {
@@ -33,11 +32,10 @@ export function memorySearchCommand(host: Host, words: readonly string[], flags:
     const text = words.join(" ").trim();
     if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
     const k = limitOf(flags.limit);
-    const threshold = thresholdOf(flags.threshold);
     return withMemories<ExitCode>(session, flags, async (store) => {
       const ids = (await store.roles()).roles.map(({ roleId }) => roleId);
       const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
-      const found = await foundIn(session, store, asked, text, { k, threshold });
+      const found = await foundIn(session, store, asked, text, k);
       await tell(session, found);
       return 0;
     });
@@ -49,17 +47,17 @@ async function foundIn(
   store: MemoriesStore,
   roleIds: readonly string[],
   text: string,
-  o: { readonly k: number; readonly threshold: number | undefined },
+  k: number,
 ): Promise<readonly Found[]> {
   const { signal } = session.interruptions;
   const all: Found[] = [];
   for (const roleId of roleIds) {
     throwIfAborted(signal);
     const storage = store.reading(roleId);
-    all.push(...(await storage.searchSimilar(text, { ...o, signal })).map((hit) => ({ ...hit, roleId })));
+    all.push(...(await storage.searchSimilar(text, { k, signal })).map((hit) => ({ ...hit, roleId })));
     if (storage.damaged > 0) session.screen.warn(`${storage.damaged} messages of ${shown(roleId, 60)} are damaged and were not looked at.`);
   }
-  return all.sort((a, b) => b.score - a.score).slice(0, o.k);
+  return all.sort((a, b) => b.score - a.score).slice(0, k);
 }
 
 async function tell(session: Session, found: readonly Found[]): Promise<void> {
@@ -95,14 +93,4 @@ function limitOf(text = "10"): number {
   const k = /^\d{1,4}$/.test(text.trim()) ? Number(text) : 0;
   if (k >= 1 && k <= MOST) return k;
   throw new UsageError("OPTION_INVALID", `Expected --limit to be a whole number from 1 to ${MOST}, got "${shown(text, 60)}".`);
-}
-
-function thresholdOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const threshold = text.trim() === "" ? Number.NaN : Number(text);
-  if (threshold >= -1 && threshold <= 1) return threshold;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected --threshold to be a similarity from -1 to 1 (bigger is closer), got "${shown(text, 60)}".`,
-  );
 }

@@ -50,7 +50,7 @@ async function work(session: Session, settings: RunSettings, wish: Wish, chosen:
       const bounds = {
         model: chosen.text,
         budget: chosen.budget,
-        rounds,
+        bounds: `${rounds} rounds`,
         folder: folderName(host, folder),
         tests: testsPlan(settings, sandbox),
       };

@@ -81,9 +81,9 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
     case "step.started":
       return withWork(progress, roleOfAct(observed.act), (work) => ({ ...work, step: openStep(observed) }));
     case "model.delta":
-      return withWork(progress, observed.role, (work) =>
-        withStep(work, (step) => ({ ...step, streamed: step.streamed + observed.text.length })),
-      );
+      return withTry(progress, observed, (step) => ({ ...step, streamed: step.streamed + observed.text.length }));
+    case "model.void":
+      return withTry(progress, observed, (step) => ({ ...step, streamed: 0 }));
     case "step.ended":
       return stepEnded(progress, observed);
     case "act.ended":
@@ -132,6 +132,13 @@ function withWork(progress: Progress, name: string, change: (work: Work) => Work
 
 function withStep(work: Work, change: (step: OpenStep) => OpenStep | undefined): Work {
   return work.step === undefined ? work : { ...work, step: change(work.step) };
+}
+
+/** Questions asked in parallel are told apart: only what belongs to the try that is shown changes it. */
+function withTry(progress: Progress, told: { role: string; step: string; try: number }, change: (step: OpenStep) => OpenStep): Progress {
+  return withWork(progress, told.role, (work) =>
+    withStep(work, (step) => (step.key === told.step && step.try === told.try ? change(step) : step)),
+  );
 }
 
 function openStep({ key, kind, name, try: attempt, request }: StepStarted): OpenStep {

@@ -38,6 +38,9 @@ export interface RunBounds {
   readonly isTold?: boolean;
 }
 
+/** Characters of a warning that a line shows. */
+const LONGEST_WARNING = 600;
+
 /**
  * What a person sees of a run, on stderr: drawn in place on a terminal, one line for each change of state elsewhere, nothing when quiet.
  * It owns the progress shown; results go to stdout and are not its own.
@@ -82,6 +85,13 @@ export class Screen {
   warn(text: string): void {
     if (this.#output.isVerbose) this.insist([`${this.style.warn("warning:")} ${shown(text)}`]);
     else this.#warnings += 1;
+  }
+
+  /** Shows a warning that was counted a moment ago, for who reads along. Nothing when it is shown already, or when quiet. */
+  showWarning(text: string): void {
+    if (this.#output.isVerbose || this.#output.isQuiet) return;
+    this.#warnings -= 1;
+    this.insist([this.style.warn(shown(text, LONGEST_WARNING))], 2);
   }
 
   /** Warnings that were counted and not shown. */

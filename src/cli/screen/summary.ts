@@ -1,4 +1,4 @@
-import { formatUsd } from "../../model/money.ts";
+import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
 import { shellWord } from "../shell-word.ts";
@@ -35,11 +35,14 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
   const rows: (readonly [label: string, text: string])[] = [
     ["Project", `${shown(facts.folder)}${report.files.length === 0 ? " (no files)" : ` (${plural(report.files.length, "file")})`}`],
     ...(report.by === "agent" ? [] : [["Tests", testsText(report, facts.style)] as const]),
+    ...deniedRow(report, facts.style),
+    ...commitRow(report),
     ["Cost", costText(report, facts)],
     [
       "Tokens",
       `${counted(report.usage.inputTokens)} in, ${counted(report.usage.outputTokens)} out${report.usage.estimated ? " (some counted from characters)" : ""}`,
     ],
+    ...modelRow(report),
     report.by === "agent" ? ["Time", elapsed(facts.age)] : ["Rounds", `${report.rounds} of ${facts.roundLimit}, in ${elapsed(facts.age)}`],
     ["Run", shown(facts.run)],
     ...forkRow(report),
@@ -51,6 +54,19 @@ export function summaryLines(report: ResultReport, facts: SummaryFacts): readonl
     wrapped(`  ${facts.style.faint(column(label, labels + 1))} ${text}`, facts.width, labels + 4),
   );
   return [...wrapped(headline(report, facts), facts.width), "", ...answerLines(report), ...told, ...closing(report, facts)];
+}
+
+/** Which calls were not allowed: the answer may not say so. */
+function deniedRow({ denied = [] }: ResultReport, style: Style): readonly (readonly [string, string])[] {
+  if (denied.length === 0) return [];
+  const names = [...new Set(denied.map(({ tool }) => shown(tool, 60)))].join(", ");
+  return [["Denied", style.warn(`${plural(denied.length, "call")} not made: ${names}`)]];
+}
+
+function commitRow({ commit }: ResultReport): readonly (readonly [string, string])[] {
+  if (commit === undefined) return [];
+  const made = commit.id === undefined ? "" : `${commit.id.slice(0, 10)} (${plural(commit.files, "file")})`;
+  return [["Commit", [made, shown(commit.note, 300)].filter((part) => part !== "").join("; ")]];
 }
 
 /** What an agent came to, in its own lines. */
@@ -121,6 +137,13 @@ function costText({ cost, isScripted }: ResultReport, { modelId, price }: Summar
   if (cost.worstCase === 0) return `${cost.text}${unknown}`;
   const unsure = cost.worstCase === cost.known ? "all of it" : `${formatUsd(cost.worstCase)} of it`;
   return `${cost.text}${unknown} at most: ${unsure} is for calls that did not end and are counted in full`;
+}
+
+/** What each model cost, where there were several. */
+function modelRow({ byModel, isScripted }: ResultReport): readonly (readonly [string, string])[] {
+  const models = Object.entries(byModel);
+  if (isScripted || models.length < 2) return [];
+  return [["Models", models.map(([id, { cost }]) => `${shown(id, 60)} ${formatCost(cost)}`).join("; ")]];
 }
 
 /** What was taken from another run. */

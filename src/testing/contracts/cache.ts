@@ -1,6 +1,7 @@
-import { type Cache, CacheError } from "../../memory/cache.ts";
+import { CacheError } from "../../kernel/errors.ts";
+import type { Cache, CacheEntry } from "../../memory/cache.ts";
 import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
-import type { ContractKit } from "./contract-kit.ts";
+import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty cache whose entries grow old on the given clock. */
 export type MakeCache = (clock: SimulatedClock) => Cache | Promise<Cache>;
@@ -13,13 +14,16 @@ const START = 1_800_000_000_000;
  *
  * C1 what `set` has resolved is what `get` gives, until it is deleted, replaced, or its time is up. C2 of two writes of one key that
  * overlap, the one asked for later stays. C3 keys and values are any text. C5 closing twice is no error; what comes after it is refused with
- * `CACHE_CLOSED`. How an entry is damaged (C4) is the implementation's own.
+ * `CACHE_CLOSED`. C6, for a cache that has `replace`: of several that expect the same, one writes. How an entry is damaged (C4), and what a cache does
+ * that cannot ask (C7), is the implementation's own.
  */
 export function cacheContract(kit: ContractKit, name: string, make: MakeCache): void {
+  checkContract("cacheContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a cache`, () => {
     keepingChecks(kit, make);
     forgettingChecks(kit, make);
     textChecks(kit, make);
+    replacingChecks(kit, make);
     closingChecks(kit, make);
   });
 }
@@ -120,6 +124,49 @@ function textChecks(kit: ContractKit, make: MakeCache): void {
   });
 }
 
+function replacingChecks(kit: ContractKit, make: MakeCache): void {
+  const { expect } = kit;
+  check(kit, make, "C6 replaces what is as expected, and else tells what is there", async (cache, clock) => {
+    if (cache.replace === undefined) return;
+    expect(await cache.replace("a", "1", { ttl: MINUTE })).toBe(undefined);
+    expect(await cache.get("a")).toEqual(hit("1"));
+    expect(await cache.replace("a", "2", { expected: miss, ttl: MINUTE })).toEqual(hit("1"));
+    expect(await cache.replace("a", "2", { expected: hit("3"), ttl: MINUTE })).toEqual(hit("1"));
+    expect(await cache.replace("a", "2", { expected: hit("1"), ttl: 2 * MINUTE })).toBe(undefined);
+    await clock.advance(2 * MINUTE - 1);
+    expect(await cache.get("a")).toEqual(hit("2"));
+    await clock.advance(1);
+    expect(await cache.replace("a", "3", { expected: hit("2"), ttl: MINUTE })).toEqual(miss);
+    expect(await cache.replace("a", "3", { ttl: MINUTE })).toBe(undefined);
+    await cache.delete("a");
+    expect(await cache.replace("a", "4", { expected: hit("3"), ttl: MINUTE })).toEqual(miss);
+    expect(await cache.replace("a", "4", { expected: miss, ttl: MINUTE })).toBe(undefined);
+    expect(await codeOf(cache.replace("a", "5", { expected: hit("4"), ttl: 0 }))).toBe("TTL_INVALID");
+    expect(await cache.get("a")).toEqual(hit("4"));
+  });
+
+  check(kit, make, "C6 of several at once that expect the same one writes, and whoever tries again loses nothing", async (cache) => {
+    if (cache.replace === undefined) return;
+    const outcomes = await Promise.all(Array.from({ length: 8 }, async (_, n) => cache.replace?.("one", `value ${n}`, { ttl: MINUTE })));
+    expect(outcomes.filter((outcome) => outcome === undefined).length).toBe(1);
+    await Promise.all(Array.from({ length: 6 }, (_, n) => appended(cache, `${n} `)));
+    const entry = await cache.get("list");
+    const parts = entry.kind === "hit" ? entry.value.trim().split(" ") : [];
+    expect(parts.toSorted()).toEqual(["0", "1", "2", "3", "4", "5"]);
+  });
+}
+
+/** Adds to what is there, and tries again for as long as others were faster. */
+async function appended(cache: Cache, text: string): Promise<void> {
+  let seen: CacheEntry | undefined = { kind: "miss" };
+  for (;;) {
+    const before: string = seen.kind === "hit" ? seen.value : "";
+    const now: CacheEntry | undefined = await cache.replace?.("list", `${before}${text}`, { expected: seen, ttl: MINUTE });
+    if (now === undefined) return;
+    seen = now;
+  }
+}
+
 function closingChecks(kit: ContractKit, make: MakeCache): void {
   const { expect } = kit;
   check(kit, make, "C5 closing twice is no error, and then nothing is answered", async (cache) => {
@@ -130,7 +177,7 @@ function closingChecks(kit: ContractKit, make: MakeCache): void {
   });
 }
 
-const miss = { kind: "miss" };
+const miss = { kind: "miss" } as const;
 
 function hit(value: string): { readonly kind: "hit"; readonly value: string } {
   return { kind: "hit", value };

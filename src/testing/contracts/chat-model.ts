@@ -2,7 +2,7 @@ import { ModelError } from "../../kernel/errors.ts";
 import { canonicalJson, deepFreeze } from "../../kernel/json.ts";
 import type { ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../model/chat-model.ts";
 import { ReplyBuilder } from "../../model/reply.ts";
-import type { ContractKit } from "./contract-kit.ts";
+import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** What the model under test is made to answer. */
 export type ContractReply =
@@ -49,6 +49,7 @@ const toolQuestion: ChatRequest = deepFreeze({
  * keep apart. C9 an answer is plain JSON.
  */
 export function chatModelContract(kit: ContractKit, name: string, make: MakeModel): void {
+  checkContract("chatModelContract", kit, name, make);
   const { describe, it, expect } = kit;
   const check = (title: string, replies: readonly ContractReply[], body: (model: ChatModel) => Promise<void>): void =>
     it(title, async () => {

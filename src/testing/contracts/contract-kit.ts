@@ -1,3 +1,5 @@
+import { aFunction, aText, having, object, takes } from "../../kernel/argument.ts";
+
 /** What a contract needs of a test runner; vitest's and jest's own functions fit. The package depends on neither. */
 export interface ContractKit {
   describe(name: string, body: () => void): void;
@@ -9,4 +11,19 @@ export interface ContractKit {
 export interface ContractExpectation {
   toBe(expected: unknown): void;
   toEqual(expected: unknown): void;
+}
+
+const testKit = having("a test runner", "describe", "it", "expect");
+
+/** @throws UsageError `ARGUMENT_INVALID` for what no contract can be checked with */
+export function checkContract(door: string, kit: unknown, name: unknown, make: unknown): void {
+  takes(door, "kit", kit, testKit);
+  takes(door, "name", name, aText);
+  takes(door, "make", make, aFunction);
+}
+
+/** The same for a contract that is told as an object. @throws UsageError `ARGUMENT_INVALID` */
+export function checkToldContract(door: string, kit: unknown, contract: unknown): void {
+  takes(door, "kit", kit, testKit);
+  takes(door, "contract", contract, object("an object with a name and a way to make what is checked", { name: aText }));
 }

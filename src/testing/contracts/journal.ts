@@ -1,7 +1,7 @@
 import { JournalError } from "../../kernel/errors.ts";
 import { EVENT_VERSION, type RunEvent } from "../../run/event.ts";
 import type { Journal } from "../../run/journal.ts";
-import type { ContractKit } from "./contract-kit.ts";
+import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty journal. */
 export type MakeJournal = () => Journal | Promise<Journal>;
@@ -16,6 +16,7 @@ export type MakeJournal = () => Journal | Promise<Journal>;
  * no error.
  */
 export function journalContract(kit: ContractKit, name: string, make: MakeJournal): void {
+  checkContract("journalContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a journal`, () => {
     owningChecks(kit, make);
     releasingChecks(kit, make);

@@ -1,12 +1,13 @@
 import type { MessageStore, MessageToStore, StoredMessage, StoredVector } from "../../memory/message-store.ts";
 import { createMessage } from "../../message/message.ts";
-import type { ContractKit } from "./contract-kit.ts";
+import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
 /** What every {@link MessageStore} must do, wherever it keeps its messages: V1 to V8 of the port. */
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
+  checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {
     messageChecks(kit, make);
     vectorChecks(kit, make);

@@ -1,7 +1,7 @@
 import { MemoryError } from "../../kernel/errors.ts";
 import { randomStream } from "../../kernel/random.ts";
 import type { VectorIndex } from "../../memory/vector-index.ts";
-import type { ContractKit } from "./contract-kit.ts";
+import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty index. */
 export type MakeIndex = () => VectorIndex | Promise<VectorIndex>;
@@ -14,6 +14,7 @@ export type MakeIndex = () => VectorIndex | Promise<VectorIndex>;
  * vectors, numbers that are none and other dimensions are refused and change nothing. W6 after `clear` other dimensions are welcome.
  */
 export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIndex): void {
+  checkContract("vectorIndexContract", kit, name, make);
   const { describe, it, expect } = kit;
   const v = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
   const keys = async (index: VectorIndex, query: Float32Array, k: number): Promise<number[]> =>

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { TroupeError } from "../../kernel/errors.ts";
 import type { CommitRequest, Workspace, WorkspaceLimits } from "../../workspace/workspace.ts";
-import type { ContractKit } from "./contract-kit.ts";
+import { checkToldContract, type ContractKit } from "./contract-kit.ts";
 
 /** What the suite needs of an implementation. */
 export interface WorkspaceContract {
@@ -49,6 +49,7 @@ const forbiddenPaths: readonly string[] = [
 
 /** The behaviour every {@link Workspace} has, as tests. */
 export function workspaceContract(kit: ContractKit, contract: WorkspaceContract): void {
+  checkToldContract("workspaceContract", kit, contract);
   kit.describe(`${contract.name} keeps the contract of a workspace`, () => {
     fileBehaviour(kit, contract);
     listBehaviour(kit, contract);
@@ -72,6 +73,15 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     const workspace = await make();
     expect((await workspace.write("./src//./app.js", "1")).path).toEqual("src/app.js");
     expect(await workspace.read("src/app.js")).toEqual("1");
+  });
+
+  it("gives the bytes of a file within the bound that is named, and follows the same rules of paths", async () => {
+    const workspace = await make();
+    await workspace.write("a.txt", "ä");
+    expect([...((await workspace.readBytes("a.txt", 2)) ?? [])]).toEqual([0xc3, 0xa4]);
+    expect(await workspace.readBytes("missing.txt", 2)).toEqual(undefined);
+    expect(await codeOf(() => workspace.readBytes("a.txt", 1))).toEqual("WORKSPACE_LIMIT");
+    expect(await codeOf(() => workspace.readBytes("../a.txt", 1))).toEqual("WORKSPACE_PATH");
   });
 
   it("knows an empty file from a missing one", async () => {

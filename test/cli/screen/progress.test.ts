@@ -10,7 +10,7 @@ import {
   topicOf,
 } from "../../../src/cli/screen/progress.ts";
 import type { ActEnded, Observed, RunEventBody, RunNotice } from "../../../src/run/event.ts";
-import { answered, asks, does, fails, middleOfARun, recorded, says, started, word } from "../recorded-run.ts";
+import { answered, asks, does, fails, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
 
 function after(observed: readonly Observed[]): Progress {
   return observed.reduce(progressAfter, noProgress);
@@ -86,17 +86,26 @@ describe("progressAfter", () => {
     expect(progress.roles[1]?.work?.step).toMatchObject({ topic: "two" });
   });
 
+  it("counts the text of the question it shows alone, and none that was taken back", () => {
+    const both = [alexWorks, asks("Alex", "one", { key: "1" }), asks("Alex", "two", { key: "2" })] as const;
+    const told = afterBodies(
+      ...both,
+      tells("Alex", "xxx", { key: "1" }),
+      tells("Alex", "yy", { key: "2" }),
+      tells("Alex", "z", { key: "1" }),
+    );
+    expect(told.roles[1]?.work?.step).toMatchObject({ topic: "two", streamed: 2 });
+    const taken = afterBodies(...both, tells("Alex", "yy", { key: "2" }), takesBack("Alex", { key: "1" }), takesBack("Alex", { key: "2" }));
+    expect(taken.roles[1]?.work?.step).toMatchObject({ streamed: 0 });
+  });
+
   it("leaves a role at work whose last activation is told late", () => {
     const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, alexWorks, says("Alex", word("WriteCode")));
     expect(progress.roles[1]).toMatchObject({ work: {}, last: { text: "WriteCode" } });
   });
 
   it("never shows a role at work for a step that is told after it went to rest", () => {
-    const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, asks("Alex", "X"), {
-      type: "model.delta",
-      role: "Alex",
-      text: "x",
-    });
+    const progress = afterBodies(alexWorks, { type: "role.idle", role: "Alex" }, asks("Alex", "X"), tells("Alex", "x"));
     expect(progress.roles[1]?.work).toBeUndefined();
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { MicroUsd } from "../../../src/model/money.ts";
 import type { ResultReport } from "../../../src/cli/report.ts";
 import { styleFor } from "../../../src/cli/screen/style.ts";
 import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary.ts";
@@ -15,6 +16,8 @@ const report: ResultReport = {
   tests: { tests: "passed", total: 12, passed: 12, failed: 0 },
   usage: { inputTokens: 12_345, outputTokens: 6_789, cachedTokens: 0, estimated: false },
   cost: { known: 12_300, unpriced: 0, worstCase: 0, uncertain: 0, text: "$0.0123" },
+  byRole: {},
+  byModel: {},
   isScripted: false,
   deadLetters: 0,
   store: "/home/me/.troupe/runs.db",
@@ -183,5 +186,15 @@ describe("summaryLines", () => {
     expect(row("Tokens", { usage: { ...report.usage, estimated: true } })).toBe(
       "Tokens   12,345 in, 6,789 out (some counted from characters)",
     );
+  });
+
+  it("tells what each model cost, where there were several", () => {
+    const usage = report.usage;
+    const small = { usage, cost: { known: 300 as MicroUsd, unpriced: 0 } };
+    const local = { usage, cost: { known: 0 as MicroUsd, unpriced: 2 } };
+    expect(row("Models", { byModel: { "gpt-5-mini": small, "qwen\u001b[2J": local } })).toBe(
+      "Models   gpt-5-mini $0.0003; qwen\\u{1b}[2J $?",
+    );
+    expect(row("Models", { byModel: { "gpt-5-mini": small } })).toBeUndefined();
   });
 });

@@ -12,9 +12,10 @@ const kit = { describe, it, expect };
 cacheContract(kit, "memoryCache", (clock) => memoryCache({ clock }));
 cacheContract(kit, "fileCache", (clock) => fileCache({ dir: scratchFolder(), clock }));
 cacheContract(kit, "a guarded cache", (clock) => guardedCache({ remote: fakeRemote(clock), local: memoryCache({ clock }), clock }));
-cacheContract(kit, "a guarded cache whose remote is down", (clock) => {
+// One whose remote is down cannot say "miss" of what it never had: see guarded-cache.test.ts.
+cacheContract(kit, "a guarded cache whose remote takes no writes", (clock) => {
   const remote = fakeRemote(clock);
-  remote.state = "unreachable";
+  remote.state = "full";
   return guardedCache({ remote, local: fileCache({ dir: scratchFolder(), clock }), clock });
 });
 
@@ -45,6 +46,15 @@ describe("cacheContract", () => {
     ["C1 that forgets nothing", spoiled((cache) => ({ set: (key, value) => cache.set(key, value, 1e9) }))],
     ["C1 that deletes nothing", spoiled(() => ({ delete: async () => undefined }))],
     ["C3 that folds case", spoiled((cache) => ({ set: (key, value, ttl) => cache.set(key.toLowerCase(), value, ttl) }))],
+    [
+      "C6 that compares nothing",
+      spoiled((cache) => ({
+        replace: async (key, value, { ttl }) => {
+          await cache.set(key, value, ttl);
+          return undefined;
+        },
+      })),
+    ],
     ["C5 that never closes", spoiled(() => ({ close: async () => undefined }))],
   ])("finds a cache wanting: %s", async (title, make) => {
     expect(await broken(make)).toContain(title.slice(0, 2));

@@ -1,0 +1,40 @@
+// Many runs, one account: what teams, runs and agents spend together is bounded by pools of money, and their calls share limits.
+import { defineRole, Team, usd } from "troupe";
+import { budgetPool, modelLimits } from "troupe/limits";
+import { scriptedModel } from "troupe/testing";
+
+const model = scriptedModel(() => ({ content: "A line.", usage: { inputTokens: 100, outputTokens: 5_000 } }), {
+  price: { input: 0, output: 1 },
+  maxOutputTokens: 10_000,
+});
+const poet = defineRole({ name: "Poe", react: async (rc) => rc.message(await rc.ask("Write a line.")) });
+
+// #region shared
+const account = budgetPool(usd(0.05), { name: "account" });
+const limits = modelLimits({ concurrency: 2, requestsPerMinute: 500 });
+
+const poets = new Team({ roles: [poet], model, budget: budgetPool(usd(0.03), { parent: account }), limits });
+const others = new Team({ roles: [poet], model, budget: account, limits });
+
+const runs = Array.from({ length: 10 }, (_, n) => poets.run(`line ${n}`, { budget: usd(0.01) }));
+const ended = await Promise.all(runs.map(({ result }) => result));
+const paid = ended.filter(({ status }) => status === "finished").length;
+console.log(`${paid} of ${ended.length} runs had the money; ${account.spent} of ${account.amount} micro-dollars are spent`);
+// #endregion
+
+// #region inner
+const editor = defineRole({
+  name: "Eda",
+  react: async (rc) => {
+    const line = await rc.step("have a line written", {}, async ({ budget, signal, key }) => {
+      const written = await others.run("a line", { id: key, budget, signal }).result;
+      return written.output?.content ?? written.status;
+    });
+    return rc.message(`Printed: ${line}`);
+  },
+});
+
+const press = new Team({ roles: [editor], budget: usd(0.02) });
+const printed = await press.run("print a line").result;
+console.log(`${printed.output?.content} It cost ${printed.cost.known} micro-dollars.`);
+// #endregion

@@ -1,0 +1,36 @@
+// Roles get what they need from outside: here a price list, which stands for a database. The action says which state of its role it needs, and
+// what it looked up is a step, so that the run can be resumed and replayed without the list.
+import { defineAction, defineRole, Team } from "troupe";
+import { z } from "zod";
+
+// #region deps
+interface PriceList {
+  priceOf(article: string): Promise<number>;
+}
+
+declare module "troupe" {
+  interface Deps {
+    readonly prices: PriceList;
+  }
+}
+// #endregion
+
+// #region action
+const Till = z.object({ sold: z.number().default(0) });
+
+const Sell = defineAction({
+  name: "Sell",
+  state: Till,
+  run: async (ctx) => {
+    const price = await ctx.step("look up a price", { article: ctx.text }, () => ctx.deps.prices.priceOf(ctx.text));
+    ctx.state.sold += price;
+    return `${ctx.text}: ${price}, sold for ${ctx.state.sold} today`;
+  },
+});
+
+const cashier = defineRole({ name: "Cas", state: Till, actions: [Sell] });
+const prices: PriceList = { priceOf: (article) => Promise.resolve(article.length) };
+const shop = new Team({ roles: [cashier], deps: { prices } });
+// #endregion
+
+console.log((await shop.run("apple").result).output?.content); // apple: 5, sold for 5 today

@@ -1,0 +1,88 @@
+import { ControlError } from "../kernel/errors.ts";
+import type { AttemptOutcome } from "../kernel/step.ts";
+import type { CallMeter } from "../model/call-meter.ts";
+import type { Usage } from "../model/chat-model.ts";
+import type { Cost, MicroUsd } from "../model/money.ts";
+import { type Spendings, SpendingTable } from "../model/spending.ts";
+import { addUsage } from "../model/usage.ts";
+
+/** A run of an agent has used as many tokens as it may. It can go on with another run. */
+export class TokenLimitError extends ControlError {
+  constructor(used: number, limit: number) {
+    super("TOKEN_LIMIT", `Stopped: ${used} tokens are used, of at most ${limit}. Run it again to go on, or raise tokenLimit.`, {
+      data: { used, limit },
+    });
+  }
+}
+
+/** A call that is being made. */
+export interface CallTally extends CallMeter {
+  /** The answer came. One from a record was made and paid before: then only its tokens are counted. */
+  answered(usage: Usage | undefined): void;
+}
+
+/**
+ * What one run of an agent has used and spent, tries that were rejected included. It owns the sums and which tries are open.
+ *
+ * RunTally.T1 every try counts once: by what settled it, and while it is open at its hold, or as unpriced (`cost`). RunTally.T2 no call begins
+ * when the limit of tokens is reached (`begin`); one that is under way may pass it.
+ */
+export class RunTally {
+  readonly #tokenLimit: number;
+  readonly #byModel = new SpendingTable();
+  readonly #open = new Map<CallTally, AttemptOutcome>();
+  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  #known = 0;
+  #unpriced = 0;
+
+  /** @param tokenLimit of requests and replies together */
+  constructor(tokenLimit: number = Infinity) {
+    this.#tokenLimit = tokenLimit;
+  }
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  get byModel(): Spendings {
+    return this.#byModel.record();
+  }
+
+  /** With what calls that were cut off may have cost. */
+  get cost(): Cost {
+    const open = [...this.#open.values()];
+    return {
+      known: open.reduce((sum, { cost = 0 }) => sum + cost, this.#known) as MicroUsd,
+      unpriced: this.#unpriced + open.filter(({ cost }) => cost === undefined).length,
+    };
+  }
+
+  /** A call begins. @throws TokenLimitError */
+  begin(model: string): CallTally {
+    const used = this.#usage.inputTokens + this.#usage.outputTokens;
+    if (used >= this.#tokenLimit) throw new TokenLimitError(used, this.#tokenLimit);
+    let isMade = false;
+    const tally: CallTally = {
+      opened: (hold, isUnpriced) => {
+        isMade = true;
+        this.#open.set(tally, { cost: isUnpriced ? undefined : hold, basis: "hold" });
+      },
+      settled: (outcome) => {
+        this.#open.delete(tally);
+        this.#add(model, outcome);
+      },
+      answered: (usage) => {
+        if (!isMade && usage !== undefined) this.#add(model, { cost: 0, basis: "none", usage: { ...usage } });
+      },
+    };
+    return tally;
+  }
+
+  #add(model: string, { cost, basis, usage: told }: AttemptOutcome): void {
+    const usage = told as Usage | undefined;
+    this.#usage = addUsage(this.#usage, usage);
+    this.#known += cost ?? 0;
+    if (cost === undefined && basis !== "none") this.#unpriced += 1;
+    this.#byModel.add(model, { cost: cost as MicroUsd | undefined, basis, ...(usage === undefined ? {} : { usage }) });
+  }
+}

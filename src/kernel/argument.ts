@@ -1,0 +1,97 @@
+import { UsageError } from "./errors.ts";
+import { valueText } from "./value-text.ts";
+
+/*
+ * What public functions are given, checked where they are entered: programs in plain JavaScript have no compiler that does. A check looks at
+ * the outside of a value, as far as its function relies on it. It never throws what the value throws when it is looked at.
+ */
+
+/** What an argument must be. */
+export interface Shape {
+  /** "a text", to stand after "Expected it to be". */
+  readonly says: string;
+  /** May throw: then it does not fit. */
+  readonly fits: (value: unknown) => boolean;
+}
+
+/**
+ * Refuses an argument that is not what its function needs.
+ *
+ * @param door the function, as its caller writes it: `importRun`, `new Net`
+ * @throws UsageError `ARGUMENT_INVALID`
+ */
+export function takes(door: string, name: string, value: unknown, shape: Shape): void {
+  if (fits(value, shape)) return;
+  throw new UsageError("ARGUMENT_INVALID", `Expected ${name} of ${door} to be ${shape.says}, got ${valueText(value)}.`);
+}
+
+/** Whether a value has a shape, whatever it does when it is looked at. */
+function fits(value: unknown, shape: Shape): boolean {
+  try {
+    return shape.fits(value);
+  } catch {
+    return false;
+  }
+}
+
+/** Shapes without parts. */
+export const aText: Shape = { says: "a text", fits: (value) => typeof value === "string" };
+export const aNumber: Shape = { says: "a number", fits: (value) => typeof value === "number" };
+export const aFunction: Shape = { says: "a function", fits: (value) => typeof value === "function" };
+
+/** An object whose members can be read, some of which have shapes. */
+export function object(says: string, members: { readonly [name: string]: Shape } = {}): Shape {
+  return {
+    says,
+    fits(value) {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+      const given = value as { readonly [name: string]: unknown };
+      // Read once here, so that a member that throws does so here.
+      for (const name of Object.keys(given)) void given[name];
+      return Object.entries(members).every(([name, shape]) => shape.fits(given[name]));
+    },
+  };
+}
+
+/** Any value that can be looked at: what it must be is said where it is read. */
+export const readable: Shape = {
+  says: "a value that can be read",
+  fits(value) {
+    if (typeof value !== "object" || value === null) return true;
+    for (const name of Object.keys(value)) void (value as { readonly [name: string]: unknown })[name];
+    return true;
+  },
+};
+
+/** Anything that has these methods: of a class of this package, or made by a user. */
+export function having(says: string, ...methods: readonly string[]): Shape {
+  return {
+    says: `${says}, which has ${methods.join(", ")}`,
+    fits: (value) =>
+      ((typeof value === "object" && value !== null) || typeof value === "function") &&
+      methods.every((name) => typeof (value as { readonly [name: string]: unknown })[name] === "function"),
+  };
+}
+
+/** A list, each item of one shape. */
+export function listOf(item: Shape, says: string = `a list, each item ${item.says}`): Shape {
+  return { says, fits: (value) => Array.isArray(value) && Array.from(value as readonly unknown[]).every((one) => item.fits(one)) };
+}
+
+/** Anything that can be gone through; what is in it is seen when that is done. */
+export function iterable(says: string): Shape {
+  return {
+    says: `${says}: a list, or anything else that can be iterated`,
+    fits: (value) => typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value),
+  };
+}
+
+/** The same, or nothing. */
+export function orNothing(shape: Shape): Shape {
+  return { says: `${shape.says}, or nothing`, fits: (value) => value === undefined || shape.fits(value) };
+}
+
+/** The same, or the other. */
+export function either(one: Shape, other: Shape): Shape {
+  return { says: `${one.says}, or ${other.says}`, fits: (value) => fits(value, one) || fits(value, other) };
+}

@@ -1,0 +1,89 @@
+import { aText, takes } from "./argument.ts";
+import { UsageError } from "./errors.ts";
+import { nearestWord } from "./nearest-word.ts";
+import { valueText } from "./value-text.ts";
+
+/**
+ * The names of all members of a type of options. A record and not a list, because the compiler refuses one that lacks a member or has one too
+ * many: so it cannot differ from its type.
+ */
+export type Known<T> = { readonly [Name in keyof Required<T>]: true };
+
+/** Letters of the shortest known name that is told where the name that came contains it. */
+const SHORTEST_PART = 4;
+/** Most letters of an unknown name that an error shows. */
+const SHOWN = 60;
+
+/**
+ * Refuses options of which one has a name that is not known: nobody would look at it, and its caller would not learn that. Members that are
+ * undefined say nothing and are passed by.
+ *
+ * @param what takes the options, as its caller writes it: `new Team`
+ * @param known the names of all options; a constant of type `Known<Options>` is complete, or does not compile
+ * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for what is no object; `ARGUMENT_INVALID` where `what` is no text
+ */
+export function checkKnownOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
+  if (given === undefined) return;
+  takes("checkKnownOptions", "what", what, aText);
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new UsageError(
+      "OPTION_INVALID",
+      `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.`,
+    );
+  }
+  const strange = readable(what, given, known);
+  if (strange !== undefined) throw unknown(what, strange, known);
+}
+
+/**
+ * The same where there is no default for all of them together.
+ *
+ * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for what is no object, and for nothing
+ */
+export function checkGivenOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
+  checkKnownOptions(what, given, known);
+  if (given !== undefined) return;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected the options of ${what} as an object, got nothing. Known: ${Object.keys(known).join(", ")}.`,
+  );
+}
+
+/** The first name that is not known. @throws UsageError `OPTION_INVALID` for an object that throws when it is looked at */
+function readable(what: string, given: object, known: { readonly [name: string]: true }): string | undefined {
+  try {
+    // Messages come by here: no list of names is made, and only what is not known is looked at twice.
+    for (const name in given) if (known[name] !== true && isGiven(given, name)) return name;
+    return undefined;
+  } catch (cause) {
+    throw new UsageError("OPTION_INVALID", `Expected the options of ${what} as an object that can be read, got one that throws.`, {
+      cause,
+    });
+  }
+}
+
+function isGiven(given: object, name: string): boolean {
+  return Object.hasOwn(given, name) && (given as { readonly [name: string]: unknown })[name] !== undefined;
+}
+
+function unknown(what: string, name: string, known: object): UsageError {
+  const names = Object.keys(known);
+  const meant = nearestWord(name, names) ?? containedIn(name, names);
+  const advice = meant === undefined ? "Leave it out." : `Did you mean ${meant}?`;
+  const came = JSON.stringify(name.length <= SHOWN ? name : `${name.slice(0, SHOWN)}...`);
+  return new UsageError(
+    "OPTION_UNKNOWN",
+    `Expected ${names.length === 0 ? "no options" : "only known options"} of ${what}, got ${came}. ${advice} Known: ${names.join(", ")}.`,
+    { data: { option: name, known: names, ...(meant === undefined ? {} : { meant }) } },
+  );
+}
+
+/** A known name that the given one contains, in any case of letters, or that contains it: the longest. */
+function containedIn(name: string, names: readonly string[]): string | undefined {
+  const given = name.toLowerCase();
+  const parts = names.filter((each) => {
+    const word = each.toLowerCase();
+    return (word.length >= SHORTEST_PART && given.includes(word)) || (given.length >= SHORTEST_PART && word.includes(given));
+  });
+  return parts.toSorted((a, b) => b.length - a.length)[0];
+}

@@ -1,0 +1,79 @@
+/*
+ * The form in which MetaGPT writes a message, told in this package's own. Pure; no class is looked up and no type text is evaluated.
+ *
+ * MetaGPT writes `cause_by` and addresses as paths of Python classes (`metagpt.actions.write_prd.WritePRD`): the class is the name here.
+ * A payload stands beside the class it was made of: `{ "class", "mapping" | "module", "value" }`. The value is the payload.
+ */
+
+import { NotJsonError } from "../kernel/errors.ts";
+import { canonicalJson } from "../kernel/json.ts";
+
+/** A value in the own form, or the field that is there in both forms and differs. */
+export type OwnForm = { readonly wire: unknown } | { readonly field: string; readonly fault: string };
+
+interface Field {
+  readonly theirs: string;
+  readonly own: string;
+  readonly read: (value: unknown) => unknown;
+}
+
+const FIELDS: readonly Field[] = [
+  { theirs: "cause_by", own: "causeBy", read: nameOfPath },
+  { theirs: "sent_from", own: "sentFrom", read: nameOfPath },
+  { theirs: "send_to", own: "sendTo", read: namesOf },
+  { theirs: "instruct_content", own: "instructContent", read: payloadOf },
+];
+
+/** Reads the fields that MetaGPT names its own way. What has none of them is given back as it is. */
+export function ownForm(wire: unknown): OwnForm {
+  if (!isRecord(wire) || !FIELDS.some(({ theirs }) => Object.hasOwn(wire, theirs))) return { wire };
+  const own: Record<string, unknown> = { ...wire };
+  for (const { theirs, own: name, read } of FIELDS) {
+    if (isAbsent(wire[theirs])) continue;
+    const value = read(wire[theirs]);
+    if (!isAbsent(wire[name]) && !isSame(wire[name], value)) {
+      return { field: theirs, fault: `says something else than ${name}: keep one of the two` };
+    }
+    own[name] = value;
+  }
+  return { wire: own };
+}
+
+/** `module.of.Class` is `Class`; any other text is the name. */
+function nameOfPath(value: unknown): unknown {
+  return typeof value === "string" ? (/^(?:[a-z_]\w*\.)+([A-Z]\w*)$/.exec(value)?.[1] ?? value) : value;
+}
+
+/** A single address is a list of one. */
+function namesOf(value: unknown): unknown {
+  if (typeof value === "string") return value === "" ? [] : [nameOfPath(value)];
+  return Array.isArray(value) ? value.map(nameOfPath) : value;
+}
+
+function payloadOf(value: unknown): unknown {
+  const isTyped = isRecord(value) && typeof value["class"] === "string" && Object.hasOwn(value, "value");
+  return isTyped && (Object.hasOwn(value, "mapping") || Object.hasOwn(value, "module")) ? value["value"] : value;
+}
+
+/** MetaGPT writes null for what is left out. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** Whether two values say the same. MetaGPT's addresses are a set and come in any order. What is no JSON is equal to nothing. */
+function isSame(a: unknown, b: unknown): boolean {
+  try {
+    return canonicalJson(inOrder(a)) === canonicalJson(inOrder(b));
+  } catch (error) {
+    if (error instanceof NotJsonError) return false;
+    throw error;
+  }
+}
+
+function inOrder(value: unknown): unknown {
+  return Array.isArray(value) && value.every((item) => typeof item === "string") ? value.toSorted() : value;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

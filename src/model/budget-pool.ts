@@ -1,0 +1,239 @@
+import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../kernel/budget.ts";
+import { BudgetError, UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import type { Ending } from "../kernel/lifetime.ts";
+import { interruptionBy } from "../kernel/abort.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { MicroUsd } from "./money.ts";
+
+/** Options of {@link budgetPool}. */
+export interface BudgetPoolOptions {
+  /** The pool this one is part of: what is taken here is taken there too. Default: none. */
+  readonly parent?: BudgetPool;
+  /** Shown in errors. Default "shared budget". */
+  readonly name?: string;
+}
+
+const poolOptions: Known<BudgetPoolOptions> = { parent: true, name: true };
+
+/** A pool of this process, with what is in it. */
+export interface LocalBudgetPool extends BudgetPool {
+  /** Micro-dollars in all. */
+  readonly amount: MicroUsd;
+  /** Micro-dollars of everything settled. */
+  readonly spent: MicroUsd;
+  /** Micro-dollars reserved by calls in flight. */
+  readonly held: MicroUsd;
+  /** Sets the amount in micro-dollars. Those who wait are let in if they fit now. @throws UsageError `OPTION_INVALID` */
+  invest(amount: number): void;
+}
+
+/**
+ * A budget that runs, teams and agents of this process share: give the same pool to each as `budget`.
+ *
+ * @param amount micro-dollars: see `usd`
+ * @throws UsageError `OPTION_INVALID` for an amount that is no whole number of 0 or more, or a parent that is no pool
+ */
+export function budgetPool(amount: MicroUsd, options: BudgetPoolOptions = {}): LocalBudgetPool {
+  checkKnownOptions("budgetPool", options, poolOptions);
+  return new LocalPool(amount, options);
+}
+
+/** Whether a budget is a pool and not an amount. */
+export function isBudgetPool(budget: unknown): budget is BudgetPool {
+  return typeof budget === "object" && budget !== null && "open" in budget && typeof budget.open === "function";
+}
+
+/**
+ * Refuses what is no budget.
+ *
+ * @throws UsageError with that code, unless the value is an amount of micro-dollars, a pool of them, or left out
+ */
+export function checkBudget(budget: unknown, code: "OPTION_INVALID" | "AGENT_INVALID"): void {
+  if (budget === undefined || isBudgetPool(budget) || (Number.isSafeInteger(budget) && Number(budget) >= 0)) return;
+  const todo =
+    typeof budget === "number" && budget > 0 ? `For $${budget} write usd(${budget}).` : "Write usd(3), or leave it out for no bound.";
+  throw new UsageError(code, `Expected budget to be a whole number of micro-dollars or a pool of them, got ${valueText(budget)}. ${todo}`);
+}
+
+interface Waiter {
+  readonly account: LocalAccount;
+  readonly amount: number;
+  readonly ending: Ending;
+  readonly resolve: (hold: BudgetHold) => void;
+  readonly reject: (error: Error) => void;
+}
+
+let made = 0;
+
+/**
+ * A pool that is kept in memory. It owns its amount, what was spent of it, what is held, and the line of those that wait.
+ *
+ * LocalPool.P1 spent + held never passes the amount by a reservation: a hold is taken in the turn in which it was found to fit (`#take`).
+ * LocalPool.P2 one that does not fit waits while all of it would fit if the open holds cost nothing, and is refused otherwise (`#admit`): so
+ * nobody waits where nothing is open. LocalPool.P3 held is the sum of open holds, of which every one is settled once or closed with its
+ * account. LocalPool.P4 an account is charged up to what its record tells, never twice (`open`). Who is done is forgotten, so that the
+ * pool holds no more accounts than there are spenders that may come back. The line is bounded by the calls that spenders have in flight.
+ */
+class LocalPool implements LocalBudgetPool {
+  readonly id: string;
+  readonly parent: BudgetPool | undefined;
+  readonly rank: number;
+  readonly #name: string;
+  /** Micro-dollars spent by account. */
+  readonly #spentBy = new Map<string, number>();
+  #amount: number;
+  #spent = 0;
+  #held = 0;
+  #line: Waiter[] = [];
+
+  constructor(amount: number, options: BudgetPoolOptions) {
+    const { parent, name = "shared budget" } = options;
+    this.#amount = wholeAmount(amount);
+    if (parent !== undefined && !isBudgetPool(parent)) throw noPool(parent);
+    made += 1;
+    this.id = `local ${String(made).padStart(12, "0")}`;
+    this.parent = parent;
+    this.rank = parent === undefined ? 0 : parent.rank + 1;
+    this.#name = name;
+  }
+
+  get amount(): MicroUsd {
+    return this.#amount as MicroUsd;
+  }
+  get spent(): MicroUsd {
+    return this.#spent as MicroUsd;
+  }
+  get held(): MicroUsd {
+    return this.#held as MicroUsd;
+  }
+
+  invest(amount: number): void {
+    this.#amount = wholeAmount(amount);
+    this.#admit();
+  }
+
+  open(account: string, { spent }: AccountOptions): Promise<BudgetAccount> {
+    const known = this.#spentBy.get(account) ?? 0;
+    if (spent > known) this.add(account, spent - known);
+    return Promise.resolve(new LocalAccount(this, account));
+  }
+
+  /** Counts what an account spent. */
+  add(account: string, cost: number): void {
+    this.#spent += cost;
+    this.#spentBy.set(account, (this.#spentBy.get(account) ?? 0) + cost);
+    this.#admit();
+  }
+
+  forget(account: string): void {
+    this.#spentBy.delete(account);
+  }
+
+  reserve(account: LocalAccount, amount: number, ending: Ending): Promise<BudgetHold> {
+    if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
+    if (this.#line.length === 0 && this.#fits(amount)) return Promise.resolve(this.#take(account, amount));
+    return new Promise((resolve, reject) => {
+      const letGo = ending.onEnd((reason) => {
+        this.#line = this.#line.filter((other) => other !== waiter);
+        reject(interruptionBy(reason));
+      });
+      const waiter: Waiter = {
+        ...{ account, amount, ending },
+        resolve: (hold) => {
+          letGo();
+          resolve(hold);
+        },
+        reject: (error) => {
+          letGo();
+          reject(error);
+        },
+      };
+      this.#line.push(waiter);
+      this.#admit();
+    });
+  }
+
+  settle(account: string, hold: number, cost: number): void {
+    this.#held -= hold;
+    this.add(account, cost);
+  }
+
+  #fits(amount: number): boolean {
+    return this.#spent + this.#held + amount <= this.#amount;
+  }
+
+  #take(account: LocalAccount, amount: number): BudgetHold {
+    this.#held += amount;
+    return account.hold(amount);
+  }
+
+  /** Lets in, in their order, those who fit now, and refuses those who never will. */
+  #admit(): void {
+    if (this.#line.length === 0) return;
+    const waiting = this.#line;
+    this.#line = [];
+    for (const waiter of waiting) {
+      const { account, amount, ending } = waiter;
+      if (ending.ended !== undefined) waiter.reject(interruptionBy(ending.ended.reason));
+      else if (this.#fits(amount)) waiter.resolve(this.#take(account, amount));
+      else if (this.#spent + amount > this.#amount) waiter.reject(this.#refusal(amount));
+      else this.#line.push(waiter);
+    }
+  }
+
+  #refusal(needed: number): BudgetError {
+    return new BudgetError({ needed, left: Math.max(0, this.#amount - this.#spent), budget: this.#amount, of: this.#name });
+  }
+}
+
+/** One spender's account with a pool of this process. It owns which of its holds are open. */
+class LocalAccount implements BudgetAccount {
+  readonly #pool: LocalPool;
+  readonly #name: string;
+  readonly #open = new Map<BudgetHold, number>();
+
+  constructor(pool: LocalPool, name: string) {
+    this.#pool = pool;
+    this.#name = name;
+  }
+
+  reserve(amount: number, ending: Ending): Promise<BudgetHold> {
+    return this.#pool.reserve(this, amount, ending);
+  }
+
+  charge(amount: number): void {
+    this.#pool.add(this.#name, amount);
+  }
+
+  close(isDone: boolean): void {
+    for (const [hold, amount] of this.#open) hold.settle(amount);
+    if (isDone) this.#pool.forget(this.#name);
+  }
+
+  /** A hold that the pool has taken. */
+  hold(amount: number): BudgetHold {
+    const hold: BudgetHold = {
+      settle: (cost) => {
+        if (this.#open.delete(hold)) this.#pool.settle(this.#name, amount, cost);
+      },
+    };
+    this.#open.set(hold, amount);
+    return hold;
+  }
+}
+
+function wholeAmount(amount: number): number {
+  if (Number.isSafeInteger(amount) && amount >= 0) return amount;
+  throw new UsageError(
+    "OPTION_INVALID",
+    `Expected the amount of a budget pool to be a whole number of micro-dollars of 0 or more, got ${valueText(amount)}. Write budgetPool(usd(5)).`,
+  );
+}
+
+function noPool(parent: unknown): UsageError {
+  return new UsageError(
+    "OPTION_INVALID",
+    `Expected the parent of a budget pool to be a pool, got ${valueText(parent)}. Make it by budgetPool(usd(5)).`,
+  );
+}

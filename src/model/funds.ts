@@ -1,0 +1,89 @@
+import type { BudgetAccount, BudgetHold, BudgetPool, OpenAccount } from "../kernel/budget.ts";
+import type { Ending } from "../kernel/lifetime.ts";
+
+/** Who spends, and what it has spent in all by its own record: see {@link BudgetPool.open}. */
+export interface Spender {
+  readonly name: string;
+  /** Micro-dollars. */
+  readonly spent: number;
+}
+
+/**
+ * The accounts of one spender with all pools that bind it, those above each pool included. It owns the accounts that it opened.
+ *
+ * Funds.F1 a hold is taken from every pool, or from none (`reserve`). Funds.F2 pools are asked in one order that all spenders share
+ * (`inOrder`), so that no two wait for each other. Funds.F3 a pool that is reached in two ways is asked once (`open`).
+ */
+export class Funds {
+  readonly accounts: readonly OpenAccount[];
+  readonly #opened: readonly BudgetAccount[];
+
+  private constructor(accounts: readonly OpenAccount[], opened: readonly BudgetAccount[]) {
+    this.accounts = accounts;
+    this.#opened = opened;
+  }
+
+  /** Undefined where no pool binds. */
+  static async open(pools: readonly (BudgetPool | undefined)[], { name, spent }: Spender): Promise<Funds | undefined> {
+    const all = new Map<BudgetPool, BudgetAccount | undefined>();
+    for (const pool of pools) {
+      for (let level = pool; level !== undefined; level = level.parent) {
+        if (!all.has(level)) all.set(level, undefined);
+        for (const open of level.accounts ?? []) all.set(open.pool, open.account);
+      }
+    }
+    if (all.size === 0) return undefined;
+    const accounts: OpenAccount[] = [];
+    const opened: BudgetAccount[] = [];
+    for (const [pool, known] of [...all].toSorted(([a], [b]) => inOrder(a, b))) {
+      const account = known ?? (await pool.open(name, { spent }));
+      if (known === undefined) opened.push(account);
+      accounts.push({ pool, account });
+    }
+    return new Funds(accounts, opened);
+  }
+
+  /** Whether any pool bounds what is spent. */
+  get isBinding(): boolean {
+    return this.accounts.some(({ pool }) => pool.isBinding !== false);
+  }
+
+  /** One more than the rank of every pool. */
+  get rank(): number {
+    return 1 + Math.max(...this.accounts.map(({ pool }) => pool.rank));
+  }
+
+  /**
+   * Takes an amount from all pools, and waits while open holds could make room in them.
+   *
+   * @throws BudgetError, ControlError: see {@link BudgetAccount.reserve}; nothing is taken then
+   */
+  async reserve(amount: number, ending: Ending): Promise<BudgetHold> {
+    const taken: BudgetHold[] = [];
+    const settle = (cost: number): void => {
+      for (const hold of taken) hold.settle(cost);
+    };
+    try {
+      for (const { account } of this.accounts) taken.push(await account.reserve(amount, ending));
+    } catch (error) {
+      settle(0);
+      throw error;
+    }
+    return { settle };
+  }
+
+  /** Counts what was spent elsewhere. */
+  charge(amount: number): void {
+    for (const { account } of this.accounts) account.charge(amount);
+  }
+
+  /** Closes what it opened. @param isDone the spender never comes back */
+  close(isDone: boolean): void {
+    for (const account of this.#opened) account.close(isDone);
+  }
+}
+
+function inOrder(a: BudgetPool, b: BudgetPool): number {
+  if (a.rank !== b.rank) return b.rank - a.rank;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}

@@ -1,0 +1,84 @@
+import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../environment/environment-options.ts";
+import type { SchedulerEnd } from "../environment/scheduler.ts";
+import { conditionOf, recordOf, type StopCondition, stopText, roundsOf } from "../environment/stop-condition.ts";
+import { ControlError, JournalError } from "../kernel/errors.ts";
+import { canonicalJson } from "../kernel/json.ts";
+import type { MicroUsd } from "../model/money.ts";
+import type { RecordedBounds } from "../run/event.ts";
+import type { RunState } from "../run/run-state.ts";
+import type { Crew } from "./crew.ts";
+import type { ResumeOptions, TeamOptions } from "./team-options.ts";
+
+/** Deaths of the process under one activation, unless said otherwise. */
+const DEFAULT_POISON_AFTER = 3;
+
+/** What bounds a run from now on. */
+export interface Bounds {
+  readonly recorded: RecordedBounds;
+  readonly stopWhen: StopCondition | undefined;
+}
+
+/**
+ * The bounds of a run from now on: what is given explicitly, else what its record says, else the defaults.
+ *
+ * @throws JournalError `STOP_CONDITION_NEEDED` when the record names a condition that only its program has, and none is given
+ */
+export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOptions): Bounds {
+  const { bounds: before, scheduler } = state;
+  const stopWhen = stopConditionNow(state, asked.stopWhen);
+  const stop = stopWhen === undefined ? (before.stopWhen === undefined ? {} : { stopWhen: null }) : { stopWhen: recordOf(stopWhen) };
+  const mailbox = options.mailbox ?? before.mailbox;
+  const concurrency = options.concurrency ?? before.concurrency ?? DEFAULT_CONCURRENCY;
+  const own = typeof asked.budget === "number" ? asked.budget : before.budget;
+  const recorded: RecordedBounds = {
+    ...(own === undefined ? {} : { budget: own }),
+    rounds: asked.rounds ?? before.rounds ?? DEFAULT_ROUNDS,
+    ...stop,
+    messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
+    ...(mailbox === undefined ? {} : { mailbox }),
+    // With rounds nothing that a run does depends on it.
+    ...(scheduler === "rounds" ? {} : { concurrency }),
+    poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,
+  };
+  return { recorded, stopWhen };
+}
+
+/** The crew with the budget of one run: what that run was given for itself comes before what the team allows each run. */
+export function crewOf(crew: Crew, { recorded: { budget = crew.budget } }: Bounds): Crew {
+  return { ...crew, budget: budget as MicroUsd | undefined };
+}
+
+/** The bounds that are others than the run's were, for its record; undefined: none. */
+export function changedBounds(before: RecordedBounds, { recorded }: Bounds): RecordedBounds | undefined {
+  const names = Object.keys(recorded) as (keyof RecordedBounds)[];
+  const changed = names.filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(recorded[name] ?? null));
+  return changed.length === 0 ? undefined : Object.fromEntries(changed.map((name) => [name, recorded[name]]));
+}
+
+/** Why a run that had ended came no further, although somebody asked for more; undefined: something else ended it. */
+export function nothingLeft(state: RunState, reason: SchedulerEnd): ControlError | undefined {
+  const { runId, bounds } = state;
+  const rounds = roundsOf(state);
+  if (reason === "rounds") {
+    const text = `Expected rounds left for run ${runId} to go on with, but it has had ${rounds} of at most ${bounds.rounds} rounds in all.`;
+    return new ControlError("ROUNDS_REACHED", `${text} Raise the bound by the option rounds: { rounds: ${2 * Math.max(rounds, 1)} }.`, {
+      data: { rounds, bound: bounds.rounds },
+    });
+  }
+  if (reason !== "checkpoint" || bounds.stopWhen === undefined || bounds.stopWhen === null) return undefined;
+  const text = `Expected run ${runId} to go on, but its stop condition holds already: ${stopText(bounds.stopWhen)}.`;
+  return new ControlError("STOP_CONDITION_HOLDS", `${text} Give another one as stopWhen, or null to go on without.`);
+}
+
+function stopConditionNow({ runId, bounds }: RunState, asked: ResumeOptions["stopWhen"]): StopCondition | undefined {
+  if (asked !== undefined) return asked ?? undefined;
+  const { stopWhen: before } = bounds;
+  if (before === undefined || before === null) return undefined;
+  const rebuilt = conditionOf(before);
+  if (rebuilt !== undefined) return rebuilt;
+  throw new JournalError(
+    "STOP_CONDITION_NEEDED",
+    `Expected the stop condition that run ${runId} was begun with, ${stopText(before)}, which only its program has. Pass it as stopWhen again, or null to go on without.`,
+    { data: { stopWhen: stopText(before) } },
+  );
+}

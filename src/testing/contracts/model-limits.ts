@@ -1,0 +1,118 @@
+import { nextMacrotask } from "../../kernel/clock.ts";
+import { AbortedError } from "../../kernel/errors.ts";
+import type { Lease, LimitOptions, ModelLimits } from "../../model/limits.ts";
+import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
+import { checkContract, type ContractKit } from "./contract-kit.ts";
+
+/** Makes limits of which nothing is used yet. */
+export type MakeLimits = (options: LimitOptions) => ModelLimits | Promise<ModelLimits>;
+
+const MINUTE = 60_000;
+
+/**
+ * What every {@link ModelLimits} must do, wherever it counts.
+ *
+ * W1 never more calls in flight than `concurrency`. W2 in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more tokens
+ * than `tokensPerMinute` as far as was known; a call larger than the whole allowance goes alone. W4 who stops waiting takes nothing and
+ * holds up nobody. W5 a place is given back once.
+ */
+export function modelLimitsContract(kit: ContractKit, name: string, make: MakeLimits): void {
+  checkContract("modelLimitsContract", kit, name, make);
+  kit.describe(`${name} keeps the contract of limits`, () => {
+    placeChecks(kit, make);
+    minuteChecks(kit, make);
+  });
+}
+
+interface Asked {
+  got: boolean;
+  readonly lease: Promise<Lease>;
+}
+
+function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = new AbortController().signal): Asked {
+  const lease = limits.acquire({ tokens, clock, signal });
+  const asked: Asked = { got: false, lease };
+  lease.then(
+    () => (asked.got = true),
+    () => {},
+  );
+  return asked;
+}
+
+/** The first place may take as long as whoever gives places takes to load or to connect. */
+async function ready(limits: ModelLimits, clock: SimulatedClock): Promise<ModelLimits> {
+  (await ask(limits, clock, 0).lease).release(0);
+  return limits;
+}
+
+async function turns(): Promise<void> {
+  for (let n = 0; n < 20; n += 1) await nextMacrotask();
+}
+
+function placeChecks({ it, expect }: ContractKit, make: MakeLimits): void {
+  it("W1 W5 no more at a time than allowed, and a place that is given back twice is one place", async () => {
+    const clock = simulatedClock();
+    const limits = await ready(await make({ concurrency: 2 }), clock);
+    const asked = [0, 1, 2, 3].map(() => ask(limits, clock));
+    await turns();
+    expect(asked.map(({ got }) => got)).toEqual([true, true, false, false]);
+    const first = await asked[0]?.lease;
+    first?.release();
+    first?.release();
+    await turns();
+    expect(asked.map(({ got }) => got)).toEqual([true, true, true, false]);
+  });
+
+  it("W4 who stops waiting takes no place, and holds up nobody", async () => {
+    const clock = simulatedClock();
+    const limits = await make({ concurrency: 1 });
+    const first = await ask(limits, clock).lease;
+    const stop = new AbortController();
+    const gone = ask(limits, clock, 1, stop.signal);
+    const behind = ask(limits, clock);
+    stop.abort(new AbortedError());
+    const error = await gone.lease.catch((thrown: unknown) => thrown);
+    expect(error instanceof AbortedError).toBe(true);
+    first.release();
+    await behind.lease;
+  });
+}
+
+function minuteChecks({ it, expect }: ContractKit, make: MakeLimits): void {
+  it("W2 no more calls begin in a minute than allowed", async () => {
+    const clock = simulatedClock();
+    const limits = await make({ requestsPerMinute: 2 });
+    const asked = [0, 1, 2].map(() => ask(limits, clock));
+    await turns();
+    expect(asked.map(({ got }) => got)).toEqual([true, true, false]);
+    await clock.advance(MINUTE);
+    await turns();
+    expect(asked.map(({ got }) => got)).toEqual([true, true, true]);
+  });
+
+  it("W2 no more tokens begin in a minute than allowed, and a call that is larger goes alone", async () => {
+    const clock = simulatedClock();
+    const limits = await make({ tokensPerMinute: 100 });
+    const asked = [60, 60, 500].map((tokens) => ask(limits, clock, tokens));
+    await turns();
+    expect(asked.map(({ got }) => got)).toEqual([true, false, false]);
+    await clock.advance(MINUTE);
+    await turns();
+    expect(asked.map(({ got }) => got)).toEqual([true, true, false]);
+    await clock.advance(MINUTE);
+    await turns();
+    expect(asked.map(({ got }) => got)).toEqual([true, true, true]);
+  });
+
+  it("W2 a use that turns out smaller makes room at once", async () => {
+    const clock = simulatedClock();
+    const limits = await make({ tokensPerMinute: 100 });
+    const first = await ask(limits, clock, 90).lease;
+    const second = ask(limits, clock, 50);
+    await turns();
+    expect(second.got).toBe(false);
+    first.release(10);
+    await turns();
+    expect(second.got).toBe(true);
+  });
+}

@@ -1,0 +1,121 @@
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { Known } from "../kernel/known-options.ts";
+import { directSteps, type StepPort } from "../kernel/step.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { ToolCall } from "../model/chat-message.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import type { Approver } from "./approval.ts";
+import type { CalledTool } from "./call-outcome.ts";
+import type { HumanPort } from "./human-port.ts";
+import type { PermissionPolicy } from "./permission.ts";
+import type { Tool } from "./tool.ts";
+import { ToolCollection } from "./tool-collection.ts";
+
+/** What happens with a call while it happens. */
+export type ToolNotice =
+  | { readonly type: "tool.started"; readonly call: ToolCall; readonly tool: string; readonly args: JsonObject }
+  | { readonly type: "tool.progress"; readonly call: ToolCall; readonly text: string }
+  | { readonly type: "tool.ended"; readonly called: CalledTool };
+
+/** What calls are made with. Outside a role the tools are enough. */
+export interface CallToolOptions {
+  readonly tools: ToolCollection | Iterable<Tool>;
+  /** The door that the effect of the call passes: a role's, which records it. Default: a direct one, which keeps no record. */
+  readonly steps?: StepPort | undefined;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
+  /** Stops the call. Default: nothing stops it but its own time limit. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: what each tool says. */
+  readonly policy?: PermissionPolicy | undefined;
+  /** Without one, what needs a person's permission does not run. */
+  readonly approve?: Approver | undefined;
+  /** Who calls: named to the person who is asked. Default: "agent". */
+  readonly role?: string | undefined;
+  /** How tools reach a person. */
+  readonly ask?: HumanPort | undefined;
+  /** The model tools may use, made for the door of the call: what a tool asks is a step inside its own. */
+  readonly model?: ((steps: StepPort) => ChatModel) | undefined;
+  /** The session of the agent that calls, for tools that keep something between its calls. */
+  readonly session?: object | undefined;
+  /** Told of each tool that runs now, and not of one whose answer is in the record: whoever is told closes it. */
+  readonly opened?: ((tool: Tool) => void) | undefined;
+  /** Told of what happens. It must not throw: what it throws ends the call, or the tool that told how far it is. */
+  readonly tell?: ((notice: ToolNotice) => void) | undefined;
+}
+
+/** The names of the options that a call takes. @internal */
+export const callToolOptions: Known<CallToolOptions> = {
+  tools: true,
+  steps: true,
+  clock: true,
+  signal: true,
+  policy: true,
+  approve: true,
+  role: true,
+  ask: true,
+  model: true,
+  session: true,
+  opened: true,
+  tell: true,
+};
+
+/** The same with every default filled in. */
+export interface WholeCallOptions extends CallToolOptions {
+  readonly tools: ToolCollection;
+  readonly steps: StepPort;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Options with their defaults.
+ *
+ * @throws UsageError `CALL_OPTIONS_INVALID` without tools, and for a role that is no text; `TOOL_INVALID` for a tool that is none
+ */
+export function wholeOptions(options: CallToolOptions): WholeCallOptions {
+  const { tools, role } = checkedOptions(options);
+  if (role !== undefined && typeof role !== "string") throw invalid("the role that calls to be a text", role);
+  const collection = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
+  const signal = options.signal ?? new AbortController().signal;
+  return { ...options, tools: collection, signal, steps: options.steps ?? directSteps(signal), clock: options.clock ?? systemClock };
+}
+
+/**
+ * Refuses what is no call of a tool in the wire's form. Programs without types make them by hand.
+ *
+ * @throws UsageError `TOOL_CALL_INVALID`
+ */
+export function checkToolCall(call: unknown): asserts call is ToolCall {
+  if (isToolCall(call)) return;
+  throw new UsageError(
+    "TOOL_CALL_INVALID",
+    `Expected a call of a tool, { id, type: "function", function: { name, arguments } } with texts for id, name and arguments, got ${valueText(call)}.`,
+  );
+}
+
+/** The same of a list of them. */
+export function checkToolCalls(calls: unknown): void {
+  if (!Array.isArray(calls)) return checkToolCall(calls);
+  for (const call of calls as readonly unknown[]) checkToolCall(call);
+}
+
+function isToolCall(call: unknown): boolean {
+  if (typeof call !== "object" || call === null) return false;
+  const { id, function: wanted } = call as { readonly id?: unknown; readonly function?: unknown };
+  if (typeof id !== "string" || typeof wanted !== "object" || wanted === null) return false;
+  const { name, arguments: args } = wanted as { readonly name?: unknown; readonly arguments?: unknown };
+  return typeof name === "string" && typeof args === "string";
+}
+
+function checkedOptions(options: CallToolOptions): CallToolOptions {
+  const { tools } = ((options as unknown) ?? {}) as { readonly tools?: unknown };
+  if (typeof tools === "object" && tools !== null && Symbol.iterator in tools) return options;
+  throw invalid("the tools that can be called: { tools: [...] }", options);
+}
+
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("CALL_OPTIONS_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
+}

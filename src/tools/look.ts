@@ -1,0 +1,115 @@
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { z } from "zod";
+import { ControlError } from "../kernel/errors.ts";
+import { thrownText } from "../kernel/value-text.ts";
+import { defineTool } from "../tool/define-tool.ts";
+import { quoteOutside, seenText } from "../tool/outside-text.ts";
+import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
+import type { Tool, ToolContext } from "../tool/tool.ts";
+import { checkPath, visible } from "../workspace/path-rules.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { type ReadPdf, readWithUnpdf } from "./pdf-text.ts";
+import { reasonOf } from "./tool-files.ts";
+
+/** What is looked at, and how. */
+export interface LookOptions {
+  /** Only files inside of it can be looked at. */
+  readonly workspace: Workspace;
+  /** Reads PDF files. Default: the package `unpdf`, which is not installed with this one; without it a PDF file is refused with that advice. */
+  readonly readPdf?: ReadPdf;
+}
+
+const lookOptions: Known<LookOptions> = { workspace: true, readPdf: true };
+
+/** Bytes of a picture that model servers take, and of a document that is read. */
+const MOST_PICTURE = 3_750_000;
+const MOST_DOCUMENT = 20 * 1024 * 1024;
+/** Pages of one call. */
+const MOST_PAGES = 20;
+const MOST_TEXT = 16_000;
+
+const parameters = z.object({
+  path: z.string().describe("Relative to the project, as docs/plan.png."),
+  from: z.number().int().min(1).default(1).describe("Of a PDF file: the first page to read."),
+});
+
+/**
+ * Looks at a picture of the project, which its model is then shown, or reads the text of a PDF file. What a file is, its first bytes say, and not
+ * its name.
+ */
+export function lookTool(options: LookOptions): Tool {
+  checkGivenOptions("lookTool", options, lookOptions);
+  const { workspace, readPdf = readWithUnpdf } = options;
+  return defineTool({
+    name: "look",
+    description: "Looks at a picture of the project (PNG, JPEG, GIF or WebP), or reads the text of a PDF file, some pages at a time.",
+    parameters,
+    effect: "read",
+    maxOutput: MOST_TEXT + 2_000,
+    execute: async ({ path, from }, { signal }: ToolContext) => {
+      try {
+        const normal = checkPath(path);
+        const bytes = await workspace.readBytes(normal, MOST_DOCUMENT);
+        if (bytes === undefined)
+          return toolFailure(`Expected a file at ${visible(normal)}, but nothing is there. View the folder to see what is.`);
+        const mediaType = pictureIn(bytes);
+        if (mediaType !== undefined) return pictureOf(normal, mediaType, bytes);
+        return isPdf(bytes) ? await documentOf(normal, bytes, from, readPdf, signal) : toolFailure(noneOf(normal));
+      } catch (error) {
+        return toolFailure(reasonOf(error));
+      }
+    },
+  });
+}
+
+function pictureOf(path: string, mediaType: string, bytes: Uint8Array): ToolResult {
+  if (bytes.length > MOST_PICTURE)
+    return toolFailure(
+      `Expected a picture of at most ${MOST_PICTURE} bytes, but ${path} has ${bytes.length}. Make a smaller copy of it and look at that.`,
+    );
+  const data = Buffer.from(bytes).toString("base64");
+  return toolOutput(`${path}: a picture, ${mediaType}, ${bytes.length} bytes.`, { images: [{ mediaType, data }] });
+}
+
+async function documentOf(path: string, bytes: Uint8Array, from: number, readPdf: ReadPdf, signal: AbortSignal): Promise<ToolResult> {
+  let read: Awaited<ReturnType<ReadPdf>>;
+  try {
+    read = await readPdf(bytes, { from, most: MOST_PAGES, signal });
+  } catch (error) {
+    if (signal.aborted || error instanceof ControlError) throw error;
+    return toolFailure(`${path} could not be read as a PDF file: ${visible(thrownText(error), 400)}`);
+  }
+  const { pages, texts } = read;
+  if (texts.length === 0) return toolFailure(`Expected a page from 1 to ${pages} of ${path}, got ${from}.`);
+  const shown = fitting(texts.map((text, place) => `Page ${from + place}:\n${seenText(text)}`));
+  if (texts.every((text) => text.trim() === ""))
+    return toolFailure(`The pages of ${path} that were read have no text: they may be pictures.`);
+  const next = from + shown.length;
+  const rest = next > pages ? {} : { system: `Pages ${from} to ${next - 1} of ${pages}; read on with from: ${next}.` };
+  return toolOutput(quoteOutside(`the file ${visible(path)}`, shown.join("\n\n").slice(0, MOST_TEXT)), rest);
+}
+
+/** As many pages as one result has room for; the first one always. */
+function fitting(pages: readonly string[]): readonly string[] {
+  let left = MOST_TEXT;
+  const fit = pages.findIndex((page, place) => (left -= page.length + 2) < 0 && place > 0);
+  return fit === -1 ? pages : pages.slice(0, fit);
+}
+
+/** By the first bytes; undefined for what is no picture that models are shown. */
+function pictureIn(bytes: Uint8Array): string | undefined {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
+  if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (start.startsWith("GIF87a") || start.startsWith("GIF89a")) return "image/gif";
+  return start.startsWith("RIFF") && start.slice(8) === "WEBP" ? "image/webp" : undefined;
+}
+
+/** Readers look for its mark in the first kilobyte. */
+function isPdf(bytes: Uint8Array): boolean {
+  return Buffer.from(bytes.subarray(0, 1024)).toString("latin1").includes("%PDF-");
+}
+
+function noneOf(path: string): string {
+  return `Expected a picture (PNG, JPEG, GIF, WebP) or a PDF file, but the bytes of ${path} are neither. Texts are viewed with the editor.`;
+}

@@ -1,0 +1,104 @@
+import { statfsSync, statSync } from "node:fs";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import { systemCode } from "./io-error.ts";
+import { canMeasureTrees, treeUsage, type TreeUsage } from "./process-tree.ts";
+import type { LimitHit, SandboxLimits } from "./sandbox-limits.ts";
+
+/** Milliseconds between two looks. */
+export const WATCH_INTERVAL = 250;
+/** The file system type that statfs gives for memory. */
+const TMPFS = 0x01021994;
+
+/** What is watched, and from where. */
+export interface WatchOptions {
+  readonly limits: SandboxLimits;
+  /** Folders of the command whose files count, as the command names them; several on one file system count once. */
+  readonly folders?: readonly string[];
+  /** Files and folders that were there before. */
+  readonly entries?: number;
+  readonly clock?: Clock;
+  /** Default {@link treeUsage}. */
+  readonly measure?: (pid: number) => TreeUsage;
+}
+
+/** What was over its limit. */
+export type Breach = Pick<LimitHit, "bound" | "limit" | "used">;
+
+/**
+ * LimitWatch: looks every {@link WATCH_INTERVAL} ms at what a process and its descendants use together, and kills all of them when that is
+ * more than they may. It samples: what is taken and given back between two looks is not seen.
+ *
+ * It owns one timer, and the first breach. `LimitWatch.W1` after a breach the group is killed at every look until nobody is left, for a
+ * process that was starting may have been missed: `#look`. `LimitWatch.W2` {@link LimitWatch.stop} ends the timer.
+ */
+export class LimitWatch {
+  readonly #options: WatchOptions;
+  readonly #clock: Clock;
+  #breach: Breach | undefined;
+  #cancel: (() => void) | undefined;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** What was over its limit first; undefined while nothing was. */
+  get breach(): Breach | undefined {
+    return this.#breach;
+  }
+
+  /** Watches a process that leads a group. Does nothing on a system that tells nothing of processes. */
+  start(pid: number): void {
+    if (!canMeasureTrees && this.#options.measure === undefined) return;
+    this.#cancel = this.#clock.timer(WATCH_INTERVAL, () => this.#look(pid));
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #look(pid: number): void {
+    const usage = (this.#options.measure ?? treeUsage)(pid);
+    this.#breach ??= this.#breachIn(usage);
+    if (this.#breach !== undefined) for (const target of [-pid, ...usage.pids]) kill(target);
+    this.#cancel = this.#clock.timer(WATCH_INTERVAL, () => this.#look(pid));
+  }
+
+  #breachIn({ memory, threads, pids }: TreeUsage): Breach | undefined {
+    const { limits, folders = [], entries = 0 } = this.#options;
+    if (memory > limits.memory) return { bound: "memory", limit: limits.memory, used: memory };
+    if (threads > limits.processes) return { bound: "processes", limit: limits.processes, used: threads };
+    const files = folders.length === 0 ? 0 : filesIn(folders, pids) - entries;
+    return files >= limits.files ? { bound: "files", limit: limits.files, used: files } : undefined;
+  }
+}
+
+/** Files in folders as the innermost process sees them; 0 where nobody may look. */
+function filesIn(folders: readonly string[], pids: readonly number[]): number {
+  for (const pid of [...pids].reverse()) {
+    const counted = folders.map((folder) => countIn(`/proc/${pid}/root${folder}`));
+    if (counted.some((one) => one === undefined)) continue;
+    const byDevice = new Map(counted.map((one) => [one?.device, one?.used ?? 0]));
+    return [...byDevice.values()].reduce((sum, used) => sum + used, 0);
+  }
+  return 0;
+}
+
+function countIn(folder: string): { readonly device: number; readonly used: number } | undefined {
+  try {
+    const { type, files, ffree } = statfsSync(folder);
+    return type === TMPFS ? { device: statSync(folder).dev, used: files - ffree } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function kill(target: number): void {
+  try {
+    process.kill(target, "SIGKILL");
+  } catch (error) {
+    // ESRCH: it ended meanwhile. EPERM: another user took the id.
+    if (systemCode(error) !== "ESRCH" && systemCode(error) !== "EPERM") throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { ProcessOutput } from "./process.ts";
+
+/** What a sandboxed command and all it starts may use together. */
+export interface SandboxLimits {
+  /** Bytes of memory of all processes together, without what their programs and libraries share. Default 2 GiB. */
+  readonly memory: number;
+  /** Processes and threads. Default 128: a test runner with two test files at a time, each of which starts two programs. */
+  readonly processes: number;
+  /** Files and folders the command may make. Default 50,000. */
+  readonly files: number;
+  /** Bytes the command may write, in the project and in temporary folders together. Default 256 MiB. */
+  readonly bytes: number;
+}
+
+/** The defaults of {@link SandboxLimits}. */
+export const defaultSandboxLimits: SandboxLimits = {
+  memory: 2 * 1024 ** 3,
+  processes: 128,
+  files: 50_000,
+  bytes: 256 * 1024 ** 2,
+};
+
+/** A command was killed, with all it had started, because together they used more than they may. */
+export interface LimitHit extends ProcessOutput {
+  readonly kind: "limit";
+  readonly bound: keyof SandboxLimits;
+  /** The bound, in the unit of {@link SandboxLimits}. */
+  readonly limit: number;
+  /** What was measured when it was over, in the same unit. */
+  readonly used: number;
+}
+
+/**
+ * The limits with defaults for what is left out.
+ *
+ * @throws UsageError `OPTION_INVALID` for an unknown name, or a value that is no whole number of at least 1.
+ */
+export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!(name in defaultSandboxLimits)) {
+      const known = Object.keys(defaultSandboxLimits).join(", ");
+      throw new UsageError("OPTION_INVALID", `Expected a limit of a sandbox (${known}), got "${name}". Use one of these names.`);
+    }
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    throw new UsageError("OPTION_INVALID", `Expected the limit ${name} as a whole number of at least 1, got ${String(value)}.`);
+  }
+  const { memory, processes, files, bytes } = defaultSandboxLimits;
+  return {
+    memory: given.memory ?? memory,
+    processes: given.processes ?? processes,
+    files: given.files ?? files,
+    bytes: given.bytes ?? bytes,
+  };
+}
+
+/** What a limit is about, for a sentence: `it and all it started used more than ...`. */
+export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limit" | "used">): string {
+  const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+  switch (bound) {
+    case "memory":
+      return `${mebibytes(used)} of memory in all its processes together, where ${mebibytes(limit)} are allowed`;
+    case "processes":
+      return `${used} processes and threads, where ${limit} are allowed`;
+    case "files":
+      return `${used} new files and folders, where ${limit} are allowed`;
+    case "bytes":
+      return `${mebibytes(used)} in files, where ${mebibytes(limit)} are allowed`;
+  }
+}

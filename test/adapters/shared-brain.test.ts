@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createClient } from "redis";
+import { describe, expect, it } from "vitest";
+import { fileCache } from "../../src/adapters/file-cache.ts";
+import { redisCache } from "../../src/adapters/redis.ts";
+import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { sourceProgram } from "../kernel/source-program.ts";
+import { brainWith, idsOf, said, talk } from "../memory/brain-setup.ts";
+import { errorOf, scratchFolder } from "../workspace/scratch.ts";
+import { hasRedis, startRedis } from "./redis-process.ts";
+import type { Task } from "./shared-brain-child.ts";
+
+/*
+ * Processes that start at once and use one conversation. `npm test` does it once; TROUPE_ROUNDS names another number of rounds.
+ */
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const program = await sourceProgram(fileURLToPath(new URL("shared-brain-child.ts", import.meta.url)));
+const rounds = Number(process.env["TROUPE_ROUNDS"] ?? 1);
+const NAMES = ["a", "b", "c", "d", "e", "f"];
+
+/** How loading ended in a process of its own, each time. */
+function loadedBy(task: Task): Promise<string[]> {
+  const child = spawn(process.execPath, ["--input-type=module", "-", JSON.stringify(task)], { cwd: root, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(program);
+  let [out, trouble] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (trouble += text));
+  return new Promise((resolve, reject) => {
+    child.once("close", (code) =>
+      code === 0 ? resolve(JSON.parse(out) as string[]) : reject(new Error(`ended with ${code}: ${trouble}`)),
+    );
+  });
+}
+
+function sayings(count: number): string[] {
+  return NAMES.flatMap((name) => Array.from({ length: count }, (_, n) => `${name}.${n}`));
+}
+
+describe.runIf(hasRedis)("six cold processes that load, add and save at once", async () => {
+  const server = hasRedis ? await startRedis() : undefined;
+  const url = server?.url ?? "";
+
+  it.each(Array.from({ length: rounds }, (_, n) => n))("B6 each find the conversation and lose nothing of it: round %d", async () => {
+    const client = await createClient({ url }).connect();
+    await client.flushAll();
+    client.destroy();
+    const dir = scratchFolder();
+    const cache = redisCache({ url, fallback: memoryCache(), timeout: 10_000 });
+    const { brain } = brainWith(undefined, { cache, key: "shared" });
+    talk(brain, 1, 2);
+    await brain.save();
+    // Three of them have a fallback of their own, as machines have; three share one.
+    const tasks = NAMES.map((name) => ({ url, dir: join(dir, name > "c" ? name : "shared"), name, count: 2 }));
+    expect((await Promise.all(tasks.map(loadedBy))).flat()).toEqual(Array.from({ length: 12 }, () => "loaded"));
+    await brain.load();
+    await cache.close();
+    expect(idsOf(brain.history).toSorted()).toEqual([...sayings(2), "m1", "m2"].toSorted());
+  });
+});
+
+describe.runIf(hasRedis)("a server that stops for a moment", () => {
+  it.each(["pause", "kill"] as const)(
+    "C7 B6 is told from one that has nothing, and the conversation is whole afterwards: %s",
+    async (how) => {
+      const server = await startRedis();
+      const steady = redisCache({ url: server.url, fallback: memoryCache(), timeout: 10_000 });
+      const { brain: there } = brainWith(undefined, { cache: steady, key: "shared" });
+      talk(there, 1, 2);
+      await there.save();
+      const cache = redisCache({ url: server.url, fallback: memoryCache(), timeout: 100, connectTimeout: 100 });
+      const { brain } = brainWith(undefined, { cache, key: "shared" });
+      await server[how]();
+      expect(await errorOf(() => brain.load())).toMatchObject({ name: "CacheError", code: "CACHE_UNREACHABLE" });
+      brain.addTalk(said(3));
+      expect(await brain.save()).toBe(true);
+      await (how === "kill" ? server.restart() : server.resume());
+      // Whoever has the conversation brings back what a killed server has lost.
+      await there.load();
+      there.addTalk(said(4));
+      await there.save();
+      while (steady.health.remote === "down" || steady.health.behind > 0) await there.load();
+      while (cache.health.remote === "down") await brain.load().catch(() => undefined);
+      brain.addTalk(said(5));
+      await brain.save();
+      await there.load();
+      await Promise.all([cache.close(), steady.close()]);
+      expect(idsOf(there.history).toSorted()).toEqual(["m1", "m2", "m3", "m4", "m5"]);
+    },
+  );
+});
+
+describe("six processes with a cache in files", () => {
+  it("C6 B6 lose nothing of a conversation that all of them write", async () => {
+    const dir = scratchFolder();
+    await Promise.all(NAMES.map((name) => loadedBy({ dir, name, count: 5 })));
+    const { brain } = brainWith(undefined, { cache: fileCache({ dir }), key: "shared" });
+    await brain.load();
+    expect(idsOf(brain.history).toSorted()).toEqual(sayings(5).toSorted());
+  });
+});

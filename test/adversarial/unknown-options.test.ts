@@ -1,0 +1,180 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { RunTests, WriteCodeReview, WritePrd } from "../../actions/index.ts";
+import { Architect, Engineer, QaEngineer, softwareCompany } from "../../roles/index.ts";
+import { fileCache } from "../../src/adapters/file-cache.ts";
+import { gptTokenizer } from "../../src/adapters/gpt-tokenizer.ts";
+import { mcpServer } from "../../src/adapters/mcp.ts";
+import { openaiEmbedder } from "../../src/adapters/openai-embedder.ts";
+import { openai } from "../../src/adapters/openai.ts";
+import { redisCache } from "../../src/adapters/redis.ts";
+import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+import {
+  Agent,
+  Brain,
+  callTool,
+  callTools,
+  ChatMemory,
+  defineTool,
+  graphOfThought,
+  MessagesMemory,
+  PlanningFlow,
+  planAndSolve,
+  react,
+  reflexion,
+  treeOfThought,
+} from "../../src/agent/index.ts";
+import {
+  BrainMemory,
+  createMessage,
+  defineAction,
+  defineRole,
+  Environment,
+  exactIndex,
+  hashingEmbedder,
+  LongTermMemory,
+  Memory,
+  memoryJournal,
+  MemoryStorage,
+  MessageQueue,
+  Plan,
+  Team,
+  usd,
+} from "../../src/index.ts";
+import { budgetPool, modelLimits } from "../../src/model/limits-entry.ts";
+import { cassetteModel, memoryCache, openaiStub, scriptedModel } from "../../src/testing/index.ts";
+import {
+  braveSearch,
+  createChatCompletion,
+  duckDuckGoSearch,
+  editorTool,
+  fileSearchTool,
+  manus,
+  manusTools,
+  shellTool,
+  softwareEngineer,
+  webFetchTool,
+  webSearchTool,
+} from "../../src/tools/index.ts";
+import { fileWorkspace, memoryWorkspace, openWorkspace, refusedSandbox, restoreFiles, runProcess } from "../../src/workspace/index.ts";
+
+const model = scriptedModel([]);
+const ann = defineRole({ name: "Ann", step: () => undefined });
+const machine = { workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing runs here", "Run it elsewhere") };
+const execute = (): string => "";
+
+/** Each is called with options that it knows, and one more. */
+const doors: readonly (readonly [string, (more: object) => unknown])[] = [
+  ["new Environment", (more) => new Environment({ seed: 1, ...more })],
+  ["run of an environment", (more) => new Environment().run({ rounds: 1, ...more })],
+  ["addRole", (more) => new Environment().addRole(ann, { name: "Bea", ...more })],
+  ["new Team", (more) => new Team({ name: "t", ...more })],
+  ["run of a team", (more) => new Team().run("go", { rounds: 1, ...more })],
+  ["resume", (more) => new Team().resume("r", { rounds: 1, ...more })],
+  ["answer", (more) => new Team().answer("r", "q", "text", { rounds: 1, ...more })],
+  ["fork", (more) => new Team().fork("r", { at: 1, ...more })],
+  ["replay", (more) => new Team().replay("r", { ...more })],
+  ["defineRole", (more) => defineRole({ name: "Ann", ...more })],
+  ["defineRole with a step", (more) => defineRole({ name: "Ann", step: () => undefined, ...more })],
+  ["a role's agent", (more) => new Environment().addRole(defineRole({ name: "Ann", reactMode: "agent", agent: { ...more } }))],
+  [
+    "a reaction",
+    (more) => new Environment().addRole(defineRole({ name: "Ann", reactions: [{ on: "x", do: defineAction({ name: "A" }), ...more }] })),
+  ],
+  ["a role's memory", (more) => new Environment().addRole(defineRole({ name: "Ann", memory: { ...more } }))],
+  ["what a role recalls", (more) => new Environment().addRole(defineRole({ name: "Ann", memory: { recall: { ...more } } }))],
+  ["defineAction", (more) => defineAction({ name: "Write", ...more })],
+  ["defineTool", (more) => defineTool({ name: "t", description: "", parameters: z.object({}), execute, ...more })],
+  ["createMessage", (more) => createMessage("x", { sendTo: "Ann", ...more })],
+  ["new MessageQueue", (more) => new MessageQueue({ limit: 1, ...more })],
+  ["new Memory", (more) => new Memory({ limit: 1, ...more })],
+  ["new Plan", (more) => new Plan({ goal: "g", ...more })],
+  ["new BrainMemory", (more) => new BrainMemory({ model, ...more })],
+  ["new MemoryStorage", (more) => new MemoryStorage({ roleId: "r", ...more })],
+  ["searchSimilar", (more) => new MemoryStorage({ roleId: "r" }).searchSimilar("x", { k: 1, ...more })],
+  ["new LongTermMemory", (more) => new LongTermMemory({ storage: new MemoryStorage({ roleId: "r" }), ...more })],
+  ["hashingEmbedder", (more) => hashingEmbedder({ ...more })],
+  ["exactIndex", (more) => exactIndex({ ...more })],
+  ["memoryJournal", (more) => memoryJournal({ limit: 3, ...more })],
+  ["new ChatMemory", (more) => new ChatMemory({ maxMessages: 3, ...more })],
+  ["new MessagesMemory", (more) => new MessagesMemory({ ...more })],
+  ["new Agent", (more) => new Agent({ name: "a", model, ...more })],
+  ["new Agent with loops", (more) => new Agent({ name: "a", model, loops: { ...more } })],
+  ["new Agent with compaction", (more) => new Agent({ name: "a", model, compaction: { ...more } })],
+  ["run of an agent", (more) => new Agent({ name: "a", model }).run("go", { ...more })],
+  ["new Brain", (more) => new Brain({ model, ...more })],
+  ["react", (more) => react({ ...more })],
+  ["reflexion", (more) => reflexion({ ...more })],
+  ["planAndSolve", (more) => planAndSolve({ ...more })],
+  ["treeOfThought", (more) => treeOfThought({ ...more })],
+  ["graphOfThought", (more) => graphOfThought({ ...more })],
+  ["new PlanningFlow", (more) => new PlanningFlow({ model, executors: { a: () => new Agent({ name: "a", model }) }, ...more })],
+  ["sqlite", (more) => sqlite({ path: ":memory:", ...more })],
+  ["sqliteStore", (more) => sqliteStore({ path: ":memory:", ...more })],
+  ["redisCache", (more) => redisCache({ url: "redis://127.0.0.1:1", ...more })],
+  ["fileCache", (more) => fileCache({ dir: "nowhere", ...more })],
+  ["openai", (more) => openai({ model: "m", apiKey: "none", ...more })],
+  ["openaiEmbedder", (more) => openaiEmbedder({ model: "m", apiKey: "none", ...more })],
+  ["gptTokenizer", (more) => gptTokenizer({ model: "m", ...more })],
+  ["mcpServer", (more) => mcpServer({ name: "s", server: { command: "false" }, ...more } as unknown as Parameters<typeof mcpServer>[0])],
+  ["memoryCache", (more) => memoryCache({ ...more })],
+  ["scriptedModel", (more) => scriptedModel([], { ...more })],
+  ["cassetteModel", (more) => cassetteModel({ runId: "r", events: [] } as unknown as Parameters<typeof cassetteModel>[0], { ...more })],
+  ["openaiStub", (more) => openaiStub({ replies: [], ...more } as unknown as Parameters<typeof openaiStub>[0])],
+  ["callTool", (more) => callTool({ id: "c", type: "function", function: { name: "t", arguments: "{}" } }, { tools: [], ...more })],
+  ["callTools", (more) => callTools([], { tools: [], ...more })],
+  ["budgetPool", (more) => budgetPool(usd(1), { ...more })],
+  ["modelLimits", (more) => modelLimits({ ...more })],
+  ["manusTools", (more) => manusTools({ ...machine, ...more })],
+  ["manus", (more) => manus({ ...machine, model, ...more })],
+  ["softwareEngineer", (more) => softwareEngineer({ ...machine, model, ...more })],
+  ["runProcess", (more) => runProcess({ file: "true", cwd: "/", ...more })],
+  ["softwareCompany", (more) => softwareCompany({ ...machine, ...more })],
+  ["new Engineer", (more) => new Engineer({ workspace: machine.workspace, ...more })],
+  ["new QaEngineer", (more) => new QaEngineer({ ...machine, ...more })],
+  ["new Architect", (more) => new Architect({ workspace: machine.workspace, ...more })],
+  ["new WritePrd", (more) => new WritePrd({ workspace: machine.workspace, ...more })],
+  ["new WriteCodeReview", (more) => new WriteCodeReview({ workspace: machine.workspace, ...more })],
+  ["new RunTests", (more) => new RunTests({ ...machine, ...more })],
+  ["memoryWorkspace", (more) => memoryWorkspace({ ...more })],
+  ["fileWorkspace", (more) => fileWorkspace({ root: "nowhere", ...more } as unknown as Parameters<typeof fileWorkspace>[0])],
+  ["openWorkspace", (more) => openWorkspace({ root: "nowhere", ...more } as unknown as Parameters<typeof openWorkspace>[0])],
+  ["restoreFiles", (more) => restoreFiles(memoryWorkspace(), [], { ...more })],
+  ["editorTool", (more) => editorTool({ workspace: memoryWorkspace(), ...more })],
+  ["fileSearchTool", (more) => fileSearchTool({ workspace: memoryWorkspace(), ...more })],
+  ["shellTool", (more) => shellTool({ ...more } as unknown as Parameters<typeof shellTool>[0])],
+  ["webFetchTool", (more) => webFetchTool({ ...more })],
+  ["webSearchTool", (more) => webSearchTool({ providers: [duckDuckGoSearch()], ...more })],
+  ["duckDuckGoSearch", (more) => duckDuckGoSearch({ ...more })],
+  ["braveSearch", (more) => braveSearch({ apiKey: "none", ...more })],
+  ["createChatCompletion", (more) => createChatCompletion({ ...more })],
+];
+
+describe("an option that nobody knows is refused, also from plain JavaScript", () => {
+  test.each(doors)("%s", async (_door, open) => {
+    // In a function that waits: some doors throw, others give a promise that fails.
+    await expect((async () => void (await open({ unheardOf: 1 })))()).rejects.toMatchObject({
+      code: "OPTION_UNKNOWN",
+      data: { option: "unheardOf" },
+    });
+  });
+
+  test.each([
+    ["watches: of a role", () => defineRole({ name: "Ann", watches: ["x"] } as never), "watch"],
+    ["maxRounds: of a run", () => new Team().run("go", { maxRounds: 3 } as never), "rounds"],
+    ["schedular: of a team", () => new Team({ schedular: "eager" } as never), "scheduler"],
+  ])("%s says what was meant", (_what, open, meant) => {
+    expect(open).toThrow(`Did you mean ${meant}?`);
+  });
+
+  test("in ask and step of an activation it fails the activation", async () => {
+    const asking = (more: object) => defineRole({ name: "Ann", react: async (rc) => void (await rc.ask("?", more)) });
+    const stepping = (more: object) =>
+      defineRole({ name: "Ann", react: async (rc) => void (await rc.step("s", {}, () => Promise.resolve(1), more)) });
+    for (const role of [asking({ temprature: 1 }), stepping({ idempotant: false })]) {
+      const result = await new Team({ roles: [role], model: scriptedModel(["x"]) }).run("go").result;
+      expect(result).toMatchObject({ status: "failed", error: { code: "OPTION_UNKNOWN" } });
+    }
+  });
+});

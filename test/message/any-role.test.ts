@@ -1,0 +1,187 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { encodeMessage } from "../../src/adapters/sqlite-store-rows.ts";
+import { Memory, Team, createMessage, defineAction, defineRole, exportRun, importRun, memoryJournal } from "../../src/index.ts";
+import { NotJsonError, UsageError } from "../../src/kernel/errors.ts";
+import { exportSnapshot, importSnapshot } from "../../src/memory/memory-snapshot.ts";
+import { type Message, type MessageFields, parseMessage, serializeMessage } from "../../src/message/message.ts";
+import { toChat } from "../../src/model/chat-message.ts";
+import type { RunEvent } from "../../src/run/event.ts";
+import { parseEvent } from "../../src/run/event-schema.ts";
+import { packedEvent, unpackedEvent } from "../../src/run/packed-event.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
+
+const text = fc.string({ unit: "binary", maxLength: 6 });
+/** Mostly values that are accepted, and now and then one that is refused. */
+const mostly = (good: fc.Arbitrary<unknown>, ...bad: readonly unknown[]): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 30, arbitrary: good }, { weight: 1, arbitrary: fc.constantFrom(...bad) });
+const fields = fc.record(
+  {
+    id: mostly(text, 5),
+    role: mostly(fc.oneof(fc.constantFrom("user", "Product Manager", "__proto__"), fc.string({ unit: "binary", minLength: 1 })), "", 7),
+    causeBy: text,
+    sentFrom: text,
+    sendTo: fc.array(text, { maxLength: 2 }),
+    parents: mostly(fc.array(text, { maxLength: 2 }), [3]),
+    timestamp: mostly(fc.double({ min: 0, max: 1e15, noNaN: true }), Infinity),
+    metadata: mostly(fc.dictionary(text, fc.jsonValue()), [1], "words"),
+    instructContent: mostly(fc.oneof(fc.jsonValue(), fc.integer({ min: 470, max: 500 }).map(nested)), { constructor: { prototype: {} } }),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<MessageFields>;
+
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
+}
+
+function madeOf(content: string, given: MessageFields): Message | undefined {
+  try {
+    return createMessage(content, { timestamp: 5, ...given });
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof NotJsonError) return undefined;
+    throw error;
+  }
+}
+
+function throughText<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+async function throughExport(message: Message): Promise<Message | undefined> {
+  const [from, to] = [memoryJournal(), memoryJournal()];
+  const events: readonly RunEvent[] = [
+    { v: 1, runId: "r", seq: 0, time: 5, type: "run.started", team: "t", roles: [], seed: "s", scheduler: "rounds" },
+    { v: 1, runId: "r", seq: 1, time: 5, type: "message", message, to: [] },
+  ];
+  await from.create("r");
+  await from.append("r", await from.claim("r"), 0, events);
+  await importRun(to, exportRun(from, "r"));
+  for await (const event of to.read("r", 1)) if (event.type === "message") return event.message;
+  return undefined;
+}
+
+describe("a message of any role", () => {
+  test("property: what createMessage accepts comes back through every door", async () => {
+    let accepted = 0;
+    await fc.assert(
+      fc.asyncProperty(text, fields, async (content, given) => {
+        const message = madeOf(content, given);
+        if (message === undefined) return;
+        accepted += 1;
+        expect(parseMessage(throughText(serializeMessage(message)))).toEqual(message);
+        const memory = new Memory();
+        memory.add(message);
+        expect(Memory.fromJSON(throughText(memory.toJSON())).get()).toEqual([message]);
+        const restored = new Memory();
+        await importSnapshot(throughText(await exportSnapshot(memory)), restored);
+        expect(restored.get()).toEqual([message]);
+        const event: RunEvent = { v: 1, runId: "r", seq: 1, time: 5, type: "message", message, to: [] };
+        expect(parseEvent(throughText(event))).toEqual(throughText(event));
+        const packed = packedEvent(event);
+        if (packed !== undefined) expect(unpackedEvent(throughText(packed), "r", 1)).toEqual(event);
+        expect(JSON.parse(encodeMessage({ runId: "r", addedAt: 5, message }).body)).toMatchObject({ runId: "r", addedAt: 5 });
+        expect(await throughExport(message)).toEqual(message);
+      }),
+      { numRuns: 200 },
+    );
+    expect(accepted).toBeGreaterThan(20);
+  });
+});
+
+describe("a profile as the role of a message", () => {
+  test("is kept, and reaches a model as the user's", () => {
+    const message = createMessage("Build it.", { role: "Product Manager", sentFrom: "Alice" });
+    expect(message.role).toBe("Product Manager");
+    expect(toChat(message)).toEqual({ role: "user", content: "Alice: Build it." });
+  });
+
+  test("is heard, remembered, exported and read again by a whole run", async () => {
+    const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
+    const clerk = defineRole({ name: "Clerk", actions: [Answer] });
+    const [journal, other] = [memoryJournal(), memoryJournal()];
+    const team = new Team({ roles: [clerk], model: scriptedModel(["Done."]), journal });
+    const run = team.run(createMessage("Build it.", { role: "Product Manager" }), { id: "seed" });
+    expect((await run.result).status).toBe("finished");
+    await importRun(other, exportRun(journal, "seed"));
+    const again = await new Team({ roles: [clerk], model: scriptedModel([]), journal: other }).resume("seed").result;
+    expect(again.messages.map(({ role }) => role)).toEqual(["Product Manager", "assistant"]);
+  });
+
+  test.each([
+    ["an empty role", { role: "" }, "role"],
+    ["a role that is no text", { role: 5 }, "role"],
+    ["an id that is no text", { id: 5 }, "id"],
+    ["a parent that is no text", { parents: [1] }, "parents"],
+    ["metadata that are a list", { metadata: [1] }, "metadata"],
+  ])("createMessage refuses %s, which could not be read again", (_what, given, named) => {
+    expect(() => createMessage("x", given as unknown as MessageFields)).toThrow(UsageError);
+    expect(() => createMessage("x", given as unknown as MessageFields)).toThrow(named);
+  });
+});
+
+describe("a message as MetaGPT writes it", () => {
+  const wire = {
+    id: "a1",
+    content: "the design",
+    instruct_content: { class: "WriteDesignOutput", mapping: { file: "(<class 'str'>, Ellipsis)" }, value: { file: "a.py" } },
+    role: "assistant",
+    cause_by: "metagpt.actions.design_api.WriteDesign",
+    sent_from: "metagpt.roles.architect.Architect",
+    send_to: ["metagpt.roles.project_manager.ProjectManager", "Eve"],
+    metadata: { agent: "Bob" },
+  };
+
+  test("says who caused it, who sent it and who should hear it", () => {
+    expect(parseMessage(wire)).toMatchObject({
+      id: "a1",
+      causeBy: "WriteDesign",
+      sentFrom: "Architect",
+      sendTo: ["ProjectManager", "Eve"],
+      instructContent: { file: "a.py" },
+      metadata: { agent: "Bob" },
+    });
+  });
+
+  test.each([
+    [
+      "a user's",
+      { cause_by: "metagpt.actions.add_requirement.UserRequirement", sent_from: "", send_to: ["<all>"] },
+      ["UserRequirement", "", ["<all>"]],
+    ],
+    ["one without values", { cause_by: null, sent_from: null, send_to: null, instruct_content: null }, ["UserRequirement", "", ["<all>"]]],
+    ["one to a single name", { cause_by: "", send_to: "Bob", sent_from: "Mr. Smith" }, ["UserRequirement", "Mr. Smith", ["Bob"]]],
+    ["names without a path", { cause_by: "WritePRD", sent_from: "Alice", send_to: [] }, ["WritePRD", "Alice", ["<all>"]]],
+  ])("%s", (_which, fieldsOf, [causeBy, sentFrom, sendTo]) => {
+    expect(parseMessage({ content: "x", ...fieldsOf })).toMatchObject({ causeBy, sentFrom, sendTo });
+  });
+
+  test("a payload beside a module is its value, and another object stays as it is", () => {
+    const read = (instruct_content: unknown): unknown => parseMessage({ content: "x", instruct_content }).instructContent;
+    expect(read({ class: "A", module: "os", value: { n: 1 } })).toEqual({ n: 1 });
+    expect(read({ class: "A", value: 1 })).toEqual({ class: "A", value: 1 });
+  });
+
+  test("both forms are read where they say the same, and refused where they differ", () => {
+    const both = { content: "x", causeBy: "Review", cause_by: "app.actions.Review", sendTo: ["A", "B"], send_to: ["B", "A"] };
+    expect(parseMessage(both)).toMatchObject({ causeBy: "Review", sendTo: ["B", "A"] });
+    for (const differs of [
+      { causeBy: "Write" },
+      { sendTo: ["A"] },
+      { sentFrom: "A", sent_from: "B" },
+      { instructContent: 1, instruct_content: 2 },
+    ]) {
+      expect(() => parseMessage({ ...both, ...differs })).toThrow(/keep one of the two/);
+    }
+  });
+
+  test("what is no text where a name is expected is refused", () => {
+    expect(() => parseMessage({ content: "x", cause_by: 5 })).toThrow(UsageError);
+    expect(() => parseMessage({ content: "x", send_to: [5] })).toThrow(UsageError);
+  });
+
+  test("a memory reads it too", () => {
+    expect(Memory.fromJSON({ messages: [wire] } as never).get()[0]).toMatchObject({ causeBy: "WriteDesign" });
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import type { ChatModel } from "../../src/model/chat-model.ts";
+import type { Role } from "../../src/role/role.ts";
+import { canonical } from "../../src/run/canonical.ts";
+import type { Journal } from "../../src/run/journal.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { Team } from "../../src/team/team.ts";
+import type { ForkOptions } from "../../src/team/team-options.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { answering, contents } from "../environment/town.ts";
+import { eventsOf } from "./recorded.ts";
+
+/** Ann asks and passes on, Bob asks about that. */
+const crew = (): Role[] => [
+  answering("Ann", async (rc) => rc.message(await rc.ask("first"), { sendTo: "Bob" })),
+  answering("Bob", async (rc) => rc.message(`${rc.news[0]?.content} ${await rc.ask("second")}`), { watch: [] }),
+];
+
+const always = (word: string): ChatModel & { readonly calls: readonly unknown[] } => scriptedModel(() => word);
+
+async function parent(model: ChatModel = always("old")): Promise<Journal> {
+  const journal = memoryJournal();
+  expect((await new Team({ journal, roles: crew(), model, seed: "s" }).run("go", { id: "r" }).result).status).toBe("finished");
+  return journal;
+}
+
+async function forked(journal: Journal, model: ChatModel, o: ForkOptions = {}) {
+  const warnings: string[] = [];
+  const run = new Team({ journal, roles: crew(), model }).fork("r", { id: "f", at: 1, ...o });
+  run.on("warning", ({ text }) => void warnings.push(text));
+  return { result: await run.result, warnings };
+}
+
+describe("a fork that takes no answers of its parent", () => {
+  test("asks everything behind the shared past anew", async () => {
+    const journal = await parent();
+    const model = always("new");
+    const { result } = await forked(journal, model, { reuse: "none" });
+    expect([contents(result.outputs), model.calls.length]).toEqual([["new new"], 2]);
+    expect(result.fork).toMatchObject({ reused: 0, paid: 2 });
+  });
+
+  test("keeps what is shared", async () => {
+    const journal = await parent();
+    const events = await eventsOf(journal, "r");
+    const at = events.findIndex(({ type }) => type === "round.ended");
+    const { result } = await forked(journal, always("new"), { reuse: "none", at });
+    expect(contents(result.outputs)).toEqual(["old new"]);
+  });
+
+  test("does so when it goes on after a stop, too", async () => {
+    const journal = await parent();
+    await forked(journal, always("new"), { reuse: "none", rounds: 1 });
+    const model = always("new");
+    const result = await new Team({ journal, roles: crew(), model }).resume("f", { rounds: 9 }).result;
+    expect([contents(result.outputs), model.calls.length]).toEqual([["new new"], 1]);
+  });
+
+  test("does not use answers of an attempt that failed in the shared past", async () => {
+    const journal = memoryJournal();
+    const failing = answering("Ann", async (rc) => Promise.reject(new Error(`no use for ${await rc.ask("first")}`)));
+    await new Team({ journal, roles: [failing], model: always("old") }).run("go", { id: "r" }).result;
+    const mended = answering("Ann", async (rc) => rc.message(await rc.ask("first")));
+    const fork = (reuse: "all" | "none") =>
+      new Team({ journal, roles: [mended], model: always("new") }).fork("r", { id: reuse, reuse }).result;
+    expect([contents((await fork("all")).outputs), contents((await fork("none")).outputs)]).toEqual([["old"], ["new"]]);
+  });
+
+  test.each(["some", true, null])("refuses reuse: %s", async (reuse) => {
+    const team = new Team({ roles: crew() });
+    expect(() => team.fork("r", { reuse: reuse as never })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+    expect(() => team.resume("r", { reuse: reuse as never })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+  });
+});
+
+describe("a fork with a seed of its own", () => {
+  const dice = (): Role[] => [
+    answering("Ann", (rc) => rc.message(`${rc.random()}`, { sendTo: "Bob" })),
+    answering("Bob", (rc) => rc.message(`${rc.news[0]?.content} ${rc.random()}`), { watch: [] }),
+  ];
+  const drawn = async (o: ForkOptions): Promise<readonly string[]> => {
+    const journal = memoryJournal();
+    await new Team({ journal, roles: dice(), seed: "s" }).run("go", { id: "r" }).result;
+    const team = new Team({ journal, roles: dice(), seed: "s" });
+    const { outputs } = await team.fork("r", { id: "f", ...o }).result;
+    const [begun] = await eventsOf(journal, "f");
+    expect(begun).toMatchObject({ seed: String(o.seed ?? "s") });
+    const replay = team.replay("f");
+    const again = [];
+    for await (const event of replay) again.push(event);
+    expect((await replay.result).error).toBeUndefined();
+    expect(canonical(again)).toBe(canonical(await eventsOf(journal, "f")));
+    return contents(outputs)[0]?.split(" ") ?? [];
+  };
+
+  test("draws other numbers behind the shared past, and the same ones in it", async () => {
+    const old = await drawn({ at: 1 });
+    const anew = await drawn({ at: 1, seed: 7 });
+    const half = await drawn({ at: 3, seed: 7 });
+    expect(anew[0]).not.toBe(old[0]);
+    expect(half).toEqual([old[0], anew[1]]);
+  });
+
+  test("is the same for the same seed", async () => {
+    expect(await drawn({ at: 1, seed: 7 })).toEqual(await drawn({ at: 1, seed: "7" }));
+  });
+
+  test("refuses a seed that is none", () => {
+    expect(() => new Team().fork("r", { seed: Number.NaN })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+  });
+});
+
+describe("a fork whose model is another object under the same id", () => {
+  test("says that it takes the answers of the other one, and how not to", async () => {
+    const journal = await parent();
+    const { result, warnings } = await forked(journal, always("new"));
+    expect(contents(result.outputs)).toEqual(["old old"]);
+    expect(warnings).toEqual([expect.stringMatching(/"scripted" is another object .* run r .*reuse: "none"/)]);
+  });
+
+  test("says nothing where the model is the same, has an id of its own, or is asked anew", async () => {
+    const model = always("old");
+    const journal = await parent(model);
+    expect((await forked(journal, model)).warnings).toEqual([]);
+    expect(
+      (
+        await forked(
+          journal,
+          scriptedModel(() => "new", { id: "other" }),
+          { id: "f2" },
+        )
+      ).warnings,
+    ).toEqual([]);
+    expect((await forked(journal, always("new"), { id: "f3", reuse: "none" })).warnings).toEqual([]);
+  });
+
+  test("says nothing of a run that another process had", async () => {
+    const journal = memoryJournal();
+    const events = await eventsOf(await parent(), "r");
+    await journal.create("r");
+    await journal.append("r", await journal.claim("r"), 0, events);
+    expect((await forked(journal, always("new"))).warnings).toEqual([]);
+  });
+});
+
+describe("scripted lists", () => {
+  test("have ids by what they say, so that a fork with another list asks it", async () => {
+    const journal = await parent(scriptedModel(["a", "b"]));
+    const { result, warnings } = await forked(journal, scriptedModel(["c", "d"]));
+    expect([contents(result.outputs), warnings]).toEqual([["c d"], []]);
+    expect(contents((await forked(journal, scriptedModel(["a", "b"]), { id: "same" })).result.outputs)).toEqual(["a b"]);
+  });
+
+  test("of functions, errors and parts of answers have one too, and a function keeps its name", () => {
+    const list = (n: number) => scriptedModel(["x", { content: "y", finishReason: "stop" }, new Error(`e${n}`), () => "z"]);
+    expect(list(1).id).toBe(list(1).id);
+    expect(list(1).id).not.toBe(list(2).id);
+    expect([scriptedModel(() => "x").id, scriptedModel(["x"], { id: "mine" }).id]).toEqual(["scripted", "mine"]);
+  });
+});

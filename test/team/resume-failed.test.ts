@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { RoleContext } from "../../src/action/context.ts";
+import { retry } from "../../src/role/failure-policy.ts";
+import type { Role, RoleOptions, Said } from "../../src/role/role.ts";
+import { canonical } from "../../src/run/canonical.ts";
+import type { Journal } from "../../src/run/journal.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { Team } from "../../src/team/team.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { answering, contents } from "../environment/town.ts";
+import { eventsOf } from "./recorded.ts";
+
+const CALLS = 5;
+
+/** Asks five times, and lets `body` make something of the answers. */
+function asking(body: (answers: readonly string[], rc: RoleContext) => Said, options: Partial<RoleOptions> = {}): Role {
+  return answering(
+    "Ann",
+    async (rc) => {
+      const answers: string[] = [];
+      for (let n = 0; n < CALLS; n += 1) answers.push(await rc.ask(`question ${n}`));
+      return body(answers, rc);
+    },
+    options,
+  );
+}
+
+const broken = (options: Partial<RoleOptions> = {}): Role =>
+  asking(() => {
+    throw new TypeError("answers.jion is not a function");
+  }, options);
+const mended = (options: Partial<RoleOptions> = {}): Role => asking((answers, rc) => rc.message(answers.join(" ")), options);
+
+function answerer() {
+  return scriptedModel((request) => `to "${request.messages.at(-1)?.content}"`, { price: { input: 1, output: 1 } });
+}
+
+async function failed(journal: Journal, role: Role = broken()) {
+  const model = answerer();
+  const result = await new Team({ journal, roles: [role], model, seed: "s" }).run("go", { id: "r" }).result;
+  return { result, paid: model.calls.length };
+}
+
+describe("a run that ended because an action threw outside a step", () => {
+  test("goes on with the answers it has: nothing is paid again", async () => {
+    const journal = memoryJournal();
+    const { result: before, paid } = await failed(journal);
+    expect([before.status, before.error?.code, paid]).toEqual(["failed", "ACTION_FAILED", CALLS]);
+    const model = answerer();
+    const result = await new Team({ journal, roles: [mended()], model }).resume("r").result;
+    expect([result.status, model.calls.length]).toEqual(["finished", 0]);
+    expect(contents(result.outputs)).toEqual([[0, 1, 2, 3, 4].map((n) => `to "question ${n}"`).join(" ")]);
+    expect(result.cost.known).toBe(before.cost.known);
+  });
+
+  test("pays nothing however often it fails, and then for what is new alone", async () => {
+    const journal = memoryJournal();
+    await failed(journal);
+    const model = answerer();
+    for (let again = 0; again < 3; again += 1) {
+      expect((await new Team({ journal, roles: [broken()], model }).resume("r").result).status).toBe("failed");
+    }
+    const more = answering("Ann", async (rc) => {
+      for (let n = 0; n < CALLS; n += 1) await rc.ask(`question ${n}`);
+      return rc.message(await rc.ask("one more"));
+    });
+    const result = await new Team({ journal, roles: [more], model }).resume("r").result;
+    expect([result.status, model.calls.length]).toEqual(["finished", 1]);
+  });
+
+  test("asks all of it anew where that is said, because the answers may be at fault; that holds for this time", async () => {
+    const journal = memoryJournal();
+    await failed(journal);
+    const model = answerer();
+    const team = new Team({ journal, roles: [broken()], model });
+    expect((await team.resume("r", { reuse: "none" }).result).status).toBe("failed");
+    expect(model.calls).toHaveLength(CALLS);
+    expect((await new Team({ journal, roles: [mended()], model }).run("go", { id: "r" }).result).status).toBe("finished");
+    expect(model.calls).toHaveLength(CALLS);
+  });
+
+  test("has the answers of its last attempt after retries, each of which had its own", async () => {
+    const journal = memoryJournal();
+    const { paid } = await failed(journal, broken({ onFailure: retry(2) }));
+    expect(paid).toBe(3 * CALLS);
+    const model = answerer();
+    const result = await new Team({ journal, roles: [mended({ onFailure: retry(2) })], model }).resume("r").result;
+    expect([result.status, model.calls.length]).toEqual(["finished", 0]);
+  });
+
+  test("is replayed and forked like any other", async () => {
+    /** Fails in its first attempt, wherever it lives. */
+    const fickle = (): Role => {
+      let attempt = 0;
+      return asking((answers, rc) => {
+        attempt += 1;
+        if (attempt === 1) throw new TypeError("not yet");
+        return rc.message(answers.join(" "));
+      });
+    };
+    const journal = memoryJournal();
+    const role = fickle();
+    await failed(journal, role);
+    expect((await new Team({ journal, roles: [role], model: answerer() }).resume("r").result).status).toBe("finished");
+    const replay = new Team({ journal, roles: [fickle()], model: answerer() }).replay("r");
+    const again = [];
+    for await (const event of replay) again.push(event);
+    expect([(await replay.result).status, (await replay.result).error]).toEqual(["finished", undefined]);
+    expect(canonical(again)).toBe(canonical(await eventsOf(journal, "r")));
+    const model = answerer();
+    const fork = await new Team({ journal, roles: [mended()], model }).fork("r", { id: "f", at: 1 }).result;
+    expect([fork.status, model.calls.length]).toEqual(["finished", 0]);
+  });
+});
+
+describe("a run that ended because its model's replies did not fit", () => {
+  test("asks again when it goes on: the same replies would not fit either", async () => {
+    const journal = memoryJournal();
+    const role = (): Role =>
+      answering("Ann", async (rc) => rc.message(`${(await rc.ask("a number", { schema: z.object({ n: z.number() }) })).n}`));
+    const bad = new Team({ journal, roles: [role()], model: scriptedModel(["no", "no again"], { id: "m" }) });
+    expect((await bad.run("go", { id: "r" }).result).error?.code).toBe("OUTPUT_INVALID");
+    const good = scriptedModel(['{"n": 7}'], { id: "m" });
+    const result = await new Team({ journal, roles: [role()], model: good }).resume("r").result;
+    expect([result.status, contents(result.outputs), good.calls.length]).toEqual(["finished", ["7"], 1]);
+  });
+});

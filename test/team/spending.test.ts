@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { formatCost, type MicroUsd } from "../../src/model/money.ts";
+import { ModelError } from "../../src/kernel/errors.ts";
+import { fold } from "../../src/run/apply.ts";
+import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { ChatModel } from "../../src/model/chat-model.ts";
+import { scriptedModel } from "../../src/testing/scripted-model.ts";
+import { Team } from "../../src/team/team.ts";
+import { answering } from "../environment/town.ts";
+import { eventsOf, journalWith } from "./recorded.ts";
+
+function model(id: string, cost: number): ChatModel {
+  return scriptedModel(() => ({ content: "yes", usage: { inputTokens: 5, outputTokens: cost } }), { id, price: { input: 0, output: 1 } });
+}
+
+/** A model that nobody knows the price of, and that never answers. */
+function silent(): ChatModel & { readonly asked: Promise<void> } {
+  let tell = (): void => {};
+  const asked = new Promise<void>((resolve) => (tell = resolve));
+  const chat = (): Promise<never> => {
+    tell();
+    return new Promise(() => {});
+  };
+  return { id: "nobody-knows-it", streams: false, chat, stream: chat as never, asked };
+}
+
+describe("what a run cost", () => {
+  test("is told by role and by model, from the record alone", async () => {
+    const journal = memoryJournal();
+    const [cheap, dear] = [model("cheap", 100), model("dear", 900)];
+    const asker = (name: string, questions: number): ReturnType<typeof answering> =>
+      answering(name, async (rc) => {
+        for (let n = 0; n < questions; n += 1) await rc.ask(`question ${n}`);
+        await rc.ask("and the last", { model: dear });
+      });
+    const team = new Team({ roles: [asker("Ann", 2), asker("Ben", 0)], model: cheap, journal });
+    const { byRole, byModel, cost, usage } = await team.run("go", { id: "r" }).result;
+    expect(byRole).toMatchObject({
+      Ann: { cost: { known: 1_100, unpriced: 0 }, usage: { inputTokens: 15, outputTokens: 1_100 } },
+      Ben: { cost: { known: 900, unpriced: 0 }, usage: { inputTokens: 5, outputTokens: 900 } },
+    });
+    expect(byModel).toMatchObject({ cheap: { cost: { known: 200 } }, dear: { cost: { known: 1_800 }, usage: { outputTokens: 1_800 } } });
+    expect([cost.known, usage.outputTokens]).toEqual([2_000, 2_000]);
+    const state = fold(await eventsOf(journal, "r"));
+    expect([state.byRole.record(), state.byModel.record()]).toEqual([byRole, byModel]);
+    expect((await team.replay("r").result).byRole).toEqual(byRole);
+  });
+
+  test("counts tries that were paid and rejected", async () => {
+    const refused = new ModelError("MODEL_EMPTY", "empty", { retryable: true, data: { usage: { inputTokens: 7, outputTokens: 50 } } });
+    const twice = scriptedModel([refused, { content: "yes", usage: { inputTokens: 7, outputTokens: 20 } }], {
+      price: { input: 0, output: 1 },
+    });
+    const ann = answering("Ann", async (rc) => void (await rc.ask("yes?")));
+    const { byModel, cost } = await new Team({ roles: [ann], model: twice }).run("go").result;
+    expect([cost.known, byModel[twice.id]?.usage.outputTokens]).toEqual([70, 70]);
+  });
+
+  test("of a model without a known price is unknown, also when its first call is cut off", async () => {
+    const journal = memoryJournal();
+    const unpriced = silent();
+    const ann = answering("Ann", async (rc) => void (await rc.ask("yes?")));
+    const run = new Team({ roles: [ann], model: unpriced, journal }).run("go", { id: "r" });
+    await unpriced.asked;
+    run.stop();
+    const { cost, byModel, status } = await run.result;
+    expect([status, formatCost(cost)]).toEqual(["stopped", "$?"]);
+    expect(byModel).toMatchObject({ "nobody-knows-it": { cost: { known: 0, unpriced: 1 } } });
+  });
+
+  test("of such a call is unknown while it is open, and after the process died in it", async () => {
+    const journal = memoryJournal();
+    const unpriced = silent();
+    const ann = answering("Ann", async (rc) => void (await rc.ask("yes?")));
+    const run = new Team({ roles: [ann], model: unpriced, journal }).run("go", { id: "r" });
+    await unpriced.asked;
+    run.stop();
+    await run.result;
+    const events = await eventsOf(journal, "r");
+    const killed = events.slice(0, events.findIndex(({ type }) => type === "step.started") + 1);
+    expect(formatCost(fold(killed).ledger.cost())).toBe("$?");
+    const later = new Team({
+      roles: [ann],
+      model: scriptedModel(["yes"], { id: "nobody-knows-it" }),
+      journal: await journalWith("r", killed),
+    });
+    expect(await later.resume("r").result).toMatchObject({ status: "finished", cost: { known: 0 as MicroUsd, unpriced: 1 } });
+  });
+});
