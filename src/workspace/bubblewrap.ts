@@ -37,6 +37,9 @@ const ROOM_ENTRIES = 4;
 /** Where the program lies inside, whatever its place outside. */
 const NODE = "/troupe/node";
 
+/** Processes that bubblewrap keeps around a command: its parent outside and the first process inside, and as many while it starts. */
+const WRAPPERS = 4;
+
 /**
  * The first program inside: it fills the project's folder, which is memory, from the copy, which is read only, and becomes the command.
  * So nothing a command writes is ever a file of this machine. The text is fixed; the command comes as arguments.
@@ -109,6 +112,7 @@ async function runInside(means: BubblewrapMeans, inside: Inside): Promise<Exclud
       cgroups: "parent" in means.cgroups ? means.cgroups.parent : undefined,
       folders: ["/project", "/tmp", "/dev/shm"],
       entries: copy.entries + ROOM_ENTRIES,
+      wrappers: WRAPPERS,
     },
   );
 }

@@ -16,6 +16,8 @@ export interface WatchOptions {
   readonly folders?: readonly string[];
   /** Files and folders that were there before. */
   readonly entries?: number;
+  /** Processes of the sandbox itself: they are measured with the command's, and may come on top of its limit. Default 0. */
+  readonly wrappers?: number;
   readonly clock?: Clock;
   /** Default {@link treeUsage}. */
   readonly measure?: (pid: number) => TreeUsage;
@@ -66,9 +68,9 @@ export class LimitWatch {
   }
 
   #breachIn({ memory, threads, pids }: TreeUsage): Breach | undefined {
-    const { limits, folders = [], entries = 0 } = this.#options;
+    const { limits, folders = [], entries = 0, wrappers = 0 } = this.#options;
     if (memory > limits.memory) return { bound: "memory", limit: limits.memory, used: memory };
-    if (threads > limits.processes) return { bound: "processes", limit: limits.processes, used: threads };
+    if (threads > limits.processes + wrappers) return { bound: "processes", limit: limits.processes, used: threads };
     const files = folders.length === 0 ? 0 : filesIn(folders, pids) - entries;
     return files >= limits.files ? { bound: "files", limit: limits.files, used: files } : undefined;
   }

@@ -1,3 +1,4 @@
+import { WATCH_INTERVAL } from "../../src/workspace/limit-watch.ts";
 import { createServer } from "node:http";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -260,7 +261,8 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
         child.once("spawn", () => { started += 1; next(); });
         child.once("error", end);
       };
-      const end = () => { console.log(JSON.stringify(started)); process.exit(0); };
+      // All of them are there for longer than two looks of the watch.
+      const end = () => setTimeout(() => { console.log(JSON.stringify(started)); process.exit(0); }, ${2 * WATCH_INTERVAL});
       next();
     `;
     const started = (await answerOf(bubblewrap, script)) as number;
