@@ -80,8 +80,8 @@ export type { Recalled } from "./memory/recollection.ts";
 export type { RecalledMessage } from "./memory/related-messages.ts";
 
 // A unit of work.
-export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./action/action.ts";
-export type { ActionContext, AskOptions, Deps, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./action/context.ts";
+export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./role/action.ts";
+export type { ActionContext, AskOptions, Deps, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./role/context.ts";
 
 // Someone does it.
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";
@@ -90,27 +90,27 @@ export { defineRole, type ReactMode, Role, type RoleOptions, type Said } from ".
 export type { Immutable, StepOut, StepRoleOptions } from "./role/step-role.ts";
 
 // It can be watched and repeated.
-export type { Observed, RunEvent, RunNotice, RunStatus } from "./run/event.ts";
-export { parseEvent } from "./run/event-schema.ts";
-export { fold } from "./run/apply.ts";
-export { canonical } from "./run/canonical.ts";
-export { difference, differenceText, type EntryName, type RequestDifference, type RunDifference } from "./run/difference.ts";
-export type { Journal, RunInfo } from "./run/journal.ts";
-export { memoryJournal } from "./run/memory-journal.ts";
-export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./run/transfer.ts";
-export type { DeadLetter, RunState } from "./run/run-state.ts";
-export type { Passage, ValueDifference } from "./run/value-difference.ts";
+export type { Observed, RunEvent, RunNotice, RunStatus } from "./runtime/record/event.ts";
+export { parseEvent } from "./runtime/record/event-schema.ts";
+export { fold } from "./runtime/record/apply.ts";
+export { canonical } from "./runtime/record/canonical.ts";
+export { difference, differenceText, type EntryName, type RequestDifference, type RunDifference } from "./runtime/replay/difference.ts";
+export type { Journal, RunInfo } from "./runtime/record/journal.ts";
+export { memoryJournal } from "./runtime/record/memory-journal.ts";
+export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./runtime/record/transfer.ts";
+export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";
+export type { Passage, ValueDifference } from "./runtime/replay/value-difference.ts";
 
 // They share a world.
-export { Environment } from "./environment/environment.ts";
-export type { EnvironmentOptions, EnvironmentRunOptions } from "./environment/environment-options.ts";
-export type { RoleView } from "./environment/role-view.ts";
+export { Environment } from "./runtime/environment.ts";
+export type { EnvironmentOptions, EnvironmentRunOptions } from "./runtime/environment-options.ts";
+export type { RoleView } from "./runtime/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./tool/human-port.ts";
-export type { RunResult } from "./environment/run-result.ts";
+export type { RunResult } from "./runtime/run-result.ts";
 
 // And are hired for a goal.
 export type { Run } from "./team/run.ts";
-export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./environment/stop-condition.ts";
+export { afterRounds, afterSpending, allOf, anyOf, type RunProgress, saidBy, type StopCondition } from "./runtime/stop-condition.ts";
 export { Team } from "./team/team.ts";
 export type { ForkOptions, ReplayOptions, ResumeOptions, RunOptions, TeamOptions } from "./team/team-options.ts";
 

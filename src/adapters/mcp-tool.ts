@@ -4,7 +4,7 @@ import { canonicalJson, contentHash, type Json, type JsonObject } from "../kerne
 import { thrownText } from "../kernel/value-text.ts";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { masked } from "../run/masking.ts";
+import { masked } from "../runtime/record/masking.ts";
 import { cutText } from "../tool/cut-text.ts";
 import { defineTool } from "../tool/define-tool.ts";
 import { betweenMarks, quoteOutside, seenText } from "../tool/outside-text.ts";

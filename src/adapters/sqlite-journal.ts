@@ -1,5 +1,5 @@
-import type { RunEvent } from "../run/event.ts";
-import type { Journal, RunInfo } from "../run/journal.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal, RunInfo } from "../runtime/record/journal.ts";
 import { type Change, Commits } from "./sqlite-commits.ts";
 import { patiently, unwritable } from "./sqlite-damage.ts";
 import { closedError, type Database, loadDriver, type Outlives } from "./sqlite-database.ts";

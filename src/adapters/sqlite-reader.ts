@@ -1,6 +1,6 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
-import type { RunEvent } from "../run/event.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
 import { ChatReader } from "./sqlite-chats.ts";
 import { damagedRun, isBroken, patiently, unreadable } from "./sqlite-damage.ts";
 import type { Database } from "./sqlite-database.ts";

@@ -1,7 +1,7 @@
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../run/event.ts";
-import { packedEvent, unpackedEvent } from "../run/packed-event.ts";
+import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
+import { packedEvent, unpackedEvent } from "../runtime/record/packed-event.ts";
 import { type Chat, chatOf } from "./sqlite-chats.ts";
 import { digestOf } from "./sqlite-digest.ts";
 import { assertPlain, parsePlain } from "./sqlite-text.ts";

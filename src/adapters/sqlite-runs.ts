@@ -1,5 +1,5 @@
 import { JournalError } from "../kernel/errors.ts";
-import type { RunInfo } from "../run/journal.ts";
+import type { RunInfo } from "../runtime/record/journal.ts";
 import { writeChat } from "./sqlite-chats.ts";
 import type { Database } from "./sqlite-database.ts";
 import { storedEvents } from "./sqlite-pages.ts";

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { MemoryError, NotJsonError } from "../kernel/errors.ts";
 import { identityOf, type MessageToStore, type StoredMessage, type StoredVector } from "../memory/message-store.ts";
 import { MESSAGE_VERSION, settled } from "../message/message.ts";
-import { plainFault } from "../run/plain-json.ts";
+import { plainFault } from "../runtime/record/plain-json.ts";
 
 /*
  * A message as a row, a vector as a row, and back. Each carries a checksum over its place, whose it is and what it says: a row that was

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import { NotJsonError } from "../kernel/errors.ts";
-import { plainFault } from "../run/plain-json.ts";
+import { plainFault } from "../runtime/record/plain-json.ts";
 
 /*
  * JSON text that goes into a file and comes out of it. Keys that reach for prototypes get neither in nor out; only a text that may hold

@@ -2,7 +2,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { resolve } from "node:path";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import type { Journal } from "../run/journal.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
 /*

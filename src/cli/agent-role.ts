@@ -1,5 +1,5 @@
-import { defineAction } from "../action/action.ts";
-import type { RoleContext } from "../action/context.ts";
+import { defineAction } from "../role/action.ts";
+import type { RoleContext } from "../role/context.ts";
 import { Agent } from "../agent/agent.ts";
 import type { FlowEvent, FlowResult } from "../agent/flow-events.ts";
 import { PlanningFlow } from "../agent/planning-flow.ts";

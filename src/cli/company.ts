@@ -6,7 +6,7 @@ import type { Role } from "../role/role.ts";
 import type { Team } from "../team/team.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import type { Journal } from "../run/journal.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import type { Tool } from "../tool/tool.ts";
 import { NO_SERVERS, openServers } from "./mcp-tools.ts";
 import { foundBefore } from "./agent-commit.ts";

@@ -1,5 +1,5 @@
 import { JournalError } from "../kernel/errors.ts";
-import type { Journal } from "../run/journal.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import { shown } from "./screen/text.ts";
 
 /** What a journal tells of damage. */

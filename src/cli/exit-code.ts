@@ -1,4 +1,4 @@
-import type { RunStatus } from "../run/event.ts";
+import type { RunStatus } from "../runtime/record/event.ts";
 
 /** What the process ends with. {@link EXIT_CODES} says what each means. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 129 | 130 | 143;

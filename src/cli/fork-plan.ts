@@ -1,10 +1,10 @@
 import { JournalError, UsageError } from "../kernel/errors.ts";
-import type { Action } from "../action/action.ts";
+import type { Action } from "../role/action.ts";
 import { roleSpec } from "../role/role-spec.ts";
-import type { RunEvent } from "../run/event.ts";
-import { assertUnread, changedMessage, type MessageChange } from "../run/fork-copy.ts";
-import type { Journal } from "../run/journal.ts";
-import type { RunState } from "../run/run-state.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import { assertUnread, changedMessage, type MessageChange } from "../runtime/replay/fork-copy.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 import type { Host } from "./host.ts";
 import { editedMessage, type WantedEdit, wantedDrop, wantedEdit } from "./message-change.ts";
 import { eventAt } from "./pick-run.ts";

@@ -1,10 +1,10 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
-import { apply } from "../run/apply.ts";
-import type { RunEvent } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
-import { RunState } from "../run/run-state.ts";
+import { apply } from "../runtime/record/apply.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { RunState } from "../runtime/record/run-state.ts";
 import { RecordedFiles } from "../workspace/recorded-files.ts";
 import { noProgress, type Progress, progressAfter } from "./screen/progress.ts";
 

@@ -1,9 +1,9 @@
-import type { Action } from "../action/action.ts";
+import type { Action } from "../role/action.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
-import type { RunEvent } from "../run/event.ts";
-import { changedMessage, type MessageChange } from "../run/fork-copy.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import { changedMessage, type MessageChange } from "../runtime/replay/fork-copy.ts";
 import { shown } from "./screen/text.ts";
 
 /** Which message of which event, and the file with what it shall say. */

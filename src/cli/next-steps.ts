@@ -1,4 +1,4 @@
-import type { RunResult } from "../environment/run-result.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 import type { Store } from "./store.ts";
 import { shellWord } from "./shell-word.ts";
 

@@ -1,6 +1,6 @@
 import { JournalError, UsageError } from "../kernel/errors.ts";
-import type { RunEvent, RunStatus } from "../run/event.ts";
-import type { Journal, RunInfo } from "../run/journal.ts";
+import type { RunEvent, RunStatus } from "../runtime/record/event.ts";
+import type { Journal, RunInfo } from "../runtime/record/journal.ts";
 import { readAbout } from "./about.ts";
 import { findRun } from "./run-id.ts";
 import { shown } from "./screen/text.ts";

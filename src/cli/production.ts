@@ -1,7 +1,7 @@
-import type { RunResult } from "../environment/run-result.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { formatUsd } from "../model/money.ts";
-import type { RunResumed } from "../run/event.ts";
+import type { RunResumed } from "../runtime/record/event.ts";
 import type { Run } from "../team/run.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { type Company, folderName, openCompany } from "./company.ts";

@@ -1,6 +1,6 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { MicroUsd } from "../model/money.ts";
-import type { RunState } from "../run/run-state.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 import { placeOf, type RunAbout } from "./about.ts";
 import {
   askedModel,

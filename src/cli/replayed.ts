@@ -1,10 +1,10 @@
 import { tmpdir } from "node:os";
-import { requestDifference, requestDifferenceText, difference, differenceText } from "../run/difference.ts";
-import type { ReplayDifference } from "../environment/replay.ts";
+import { requestDifference, requestDifferenceText, difference, differenceText } from "../runtime/replay/difference.ts";
+import type { ReplayDifference } from "../runtime/replay/replay.ts";
 import { ControlError, DifferenceError, JournalError, UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import type { RunEvent } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import type { Run } from "../team/run.ts";
 import type { Team } from "../team/team.ts";
 import type { TemporaryFolder } from "../workspace/project-copy.ts";

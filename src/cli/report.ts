@@ -1,10 +1,10 @@
-import type { ForkReport, RunResult } from "../environment/run-result.ts";
+import type { ForkReport, RunResult } from "../runtime/run-result.ts";
 import type { Message } from "../message/message.ts";
 import { formatCost } from "../model/money.ts";
 import type { Spendings } from "../model/spending.ts";
 import type { UsageSum } from "../model/ledger.ts";
-import type { RunStatus } from "../run/event.ts";
-import type { PendingQuestion } from "../run/questions.ts";
+import type { RunStatus } from "../runtime/record/event.ts";
+import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { CommitReport } from "./agent-commit.ts";
 import { type ExitCode, exitCodeOf, type Interruption } from "./exit-code.ts";
 import type { NextSteps } from "./next-steps.ts";

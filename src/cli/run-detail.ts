@@ -1,10 +1,10 @@
 import type { Cost } from "../model/money.ts";
 import type { UsageSum } from "../model/ledger.ts";
-import type { RunEvent, RunStatus, Sent } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
-import { pendingQuestions, type PendingQuestion } from "../run/questions.ts";
-import type { RoleState } from "../run/role-state.ts";
-import type { DeadLetter } from "../run/run-state.ts";
+import type { RunEvent, RunStatus, Sent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { pendingQuestions, type PendingQuestion } from "../runtime/record/questions.ts";
+import type { RoleState } from "../runtime/record/role-state.ts";
+import type { DeadLetter } from "../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "./about.ts";
 import { type LoadedRun, loadRun } from "./loaded-run.ts";
 import { roleOfAct } from "./screen/progress.ts";

@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError } from "../kernel/errors.ts";
-import type { RunStatus } from "../run/event.ts";
-import type { Journal, RunInfo } from "../run/journal.ts";
+import type { RunStatus } from "../runtime/record/event.ts";
+import type { Journal, RunInfo } from "../runtime/record/journal.ts";
 import { readAbout } from "./about.ts";
 import { eventAt } from "./pick-run.ts";
 

@@ -1,7 +1,7 @@
 import { stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { JournalError, UsageError } from "../kernel/errors.ts";
-import type { Journal } from "../run/journal.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";

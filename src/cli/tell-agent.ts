@@ -1,4 +1,4 @@
-import type { StepEnded, StepStarted } from "../run/event.ts";
+import type { StepEnded, StepStarted } from "../runtime/record/event.ts";
 import type { Run } from "../team/run.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";

@@ -1,4 +1,4 @@
-import { runResult } from "../environment/run-result.ts";
+import { runResult } from "../runtime/run-result.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { aboutOf } from "./about.ts";

@@ -1,4 +1,4 @@
-import { requestDifference, requestDifferenceText } from "../run/difference.ts";
+import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 import type { ChosenModel } from "./model-choice.ts";
 import type { ResultReport } from "./report.ts";
 import { DEFAULT_COLUMNS } from "./screen/live-region.ts";

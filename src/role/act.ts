@@ -1,5 +1,5 @@
-import { type Action, isAction, noAction } from "../action/action.ts";
-import type { ActionContext, RoleContext } from "../action/context.ts";
+import { type Action, isAction, noAction } from "./action.ts";
+import type { ActionContext, RoleContext } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import { isThenable } from "../kernel/thenable.ts";

@@ -1,5 +1,5 @@
-import type { Action, InputsOf } from "../action/action.ts";
-import type { ActionContext, AskOptions, CustomState, Deps, Human, JoinMarks, RoleCard, RoleContext } from "../action/context.ts";
+import type { Action, InputsOf } from "./action.ts";
+import type { ActionContext, AskOptions, CustomState, Deps, Human, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";

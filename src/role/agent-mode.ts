@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Action } from "../action/action.ts";
-import type { ActionContext, RoleContext } from "../action/context.ts";
+import type { Action } from "./action.ts";
+import type { ActionContext, RoleContext } from "./context.ts";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import type { AgentResult } from "../agent/events.ts";
 import { ControlError, StepError } from "../kernel/errors.ts";

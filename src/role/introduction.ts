@@ -1,4 +1,4 @@
-import type { RoleCard } from "../action/context.ts";
+import type { RoleCard } from "./context.ts";
 
 /**
  * The system prompt that introduces a role: its description as it is, else who it is and what it is for (MetaGPT's prefix).

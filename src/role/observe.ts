@@ -1,4 +1,4 @@
-import type { RoleContext } from "../action/context.ts";
+import type { RoleContext } from "./context.ts";
 import type { Message } from "../message/message.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Action } from "../action/action.ts";
+import type { Action } from "./action.ts";
 import { Role } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 

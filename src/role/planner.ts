@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Action } from "../action/action.ts";
-import type { RoleContext } from "../action/context.ts";
+import type { Action } from "./action.ts";
+import type { RoleContext } from "./context.ts";
 import { PlanError, UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { Plan } from "../memory/plan.ts";

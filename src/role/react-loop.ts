@@ -1,5 +1,5 @@
 import type { Message } from "../message/message.ts";
-import type { RoleContext } from "../action/context.ts";
+import type { RoleContext } from "./context.ts";
 
 /**
  * Where one activation stands in its loop of thinking and acting. It is local to the activation and never durable:

@@ -1,5 +1,5 @@
-import { type Action, assertSameAction, isAction } from "../action/action.ts";
-import type { RoleContext } from "../action/context.ts";
+import { type Action, assertSameAction, isAction } from "./action.ts";
+import type { RoleContext } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { isThenable } from "../kernel/thenable.ts";
 import { valueText } from "../kernel/value-text.ts";

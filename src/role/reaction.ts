@@ -1,5 +1,5 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import type { Action } from "../action/action.ts";
+import type { Action } from "./action.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";

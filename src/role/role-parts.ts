@@ -1,4 +1,4 @@
-import { HOW_TO_MAKE_AN_ACTION, isAction } from "../action/action.ts";
+import { HOW_TO_MAKE_AN_ACTION, isAction } from "./action.ts";
 import {
   address,
   callable,
@@ -12,7 +12,7 @@ import {
   part,
   schemaPart,
   text,
-} from "../action/part.ts";
+} from "./part.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";

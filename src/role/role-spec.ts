@@ -1,5 +1,5 @@
-import { type Action, assertRoutableName, assertSameAction } from "../action/action.ts";
-import type { CustomState, RoleCard } from "../action/context.ts";
+import { type Action, assertRoutableName, assertSameAction } from "./action.ts";
+import type { CustomState, RoleCard } from "./context.ts";
 import { DEFAULT_MAX_STEPS } from "../agent/lifecycle.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { jsonRoundTrip } from "../kernel/json.ts";

@@ -1,8 +1,8 @@
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
-import type { Action, Awaitable } from "../action/action.ts";
-import type { CustomState, RoleContext } from "../action/context.ts";
+import type { Action, Awaitable } from "./action.ts";
+import type { CustomState, RoleContext } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";

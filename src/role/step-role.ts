@@ -1,4 +1,4 @@
-import type { CustomState } from "../action/context.ts";
+import type { CustomState } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import type { Role, RoleOptions } from "./role.ts";

@@ -1,5 +1,5 @@
-import type { Action } from "../action/action.ts";
-import type { RoleContext } from "../action/context.ts";
+import type { Action } from "./action.ts";
+import type { RoleContext } from "./context.ts";
 import { renderForPrompt } from "../model/chat-message.ts";
 import { type ReactLoop, reactLoop } from "./react-loop.ts";
 import type { Role } from "./role.ts";

@@ -1,11 +1,11 @@
-import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../environment/environment-options.ts";
-import type { SchedulerEnd } from "../environment/scheduler.ts";
-import { conditionOf, recordOf, type StopCondition, stopText, roundsOf } from "../environment/stop-condition.ts";
+import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
+import type { SchedulerEnd } from "../runtime/schedulers/scheduler.ts";
+import { conditionOf, recordOf, type StopCondition, stopText, roundsOf } from "../runtime/stop-condition.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
-import type { RecordedBounds } from "../run/event.ts";
-import type { RunState } from "../run/run-state.ts";
+import type { RecordedBounds } from "../runtime/record/event.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 import type { Crew } from "./crew.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 

@@ -1,14 +1,14 @@
 import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze, type Json } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { apply } from "../run/apply.ts";
-import type { ForkPoint, RunEvent, Sent } from "../run/event.ts";
-import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../run/fork-copy.ts";
-import { ForkPast } from "../run/fork-past.ts";
-import type { Journal } from "../run/journal.ts";
-import { maskedBody } from "../run/masking.ts";
-import { runInfo } from "../run/run-info.ts";
-import { RunState } from "../run/run-state.ts";
+import { apply } from "../runtime/record/apply.ts";
+import type { ForkPoint, RunEvent, Sent } from "../runtime/record/event.ts";
+import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../runtime/replay/fork-copy.ts";
+import { ForkPast } from "../runtime/replay/fork-past.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { maskedBody } from "../runtime/record/masking.ts";
+import { runInfo } from "../runtime/record/run-info.ts";
+import { RunState } from "../runtime/record/run-state.ts";
 import { assertHired, assertSameNames, type Crew, hiredInOrder } from "./crew.ts";
 import { heard } from "./heard.ts";
 

@@ -1,12 +1,12 @@
-import { hiredRole } from "../environment/hired-role.ts";
+import { hiredRole } from "../runtime/hired-role.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
 import type { ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
-import type { HiredRole } from "../run/event.ts";
-import type { RunState } from "../run/run-state.ts";
+import type { HiredRole } from "../runtime/record/event.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 
 /** Who is hired and what is allowed when a run starts or goes on. */
 export interface Crew {

@@ -1,9 +1,9 @@
 import { JournalError } from "../kernel/errors.ts";
-import type { RunResumed, StepEnded } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
-import { asks, pendingQuestions, type RecordedQuestion } from "../run/questions.ts";
-import type { RunState } from "../run/run-state.ts";
-import { stepsInFlight } from "../run/step-tries.ts";
+import type { RunResumed, StepEnded } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { asks, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
+import { stepsInFlight } from "../runtime/record/step-tries.ts";
 import { heard } from "./heard.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { nextMacrotask } from "../kernel/clock.ts";
-import type { RunEvent } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 
 /** Events between two breaths. */
 const BREATH = 500;

@@ -2,7 +2,7 @@ import { JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import { maskedMessage } from "../run/masking.ts";
+import { maskedMessage } from "../runtime/record/masking.ts";
 
 /**
  * Whether two messages ask for the same: equal in everything but id and time, which differ whenever the same program makes its idea again.

@@ -1,5 +1,5 @@
 import type { ChatModel } from "../model/chat-model.ts";
-import type { Journal } from "../run/journal.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 
 /** Runs of one journal that are remembered. */
 const MOST_RUNS = 1_000;

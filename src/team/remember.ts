@@ -1,7 +1,7 @@
-import type { Environment } from "../environment/environment.ts";
+import type { Environment } from "../runtime/environment.ts";
 import { JournalError } from "../kernel/errors.ts";
-import type { ForkPoint, RunEvent } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
+import type { ForkPoint, RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import { heard } from "./heard.ts";
 
 /** A record as far as it has come. */

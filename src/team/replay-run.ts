@@ -1,12 +1,12 @@
-import { Environment } from "../environment/environment.ts";
-import { Replay } from "../environment/replay.ts";
-import { type RunResult, runResult } from "../environment/run-result.ts";
+import { Environment } from "../runtime/environment.ts";
+import { Replay } from "../runtime/replay/replay.ts";
+import { type RunResult, runResult } from "../runtime/run-result.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { JournalError, stepErrorFrom } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import type { HiredRole, RunStarted } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
-import { addRoleState, RunState } from "../run/run-state.ts";
+import type { HiredRole, RunStarted } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { addRoleState, RunState } from "../runtime/record/run-state.ts";
 import { type Crew, inOrderOf, teamChanged, teamDifferences } from "./crew.ts";
 import { resultAtRest } from "./drive.ts";
 import { heard } from "./heard.ts";

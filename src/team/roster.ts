@@ -1,4 +1,4 @@
-import { type Action, assertSameAction } from "../action/action.ts";
+import { type Action, assertSameAction } from "../role/action.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { assertIsRole } from "../role/role-parts.ts";
 import type { Role } from "../role/role.ts";

@@ -1,9 +1,9 @@
 import { AbortedError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
-import { Ears } from "../environment/ears.ts";
-import type { RunResult } from "../environment/run-result.ts";
-import type { Observed, ObservedOf, RunEvent } from "../run/event.ts";
-import type { Journal } from "../run/journal.ts";
+import { Ears } from "../runtime/ears.ts";
+import type { RunResult } from "../runtime/run-result.ts";
+import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 
 /** What drives a run: it gets the handle's means to be watched, paused and stopped. */
 export interface RunControls {

@@ -1,11 +1,11 @@
-import { runResult, type RunResult } from "../environment/run-result.ts";
+import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import { apply } from "../run/apply.ts";
-import type { Journal } from "../run/journal.ts";
-import { RunState } from "../run/run-state.ts";
+import { apply } from "../runtime/record/apply.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { RunState } from "../runtime/record/run-state.ts";
 import { heard } from "./heard.ts";
 import { ideaDiffers, isSameIdea } from "./idea.ts";
 import { Run, type RunControls } from "./run.ts";

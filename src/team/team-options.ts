@@ -1,15 +1,15 @@
 import type { BudgetPool } from "../kernel/budget.ts";
 import type { Known } from "../kernel/known-options.ts";
-import { environmentOptions, type EnvironmentOptions } from "../environment/environment-options.ts";
+import { environmentOptions, type EnvironmentOptions } from "../runtime/environment-options.ts";
 import type { Json } from "../kernel/json.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
-import type { MessageChange } from "../run/fork-copy.ts";
-import type { Journal } from "../run/journal.ts";
-import type { StopCondition } from "../environment/stop-condition.ts";
+import type { MessageChange } from "../runtime/replay/fork-copy.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import type { StopCondition } from "../runtime/stop-condition.ts";
 
 /**
  * What a team is made of. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and in an eager team `concurrency`) are recorded when it

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type ErrorRecord, UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { ChatResponse } from "../model/chat-model.ts";
-import type { RunEvent } from "../run/event.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
 
 /** What came of a recorded call. */
 export type RecordedAnswer = { readonly ok: true; readonly response: ChatResponse } | { readonly ok: false; readonly error: ErrorRecord };

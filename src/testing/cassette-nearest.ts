@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonObject } from "../kernel/json.ts";
-import { requestDifference, requestDifferenceText } from "../run/difference.ts";
+import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 import type { RecordedCall } from "./cassette-call.ts";
 import { recordedForms } from "./cassette-request.ts";
 

@@ -4,7 +4,7 @@ import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatRequest } from "../model/chat-model.ts";
 import { strictSchema } from "../model/json-schema.ts";
 import { promptFor, rungsFor } from "../model/structured-output.ts";
-import { masked } from "../run/masking.ts";
+import { masked } from "../runtime/record/masking.ts";
 
 /*
  * A request as it was recorded and the same one on its way to a model do not look the same. The record has the schema that was asked

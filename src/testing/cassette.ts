@@ -1,4 +1,4 @@
-import { aReadableJournal } from "../run/journal-shape.ts";
+import { aReadableJournal } from "../runtime/record/journal-shape.ts";
 import { aText, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -7,11 +7,11 @@ import { z } from "zod";
 import { JournalError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { canonicalJson, deepFreeze } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { fold } from "../run/apply.ts";
-import { EVENT_VERSION, type RunEvent } from "../run/event.ts";
-import { parseEvent } from "../run/event-schema.ts";
-import type { Journal } from "../run/journal.ts";
-import { memoryJournal } from "../run/memory-journal.ts";
+import { fold } from "../runtime/record/apply.ts";
+import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
+import { parseEvent } from "../runtime/record/event-schema.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { memoryJournal } from "../runtime/record/memory-journal.ts";
 
 /** A run in a file, for tests to play. Frozen. */
 export interface Cassette {

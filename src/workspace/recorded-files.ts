@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Json } from "../kernel/json.ts";
-import type { RunEvent, StepEnded, StepStarted } from "../run/event.ts";
+import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
 
 /** Name of the step by which an action writes a file: its request has `path` and `content`, its value is a `WrittenFile`. */
 export const WRITE_STEP = "write file";

@@ -2,7 +2,7 @@ import { having, iterable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import type { Json } from "../kernel/json.ts";
-import type { RunEvent, StepEnded, StepStarted } from "../run/event.ts";
+import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
 import { ABSENT, fileChange, type FileChange, unitOf } from "./recorded-files.ts";
 import type { CommitRequest, Workspace } from "./workspace.ts";
 

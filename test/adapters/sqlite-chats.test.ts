@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { type Json, unchanging } from "../../src/kernel/json.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { chatOf } from "../../src/adapters/sqlite-chats.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { TroupeError } from "../../src/kernel/errors.ts";
-import { EVENT_VERSION, type RunEvent } from "../../src/run/event.ts";
+import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
 
 /** What a process of its own is asked to do with the journal at `file`; it tells what it did by lines on its output. */
 export type Task =

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import type { Journal } from "../../src/run/journal.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { connection, errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
 /** How many transactions the log beside the file holds: a frame that ends one says how large the file is then. */

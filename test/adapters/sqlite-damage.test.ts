@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { chained, chainStart } from "../../src/adapters/sqlite-rows.ts";
 import { PLACES } from "../../src/adapters/sqlite-runs.ts";
 import type { JournalError } from "../../src/kernel/errors.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { asked, connection, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
 const runs: Readonly<Record<string, readonly RunEvent[]>> = { a: lively("a", 60), b: lively("b", 60) };

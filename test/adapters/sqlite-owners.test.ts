@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Journal } from "../../src/run/journal.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { childEvent } from "./sqlite-child.ts";
 import { startChild } from "./sqlite-process.ts";
 import { errorOf, journalAt, newFile, readOut, started, written } from "./sqlite-setup.ts";

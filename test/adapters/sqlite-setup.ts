@@ -9,8 +9,8 @@ import type { FileOptions } from "../../src/adapters/sqlite-file.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
-import { EVENT_VERSION, type RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
+import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 
 const made: string[] = [];
 const open: Journal[] = [];

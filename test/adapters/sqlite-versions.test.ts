@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
-import { fold } from "../../src/run/apply.ts";
-import { EVENT_VERSION, type RunEvent } from "../../src/run/event.ts";
-import { exportRun } from "../../src/run/transfer.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
+import { exportRun } from "../../src/runtime/record/transfer.ts";
 import { connection, journalAt, meddle, newFile, readOut } from "./sqlite-setup.ts";
 
 /** What a program of version 1 has written, with real runs in it. */

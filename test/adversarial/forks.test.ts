@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { usd } from "../../src/model/money.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { fold } from "../../src/run/apply.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { answering, contents, listener } from "../environment/town.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
 import { stillClock } from "../properties/outside.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 

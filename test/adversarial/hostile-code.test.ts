@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type Action, defineAction } from "../../src/action/action.ts";
-import type { RoleContext } from "../../src/action/context.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import type { RoleContext } from "../../src/role/context.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Said } from "../../src/role/role.ts";
-import { Environment } from "../../src/environment/environment.ts";
-import { answering, contents, listener, remembered, town } from "../environment/town.ts";
+import { Environment } from "../../src/runtime/environment.ts";
+import { answering, contents, listener, remembered, town } from "../runtime/town.ts";
 
 async function onGo(
   react: (rc: RoleContext) => Said | Promise<Said>,

@@ -3,11 +3,11 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { AbortedError, ModelError } from "../../src/kernel/errors.ts";
 import { usd } from "../../src/model/money.ts";
 import { retry } from "../../src/role/failure-policy.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering, contents, listener } from "../environment/town.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
 import { eventsOf } from "../team/recorded.ts";
 
 const never = (): Promise<never> => new Promise(() => {});

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { StepError } from "../../src/kernel/errors.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role, type Said } from "../../src/role/role.ts";
-import type { RoleContext } from "../../src/action/context.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { RoleContext } from "../../src/role/context.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 
 type React = (rc: RoleContext) => Said | Promise<Said>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineTool, type Tool, type ToolClosing } from "../../src/agent/index.ts";
 import { defineRole } from "../../src/role/role.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { usd } from "../../src/model/money.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { Agent, defineTool, type Net, PlanningFlow, react, reflexion, treeOfThought } from "../../src/agent/index.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "../../src/agent/index.ts";
 import { usd } from "../../src/model/money.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";

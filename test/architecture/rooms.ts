@@ -17,7 +17,7 @@ export interface Room {
 const CORE_PACKAGES = ["zod", "eventemitter3", "p-queue"];
 /** What a room of the core may load when it first needs it, and must not import before. */
 const LAZY: Readonly<Record<string, readonly string[]>> = { memory: ["minisearch"] };
-const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "action", "role", "run", "environment", "team"];
+const CORE = ["kernel", "message", "model", "memory", "tool", "agent", "role", "runtime", "team"];
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   adapters: ["zod", "openai", "libsql", "redis", "gpt-tokenizer", "@modelcontextprotocol/client"],
   tools: ["zod"],

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
-import { canonical } from "../../src/run/canonical.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
 import { type OpenAIBody, openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { type Child, run, start } from "./child.ts";
 import { eventsIn, freshFolder, linesIn } from "./kept-run.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES, exitCodeOf, interruptionCode, isProviderTrouble } from "../../src/cli/exit-code.ts";
-import type { RunStatus } from "../../src/run/event.ts";
+import type { RunStatus } from "../../src/runtime/record/event.ts";
 
 describe("the table of exit codes", () => {
   it("names each code once, in order", () => {

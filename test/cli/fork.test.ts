@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
 import { fence, prd } from "../actions/greeter.ts";

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Team } from "../../src/index.ts";
-import { exportRun } from "../../src/run/transfer.ts";
-import { answering } from "../environment/town.ts";
+import { exportRun } from "../../src/runtime/record/transfer.ts";
+import { answering } from "../runtime/town.ts";
 import { start } from "./child.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 

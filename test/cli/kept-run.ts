@@ -4,7 +4,7 @@ import { errorLines, exitCodeOfError, toldError } from "../../src/cli/errors.ts"
 import { runProgram } from "../../src/cli/program.ts";
 import { styleFor } from "../../src/cli/screen/style.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { OpenAIBody } from "../../src/testing/index.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
-import { canonical } from "../../src/run/canonical.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
 import { type Child, run, start } from "./child.ts";

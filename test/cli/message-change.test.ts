@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { WritePrd } from "../../actions/index.ts";
 import { editedMessage, wantedDrop, wantedEdit } from "../../src/cli/message-change.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { prd } from "../actions/greeter.ts";
 import { recorded, says, word } from "./recorded-run.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../src/kernel/json.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
-import type { Observed, RunEventBody, RunNotice } from "../../src/run/event.ts";
+import type { Observed, RunEventBody, RunNotice } from "../../src/runtime/record/event.ts";
 
 /** The roles of the recorded run, and what each is. */
 export const PROFILES: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ReportFacts, resultReport, testsOf } from "../../src/cli/report.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
 import { BudgetError, ModelError, WaitingError } from "../../src/kernel/errors.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { word } from "./recorded-run.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { defineAction } from "../../src/role/action.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { Team } from "../../src/team/team.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { KeptMemory } from "../../src/memory/kept-memory.ts";
 import { roleMemoryParts, type RoleMemoryParts } from "../../src/memory/role-memory.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { retry } from "../../src/role/failure-policy.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { Run } from "../../src/team/run.ts";

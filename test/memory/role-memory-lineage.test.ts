@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole } from "../../src/role/role.ts";
 import type { RoleMemoryOptions } from "../../src/memory/role-memory.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { Answer, answerer, parrot, recallsIn } from "./role-setup.ts";

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { exportSnapshot } from "../../src/memory/memory-snapshot.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import { newFile } from "../adapters/sqlite-setup.ts";

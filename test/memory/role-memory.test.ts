@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
-import { Environment } from "../../src/environment/environment.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { estimateTokens } from "../../src/memory/tokens.ts";
 import { minisearch } from "../../src/adapters/minisearch.ts";
 import { defineRole } from "../../src/role/role.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { Answer, answerer, isSummary, parrot, recallsIn, rememberedIn, storedIn, linesOf } from "./role-setup.ts";

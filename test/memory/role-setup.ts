@@ -4,9 +4,9 @@ import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import type { MessageStore } from "../../src/memory/message-store.ts";
 import type { Recalled } from "../../src/memory/recollection.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
 
 const INTRODUCTION = "This is your memory.";

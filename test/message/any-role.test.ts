@@ -6,9 +6,9 @@ import { NotJsonError, UsageError } from "../../src/kernel/errors.ts";
 import { exportSnapshot, importSnapshot } from "../../src/memory/memory-snapshot.ts";
 import { type Message, type MessageFields, parseMessage, serializeMessage } from "../../src/message/message.ts";
 import { toChat } from "../../src/model/chat-message.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import { parseEvent } from "../../src/run/event-schema.ts";
-import { packedEvent, unpackedEvent } from "../../src/run/packed-event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { parseEvent } from "../../src/runtime/record/event-schema.ts";
+import { packedEvent, unpackedEvent } from "../../src/runtime/record/packed-event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 6 });

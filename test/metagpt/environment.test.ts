@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createMessage, defineRole, Environment, type Message, type Role, Team, UsageError } from "../../src/index.ts";
-import { answering, contents, listener, remembered, town } from "../environment/town.ts";
+import { answering, contents, listener, remembered, town } from "../runtime/town.ts";
 
 describe("hiring", () => {
   test("[MetaGPT: add_roles went twice over what it was given, so roles from a generator had no addresses and heard nothing] they hear", async () => {

@@ -10,7 +10,7 @@ import {
   UserRequirement,
 } from "../../src/index.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
-import { contents } from "../environment/town.ts";
+import { contents } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 
 /** What a run is made of, made anew for every process: nothing is shared but the journal. */

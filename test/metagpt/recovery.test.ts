@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createMessage, defineAction, defineRole, memoryJournal, type RunEvent, Team, UserRequirement } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { listener } from "../environment/town.ts";
+import { listener } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { type Company, Draft, echoModel, expectSameFromEveryCut, pipeline, recorded, upTo } from "./killed.ts";
 

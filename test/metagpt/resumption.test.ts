@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction, defineRole, memoryJournal, Team } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { contents, listener } from "../environment/town.ts";
+import { contents, listener } from "../runtime/town.ts";
 import { journalWith } from "../team/recorded.ts";
 import { type Company, Draft, echoModel, Edit, expectSameFromEveryCut, outcome, pipeline, Praise, recorded } from "./killed.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Action, createMessage, defineAction, defineRole, type Environment, Role, UserRequirement } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { contents, listener, remembered, town } from "../environment/town.ts";
+import { contents, listener, remembered, town } from "../runtime/town.ts";
 
 const Answer = defineAction({ name: "Answer", description: "answers what was said" });
 

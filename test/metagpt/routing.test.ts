@@ -11,7 +11,7 @@ import {
   UsageError,
   UserRequirement,
 } from "../../src/index.ts";
-import { answering, contents, listener, remembered, town } from "../environment/town.ts";
+import { answering, contents, listener, remembered, town } from "../runtime/town.ts";
 
 const Report = defineAction({ name: "Report" });
 const Gossip = defineAction({ name: "Gossip" });

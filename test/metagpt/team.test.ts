@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createMessage, defineAction, defineRole, memoryJournal, type Run, Team, usd, UserRequirement } from "../../src/index.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { contents, listener } from "../environment/town.ts";
+import { contents, listener } from "../runtime/town.ts";
 
 const WriteCode = defineAction({ name: "SimpleWriteCode", description: "Write a function." });
 const WriteTest = defineAction({ name: "SimpleWriteTest", description: "Write tests." });

@@ -4,11 +4,11 @@ import { z as z3 } from "zod/v3";
 import { defineTool } from "../../src/agent/index.ts";
 import { defineAction, defineRole, type RoleContext, type TeamOptions } from "../../src/index.ts";
 import { outputSchema } from "../../src/model/json-schema.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { journalWith, eventsOf } from "../team/recorded.ts";
-import { lived } from "../run/one-role.ts";
+import { lived } from "../runtime/one-role.ts";
 
 const old = z3.object({ n: z3.number() }) as unknown as z.ZodObject;
 

@@ -7,8 +7,8 @@ import { type Lifetime, Lifetimes } from "../../src/kernel/lifetime.ts";
 import { budgetPool, type LocalBudgetPool } from "../../src/model/budget-pool.ts";
 import { Funds } from "../../src/model/funds.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
-import { BudgetGate } from "../../src/run/budget-gate.ts";
-import { RunState } from "../../src/run/run-state.ts";
+import { BudgetGate } from "../../src/runtime/steps/budget-gate.ts";
+import { RunState } from "../../src/runtime/record/run-state.ts";
 
 /** A pool: its amount, and its place among the pools before it, which is its parent's unless it is a root. */
 const poolOf = fc.record({ amount: fc.integer({ min: 0, max: 300 }), parent: fc.option(fc.nat(9), { nil: undefined }) });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RunResult } from "../../src/environment/run-result.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent, StepStarted } from "../../src/run/event.ts";
-import type { MessageChange } from "../../src/run/fork-copy.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent, StepStarted } from "../../src/runtime/record/event.ts";
+import type { MessageChange } from "../../src/runtime/replay/fork-copy.ts";
 import type { ForkOptions } from "../../src/team/team-options.ts";
 import { eventsOf, fresh, journalWith } from "../team/recorded.ts";
 import { type Company, isRepeated, live, type Lived, unordered } from "./lives.ts";

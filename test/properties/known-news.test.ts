@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Action, defineAction } from "../../src/action/action.ts";
-import type { ActionContext } from "../../src/action/context.ts";
-import { Environment } from "../../src/environment/environment.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import type { ActionContext } from "../../src/role/context.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
 

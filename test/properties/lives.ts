@@ -1,8 +1,8 @@
 import { expect } from "vitest";
-import type { RunResult } from "../../src/environment/run-result.ts";
-import { fold } from "../../src/run/apply.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent, RunResumed, StepStarted } from "../../src/run/event.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent, RunResumed, StepStarted } from "../../src/runtime/record/event.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
 import type { Message } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";

@@ -1,10 +1,10 @@
-import type { StepOptions } from "../../src/action/context.ts";
+import type { StepOptions } from "../../src/role/context.ts";
 import { type Clock, nextMacrotask } from "../../src/kernel/clock.ts";
 import { canonicalJson, contentHash, type Json } from "../../src/kernel/json.ts";
 import { randomStream } from "../../src/kernel/random.ts";
 import type { StepDoor } from "../../src/kernel/step.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import type { RunEvent, StepStarted } from "../../src/run/event.ts";
+import type { RunEvent, StepStarted } from "../../src/runtime/record/event.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 
 /** How long an effect takes, in turns of the event loop: so effects end in any order, and no test waits for real time. */

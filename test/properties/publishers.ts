@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";

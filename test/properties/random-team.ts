@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { RoleContext } from "../../src/action/context.ts";
+import type { RoleContext } from "../../src/role/context.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
 import type { Message } from "../../src/message/message.ts";
 import { type FailurePolicy, retry } from "../../src/role/failure-policy.ts";

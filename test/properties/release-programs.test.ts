@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { RoleContext } from "../../src/action/context.ts";
+import type { RoleContext } from "../../src/role/context.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { journalWith } from "../team/recorded.ts";
 import { type Company, isRepeated } from "./lives.ts";

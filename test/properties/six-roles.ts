@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type Action, defineAction } from "../../src/action/action.ts";
-import type { ActionContext } from "../../src/action/context.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import type { ActionContext } from "../../src/role/context.ts";
 import { ROUTE_TO_ALL, UserRequirement } from "../../src/message/address.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fold } from "../../src/run/apply.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
 import { expectSameAgain } from "./replayed.ts";
 import { type NetSketch, netSketch, stepNet } from "./step-nets.ts";

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ModelError, TroupeError } from "../../src/kernel/errors.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
-import type { RunEvent } from "../../src/run/event.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { ChatChunk, ChatModel } from "../../src/model/chat-model.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 
 const Fits = z.object({ n: z.int() });

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { usd } from "../../src/model/money.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { defineTool } from "../../src/tool/define-tool.ts";
 import type { Tool } from "../../src/tool/tool.ts";
-import { town } from "../environment/town.ts";
+import { town } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 
 /** A tool that counts how often it really ran. */

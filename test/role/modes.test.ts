@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type Action, defineAction } from "../../src/action/action.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
 import { defineRole, type RoleOptions } from "../../src/role/role.ts";
 import { parseChoice } from "../../src/role/think.ts";
-import type { Environment } from "../../src/environment/environment.ts";
+import type { Environment } from "../../src/runtime/environment.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
-import { contents, remembered, town } from "../environment/town.ts";
+import { contents, remembered, town } from "../runtime/town.ts";
 
 function naming(count: number): Action[] {
   return Array.from({ length: count }, (_, i) => defineAction({ name: `A${i}`, description: `does ${i}`, run: () => `said ${i}` }));

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { OnlyAction } from "../../src/role/only-action.ts";
 import { defineRole, Role, type RoleOptions } from "../../src/role/role.ts";
 import { roleSpec } from "../../src/role/role-spec.ts";
-import { town } from "../environment/town.ts";
+import { town } from "../runtime/town.ts";
 
 const say = defineAction({ name: "Say", run: () => "said" });
 const ask = defineAction({ name: "Ask", run: () => "asked" });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type Action, defineAction } from "../../src/action/action.ts";
-import type { RoleContext } from "../../src/action/context.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import type { RoleContext } from "../../src/role/context.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole, Role, type Said } from "../../src/role/role.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
-import { contents, remembered, town } from "../environment/town.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
+import { contents, remembered, town } from "../runtime/town.ts";
 
 const Speak = defineAction({ name: "Speak", run: (ctx) => `spoke of ${ctx.text}` });
 const Sing = defineAction({ name: "Sing", run: (ctx) => `sang of ${ctx.text}` });

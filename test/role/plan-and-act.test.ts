@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type Action, defineAction } from "../../src/action/action.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
 import { defineRole, type RoleOptions } from "../../src/role/role.ts";
-import type { Environment } from "../../src/environment/environment.ts";
+import type { Environment } from "../../src/runtime/environment.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/scripted-model.ts";
-import { contents, remembered, town } from "../environment/town.ts";
+import { contents, remembered, town } from "../runtime/town.ts";
 
 const Dig = defineAction({ name: "Dig", description: "makes a hole", run: (ctx) => `dug ${ctx.task?.instruction}` });
 const Fill = defineAction({ name: "Fill", run: (ctx) => `filled ${ctx.task?.id}: ${ctx.task?.instruction}` });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type Action, defineAction } from "../../src/action/action.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
-import type { Environment } from "../../src/environment/environment.ts";
-import { contents, listener, town } from "../environment/town.ts";
+import type { Environment } from "../../src/runtime/environment.ts";
+import { contents, listener, town } from "../runtime/town.ts";
 
 const Draft = defineAction({ name: "Draft" });
 const Critique = defineAction({ name: "Critique" });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineAction } from "../../src/action/action.ts";
-import { hiredRole } from "../../src/environment/hired-role.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { hiredRole } from "../../src/runtime/hired-role.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, Role } from "../../src/role/role.ts";
 import { roleSpec } from "../../src/role/role-spec.ts";
 import type { Immutable } from "../../src/role/step-role.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { town } from "../environment/town.ts";
+import { town } from "../runtime/town.ts";
 
 const Speak = defineAction({ name: "Speak", run: () => "spoken" });
 const step = (): void => {};

@@ -3,7 +3,7 @@ import { QaEngineer, softwareCompany } from "../../roles/index.ts";
 import { type DemoIdea, demoIdeas } from "../../src/cli/demo-ideas.ts";
 import { demoModel } from "../../src/cli/demo-model.ts";
 import { type ChatModel, type Journal, memoryJournal, type Role, type RunEvent, type RunResult, Team } from "../../src/index.ts";
-import { canonical } from "../../src/run/canonical.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/index.ts";
 import { chooseSandbox, fileWorkspace, type Sandbox, type Workspace } from "../../src/workspace/index.ts";
 import { eventsOf } from "../team/recorded.ts";

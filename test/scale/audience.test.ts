@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Ears } from "../../src/environment/ears.ts";
-import { Environment } from "../../src/environment/environment.ts";
+import { Ears } from "../../src/runtime/ears.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import type { Observed } from "../../src/run/event.ts";
-import { nothing } from "../../src/run/role-life.ts";
-import { type HiredAs, RoleState } from "../../src/run/role-state.ts";
+import type { Observed } from "../../src/runtime/record/event.ts";
+import { nothing } from "../../src/runtime/record/role-life.ts";
+import { type HiredAs, RoleState } from "../../src/runtime/record/role-state.ts";
 import { collectGarbage } from "../kernel/garbage.ts";
 import { audience, say } from "./players.ts";
 import { allocatedBy, heapOfEach, workOf } from "./work.ts";

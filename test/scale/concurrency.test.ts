@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
-import { Environment } from "../../src/environment/environment.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { Environment } from "../../src/runtime/environment.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
 import { sleep } from "../../src/kernel/clock.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { type SimulatedClock, simulatedClock } from "../../src/testing/simulated-clock.ts";

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Environment } from "../../src/environment/environment.ts";
+import type { Environment } from "../../src/runtime/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { defineRole } from "../../src/role/role.ts";
-import { town } from "../environment/town.ts";
+import { town } from "../runtime/town.ts";
 import { workOf } from "./work.ts";
 
 /** For one of many messages that a role observes, remembers and acts upon in one activation: 8. */

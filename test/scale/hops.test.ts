@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kernel/clock.ts";
-import type { RoleState } from "../../src/run/role-state.ts";
+import type { RoleState } from "../../src/runtime/record/role-state.ts";
 import { allocatedBy, resourcesOf, workOf } from "./work.ts";
 import { counter, played, players, stepper } from "./players.ts";
 

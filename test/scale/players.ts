@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type Action, defineAction } from "../../src/action/action.ts";
-import { Environment } from "../../src/environment/environment.ts";
-import type { EnvironmentOptions } from "../../src/environment/environment-options.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import { Environment } from "../../src/runtime/environment.ts";
+import type { EnvironmentOptions } from "../../src/runtime/environment-options.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { type Action, defineAction } from "../../src/action/action.ts";
-import type { EffectDoor } from "../../src/action/context.ts";
-import { Environment } from "../../src/environment/environment.ts";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import type { EffectDoor } from "../../src/role/context.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import type { ChatModel, ChatOptions } from "../../src/model/chat-model.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { resourcesOf, workOf } from "./work.ts";

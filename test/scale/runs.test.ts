@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Environment } from "../../src/environment/environment.ts";
+import type { Environment } from "../../src/runtime/environment.ts";
 import { createMessage } from "../../src/message/message.ts";
-import { answering, town } from "../environment/town.ts";
+import { answering, town } from "../runtime/town.ts";
 import { player, played, players, stepper } from "./players.ts";
 import { allocatedBy, heapOfEach } from "./work.ts";
 

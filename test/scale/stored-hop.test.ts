@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
 import { ROUTE_TO_SELF } from "../../src/message/address.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { defineAction } from "../../src/action/action.ts";
-import { Environment } from "../../src/environment/environment.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { allocatedBy, workOf } from "./work.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 

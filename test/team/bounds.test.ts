@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Role } from "../../src/role/role.ts";
-import { exportRun, importRun } from "../../src/run/transfer.ts";
-import { afterRounds, afterSpending, allOf, anyOf, saidBy, type StopCondition } from "../../src/environment/stop-condition.ts";
+import { exportRun, importRun } from "../../src/runtime/record/transfer.ts";
+import { afterRounds, afterSpending, allOf, anyOf, saidBy, type StopCondition } from "../../src/runtime/stop-condition.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 /** Writes to itself for ever, one message a round. */

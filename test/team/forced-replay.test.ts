@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
+import { defineAction } from "../../src/role/action.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf } from "./recorded.ts";

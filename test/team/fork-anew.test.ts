@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import type { Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { ForkOptions } from "../../src/team/team-options.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { answering, contents } from "../environment/town.ts";
+import { answering, contents } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 /** Ann asks and passes on, Bob asks about that. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import type { MessageStore } from "../../src/memory/message-store.ts";
 import { defineRole } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf, journalWith } from "./recorded.ts";

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { JournalError } from "../../src/kernel/errors.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { Role } from "../../src/role/role.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 const STEPS = 2_000;

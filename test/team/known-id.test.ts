@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering, contents } from "../environment/town.ts";
+import { answering, contents } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 const echo = (): Role[] => [answering("Ann", (rc) => rc.message(`heard ${rc.news[0]?.content}`))];

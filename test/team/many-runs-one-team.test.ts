@@ -6,11 +6,11 @@ import type { MicroUsd } from "../../src/model/money.ts";
 import { createMessage } from "../../src/message/message.ts";
 import type { Role } from "../../src/role/role.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 
 /** Micro-dollars of one call, and the most that one may cost. */
 const COST = 10_000;

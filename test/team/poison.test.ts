@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { retry, type FailurePolicy } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import type { RoleContext } from "../../src/action/context.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { RoleContext } from "../../src/role/context.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 const Word = defineAction({ name: "Word", run: () => undefined });

@@ -1,6 +1,6 @@
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 
 /** The events of a run, as a store on disk would give them back: fresh objects, nothing shared with the run. */
 export async function eventsOf(journal: Journal, runId: string): Promise<RunEvent[]> {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { EffectDoor, RoleContext } from "../../src/action/context.ts";
+import type { EffectDoor, RoleContext } from "../../src/role/context.ts";
 import { DifferenceError } from "../../src/kernel/errors.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import type { Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
 import { Team } from "../../src/team/team.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
-import { answering } from "../environment/town.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 type Life = (rc: RoleContext) => Promise<void>;

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { DifferenceError } from "../../src/kernel/errors.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { answering, listener } from "../environment/town.ts";
+import { answering, listener } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Draft: ${ctx.text}` });

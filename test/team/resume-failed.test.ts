@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { RoleContext } from "../../src/action/context.ts";
+import type { RoleContext } from "../../src/role/context.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import type { Role, RoleOptions, Said } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { answering, contents } from "../environment/town.ts";
+import { answering, contents } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 const CALLS = 5;

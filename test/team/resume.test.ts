@@ -3,11 +3,11 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { WaitingError } from "../../src/kernel/errors.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { canonical } from "../../src/run/canonical.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { canonical } from "../../src/runtime/record/canonical.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering, contents, listener } from "../environment/town.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 const relay = (): Role[] => [

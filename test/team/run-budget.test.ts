@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { budgetPool } from "../../src/model/budget-pool.ts";
 import { type MicroUsd, usd } from "../../src/model/money.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 /** Micro-dollars of one call. */

@@ -3,12 +3,12 @@ import { budgetPool } from "../../src/model/budget-pool.ts";
 import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import type { Role } from "../../src/role/role.ts";
-import type { RunResult } from "../../src/environment/run-result.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 /** Micro-dollars of one call, and the most that one may cost. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
-import type { RunEvent } from "../../src/run/event.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Role } from "../../src/role/role.ts";
 import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import { answering, contents, listener } from "../environment/town.ts";
+import { answering, contents, listener } from "../runtime/town.ts";
 import { eventsOf } from "./recorded.ts";
 
 /** A role that waits in a step until the test lets it go. */

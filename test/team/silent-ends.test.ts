@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
-import { Environment } from "../../src/environment/environment.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { Environment } from "../../src/runtime/environment.ts";
 import type { Logger } from "../../src/kernel/emit.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";

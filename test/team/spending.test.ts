@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { formatCost, type MicroUsd } from "../../src/model/money.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
-import { fold } from "../../src/run/apply.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { fold } from "../../src/runtime/record/apply.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { ChatModel } from "../../src/model/chat-model.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
-import { answering } from "../environment/town.ts";
+import { answering } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
 
 function model(id: string, cost: number): ChatModel {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import type { Approver } from "../../src/tool/approval.ts";

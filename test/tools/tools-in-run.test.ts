@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { defineAction } from "../../src/action/action.ts";
+import { defineAction } from "../../src/role/action.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import type { Journal } from "../../src/run/journal.ts";
-import { memoryJournal } from "../../src/run/memory-journal.ts";
+import type { Journal } from "../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import { callTool } from "../../src/tool/call-tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";

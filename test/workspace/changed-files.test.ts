@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RunEvent } from "../../src/run/event.ts";
+import type { RunEvent } from "../../src/runtime/record/event.ts";
 import {
   assertUnchanged,
   type ChangedFile,

@@ -1,5 +1,5 @@
 import type { Json } from "../../src/kernel/json.ts";
-import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../src/run/event.ts";
+import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../src/runtime/record/event.ts";
 import { sha256Of } from "../../src/workspace/recorded-files.ts";
 
 /** A run's record being made by hand, event by event. */

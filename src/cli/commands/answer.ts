@@ -1,5 +1,5 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { pendingQuestions, type PendingQuestion } from "../../run/questions.ts";
+import { pendingQuestions, type PendingQuestion } from "../../runtime/record/questions.ts";
 import { findQuestion } from "../../team/going-on.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { goOn } from "../go-on.ts";

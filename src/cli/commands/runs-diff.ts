@@ -1,6 +1,6 @@
-import { difference, differenceText } from "../../run/difference.ts";
-import type { RunEvent } from "../../run/event.ts";
-import type { Journal } from "../../run/journal.ts";
+import { difference, differenceText } from "../../runtime/replay/difference.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import type { Journal } from "../../runtime/record/journal.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { loadRun } from "../loaded-run.ts";

@@ -1,6 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { EVENT_TYPES } from "../../run/event.ts";
-import type { Journal, RunInfo } from "../../run/journal.ts";
+import { EVENT_TYPES } from "../../runtime/record/event.ts";
+import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { seen } from "../ndjson.ts";

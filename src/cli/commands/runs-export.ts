@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { UsageError } from "../../kernel/errors.ts";
-import { exportRun } from "../../run/transfer.ts";
+import { exportRun } from "../../runtime/record/transfer.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { writeNewFile } from "../new-file.ts";

@@ -3,7 +3,7 @@ import { flowGraphviz } from "../../memory/flow-graphviz.ts";
 import { flowJson } from "../../memory/flow-json.ts";
 import { flowMermaid } from "../../memory/flow-mermaid.ts";
 import { type MessageFlow, messageFlow } from "../../memory/message-flow.ts";
-import type { RunEvent } from "../../run/event.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { loadRun } from "../loaded-run.ts";

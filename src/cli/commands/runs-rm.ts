@@ -1,5 +1,5 @@
 import { JournalError } from "../../kernel/errors.ts";
-import type { Journal } from "../../run/journal.ts";
+import type { Journal } from "../../runtime/record/journal.ts";
 import { confirmRemoval } from "../confirm.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";

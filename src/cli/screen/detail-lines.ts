@@ -1,5 +1,5 @@
 import { formatCost, formatUsd } from "../../model/money.ts";
-import type { DeadLetter } from "../../run/run-state.ts";
+import type { DeadLetter } from "../../runtime/record/run-state.ts";
 import type { RoleDetail, RunDetail } from "../run-detail.ts";
 import { sentText } from "./record-lines.ts";
 import type { Style } from "./style.ts";

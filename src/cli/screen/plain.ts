@@ -1,5 +1,5 @@
 import { formatCost, type MicroUsd } from "../../model/money.ts";
-import type { Observed } from "../../run/event.ts";
+import type { Observed } from "../../runtime/record/event.ts";
 import { nameText, type Progress, roleOfAct, saidText, topicOf } from "./progress.ts";
 import { brief, shown } from "./text.ts";
 

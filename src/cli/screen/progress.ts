@@ -1,4 +1,4 @@
-import type { ActEnded, Observed, StepEnded, StepStarted } from "../../run/event.ts";
+import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
 import { testsOf } from "../report.ts";
 import { shown } from "./text.ts";
 

@@ -1,4 +1,4 @@
-import type { RunEvent, Sent } from "../../run/event.ts";
+import type { RunEvent, Sent } from "../../runtime/record/event.ts";
 import { saidText, topicOf } from "./progress.ts";
 import { column, counted, elapsed, plural, shown } from "./text.ts";
 

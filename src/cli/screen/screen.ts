@@ -1,5 +1,5 @@
 import type { Run } from "../../team/run.ts";
-import type { Observed } from "../../run/event.ts";
+import type { Observed } from "../../runtime/record/event.ts";
 import { canDraw, type Host } from "../host.ts";
 import type { OutputSettings } from "../settings.ts";
 import { DEFAULT_COLUMNS, LiveRegion } from "./live-region.ts";

@@ -1,6 +1,6 @@
 import { JournalError } from "../../kernel/errors.ts";
-import { EVENT_VERSION, type RunEvent } from "../../run/event.ts";
-import type { Journal } from "../../run/journal.ts";
+import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
+import type { Journal } from "../../runtime/record/journal.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty journal. */

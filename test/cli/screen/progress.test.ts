@@ -9,7 +9,7 @@ import {
   tokensOf,
   topicOf,
 } from "../../../src/cli/screen/progress.ts";
-import type { ActEnded, Observed, RunEventBody, RunNotice } from "../../../src/run/event.ts";
+import type { ActEnded, Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
 import { answered, asks, does, fails, middleOfARun, recorded, says, started, takesBack, tells, word } from "../recorded-run.ts";
 
 function after(observed: readonly Observed[]): Progress {

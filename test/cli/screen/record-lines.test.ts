@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { eventLine } from "../../../src/cli/screen/record-lines.ts";
-import type { Observed, RunEvent } from "../../../src/run/event.ts";
+import type { Observed, RunEvent } from "../../../src/runtime/record/event.ts";
 import { answered, asks, does, fails, recorded, says, started, word } from "../recorded-run.ts";
 
 const isEvent = (observed: Observed): observed is RunEvent => "seq" in observed;

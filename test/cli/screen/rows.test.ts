@@ -4,7 +4,7 @@ import { noProgress, type Progress, progressAfter } from "../../../src/cli/scree
 import { type Frame, progressLines, stepText } from "../../../src/cli/screen/rows.ts";
 import { styleFor } from "../../../src/cli/screen/style.ts";
 import { widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
-import type { Observed, RunEventBody, RunNotice } from "../../../src/run/event.ts";
+import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
 import { asks, does, fails, middleOfARun, PROFILES, recorded, started } from "../recorded-run.ts";
 
 const frame: Frame = {

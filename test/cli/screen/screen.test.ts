@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Screen } from "../../../src/cli/screen/screen.ts";
 import { type Flags, outputSettings } from "../../../src/cli/settings.ts";
-import type { Observed } from "../../../src/run/event.ts";
+import type { Observed } from "../../../src/runtime/record/event.ts";
 import type { Run } from "../../../src/index.ts";
 import { SimulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { type FakeHost, fakeHost, type FakeOptions } from "../fake-host.ts";

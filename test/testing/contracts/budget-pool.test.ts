@@ -3,8 +3,8 @@ import type { BudgetPool } from "../../../src/kernel/budget.ts";
 import { budgetPool } from "../../../src/model/budget-pool.ts";
 import { Funds } from "../../../src/model/funds.ts";
 import type { MicroUsd } from "../../../src/model/money.ts";
-import { BudgetGate } from "../../../src/run/budget-gate.ts";
-import { RunState } from "../../../src/run/run-state.ts";
+import { BudgetGate } from "../../../src/runtime/steps/budget-gate.ts";
+import { RunState } from "../../../src/runtime/record/run-state.ts";
 import { budgetPoolContract } from "../../../src/testing/contracts/budget-pool.ts";
 
 const kit = { describe, it, expect };

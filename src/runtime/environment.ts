@@ -1,0 +1,309 @@
+import { object, takes } from "../kernel/argument.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { errorRecord, UsageError } from "../kernel/errors.ts";
+import { silentLogger } from "../kernel/emit.ts";
+import type { Json } from "../kernel/json.ts";
+import { freshRunId } from "../kernel/id.ts";
+import { lazily } from "../kernel/lazily.ts";
+import { type Mask, maskSecrets } from "../kernel/mask.ts";
+import { freshSeed } from "../kernel/random.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { ReadableMemory } from "../memory/message-memory.ts";
+import { createMessage, type Message, serializeMessage } from "../message/message.ts";
+import type { Receipt } from "../message/receipt.ts";
+import type { Role } from "../role/role.ts";
+import { assertIsRole, rolesIn } from "../role/role-parts.ts";
+import { assertRoleName } from "../role/role-spec.ts";
+import type { Observed, ObservedOf } from "./record/event.ts";
+import { measureMailboxes } from "./record/mailbox.ts";
+import { noPast } from "./steps/past.ts";
+import { RunLog } from "./record/run-log.ts";
+import { RunState } from "./record/run-state.ts";
+import type { Tell } from "./announcer.ts";
+import { Answerer } from "./steps/answerer.ts";
+import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
+import { Engine, type RunBounds } from "./engine.ts";
+import {
+  DEFAULT_CONCURRENCY,
+  DEFAULT_MESSAGE_LIMIT,
+  DEFAULT_ROUNDS,
+  environmentOptions,
+  type EnvironmentOptions,
+  environmentRunOptions,
+  type EnvironmentRunOptions,
+} from "./environment-options.ts";
+import { HiredRoles } from "./hired-roles.ts";
+import { Listeners } from "./listeners.ts";
+import { Opening } from "./opening.ts";
+import { schedulerNamed } from "./schedulers/regimes.ts";
+import { RoleMemories } from "./role-memories.ts";
+import { type RoleView, roleView } from "./role-view.ts";
+import type { RunBacking } from "./run-backing.ts";
+import type { RunFailure } from "./run-failure.ts";
+import { RunObserver } from "./run-observer.ts";
+import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
+import { progressOf, roundsOf } from "./stop-condition.ts";
+
+/**
+ * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
+ * journal. Who is hired is its hired roles', the run's state is written by its log alone, who runs when is its
+ * engine's, and who is told of it its listeners'.
+ */
+export class Environment {
+  readonly description: string;
+  readonly #options: EnvironmentOptions;
+  readonly #log: RunLog;
+  readonly #mask: Mask;
+  readonly #engine: Engine;
+  readonly #hired: HiredRoles;
+  readonly #opening: Opening | undefined;
+  readonly #listeners: Listeners;
+  /** What its roles remember for longer than this run. @internal */
+  readonly memories: RoleMemories;
+  /** Also while what waits for nothing runs at one go. */
+  #isRunning = false;
+  #hasWarned = false;
+
+  constructor(options: EnvironmentOptions = {}, backing: RunBacking = {}) {
+    checkOwnOptions(options, backing);
+    this.description = options.description ?? "";
+    this.#options = options;
+    const clock = options.clock ?? systemClock;
+    const state = backing.state ?? freshState(options);
+    const scheduler = backing.scheduler ?? schedulerNamed(state.scheduler);
+    const logger = options.logger ?? silentLogger;
+    const mask = maskSecrets(options.secrets ?? []);
+    this.#mask = mask;
+    this.#listeners = new Listeners({ ears: backing.ears, logger, mask });
+    const isLive = backing.mode !== "replay";
+    // Without a journal its name is every environment's: in a store it would be taken for all of them.
+    const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
+    const warn = (role: string, text: string): void => this.#engine.warn(role, mask(text));
+    const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
+    this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
+    this.#hired = new HiredRoles(state, this.memories);
+    const observer = new RunObserver(this.memories, this.#listeners, backing.grew);
+    this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer });
+    this.#opening = backing.state === undefined ? new Opening(this.#log, this.#hired) : undefined;
+    const tell: Tell = this.#listeners.hearing;
+    this.#engine = new Engine({
+      log: this.#log,
+      clock,
+      scheduler,
+      concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
+      onFailure: options.onFailure ?? "stop",
+      answerer: new Answerer({
+        ...options,
+        clock,
+        logger,
+        seed: state.seed,
+        requirePrice: backing.requirePrice ?? false,
+        company: { description: this.description, colleagues: () => this.#hired.names },
+        tell,
+      }),
+      hired: this.#hired,
+      opening: this.#opening,
+      logger,
+      mask,
+      funds: backing.funds,
+      deps: options.deps,
+      messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
+      past: backing.past ?? noPast,
+      mode: backing.mode ?? "live",
+      tell,
+      ears: this.#listeners.ears,
+      resumed: backing.resumed,
+    });
+  }
+
+  /**
+   * Hires a role, under its own name or another. One definition may be hired many times.
+   *
+   * @throws UsageError `ROLE_DUPLICATE` when the name is taken; `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
+   */
+  addRole(role: Role, o: { readonly name?: string } = {}): this {
+    assertIsRole(role);
+    assertAlias(o);
+    checkKnownOptions("addRole", o, { name: true });
+    const name = o.name ?? role.name;
+    assertRoleName(name);
+    this.#hired.add(role, name);
+    this.#opening?.hired(name);
+    // Somebody may speak to it before the turn that hired it has ended.
+    if (this.#isRunning) this.#opening?.tell();
+    return this;
+  }
+
+  /** Hires many roles, from any iterable, each under its own name. */
+  addRoles(roles: Iterable<Role>): this {
+    for (const role of rolesIn(roles)) this.addRole(role as Role);
+    return this;
+  }
+
+  /** Publishes a message from outside. A text becomes a user's requirement. */
+  publishMessage(message: Message | string): Receipt {
+    return this.#engine.publish(typeof message === "string" ? this.#userMessage(message) : message);
+  }
+
+  /**
+   * Runs until no role has mail, `rounds` more rounds have passed, or something stops it. A failing role is told in the result; nothing is
+   * thrown. What was stopped goes on with the next `run`.
+   *
+   * @throws UsageError `RUN_TWICE` while it is running already; `OPTION_INVALID` for an option that is not what it must be.
+   */
+  async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
+    checkKnownOptions("run of an environment", o, environmentRunOptions);
+    const { rounds = DEFAULT_ROUNDS, stopWhen, signal } = o;
+    checkWhole(rounds, "rounds", 0);
+    checkStopCondition(stopWhen);
+    checkSignal(signal);
+    const checkpoint = stopWhen && ((): boolean => stopWhen(progressOf(this.state)));
+    const end = await this.drive(roundsOf(this.state) + rounds, { checkpoint, signal });
+    return runResult(this.state, end, this.#mask);
+  }
+
+  /** Runs to an absolute number of rounds and says why it stopped. @internal */
+  async drive(roundLimit: number, bounds: RunBounds = unbounded): Promise<RunEnd> {
+    if (this.#isRunning)
+      throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
+    try {
+      this.#isRunning = true;
+      this.#warnOfIdle();
+      const reason = await this.#engine.run(roundLimit, bounds);
+      // Stores get what is durable. Without them its end goes with what is on its way.
+      if (this.memories.isUsed) await this.#log.durable().catch(() => {});
+      await this.memories.rest();
+      return { reason, failure: this.#engine.failure, control: this.#engine.control };
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Ends the activations that the process died of again and again. @internal */
+  failPoisoned(limit: number): RunFailure | undefined {
+    return this.#engine.failPoisoned(limit);
+  }
+
+  /** Tells the logger and listeners of something about the run. @internal */
+  warn(text: string): void {
+    this.#engine.warn(undefined, text);
+  }
+
+  /** Records how the run ended, as far as its journal still takes it, and says what came of it. @internal */
+  async finish(end: RunEnd): Promise<RunResult> {
+    const { status, error } = statusOf(end, this.#mask);
+    try {
+      this.#log.record({ type: "run.ended", status, ...(error === undefined ? {} : { error: errorRecord(error) }) });
+      await this.#log.durable();
+      return runResult(this.state, end, this.#mask);
+    } catch (broken) {
+      return runResult(this.state, { ...end, failure: end.failure ?? { error: broken } }, this.#mask);
+    }
+  }
+
+  /** The pen of the run. @internal */
+  get log(): RunLog {
+    return this.#log;
+  }
+
+  /** The state of the run. @internal */
+  get state(): RunState {
+    return this.#log.state;
+  }
+
+  /** No role has mail and none is running: counted, never inferred. */
+  get isIdle(): boolean {
+    return this.#engine.isIdle;
+  }
+
+  /** Every message that was delivered, in order; nothing in an environment with `memory: false`. */
+  get history(): ReadableMemory {
+    return this.state.history;
+  }
+
+  get seed(): string {
+    return this.state.seed;
+  }
+
+  get roleNames(): readonly string[] {
+    return this.#hired.names;
+  }
+
+  /** What a role holds now; undefined when nobody has that name. */
+  getRole(name: string): RoleView | undefined {
+    const spec = this.#hired.specOf(name);
+    const state = this.state.roles.get(name);
+    return spec === undefined || state === undefined ? undefined : roleView(spec.role, state);
+  }
+
+  /**
+   * Calls `listener` for every event or notice of a type; the returned function stops that. `run.started` comes right before the first message
+   * or run, with everybody who is hired by then; who is hired later comes with a `run.resumed`.
+   */
+  on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
+    return this.#listeners.on(type, listener);
+  }
+
+  /** Everything the environment holds, as plain JSON. */
+  toJSON(): Json {
+    const { state } = this;
+    return {
+      description: this.description,
+      seed: state.seed,
+      scheduler: state.scheduler,
+      round: state.round,
+      history: state.history.get().map(serializeMessage) as unknown as Json,
+      roles: [...state.roles.values()].map((role) => ({
+        name: role.name,
+        mailbox: role.mailbox.toJSON(),
+        memory: role.memory.toJSON(),
+        workingMemory: role.workingMemory.toJSON(),
+        state: role.custom,
+        plan: role.plan.toJSON(),
+      })) as unknown as Json,
+    };
+  }
+
+  /** A role that can do nothing is nearly always a mistake, but it may be there to remember. */
+  #warnOfIdle(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    for (const { card } of this.#hired.idle)
+      this.#engine.warn(
+        card.name,
+        `${card.name} has no actions and no react or step of its own: it will only listen. Give it actions: [...].`,
+      );
+  }
+
+  #userMessage(content: string): Message {
+    const clock = this.#options.clock ?? systemClock;
+    return createMessage(content, { id: `user#${this.state.outside + 1}`, timestamp: clock.now() });
+  }
+}
+
+const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });
+
+function assertAlias(o: unknown): void {
+  if (typeof o === "object" && o !== null) return;
+  throw new UsageError(
+    "ROLE_INVALID",
+    `Expected the other name of a role as { name }, got ${valueText(o)}. Write addRole(role, { name }).`,
+  );
+}
+
+/** A team hands on its own options, which it has looked at. */
+function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
+  takes("new Environment", "what a team gives it", backing, object("an object"));
+  if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);
+  checkOptions(options);
+}
+
+function freshState(options: EnvironmentOptions): RunState {
+  const state = new RunState("environment", options.memory !== false);
+  state.seed = String(options.seed ?? freshSeed());
+  state.scheduler = options.scheduler ?? "rounds";
+  if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
+  measureMailboxes(state);
+  return state;
+}

@@ -1,0 +1,210 @@
+import { iterable, takes } from "../../kernel/argument.ts";
+import { canonicalJson } from "../../kernel/json.ts";
+import type { Message } from "../../message/message.ts";
+import type { ActEnded, ActFailed, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
+
+/**
+ * What a run did, as text that is equal for equal behaviour, one line an entry: steps in the order asked within their
+ * activation, those inside a step by their key, activations by round and hire order (by the order they ended when eager). Left out
+ * is what may differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of
+ * messages from outside.
+ */
+export function canonical(events: Iterable<RunEvent>): string {
+  return canonicalLines(events).join("\n");
+}
+
+/** The lines of {@link canonical}. */
+export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
+  takes("canonical", "events", events, iterable("events of a run"));
+  const log = new CanonicalLog();
+  for (const event of events) log.add(event);
+  return log.lines();
+}
+
+/** A thing that happened, with its place in the order of the log. */
+interface Entry {
+  readonly place: readonly [round: number, order: number, nth: number];
+  readonly lines: readonly object[];
+}
+
+/** Outside messages and the barrier come after the roles of their round. */
+const AFTER_ROLES = Number.MAX_SAFE_INTEGER;
+
+class CanonicalLog {
+  readonly #entries: Entry[] = [];
+  readonly #hireOrder = new Map<string, number>();
+  readonly #steps = new Map<string, Map<string, MutableStep>>();
+  /** Names of messages from outside, by their ids, which may be random. */
+  readonly #outside = new Map<string, string>();
+  #header: object = {};
+  #end: object = { type: "open" };
+  #eager = false;
+  #round = 0;
+  #nth = 0;
+
+  add(event: RunEvent): void {
+    switch (event.type) {
+      case "run.started":
+        this.#hire(event.roles);
+        this.#eager = event.scheduler !== "rounds";
+        this.#header = { type: event.type, team: event.team, roles: event.roles, seed: event.seed, scheduler: event.scheduler };
+        return;
+      case "message":
+        this.#outside.set(event.message.id, `outside#${this.#outside.size + 1}`);
+        return this.#push(event.atBarrier === true ? AFTER_ROLES : -1, [{ type: event.type, ...sent(event, this.#outside) }]);
+      case "step.started":
+        this.#stepsOf(event.act).set(event.key, { started: event, ended: undefined });
+        return;
+      case "step.ended":
+        if (event.retry !== true) this.#endStep(event);
+        return;
+      case "act.ended":
+        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), ended(event, this.#outside)]);
+      case "act.failed":
+        return this.#push(this.#orderOf(event.role), [...this.#stepLines(event.act), failed(event)]);
+      case "round.ended":
+        this.#round = event.round + 1;
+        return;
+      case "run.ended":
+        this.#end = { type: event.type, status: event.status, ...(event.error === undefined ? {} : { error: event.error }) };
+        return;
+      case "run.resumed":
+        if (event.roles !== undefined) this.#hire(event.roles);
+        if (event.hired === true) this.#push(-1, [{ type: "hired", roles: event.roles }]);
+        return;
+      case "act.started":
+      case "act.resumed":
+        return;
+    }
+  }
+
+  /** Who is new stands behind those who are known. */
+  #hire(roles: readonly HiredRole[]): void {
+    for (const { name } of roles) if (!this.#hireOrder.has(name)) this.#hireOrder.set(name, this.#hireOrder.size);
+  }
+
+  lines(): readonly string[] {
+    const open = [...this.#steps.keys()].toSorted().flatMap((act) => this.#stepLines(act));
+    const entries = this.#entries.toSorted((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]);
+    return [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map(canonicalJson);
+  }
+
+  #push(order: number, lines: readonly object[]): void {
+    this.#entries.push({ place: [this.#round, this.#eager ? 0 : order, this.#nth], lines });
+    this.#nth += 1;
+  }
+
+  #orderOf(role: string): number {
+    return this.#hireOrder.get(role) ?? 0;
+  }
+
+  #stepsOf(act: string): Map<string, MutableStep> {
+    const known = this.#steps.get(act);
+    if (known !== undefined) return known;
+    const steps = new Map<string, MutableStep>();
+    this.#steps.set(act, steps);
+    return steps;
+  }
+
+  #endStep(event: StepEnded): void {
+    const step = this.#stepsOf(event.act).get(event.key);
+    if (step !== undefined) step.ended = event;
+  }
+
+  #stepLines(act: string): readonly object[] {
+    const steps = [...(this.#steps.get(act)?.values() ?? [])];
+    this.#steps.delete(act);
+    return inOrder(steps).map(({ started, ended: end }) => ({
+      type: "step",
+      act,
+      kind: started.kind,
+      name: started.name,
+      in: started.in,
+      key: started.key,
+      request: started.request,
+      ok: end?.ok,
+      // What was recalled is told by ids; nothing else that a step gives is known to be one.
+      value: started.kind === "memory" ? renamed(end?.value, this.#outside) : end?.value,
+      error: end?.error,
+    }));
+  }
+}
+
+interface MutableStep {
+  readonly started: StepStarted;
+  ended: StepEnded | undefined;
+}
+
+type Step = Readonly<MutableStep>;
+
+/** What runs side by side inside a step is asked in an order that latencies decide, so there the order is that of the keys. */
+function inOrder(steps: readonly Step[]): readonly Step[] {
+  const within = new Map<string | undefined, Step[]>();
+  for (const step of steps) {
+    const siblings = within.get(step.started.in);
+    if (siblings === undefined) within.set(step.started.in, [step]);
+    else siblings.push(step);
+  }
+  const byKey = (a: Step, b: Step): number => (a.started.key < b.started.key ? -1 : 1);
+  const byPlace = (a: Step, b: Step): number => a.started.asked - b.started.asked;
+  const below = (parent: string | undefined): readonly Step[] =>
+    (within.get(parent) ?? []).toSorted(parent === undefined ? byPlace : byKey).flatMap((step) => [step, ...below(step.started.key)]);
+  return below(undefined);
+}
+
+/** The end of one activation as text that is equal for equal ends: without times. */
+export function canonicalEnd(event: ActEnded | ActFailed): string {
+  return canonicalJson(event.type === "act.ended" ? ended(event, new Map()) : failed(event));
+}
+
+/** Names that do not differ between equal runs, by the ids that may. */
+type Names = ReadonlyMap<string, string>;
+
+function sent(event: Sent, names: Names): object {
+  return { message: timeless(event.message, names), to: event.to, dead: event.dead, dropped: event.dropped };
+}
+
+function timeless(message: Message, names: Names): object {
+  const { timestamp: _timestamp, ...rest } = message;
+  return { ...rest, id: named(message.id, names), parents: message.parents.map((id) => named(id, names)) };
+}
+
+function renamed(value: unknown, names: Names): unknown {
+  if (typeof value === "string") return named(value, names);
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (typeof value !== "object" || value === null) return value;
+  return mapValues(value as Readonly<Record<string, unknown>>, (member) => renamed(member, names));
+}
+
+function named(id: string, names: Names): string {
+  return names.get(id) ?? id;
+}
+
+function ended(event: ActEnded, names: Names): object {
+  return {
+    type: event.type,
+    act: event.act,
+    round: event.round,
+    take: event.take,
+    said: event.said.map((each) => sent(each, names)),
+    memory: event.memory.map((op) => timelessOp(op, names)),
+    working: event.working.map((op) => timelessOp(op, names)),
+    state: event.state,
+    plan: event.plan,
+    joins: event.joins === undefined ? undefined : mapValues(event.joins, (inputs) => mapValues(inputs, (id) => named(id, names))),
+    summary: event.summary === undefined ? undefined : { ...event.summary, covered: event.summary.covered.map((id) => named(id, names)) },
+  };
+}
+
+function timelessOp(op: ActEnded["memory"][number], names: Names): unknown {
+  if (op[0] === "0") return op;
+  return [op[0], typeof op[1] === "string" ? named(op[1], names) : timeless(op[1], names)];
+}
+
+function mapValues<A, B>(record: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+}
+
+function failed(event: ActFailed): object {
+  return { type: event.type, act: event.act, round: event.round, take: event.take, error: event.error, then: event.then };
+}

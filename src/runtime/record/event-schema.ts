@@ -1,0 +1,254 @@
+import { readable, takes } from "../../kernel/argument.ts";
+import { z } from "zod";
+import { JournalError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { lazily } from "../../kernel/lazily.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import type { MessageRole } from "../../message/message.ts";
+import { EVENT_VERSION, type RunEvent } from "./event.ts";
+import { closed, isRecord, list, record, type SameFields } from "./exact-schema.ts";
+import { plainFault } from "./plain-json.ts";
+import { shownText } from "./shown-text.ts";
+
+/**
+ * An event that came from outside: from a file, a store, another process. It is given back as it is, not copied.
+ *
+ * @throws JournalError `EVENT_NEWER` for an event of a newer version of this package; `EVENT_INVALID` for what is no event: an unknown
+ * type, a field that is missing, of another kind or unknown, what is no plain JSON, and keys that reach for prototypes.
+ */
+export function parseEvent(json: unknown): RunEvent {
+  takes("parseEvent", "event", json, readable);
+  const fault = plainFault(json);
+  if (fault !== undefined) throw invalid(json, `got ${fault}`);
+  const { v, type } = isRecord(json) ? json : {};
+  if (typeof v === "number" && v > EVENT_VERSION) throw newer(v);
+  const known = schemas();
+  const schema = typeof type === "string" && Object.hasOwn(known, type) ? known[type as RunEvent["type"]] : undefined;
+  if (schema === undefined) throw invalid(json, `got the type ${shownText(valueText(type))}; known are ${Object.keys(known).join(", ")}`);
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw invalid(json, `got one that does not fit: ${issuesText(parsed.error)}`);
+  return json as RunEvent;
+}
+
+/** What their parts are made of. */
+const words = lazily(() => {
+  const text = z.string();
+  const json = z.custom<Json>((value) => value !== undefined, "is missing");
+  const jsonRecord = z.custom<{ readonly [key: string]: Json }>(isRecord, "expected an object");
+  return { json, jsonRecord, text, texts: list(text), whole: z.int().nonnegative() };
+});
+
+/** How a run begins or goes on: with whom, and within which bounds. */
+const terms = lazily(() => {
+  const { json, jsonRecord, text, whole } = words();
+  const mailbox = closed({
+    limit: whole.exactOptional(),
+    overflow: z.enum(["refuse", "drop-oldest", "block"]).exactOptional(),
+  }).exactOptional();
+
+  const bounds = closed({
+    budget: whole.exactOptional(),
+    rounds: whole.exactOptional(),
+    stopWhen: closed({ name: text, with: list(json).exactOptional() })
+      .nullable()
+      .exactOptional(),
+    messageLimit: whole.exactOptional(),
+    mailbox,
+    concurrency: whole.exactOptional(),
+    poisonAfter: whole.exactOptional(),
+  });
+
+  const hiredRole = closed({
+    name: text,
+    fingerprint: text,
+    traits: jsonRecord,
+    state: jsonRecord,
+    memoryLimit: whole.exactOptional(),
+    mailbox,
+  });
+  return { bounds, hiredRole };
+});
+
+/** What events are made of. */
+const parts = lazily(() => {
+  const { json, jsonRecord, text, texts, whole } = words();
+  const number = z.number();
+
+  const error = closed({
+    name: text,
+    code: text,
+    message: text,
+    data: z.unknown().exactOptional(),
+    retryable: z.literal(true).exactOptional(),
+  });
+
+  const message = closed({
+    id: text,
+    content: text,
+    instructContent: z.unknown().exactOptional(),
+    role: z.custom<MessageRole>((value) => typeof value === "string" && value !== "", "expected a text that is not empty"),
+    causeBy: text,
+    sentFrom: text,
+    sendTo: texts,
+    parents: texts,
+    timestamp: number,
+    metadata: jsonRecord,
+  });
+
+  const sentFields = { message, to: texts, dead: texts.exactOptional(), dropped: z.literal(true).exactOptional() };
+
+  const memoryOp = z.union([
+    z.tuple([z.literal("+"), text]).readonly(),
+    z.tuple([z.literal("+"), message]).readonly(),
+    z.tuple([z.literal("-"), text]).readonly(),
+    z.tuple([z.literal("0")]).readonly(),
+  ]);
+
+  const lastLife = { asked: texts.exactOptional(), unrepeated: list(closed({ key: text, error })).exactOptional() };
+
+  const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
+  const event = <T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) =>
+    closed({ ...envelope, type: z.literal(type), ...fields });
+  return { error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole };
+});
+
+const openings = () => {
+  const { event, json, sentFields, text, whole } = parts();
+  const { bounds, hiredRole } = terms();
+  return {
+    "run.started": event("run.started", {
+      team: text,
+      roles: list(hiredRole),
+      seed: text,
+      scheduler: text,
+      budget: whole.exactOptional(),
+      bounds: bounds.exactOptional(),
+      about: json.exactOptional(),
+      parent: closed({ runId: text, at: whole }).exactOptional(),
+    }),
+    message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional() }),
+  };
+};
+
+const stepEvents = () => {
+  const { error, event, json, number, text, whole } = parts();
+  return {
+    "act.started": event("act.started", { act: text, role: text, n: whole, attempt: whole, take: whole, at: number }),
+    "act.resumed": event("act.resumed", { act: text }),
+    "step.started": event("step.started", {
+      act: text,
+      key: text,
+      kind: text,
+      name: text,
+      asked: whole,
+      in: text.exactOptional(),
+      try: whole,
+      hold: whole,
+      unpriced: z.literal(true).exactOptional(),
+      request: json,
+      idempotent: z.literal(false).exactOptional(),
+      reused: whole.exactOptional(),
+    }),
+    "step.ended": event("step.ended", {
+      act: text,
+      key: text,
+      try: whole,
+      retry: z.literal(true).exactOptional(),
+      ok: z.boolean(),
+      value: json.exactOptional(),
+      error: error.exactOptional(),
+      cost: whole.nullable(),
+      basis: z.enum(["usage", "hold", "none"]),
+      usage: json.exactOptional(),
+      at: number,
+      saved: whole.exactOptional(),
+    }),
+  };
+};
+
+const endEvents = () => {
+  const { error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole } = parts();
+  return {
+    "act.ended": event("act.ended", {
+      act: text,
+      role: text,
+      round: whole,
+      take: whole,
+      said: list(closed(sentFields)),
+      memory: list(memoryOp),
+      working: list(memoryOp),
+      state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
+      plan: json.exactOptional(),
+      joins: record(record(text)).exactOptional(),
+      summary: closed({ oldest: text, older: texts, recent: texts, covered: texts, waits: whole.exactOptional() }).exactOptional(),
+      at: number.exactOptional(),
+      ...lastLife,
+    }),
+    "act.failed": event("act.failed", {
+      act: text,
+      role: text,
+      round: whole,
+      take: whole,
+      error,
+      stepFailed: z.boolean(),
+      then: z.enum(["retry", "isolate", "dead", "stop"]),
+      at: number.exactOptional(),
+      ...lastLife,
+    }),
+  };
+};
+
+const closings = () => {
+  const { error, event, text, whole } = parts();
+  const { bounds, hiredRole } = terms();
+  return {
+    "round.ended": event("round.ended", { round: whole }),
+    "run.resumed": event("run.resumed", {
+      uncertain: list(closed({ act: text, key: text, hold: whole })),
+      budget: whole.exactOptional(),
+      bounds: bounds.exactOptional(),
+      roles: list(hiredRole).exactOptional(),
+      forked: z.literal(true).exactOptional(),
+      hired: z.literal(true).exactOptional(),
+      afresh: z.literal(true).exactOptional(),
+      saved: whole.exactOptional(),
+    }),
+    "run.ended": event("run.ended", {
+      status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
+      error: error.exactOptional(),
+    }),
+  };
+};
+
+const table = () => ({ ...openings(), ...stepEvents(), ...endEvents(), ...closings() });
+
+/** Does not compile when a type or a field stands in the union and not in the table, or the other way round, or is another. */
+const schemas: () => Exact<ReturnType<typeof table>> = lazily(table);
+
+type Exact<T extends { readonly [type: string]: z.ZodType }> = {
+  readonly [K in keyof T | RunEvent["type"]]: K extends keyof T
+    ? SameFields<z.infer<T[K]>, Extract<RunEvent, { readonly type: K }>> extends true
+      ? z.ZodType
+      : never
+    : never;
+};
+
+function issuesText({ issues }: z.ZodError): string {
+  const told = issues.slice(0, 3).map((issue) => `${issue.path.map(String).join(".") || "the event"}: ${issue.message}`);
+  return shownText(told.join("; "), 500);
+}
+
+function newer(v: number): JournalError {
+  return new JournalError(
+    "EVENT_NEWER",
+    `Expected an event of version ${EVENT_VERSION} or older, got one of version ${v}. Update this program to read the run.`,
+    { data: { version: v } },
+  );
+}
+
+function invalid(came: unknown, what: string): JournalError {
+  const seq = isRecord(came) && typeof came["seq"] === "number" ? came["seq"] : null;
+  const which = seq === null ? "an event of a run" : `event ${seq} of a run`;
+  const advice = "Read it with the version of this program that wrote it, or from a copy that is whole.";
+  return new JournalError("EVENT_INVALID", `Expected ${which}, ${what}. ${advice}`, { data: { seq } });
+}

@@ -1,0 +1,182 @@
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { JournalError, UsageError } from "../../kernel/errors.ts";
+import type { RunEvent } from "./event.ts";
+import type { Journal, RunInfo } from "./journal.ts";
+
+/** How much a journal in memory keeps. */
+export interface MemoryJournalOptions {
+  /**
+   * Most runs. Where one more is made, the oldest of those that have ended are forgotten; runs that are under way or wait for somebody never
+   * are, so that there may be more. Default 1,000.
+   */
+  readonly limit?: number;
+  /** Most events of all runs: about 100 MB of small ones by default. The same runs are forgotten for them. Default 100,000. */
+  readonly events?: number;
+}
+
+const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: true, events: true };
+
+const DEFAULT_RUNS = 1_000;
+const DEFAULT_EVENTS = 100_000;
+
+/** Ids of forgotten runs that are known to be so. */
+const MOST_FORGOTTEN = 100_000;
+
+const NOBODY = 0;
+
+interface KeptRun {
+  /** Of the present owner; {@link NOBODY} without one. */
+  epoch: number;
+  readonly events: RunEvent[];
+}
+
+/**
+ * A journal that lives as long as the process. Asked for a run that it has forgotten, it says so: JournalError `RUN_FORGOTTEN`.
+ *
+ * @throws UsageError `LIMIT_INVALID` when a limit is not a whole number of 1 or more; `OPTION_UNKNOWN`
+ */
+export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
+  checkKnownOptions("memoryJournal", options, memoryJournalOptions);
+  const { limit = DEFAULT_RUNS, events = DEFAULT_EVENTS } = options;
+  for (const [name, value] of Object.entries({ limit, events })) {
+    if (Number.isInteger(value) && value >= 1) continue;
+    throw new UsageError("LIMIT_INVALID", `Expected ${name} of a memory journal to be a whole number of 1 or more, got ${value}.`);
+  }
+  return new MemoryJournal(limit, events);
+}
+
+/**
+ * Keeps runs in memory. It owns their events, their owners' epochs, and the ids of those that it forgot.
+ *
+ * K1 the events of a run are dense from 0. K2 only the newest epoch appends. K3 (`#makeRoom`) no more than so many events are kept; what must
+ * go are the oldest runs that have ended, never a part of a run, and none for an append that is refused all the same.
+ * MemoryJournal.K4 (`create`) of runs that may be forgotten, so many are kept that all together are no more than the limit.
+ * MemoryJournal.K5 (`mayForget`) no run that is under way, waits for somebody or has an owner is forgotten. MemoryJournal.K6 (`#run`) an id
+ * that was forgotten is told apart from one that never was, as long as no {@link MOST_FORGOTTEN} others were forgotten since.
+ */
+class MemoryJournal implements Journal {
+  readonly #limit: number;
+  readonly #eventLimit: number;
+  readonly #runs = new Map<string, KeptRun>();
+  readonly #forgotten = new Set<string>();
+  #count = 0;
+  /** The last epoch given, to whatever run: the owner of a run that was removed owns no other of its name. */
+  #lastEpoch = NOBODY;
+
+  constructor(limit: number, eventLimit: number) {
+    this.#limit = limit;
+    this.#eventLimit = eventLimit;
+  }
+
+  async create(runId: string): Promise<void> {
+    if (this.#runs.has(runId))
+      throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
+    if (this.#forgotten.has(runId)) throw forgotten(runId);
+    if (this.#runs.size >= this.#limit) this.#forgetFirst();
+    this.#runs.set(runId, { epoch: NOBODY, events: [] });
+  }
+
+  async claim(runId: string): Promise<number> {
+    const run = this.#run(runId);
+    this.#lastEpoch += 1;
+    run.epoch = this.#lastEpoch;
+    return run.epoch;
+  }
+
+  async release(runId: string, epoch: number): Promise<void> {
+    const run = this.#runs.get(runId);
+    if (run?.epoch === epoch) run.epoch = NOBODY;
+  }
+
+  async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
+    const run = this.#run(runId);
+    if (run.epoch !== epoch || epoch === NOBODY) {
+      const owner = run.epoch === NOBODY ? "it is nobody's now" : "somebody else has taken the run over";
+      throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
+    }
+    if (run.events.length !== expectedSeq) {
+      throw new JournalError("SEQ_MISMATCH", `Expected event ${run.events.length} of run ${runId} next, got ${expectedSeq}.`);
+    }
+    this.#makeRoom(events.length, runId);
+    for (const event of events) run.events.push(event);
+    this.#count += events.length;
+  }
+
+  async *read(runId: string, from: number): AsyncIterable<RunEvent> {
+    const { events } = this.#run(runId);
+    for (let seq = from; seq < events.length; seq += 1) yield events[seq] as RunEvent;
+  }
+
+  async runs(): Promise<readonly RunInfo[]> {
+    return [...this.#runs].map(([runId, run]) => ({ runId, events: run.events.length }));
+  }
+
+  async remove(runId: string): Promise<void> {
+    this.#count -= this.#runs.get(runId)?.events.length ?? 0;
+    this.#runs.delete(runId);
+    this.#forgotten.delete(runId);
+  }
+
+  async close(): Promise<void> {
+    this.#runs.clear();
+    this.#forgotten.clear();
+    this.#count = 0;
+  }
+
+  #run(runId: string): KeptRun {
+    const run = this.#runs.get(runId);
+    if (run === undefined && this.#forgotten.has(runId)) throw forgotten(runId);
+    if (run === undefined) throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
+    return run;
+  }
+
+  /** Where more than one run too many is there, they were all under way: one goes for each that comes, once they may. */
+  #forgetFirst(): void {
+    let over = this.#runs.size + 1 - this.#limit;
+    for (const [runId, run] of this.#runs) {
+      if (over <= 0) return;
+      if (!mayForget(run)) continue;
+      this.#forget(runId);
+      over -= 1;
+    }
+  }
+
+  /** Forgets nothing when that would not be enough. */
+  #makeRoom(more: number, keep: string): void {
+    let missing = this.#count + more - this.#eventLimit;
+    const leaving: string[] = [];
+    for (const [runId, run] of this.#runs) {
+      if (missing <= 0) break;
+      if (runId === keep || !mayForget(run)) continue;
+      missing -= run.events.length;
+      leaving.push(runId);
+    }
+    if (missing > 0) {
+      throw new JournalError(
+        "JOURNAL_FULL",
+        `Expected room for ${more} events in a memory journal of at most ${this.#eventLimit}. Raise its option events or use a journal on disk.`,
+      );
+    }
+    for (const runId of leaving) this.#forget(runId);
+  }
+
+  #forget(runId: string): void {
+    this.#count -= this.#runs.get(runId)?.events.length ?? 0;
+    this.#runs.delete(runId);
+    this.#forgotten.add(runId);
+    if (this.#forgotten.size <= MOST_FORGOTTEN) return;
+    for (const first of this.#forgotten) return void this.#forgotten.delete(first);
+  }
+}
+
+function mayForget({ epoch, events }: KeptRun): boolean {
+  const last = events.at(-1);
+  return epoch === NOBODY && last?.type === "run.ended" && last.status !== "waiting";
+}
+
+function forgotten(runId: string): JournalError {
+  return new JournalError(
+    "RUN_FORGOTTEN",
+    `Expected a run of this journal, got ${runId}, which had ended and was forgotten to make room. Raise the journal's limits or use one on disk; to begin it anew, remove it first.`,
+  );
+}

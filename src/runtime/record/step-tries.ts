@@ -1,0 +1,91 @@
+import type { Usage } from "../../model/chat-model.ts";
+import type { Settlement } from "../../model/ledger.ts";
+import type { MicroUsd } from "../../model/money.ts";
+import { openNamed, roleNameIn } from "./activations.ts";
+import { damaged, roleOf } from "./damage.ts";
+import type { StepEnded, StepStarted } from "./event.ts";
+import type { RoleState } from "./role-state.ts";
+import { progress, type RunState, type StepRecord } from "./run-state.ts";
+
+/** Kinds of steps that are named by the model they ask. */
+const BY_MODELS: ReadonlySet<string> = new Set(["model", "embedding"]);
+
+/** A try of a step began, and holds what it may cost. */
+export function openStep(state: RunState, event: StepStarted): void {
+  const open = openNamed(state, event.act);
+  const { steps } = open;
+  open.isUnderWay = true;
+  const before = steps.get(event.key);
+  if (before?.outcome !== undefined) throw damaged(`a step was tried again after its answer: ${event.act} ${event.key}`);
+  if (before?.inFlight === true) settleAtHold(state, before.started);
+  steps.set(event.key, { started: event, inFlight: true, paid: before?.paid ?? 0, outcome: undefined });
+  state.ledger.open(holdKey(event), event.hold as MicroUsd, event.unpriced === true);
+}
+
+/** A try of a step ended, and is settled. */
+export function endStep(state: RunState, event: StepEnded): void {
+  const open = openNamed(state, event.act);
+  const { steps } = open;
+  const record = steps.get(event.key);
+  if (record === undefined) throw damaged(`a step ended that had not started: ${event.act} ${event.key}`);
+  if (record.outcome !== undefined || (event.retry === true && !record.inFlight))
+    throw damaged(`a step ended twice: ${event.act} ${event.key}`);
+  // The answer of a step whose last try was settled when it failed closes no hold any more.
+  if (record.inFlight) settleTry(state, record.started, event);
+  state.saved += event.saved ?? 0;
+  const paid = record.paid + (event.cost ?? 0);
+  if (event.retry === true) {
+    steps.set(event.key, { ...record, inFlight: false, paid });
+    return;
+  }
+  progress(state);
+  open.deaths = 0;
+  if (record.started.reused !== undefined) {
+    state.reused += 1;
+    if (record.started.kind === "model") state.reusedCalls += 1;
+  } else if (record.started.kind === "model") state.calls += 1;
+  steps.set(event.key, {
+    ...record,
+    inFlight: false,
+    paid,
+    outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at },
+  });
+}
+
+function settleTry(state: RunState, started: StepStarted, event: StepEnded): void {
+  if (event.try !== started.try)
+    throw damaged(`try ${event.try} of a step ended while try ${started.try} was open: ${event.act} ${event.key}`);
+  settle(state, started, {
+    cost: event.cost === null ? undefined : (event.cost as MicroUsd),
+    basis: event.basis,
+    ...(event.usage === undefined ? {} : { usage: event.usage as unknown as Usage }),
+  });
+}
+
+function settle(state: RunState, started: StepStarted, settlement: Settlement): void {
+  state.ledger.settle(holdKey(started), settlement);
+  state.byRole.add(roleNameIn(started.act), settlement);
+  if (BY_MODELS.has(started.kind)) state.byModel.add(started.name, settlement);
+}
+
+function holdKey(event: { readonly act: string; readonly key: string; readonly try: number }): string {
+  return `${event.act} ${event.key} ${event.try}`;
+}
+
+/** Nobody knows whether it happened, so it counts as paid. */
+export function settleAtHold(state: RunState, started: StepStarted): void {
+  const { hold, unpriced } = started;
+  settle(
+    state,
+    started,
+    unpriced === true ? { cost: undefined, basis: "usage" } : { cost: hold as MicroUsd, basis: hold > 0 ? "hold" : "none" },
+  );
+}
+
+/** Steps whose last try was never ended: nobody knows whether they happened. */
+export function stepsInFlight(state: RunState): readonly { readonly role: RoleState; readonly record: StepRecord }[] {
+  return [...state.open].flatMap((name) => {
+    const role = roleOf(state, name);
+    return [...(role.open?.steps.values() ?? [])].filter((record) => record.inFlight).map((record) => ({ role, record }));
+  });
+}

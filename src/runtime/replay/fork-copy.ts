@@ -1,0 +1,135 @@
+import { UsageError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import { ROUTE_TO_NONE } from "../../message/address.ts";
+import { createMessage, type Message } from "../../message/message.ts";
+import type { ForkPoint, HiredRole, RunEvent, Sent } from "../record/event.ts";
+import type { RunState } from "../record/run-state.ts";
+
+/** A message of the shared past that is another in the fork, or was never delivered there. */
+export interface MessageChange {
+  /** The event that tells of the message: a `message`, or the `act.ended` of who said it. */
+  readonly seq: number;
+  /** Which of the messages of that event. Default 0, the first. */
+  readonly nth?: number;
+  /** Nobody gets it. */
+  readonly drop?: boolean;
+  /** Default: as it was. */
+  readonly content?: string;
+  /** Default: as it was, or nothing when the content is another. */
+  readonly instructContent?: unknown;
+}
+
+/** How the past of a fork is written anew. */
+export interface ForkCopy {
+  readonly runId: string;
+  readonly parent: ForkPoint;
+  readonly roles: readonly HiredRole[];
+  /** Micro-dollars; undefined: what the parent began with. */
+  readonly budget: number | undefined;
+  /** Undefined: the parent's. */
+  readonly seed?: string | undefined;
+  /** Undefined: what the parent keeps. */
+  readonly about?: Json | undefined;
+  readonly changes: readonly MessageChange[];
+}
+
+/** An event of the parent as the fork has it: under its own id, with nothing paid, and with the messages that were changed. */
+export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
+  const { runId } = copy;
+  switch (event.type) {
+    case "run.started": {
+      const budget = copy.budget === undefined ? {} : { budget: copy.budget };
+      const about = copy.about === undefined ? {} : { about: copy.about };
+      const { seed = event.seed } = copy;
+      return { ...event, runId, seed, roles: copy.roles, parent: copy.parent, ...budget, ...about };
+    }
+    case "run.resumed": {
+      const { budget: _budget, roles: _roles, ...rest } = event;
+      const saved = event.uncertain.reduce((sum, { hold }) => sum + hold, event.saved ?? 0);
+      return { ...rest, runId, uncertain: [], ...(saved === 0 ? {} : { saved }) };
+    }
+    case "step.started": {
+      const { reused: _reused, unpriced: _unpriced, ...rest } = event;
+      return { ...rest, runId, hold: 0 };
+    }
+    case "step.ended": {
+      const { usage: _usage, ...rest } = event;
+      return { ...rest, runId, cost: 0, basis: "none", saved: event.saved ?? event.cost ?? 0 };
+    }
+    case "message":
+      return { ...event, ...changed(event, changeOf(copy, event.seq, 0)), runId };
+    case "act.ended":
+      return { ...event, runId, said: event.said.map((sent, nth) => changed(sent, changeOf(copy, event.seq, nth))) };
+    default:
+      return { ...event, runId };
+  }
+}
+
+/**
+ * Refuses a change of a message that somebody has read by then, or has begun to: what was made of it stands in the shared past.
+ *
+ * @param state of the parent, where the fork leaves it
+ * @throws UsageError `FORK_CHANGE`
+ */
+export function assertUnread(change: MessageChange, sent: Sent, state: RunState): void {
+  const isPending = state.pending.some((waiting) => waiting.sent.message.id === sent.message.id);
+  const readers = isPending ? [] : sent.to.filter((name) => !isWaiting(state, name, sent.message.id));
+  if (readers.length === 0) return;
+  throw new UsageError(
+    "FORK_CHANGE",
+    `Expected a message that nobody has read at event ${state.seq - 1}, but ${readers.join(", ")} has read that of event ${change.seq}. Fork at ${change.seq}.`,
+  );
+}
+
+/** @throws UsageError `FORK_CHANGE` when two changes are about one message: nobody could say which of them counts. */
+export function assertDistinct(changes: readonly MessageChange[]): void {
+  const known = new Set<string>();
+  for (const { seq, nth = 0 } of changes) {
+    const place = `${seq} ${nth}`;
+    if (known.has(place)) {
+      throw new UsageError("FORK_CHANGE", `Expected one change for a message, got two for message ${nth} of event ${seq}. Make them one.`);
+    }
+    known.add(place);
+  }
+}
+
+/** The message that a change is about. @throws UsageError `FORK_CHANGE` when the event has none. */
+export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange): Sent {
+  const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
+  const found = sent[nth];
+  if (found?.dropped === true)
+    throw new UsageError(
+      "FORK_CHANGE",
+      `Expected a message that was said, but that of event ${seq} was dropped. Fork the run it was dropped from.`,
+    );
+  if (found !== undefined) return found;
+  throw new UsageError(
+    "FORK_CHANGE",
+    `Expected event ${seq} to tell of a message number ${nth}, counted from 0, but it is "${event.type}" and has ${sent.length}.`,
+  );
+}
+
+function isWaiting(state: RunState, role: string, id: string): boolean {
+  const { mailbox, open } = state.roles.get(role) ?? {};
+  const place = mailbox?.peek(mailbox.size).findIndex((message) => message.id === id) ?? -1;
+  return place >= (open?.take ?? 0);
+}
+
+function changeOf({ changes }: ForkCopy, seq: number, nth: number): MessageChange | undefined {
+  return changes.find((change) => change.seq === seq && (change.nth ?? 0) === nth);
+}
+
+function changed<S extends Sent>(sent: S, change: MessageChange | undefined): S | Sent {
+  if (change === undefined) return sent;
+  if (change.drop === true)
+    return { message: createMessage(sent.message.content, { ...sent.message, sendTo: [ROUTE_TO_NONE] }), to: [], dropped: true };
+  return { ...sent, message: edited(sent.message, change) };
+}
+
+function edited(message: Message, change: MessageChange): Message {
+  const { content = message.content } = change;
+  const { instructContent: before, ...rest } = message;
+  const isOther = content !== message.content;
+  const payload = change.instructContent ?? (isOther ? undefined : before);
+  return createMessage(content, { ...rest, ...(payload === undefined ? {} : { instructContent: payload }) });
+}

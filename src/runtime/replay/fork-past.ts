@@ -1,0 +1,177 @@
+import type { Json } from "../../kernel/json.ts";
+import { roleNameIn } from "../record/activations.ts";
+import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted } from "../record/event.ts";
+import type { OpenQuestion, Past, PastStep } from "../steps/past.ts";
+
+/** The first step of a fork that its parent could not answer. */
+export interface ForkDifference {
+  /** `role#n~attempt` */
+  readonly act: string;
+  readonly name: string;
+  /** What the parent asked at that place; null: nothing. */
+  readonly parent: Json;
+  /** What the fork asks. */
+  readonly fork: Json;
+}
+
+/** A step of the parent that the fork may still ask for. */
+type Entry = Omit<PastStep, "within">;
+
+/**
+ * The run a fork came from, as what answers the fork. It owns which answers are used up.
+ *
+ * F1 an answer is given once. F2 the same step of the same activation answers first, also with its failure; else the earliest unused
+ * good answer of the same role to the same request. F3 what both runs share is not given: the fork has it in its own record. F4 of what
+ * was shared to its end nothing is kept. F5 a step whose answer depends on more than its request is not answered: the fork may have changed that.
+ */
+export class ForkPast implements Past {
+  readonly #exact = new Map<string, Entry>();
+  /** In the order they came. */
+  readonly #ofRole = new Map<string, Entry[]>();
+  /** By the step they were asked in. */
+  readonly #within = new Map<string, Entry[]>();
+  /** By activation, and by place in it. */
+  readonly #places = new Map<string, Map<string, StepStarted>>();
+  readonly #starts = new Map<string, number>();
+  readonly #tries = new Map<string, StepStarted>();
+  /** Micro-dollars of tries that came to nothing, by their step. */
+  readonly #lost = new Map<string, number>();
+  readonly #used = new Set<number>();
+  #difference: ForkDifference | undefined;
+
+  /** Takes in an event of the parent. `at`: the last event that is shared. */
+  learn(event: RunEvent, at: number): void {
+    switch (event.type) {
+      case "act.started":
+        this.#starts.set(event.act, event.at);
+        return;
+      case "step.started":
+        this.#tries.set(nameOf(event), event);
+        this.#placesOf(event.act).set(placeOf(event), event);
+        return;
+      case "step.ended":
+        if (event.retry === true) this.#lose(event, at, event.saved ?? event.cost ?? 0);
+        else this.#keep(event, at);
+        return;
+      case "run.resumed":
+        for (const { act, key, hold } of event.uncertain) this.#lose({ act, key, seq: event.seq }, at, hold);
+        return;
+      case "act.ended":
+      case "act.failed":
+        return this.#endActivation(event, at);
+      default:
+        return;
+    }
+  }
+
+  /** Takes in an event of the fork, when the fork goes on after a stop: what it has written down as its own is used up. */
+  recall(event: RunEvent): void {
+    if (event.type === "step.started") this.#tries.set(nameOf(event), event);
+    if (event.type !== "step.ended") return;
+    const reused = this.#tries.get(nameOf(event))?.reused;
+    if (reused !== undefined) this.#used.add(reused);
+  }
+
+  /** Where the fork first left its parent. */
+  get difference(): ForkDifference | undefined {
+    return this.#difference;
+  }
+
+  startOf(act: string): number | undefined {
+    return this.#starts.get(act);
+  }
+
+  askAgain(): void {}
+
+  unrepeated(): undefined {
+    return undefined;
+  }
+
+  notAsked(): undefined {
+    return undefined;
+  }
+
+  answer(question: OpenQuestion): PastStep | undefined {
+    if (question.isFresh) return undefined;
+    const exact = this.#exact.get(nameOf(question));
+    const entry = exact !== undefined && !this.#used.has(exact.seq) ? exact : this.#next(question);
+    if (entry !== undefined) return this.#whole(entry, question.key);
+    this.#difference ??= this.#differenceAt(question);
+    return undefined;
+  }
+
+  /** The entry, used up, with what was asked inside it. Under another key that would have other names, and only its cost is told. */
+  #whole(entry: Entry, key: string): PastStep {
+    this.#used.add(entry.seq);
+    const unused = this.#within.get(nameOf(entry.started))?.filter(({ seq }) => !this.#used.has(seq)) ?? [];
+    const within = unused.map((inner) => this.#whole(inner, inner.started.key));
+    if (entry.started.key === key) return { ...entry, within };
+    return { ...entry, saved: sumOf([{ ...entry, within }]), within: [] };
+  }
+
+  #keep(event: StepEnded & { readonly seq: number }, shared: number): void {
+    const name = nameOf(event);
+    const started = this.#tries.get(name);
+    const lost = this.#lost.get(name) ?? 0;
+    this.#tries.delete(name);
+    this.#lost.delete(name);
+    if (started === undefined || event.seq <= shared) return;
+    const { ok, value = null, error, at, cost, seq } = event;
+    const entry: Entry = { started, outcome: { ok, value, error, at }, seq, saved: lost + (event.saved ?? cost ?? 0) };
+    this.#exact.set(name, entry);
+    if (started.in !== undefined) append(this.#within, nameOf({ act: event.act, key: started.in }), entry);
+    if (ok) append(this.#ofRole, roleQuestion(roleNameIn(event.act), event.key), entry);
+  }
+
+  /** A try that is shared tells its cost in the record of the fork. */
+  #lose(tried: { readonly act: string; readonly key: string; readonly seq: number }, shared: number, cost: number): void {
+    if (tried.seq > shared) this.#lost.set(nameOf(tried), (this.#lost.get(nameOf(tried)) ?? 0) + cost);
+  }
+
+  #endActivation({ act, at, seq }: (ActEnded | ActFailed) & { readonly seq: number }, shared: number): void {
+    if (seq <= shared) {
+      this.#places.delete(act);
+      this.#starts.delete(act);
+    } else if (at !== undefined) this.#starts.set(act, at);
+  }
+
+  #next({ role, key }: OpenQuestion): Entry | undefined {
+    const entries = this.#ofRole.get(roleQuestion(role, key)) ?? [];
+    while (entries[0] !== undefined && this.#used.has(entries[0].seq)) entries.shift();
+    return entries[0];
+  }
+
+  #placesOf(act: string): Map<string, StepStarted> {
+    const places = this.#places.get(act) ?? new Map<string, StepStarted>();
+    this.#places.set(act, places);
+    return places;
+  }
+
+  #differenceAt({ act, name, request, asked, in: parent }: OpenQuestion): ForkDifference {
+    const then = this.#places.get(act)?.get(placeOf({ asked, in: parent }));
+    return { act, name, parent: then?.request ?? null, fork: request };
+  }
+}
+
+function sumOf(steps: readonly PastStep[]): number {
+  return steps.reduce((sum, { saved, within }) => sum + saved + sumOf(within), 0);
+}
+
+function append(lists: Map<string, Entry[]>, name: string, entry: Entry): void {
+  const known = lists.get(name);
+  if (known === undefined) lists.set(name, [entry]);
+  else known.push(entry);
+}
+
+function nameOf({ act, key }: { readonly act: string; readonly key: string }): string {
+  return `${act} ${key}`;
+}
+
+function placeOf({ asked, in: parent = "" }: { readonly asked: number; readonly in?: string | undefined }): string {
+  return `${parent} ${asked}`;
+}
+
+/** What a role asked, wherever it did: the address without its occurrence. */
+function roleQuestion(role: string, key: string): string {
+  return `${role} ${key.slice(0, key.lastIndexOf("."))}`;
+}

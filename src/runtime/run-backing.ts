@@ -1,0 +1,26 @@
+import type { StepDoor } from "../kernel/step.ts";
+import type { Funds } from "../model/funds.ts";
+import type { Past } from "./steps/past.ts";
+import type { OwnedRun } from "./record/run-log.ts";
+import type { RunState } from "./record/run-state.ts";
+import type { Ears } from "./ears.ts";
+import type { Scheduler } from "./schedulers/scheduler.ts";
+
+/** What a team adds to an environment: a journal, a budget, a state to go on from. */
+export interface RunBacking {
+  readonly state?: RunState;
+  readonly ears?: Ears;
+  readonly owned?: OwnedRun;
+  /** Its accounts with the pools that bind it. */
+  readonly funds?: Funds | undefined;
+  readonly requirePrice?: boolean;
+  readonly resumed?: () => Promise<void> | undefined;
+  /** What else answers steps. Default: nothing. */
+  readonly past?: Past;
+  /** Default `live`. */
+  readonly mode?: StepDoor["mode"];
+  /** The regime, where it is not one of the named. */
+  readonly scheduler?: Scheduler;
+  /** Called after every event that became durable. */
+  readonly grew?: () => void;
+}

@@ -1,0 +1,179 @@
+import type { z } from "zod";
+import type { AskOptions, EffectDoor, Human, RoleCard } from "../../role/context.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { OutputError, WaitingError } from "../../kernel/errors.ts";
+import type { Logger } from "../../kernel/emit.ts";
+import { lazily } from "../../kernel/lazily.ts";
+import { randomStream } from "../../kernel/random.ts";
+import type { StepDoor, StepPort } from "../../kernel/step.ts";
+import { askModel } from "../../model/ask.ts";
+import type { CallPolicy } from "../../model/call.ts";
+import type { ChatMessage } from "../../model/chat-message.ts";
+import type { ChatModel } from "../../model/chat-model.ts";
+import { outputSchema } from "../../model/json-schema.ts";
+import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
+import type { PriceTable } from "../../model/price.ts";
+import { missingModel, type SteppedModel, steppedModel } from "../../model/stepped-model.ts";
+import { bothOf, type TextListener } from "../../model/told-text.ts";
+import { introduction } from "../../role/introduction.ts";
+import type { RoleSpec } from "../../role/role-spec.ts";
+import type { Tell } from "../announcer.ts";
+import { AskingDoor } from "./effect-door.ts";
+import { answerOf } from "./human-answer.ts";
+import type { HumanPort, HumanQuestion } from "../../tool/human-port.ts";
+
+/** What answers are made with, the same for all roles. */
+export interface AnswererParts {
+  readonly model?: ChatModel;
+  readonly human?: HumanPort;
+  readonly prices?: PriceTable;
+  readonly limits?: LimitOptions | ModelLimits;
+  readonly requirePrice: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly seed: string;
+  readonly company: { readonly description: string; colleagues(): readonly string[] };
+  readonly tell: Tell;
+}
+
+/** One question of one role. */
+export interface Question {
+  readonly steps: StepPort;
+  readonly spec: RoleSpec;
+  readonly card: RoleCard;
+  readonly prompt: string;
+  readonly options: AskOptions & { readonly schema?: z.ZodType };
+  /** What the role remembers for it. */
+  readonly remembered?: readonly ChatMessage[];
+}
+
+/** Who answers a role's questions: a model, or the person who plays it. Limits given as options become one object, that all its calls share. */
+export class Answerer {
+  readonly #parts: AnswererParts;
+  readonly #policy: CallPolicy;
+
+  constructor(parts: AnswererParts) {
+    this.#parts = parts;
+    const { clock, prices, requirePrice, logger } = parts;
+    const limits = sharedLimits(parts.limits);
+    const stream = lazily(() => randomStream(parts.seed, "retry"));
+    this.#policy = { clock, random: () => stream()(), limits, prices, requirePrice, logger };
+  }
+
+  /** @throws UsageError `MODEL_MISSING` when a model is needed and none is set. */
+  async ask(question: Question): Promise<unknown> {
+    const { spec, options, card, steps } = question;
+    if (spec.role.human) return this.#askPerson(question);
+    const model = options.model ?? spec.role.model ?? this.#parts.model ?? missingModel(card.name);
+    const messages = this.#messages(question);
+    const { temperature, maxTokens, schema } = options;
+    const input = {
+      steps,
+      model,
+      messages,
+      policy: this.#policy,
+      ...bothOf(options, this.#teller(card)),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+    };
+    return schema === undefined ? askModel(input) : askModel({ ...input, schema });
+  }
+
+  /** The role's own model, or the team's, behind the activation's door. @throws UsageError `MODEL_MISSING` */
+  model(steps: StepPort, { role }: RoleSpec, card: RoleCard): SteppedModel {
+    const model = role.model ?? this.#parts.model ?? missingModel(card.name);
+    return steppedModel(model, { steps, policy: this.#policy, ...this.#teller(card) });
+  }
+
+  /** A model for what nobody listens to: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */
+  quietModel(steps: StepPort, { role }: RoleSpec, card: RoleCard, given: ChatModel | undefined): SteppedModel {
+    return steppedModel(given ?? role.model ?? this.#parts.model ?? missingModel(card.name), { steps, policy: this.#policy });
+  }
+
+  /** How calls are made. */
+  get policy(): CallPolicy {
+    return this.#policy;
+  }
+
+  /** Asks a person; without one the run waits. */
+  askHuman(steps: StepPort, card: RoleCard, question: string): Promise<string> {
+    return steps.step({ kind: "human", name: "ask", request: { role: card.name, question } }, (door) =>
+      this.#answerOf({ id: door.key, text: question, role: card.name }, door.signal),
+    );
+  }
+
+  /** How a role reaches a person through a door. */
+  human(steps: StepPort, card: RoleCard): Human {
+    return {
+      ask: (question) => this.askHuman(steps, card, question),
+      answer: (question, signal) => this.#answerOf({ ...question, role: card.name }, signal),
+    };
+  }
+
+  /** What the effect of a step is given. */
+  effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
+    const ask = (prompt: string, options: Question["options"] = {}): Promise<unknown> =>
+      this.ask({ steps: door, spec, card, prompt, options });
+    return new AskingDoor(door, { ask: ask as EffectDoor["ask"], human: this.human(door, card) });
+  }
+
+  async #answerOf(question: HumanQuestion, signal: AbortSignal): Promise<string> {
+    const { human } = this.#parts;
+    if (human === undefined) throw new WaitingError({ questionId: question.id, question: question.text, role: question.role });
+    return answerOf(human, question, signal);
+  }
+
+  /** Who a role is and with whom it works. */
+  introduction(card: RoleCard): string {
+    const { description, colleagues } = this.#parts.company;
+    const others = description === "" ? [] : colleagues().filter((name) => name !== card.name);
+    return introduction(card, { description, colleagues: others });
+  }
+
+  /** For limits of time alone. */
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  async #askPerson({ steps, card, prompt, options: { schema } }: Question): Promise<unknown> {
+    // Whoever plays the role, the same schemas are refused.
+    if (schema !== undefined) outputSchema(schema);
+    const answer = await this.askHuman(steps, card, prompt);
+    if (schema === undefined) return answer;
+    const parsed = schema.safeParse(parsedJson(answer));
+    if (parsed.success) return parsed.data;
+    const second = await this.askHuman(steps, card, `${prompt}\n\nYour answer did not fit: ${parsed.error.message}\nAnswer in JSON.`);
+    const again = schema.safeParse(parsedJson(second));
+    if (again.success) return again.data;
+    throw new OutputError("OUTPUT_INVALID", `Expected ${card.name}, played by a person, to answer what was asked: ${again.error.message}`, {
+      data: { text: second },
+    });
+  }
+
+  #messages({ card, prompt, options, remembered = [] }: Question): readonly ChatMessage[] {
+    const intro = this.introduction(card);
+    const system = options.system === undefined ? intro : `${intro}\n\n${options.system}`;
+    const user: ChatMessage = { role: "user", content: prompt, ...(options.images === undefined ? {} : { images: options.images }) };
+    return [{ role: "system", content: system }, ...remembered, user];
+  }
+
+  /** Tells listeners of the run what a role's model says. */
+  #teller({ name: role }: RoleCard): TextListener {
+    const [delta, taken] = [this.#parts.tell("model.delta"), this.#parts.tell("model.void")];
+    if (delta === undefined && taken === undefined) return nobody;
+    return {
+      onDelta: (text, info) => delta?.({ type: "model.delta", role, ...info, text }),
+      onVoid: taken && ((info) => taken({ type: "model.void", role, ...info })),
+    };
+  }
+}
+
+const nobody: TextListener = {};
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,106 @@
+import type { z } from "zod";
+import type { AskOptions, EffectDoor, Human, RoleContext, StepOptions } from "../../role/context.ts";
+import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
+import { Recollection } from "../../memory/recollection.ts";
+import type { RoleSummary } from "../../memory/summary-levels.ts";
+import type { ChatMessage } from "../../model/chat-message.ts";
+import type { SteppedModel } from "../../model/stepped-model.ts";
+import type { ActivationParts } from "../turn/activation-parts.ts";
+import { Nesting } from "./nesting.ts";
+
+/** Whose questions they are. */
+type Asker = Pick<RoleContext, "role" | "memory" | "news" | "logger" | "signal">;
+
+/**
+ * What one activation asks of the world: its model, what it remembers, persons, and all other side effects. It owns the doors, the recall,
+ * and whether it is an effect that asks; when answers are recorded and released is the steps' business.
+ *
+ * N1 what the effect of a step asks through the outer context is refused: see {@link Nesting}.
+ */
+export class Asking {
+  readonly #parts: ActivationParts;
+  readonly #asker: Asker;
+  #nesting: Nesting | undefined;
+  #human: Human | undefined;
+  #recollection: Recollection | undefined;
+  #model: SteppedModel | undefined;
+  #door: StepPort | undefined;
+
+  constructor(parts: ActivationParts, asker: Asker) {
+    this.#parts = parts;
+    this.#asker = asker;
+  }
+
+  get human(): Human {
+    const { answerer, steps } = this.#parts;
+    return (this.#human ??= { ...answerer.human(steps, this.#asker.role), ask: (question) => this.#askHuman(question) });
+  }
+
+  get model(): SteppedModel {
+    const { answerer, spec } = this.#parts;
+    return (this.#model ??= answerer.model(this.steps, spec, this.#asker.role));
+  }
+
+  get steps(): StepPort {
+    return (this.#door ??= { step: (asked, effect) => this.#step(asked, effect) });
+  }
+
+  /** What the memory was summed up to, if it was. */
+  get newSummary(): RoleSummary | undefined {
+    return this.#recollection?.newSummary;
+  }
+
+  ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> {
+    this.#nesting?.assertOutside("ask");
+    const { answerer, steps, spec } = this.#parts;
+    const question = { steps, spec, card: this.#asker.role, prompt, options };
+    const recollection = spec.role.human ? undefined : this.#remembering();
+    if (options.recall === false || recollection === undefined) return answerer.ask(question);
+    const answer = recollection.recall(options.recall).then((remembered) => answerer.ask({ ...question, remembered }));
+    // What nobody awaits is refused when the activation has ended, and must not end the process.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions): Promise<T> {
+    const { answerer, spec } = this.#parts;
+    return this.#step({ kind: "step", name, request, ...o }, (door) => effect(answerer.effectDoor(door, spec, this.#asker.role)));
+  }
+
+  async recall(about: string | undefined): Promise<readonly ChatMessage[]> {
+    this.#nesting?.assertOutside("recall");
+    return (await this.#remembering()?.recall(about)) ?? [];
+  }
+
+  #askHuman(question: string): Promise<string> {
+    this.#nesting?.assertOutside("human.ask");
+    const { answerer, steps } = this.#parts;
+    return answerer.askHuman(steps, this.#asker.role, question);
+  }
+
+  #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
+    this.#nesting?.assertOutside("step");
+    const nesting = (this.#nesting ??= new Nesting(this.#parts.act));
+    return this.#parts.steps.step(spec, (door) => nesting.begin(() => effect(door)));
+  }
+
+  #remembering(): Recollection | undefined {
+    const { answerer, host, spec, state, steps } = this.#parts;
+    const asker = this.#asker;
+    const remembered = host.memoryOf(state.name);
+    if (remembered === undefined) return undefined;
+    return (this.#recollection ??= new Recollection({
+      ...remembered,
+      role: state.name,
+      memory: asker.memory,
+      news: () => asker.news,
+      summary: state.summary,
+      steps,
+      model: (given) => answerer.quietModel(steps, spec, asker.role, given),
+      policy: answerer.policy,
+      longest: spec.role.timeout / 2,
+      logger: asker.logger,
+      signal: asker.signal,
+    }));
+  }
+}

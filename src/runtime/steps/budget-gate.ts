@@ -1,0 +1,212 @@
+import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
+import { interruptionBy } from "../../kernel/abort.ts";
+import { BudgetError } from "../../kernel/errors.ts";
+import type { Ending, Lifetime } from "../../kernel/lifetime.ts";
+import type { Funds } from "../../model/funds.ts";
+import type { MicroUsd } from "../../model/money.ts";
+import { LentBudget, type Lender } from "./lent-budget.ts";
+import type { RunState } from "../record/run-state.ts";
+
+interface Waiter {
+  readonly hold: number;
+  readonly ending: Ending;
+  /** Called when it fits. */
+  readonly enter: () => void;
+  readonly reject: (error: Error) => void;
+  /** Somebody to whom a step of the run lent the budget: what he is refused does not end the run. */
+  readonly isLent?: true;
+  /** A pool above refused it: it waits for what is open here, and is told then. */
+  readonly refused?: BudgetError;
+}
+
+/** Starts a try. @param taken what pools above the run hold for it; undefined where none does */
+export type StartTry = (taken: BudgetHold | undefined) => void;
+
+/**
+ * Lets a try start only when its hold fits into what is left of the run's budget and of every pool above it. It owns the line of those
+ * that wait, and what is lent to steps; spend and open holds of the run are the ledger's.
+ *
+ * B1 spent + held never exceeds the budget: a hold is recorded, or counted as coming or lent, in the same turn in which it was found to fit.
+ * B2 a try that does not fit waits while another is open. B3 only when none is open and none fits, or a pool above has refused one, is the
+ * budget reached; from then on nothing that may cost is let in, for the run is about to end and would pay for a call that it cuts off. What is
+ * open is waited for first. B4 what a step lends counts until the step's end tells its cost, in the same turn. The line is bounded by the
+ * calls that roles can have in flight.
+ */
+export class BudgetGate implements Lender {
+  readonly #state: RunState;
+  readonly #funds: Funds | undefined;
+  #line: Waiter[] = [];
+  /** Fits here, and waits for the pools above. */
+  #coming = 0;
+  #lentSpent = 0;
+  #lentHeld = 0;
+  /** What the first that found it reached was told, and what all later ones are told: they might have fitted. */
+  #reached: BudgetError | undefined;
+
+  constructor(state: RunState, funds?: Funds) {
+    this.#state = state;
+    this.#funds = funds;
+  }
+
+  /**
+   * Calls `start`, which records the hold, as soon as it fits.
+   *
+   * @throws BudgetError
+   */
+  enter(hold: number, start: StartTry, lifetime: Lifetime): Promise<void> {
+    if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended.reason);
+    if (this.#line.length === 0 && this.#fits(hold)) return this.#begin(hold, start, lifetime);
+    const place = new Promise<void>((resolve, reject) => {
+      const enter = (): void => {
+        try {
+          this.#begin(hold, start, lifetime).then(resolve, reject);
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+      this.#wait({ hold, ending: lifetime, enter, reject });
+    });
+    return lifetime.until(place);
+  }
+
+  /** To be called when a hold was settled: lets in, in their order, those who fit now. */
+  settled(): void {
+    const waiting = this.#line;
+    this.#line = [];
+    for (const waiter of waiting) {
+      // Who was aborted has been refused already, and must not hold money for a call that never comes.
+      if (waiter.ending.ended !== undefined) continue;
+      if (waiter.refused === undefined && this.#fits(waiter.hold)) waiter.enter();
+      else if (waiter.isLent === true && !this.#mayFit(waiter.hold)) waiter.reject(this.#reached ?? this.#refusal(waiter.hold));
+      else this.#line.push(waiter);
+    }
+    if (this.#line.length === 0 || this.#isOpen) return;
+    const refused = this.#line;
+    const reached = this.#reached;
+    this.#line = [];
+    for (const waiter of refused) {
+      const refusal = waiter.refused ?? reached ?? this.#refusal(waiter.hold);
+      this.#reached ??= refusal;
+      waiter.reject(refusal);
+    }
+  }
+
+  /** The budget of the run, for what the effect of a step starts. @param paid micro-dollars that earlier tries of the step are recorded with */
+  lend(paid: number): LentBudget {
+    return new LentBudget(this, paid);
+  }
+
+  get id(): string {
+    return `run ${this.#state.runId}`;
+  }
+
+  get rank(): number {
+    return this.#funds?.rank ?? 0;
+  }
+
+  get isBinding(): boolean {
+    return this.#state.budget !== undefined || this.#funds?.isBinding === true;
+  }
+
+  get accounts(): BudgetPool["accounts"] {
+    return this.#funds?.accounts;
+  }
+
+  /** Takes an amount for somebody to whom the budget is lent. @throws BudgetError, ControlError */
+  take(amount: number, ending: Ending): Promise<void> {
+    if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
+    return new Promise((resolve, reject) => {
+      const letGo = ending.onEnd((reason) => reject(interruptionBy(reason)));
+      const over = (then: () => void): void => {
+        letGo();
+        then();
+      };
+      const enter = (): void => {
+        this.#lentHeld += amount;
+        over(resolve);
+      };
+      this.#wait({ hold: amount, ending, enter, reject: (error) => over(() => reject(error)), isLent: true });
+    });
+  }
+
+  /** Changes what is lent by so much. */
+  lent(change: { readonly spent: number; readonly held: number }): void {
+    this.#lentSpent += change.spent;
+    this.#lentHeld += change.held;
+  }
+
+  /** Counts what was spent elsewhere for the run. */
+  charge(amount: number): void {
+    this.#funds?.charge(amount);
+  }
+
+  #wait(waiter: Waiter): void {
+    this.#line.push(waiter);
+    this.settled();
+  }
+
+  #begin(hold: number, start: StartTry, lifetime: Lifetime): Promise<void> {
+    if (this.#funds !== undefined && hold > 0) return this.#takeAbove(this.#funds, hold, start, lifetime);
+    start(undefined);
+    return Promise.resolve();
+  }
+
+  async #takeAbove(funds: Funds, hold: number, start: StartTry, lifetime: Lifetime): Promise<void> {
+    this.#coming += hold;
+    const answer = await funds.reserve(hold, lifetime).catch((error: unknown) => error as Error);
+    this.#coming -= hold;
+    if (!("settle" in answer)) return this.#refusedAbove(hold, answer, lifetime);
+    const refusal = lifetime.ended?.reason ?? this.#reached;
+    if (refusal === undefined) return startWith(answer, start);
+    answer.settle(0);
+    return this.#refusedAbove(hold, refusal, lifetime);
+  }
+
+  async #refusedAbove(hold: number, error: Error, lifetime: Lifetime): Promise<void> {
+    if (!(error instanceof BudgetError)) {
+      this.settled();
+      throw error;
+    }
+    this.#reached ??= error;
+    await lifetime.until(
+      new Promise<void>((_resolve, reject) => {
+        this.#wait({ hold, ending: lifetime, enter: () => {}, reject, refused: error });
+      }),
+    );
+  }
+
+  /** Whether something is open that may make room, or, once the budget is reached, that is to end before the run does. */
+  get #isOpen(): boolean {
+    return this.#state.ledger.held + this.#lentHeld > 0 || (this.#reached === undefined && this.#coming > 0);
+  }
+
+  get #spent(): number {
+    return this.#state.ledger.spent + this.#lentSpent;
+  }
+
+  #fits(hold: number): boolean {
+    if (hold > 0 && this.#reached !== undefined) return false;
+    const { budget, ledger } = this.#state;
+    return budget === undefined || ledger.fits((hold + this.#coming + this.#lentSpent + this.#lentHeld) as MicroUsd, budget as MicroUsd);
+  }
+
+  /** Whether it could fit if what is open cost nothing. */
+  #mayFit(hold: number): boolean {
+    return this.#reached === undefined && this.#spent + hold <= (this.#state.budget ?? Infinity);
+  }
+
+  #refusal(needed: number): BudgetError {
+    const budget = this.#state.budget ?? 0;
+    return new BudgetError({ needed, left: budget - this.#spent, budget });
+  }
+}
+
+/** A try that cannot be recorded costs nothing. */
+function startWith(taken: BudgetHold, start: StartTry): void {
+  try {
+    start(taken);
+  } catch (error) {
+    taken.settle(0);
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+import { canonicalJson, isUnchanging, type Json, unchanging } from "../../kernel/json.ts";
+import { NotJsonError } from "../../kernel/errors.ts";
+import type { Mask } from "../../kernel/mask.ts";
+import { type ChatMessage, isParsedMessage } from "../../model/chat-message.ts";
+import { masked } from "../record/masking.ts";
+
+/** A value without secrets: as it is recorded, and as canonical JSON. */
+export interface WrittenValue {
+  readonly value: Json;
+  readonly text: string;
+}
+
+type Conversation = { readonly [key: string]: unknown } & { readonly messages: readonly unknown[] };
+
+/** What was written of values that cannot change, as long as those live. */
+interface Known {
+  readonly messages: WeakMap<object, WrittenValue>;
+  readonly members: WeakMap<object, WrittenValue>;
+}
+
+/** By what they were masked with: runs without secrets of their own share one mask. */
+const knownBy = new WeakMap<Mask, Known>();
+
+function knownTo(mask: Mask): Known {
+  const known = knownBy.get(mask) ?? { messages: new WeakMap(), members: new WeakMap() };
+  knownBy.set(mask, known);
+  return known;
+}
+
+/**
+ * What steps are asked, as it is recorded. It owns what is known of messages to models and schemas of their answers, which cannot change: a
+ * conversation that has grown is written, masked and kept only where it has grown, and a schema once.
+ *
+ * SR1 what is given is what the whole value gives, written, masked and read at once. SR2 what requests share nobody can change.
+ */
+export class StepRequests {
+  readonly #mask: Mask;
+  readonly #known: Known;
+
+  constructor(mask: Mask) {
+    this.#mask = mask;
+    this.#known = knownTo(mask);
+  }
+
+  /** @throws NotJsonError */
+  of(request: unknown): WrittenValue {
+    return (isConversation(request) ? this.#conversation(request) : undefined) ?? this.whole(request);
+  }
+
+  /** The same of any value, without looking at what it is. @throws NotJsonError */
+  whole(request: unknown): WrittenValue {
+    const text = canonicalJson(request ?? null);
+    const given = JSON.parse(text) as Json;
+    const value = masked(this.#mask, given);
+    return value === given ? { value, text } : { value, text: canonicalJson(value) };
+  }
+
+  /** Undefined for what has to be looked at as a whole. */
+  #conversation(request: Conversation): WrittenValue | undefined {
+    const value: Record<string, Json> = {};
+    const texts: string[] = [];
+    try {
+      for (const key of Object.keys(request).sort()) {
+        if (request[key] === undefined) continue;
+        if (key === "__proto__" || this.#mask(key) !== key) return undefined;
+        const member = key === "messages" ? this.#messages(request.messages) : this.#member(key, request[key]);
+        value[key] = member.value;
+        texts.push(`${JSON.stringify(key)}:${member.text}`);
+      }
+    } catch (error) {
+      if (error instanceof NotJsonError) return undefined;
+      throw error;
+    }
+    return { value, text: `{${texts.join(",")}}` };
+  }
+
+  #messages(messages: readonly unknown[]): WrittenValue {
+    const values: Json[] = [];
+    const texts: string[] = [];
+    for (const message of messages) {
+      const { value, text } = isParsedMessage(message) ? this.#message(message) : (this.#words(message) ?? this.#item(message));
+      values.push(value);
+      texts.push(text);
+    }
+    return { value: values, text: `[${texts.join(",")}]` };
+  }
+
+  /** What most messages are: somebody's words and nothing else. */
+  #words(message: unknown): WrittenValue | undefined {
+    if (typeof message !== "object" || message === null || Object.getPrototypeOf(message) !== Object.prototype) return undefined;
+    const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
+    if (typeof role !== "string" || typeof content !== "string" || Object.keys(message).length !== 2) return undefined;
+    if (Symbol.toStringTag in message || "toJSON" in message) return undefined;
+    const value = { content: this.#mask(content), role: this.#mask(role) };
+    return { value, text: `{"content":${JSON.stringify(value.content)},"role":${JSON.stringify(value.role)}}` };
+  }
+
+  #message(message: ChatMessage): WrittenValue {
+    const known = this.#known.messages.get(message);
+    if (known !== undefined) return known;
+    const { value, text } = this.#item(message);
+    const written = { value: unchanging(value), text };
+    this.#known.messages.set(message, written);
+    return written;
+  }
+
+  /** Within what holds them, members and items stand as deep as in the request: too deep is too deep. */
+  #member(key: string, member: unknown): WrittenValue {
+    if (typeof member === "string") return this.#text(member);
+    if (typeof member !== "object") return { value: member as Json, text: canonicalJson(member) };
+    if (!isUnchanging(member)) return this.#within(key, member);
+    const known = this.#known.members.get(member);
+    if (known !== undefined) return known;
+    const { value, text } = this.#within(key, member);
+    const written = { value: unchanging(value), text };
+    this.#known.members.set(member, written);
+    return written;
+  }
+
+  #text(words: string): WrittenValue {
+    const value = this.#mask(words);
+    return { value, text: JSON.stringify(value) };
+  }
+
+  #within(key: string, member: unknown): WrittenValue {
+    const { value, text } = this.whole({ [key]: member });
+    return { value: (value as Readonly<Record<string, Json>>)[key] ?? null, text: text.slice(JSON.stringify(key).length + 2, -1) };
+  }
+
+  #item(item: unknown): WrittenValue {
+    const { value, text } = this.whole([[item]]);
+    return { value: (value as Json[][])[0]?.[0] ?? null, text: text.slice(2, -2) };
+  }
+}
+
+/** A plain object with a list of messages. */
+function isConversation(request: unknown): request is Conversation {
+  if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype) return false;
+  const { messages } = request as { readonly messages?: unknown };
+  return Array.isArray(messages) && !("toJSON" in request) && !("toJSON" in messages) && !(Symbol.toStringTag in request);
+}

@@ -1,0 +1,312 @@
+import { interruptionBy } from "../../kernel/abort.ts";
+import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
+import { jsonCopy, jsonRoundTrip, type Json } from "../../kernel/json.ts";
+import { throwIfEnded } from "../../kernel/lifetime.ts";
+import type { Attempts, StepDoor, StepPort, StepSpec, StepTry } from "../../kernel/step.ts";
+import type { LastLife, UnrepeatedStep } from "../record/event.ts";
+import { masked, maskedError } from "../record/masking.ts";
+import type { OpenQuestion, PastStep } from "./past.ts";
+import { Release } from "./release.ts";
+import type { StepOutcome, StepRecord } from "../record/run-state.ts";
+import { RecordedDoor } from "./step-door.ts";
+import { effectId, StepAddresses, stepId, type StepPlace } from "../record/step-address.ts";
+import { StepRequests } from "./step-requests.ts";
+import type { StepsParts } from "./steps-parts.ts";
+import { Tries } from "./tries.ts";
+import { uncertain } from "./uncertain-step.ts";
+
+/**
+ * The recorded door of one activation. It owns the order of asking, the order of release, and what is in flight.
+ *
+ * D1 the occurrence of an address (see {@link StepAddresses}) is counted at the call, before anything is awaited. D2 answers are released
+ * in the order asked, a macrotask apart, live and from the record alike; what is asked inside a step is released by that step. D3 `step.started` is durable before the effect starts. D4 control errors are
+ * sticky and never recorded. D5 after `close` the activation asks nothing any more; what was in flight has been awaited to its end, with
+ * what it asks itself. D6 what is handed out is the caller's own: nobody can change the record. D7 the answer of an effect
+ * is durable before it is handed out: who dies of what he does with it does not pay for it again.
+ */
+export class ActivationSteps implements StepPort {
+  readonly #parts: StepsParts;
+  readonly #release: Release;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #addresses = new StepAddresses();
+  #requests: StepRequests | undefined;
+  /** Of the activation's own steps, in the order asked. */
+  readonly #places = new Map<string, number>();
+  readonly #unrepeated: UnrepeatedStep[] = [];
+  /** What was taken over inside a step of another run: where that one's effect happens again, it asks for it. */
+  readonly #reused = new Map<string, StepOutcome>();
+  #asked = 0;
+  #phase: "open" | "closing" | "closed" = "open";
+  #control: ControlError | undefined;
+  #failedStep: string | undefined;
+  #humansAsked = 0;
+
+  constructor(parts: StepsParts) {
+    this.#parts = parts;
+    this.#release = new Release(parts.startedAt);
+    if (parts.isOver) this.#phase = "closed";
+  }
+
+  /** Milliseconds: the time of the last released answer. */
+  get now(): number {
+    return this.#release.now;
+  }
+
+  /** The interruption that came, if one came. */
+  get control(): ControlError | undefined {
+    return this.#control;
+  }
+
+  /** Whether a step of the activation failed, or was cut off. What fails inside a step is for that step to answer. */
+  get failed(): boolean {
+    return this.#failedStep !== undefined;
+  }
+
+  /** The name of the last of those. */
+  get failedStep(): string | undefined {
+    return this.#failedStep;
+  }
+
+  step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
+    const refusal = this.#phase === "open" ? this.#interruption() : this.#late(spec);
+    if (refusal !== undefined) return neverUnhandled(Promise.reject(refusal));
+    const asked = this.#asked;
+    this.#asked += 1;
+    const answer = this.#answer(spec, effect, { path: "", parent: undefined, asked });
+    return neverUnhandled(this.#track(this.#release.inOrder(answer)).then((outcome) => this.#handOut<T>(outcome)));
+  }
+
+  /** Refuses new steps and waits for those in flight. */
+  async close(): Promise<void> {
+    this.#phase = "closing";
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
+    this.#phase = "closed";
+  }
+
+  /** Recorded steps of the activation itself that it did not ask for. */
+  get unasked(): readonly StepRecord[] {
+    const records = [...(this.#parts.recorded ?? [])];
+    return records.filter(([key, { started }]) => started.in === undefined && !this.#places.has(key)).map(([, record]) => record);
+  }
+
+  /** What the record of its steps does not tell of this life. */
+  get life(): LastLife {
+    const records = [...(this.#parts.recorded ?? [])];
+    const isAsRecorded = records.every(([key, { started }]) => started.in !== undefined || this.#places.get(key) === started.asked);
+    return {
+      ...(isAsRecorded ? {} : { asked: [...this.#places.keys()] }),
+      ...(this.#unrepeated.length === 0 ? {} : { unrepeated: [...this.#unrepeated] }),
+    };
+  }
+
+  #late(spec: StepSpec): ContextClosedError {
+    return new ContextClosedError(this.#parts.act, `step ${spec.name}`);
+  }
+
+  #interruption(): ControlError | undefined {
+    const { ended } = this.#parts.lifetime;
+    if (ended !== undefined) this.#control ??= interruptionBy(ended.reason);
+    return this.#control;
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#inFlight.add(work);
+    const done = (): void => void this.#inFlight.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  #handOut<T>(outcome: StepOutcome): T {
+    if (outcome.ok) return jsonCopy(outcome.value) as T;
+    throw stepErrorFrom(outcome.error ?? errorRecord(undefined));
+  }
+
+  /** Rejects, and never throws. */
+  #answer<T>(spec: StepSpec, effect: Effect<T>, at: StepPlace): Promise<StepOutcome> {
+    try {
+      return this.#answerTo(spec, effect, at);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  #answerTo<T>(spec: StepSpec, effect: Effect<T>, at: StepPlace): Promise<StepOutcome> {
+    this.#requests ??= new StepRequests(this.#parts.mask);
+    const request = this.#requests.of(spec.request);
+    const key = this.#addresses.keyOf(spec, request.text, at.path);
+    const recorded = this.#parts.recorded?.get(key);
+    if (at.parent === undefined) this.#takePlace(key, at.asked, recorded);
+    const known = recorded?.outcome ?? this.#reused.get(key) ?? this.#parts.carried.get(key);
+    if (known === undefined) return this.#unrecorded(spec, request.value, key, at, effect);
+    return this.#given(known, spec, { act: this.#parts.act, key, try: recorded?.started.try ?? 1 }, at, effect);
+  }
+
+  #takePlace(key: string, asked: number, recorded: StepRecord | undefined): void {
+    const nth = this.#places.size;
+    this.#places.set(key, asked);
+    if (recorded !== undefined) this.#asking(() => this.#parts.past.askAgain({ recorded: recorded.started, asked, nth }));
+  }
+
+  /** What happens on the machine happens again, whoever gave the answer. */
+  async #given<T>(known: StepOutcome, spec: StepSpec, by: StepTry, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
+    if (!known.ok) this.#fails(at, spec.name);
+    else if (spec.again === true) await this.#runAgain(spec, by.key, at, effect);
+    spec.onRecorded?.(by);
+    return known;
+  }
+
+  #unrecorded<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
+    const { act, role } = this.#parts;
+    const question: OpenQuestion = {
+      role,
+      act,
+      key,
+      kind: spec.kind,
+      name: spec.name,
+      request,
+      asked: at.asked,
+      in: at.parent,
+      isFresh: spec.fresh === true,
+    };
+    const past = this.#asking(() => this.#parts.past.answer(question));
+    if (past === undefined) return this.#live(spec, request, key, at, effect);
+    this.#parts.begin();
+    const tries = this.#tries(spec, request, key, at);
+    tries.reuse(past, () => this.#reuse(past.within));
+    return this.#given(past.outcome, spec, tries.current, at, effect);
+  }
+
+  /** Writes down steps of another run that were asked inside one that it answers; a fork that was stopped has some of them already. */
+  #reuse(steps: readonly PastStep[]): void {
+    for (const step of steps) {
+      const { key, asked, in: parent, request, kind, name } = step.started;
+      if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
+      const tries = this.#tries({ kind, name, request }, request, key, { path: "", parent, asked });
+      tries.reuse(step, () => this.#reuse(step.within));
+      this.#reused.set(key, step.outcome);
+    }
+  }
+
+  /** Asks the past, whose interruptions stay (D4). */
+  #asking<T>(ask: () => T): T {
+    try {
+      return ask();
+    } catch (error) {
+      if (error instanceof ControlError) this.#control ??= error;
+      throw error;
+    }
+  }
+
+  #tries(spec: StepSpec, request: Json, key: string, at: StepPlace): Tries {
+    const { act, log, gate, lifetime, now, mask, recorded } = this.#parts;
+    const before = recorded?.get(key);
+    const tried = { tried: before?.started.try ?? 0, paid: this.#paid(key) };
+    return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, ...tried, log, gate, lifetime, now, mask });
+  }
+
+  /** Micro-dollars that the record tells of a step, those of failed attempts included. */
+  #paid(key: string): number {
+    return (this.#parts.paid.get(key) ?? 0) + (this.#parts.recorded?.get(key)?.paid ?? 0);
+  }
+
+  /** The JSON round trip without secrets: what is recorded, and what is handed out. */
+  #asRecorded(value: unknown): Json {
+    return masked(this.#parts.mask, jsonRoundTrip<unknown>(value ?? null) as Json);
+  }
+
+  async #live<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
+    const outcome = await this.#happen(spec, request, key, at, effect);
+    if (!this.#parts.log.isDurable) await this.#parts.log.durable();
+    return outcome;
+  }
+
+  async #happen<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
+    const { lifetime, begin, mask } = this.#parts;
+    begin();
+    const before = this.#parts.recorded?.get(key)?.started;
+    const tries = this.#tries(spec, request, key, at);
+    const isQuestion = spec.kind === "human";
+    if (isQuestion) this.#countPersons(1);
+    try {
+      if (before !== undefined && spec.idempotent === false) throw uncertain(spec.name);
+      if (spec.metered !== true) await tries.open(0);
+      throwIfEnded(lifetime);
+      const { runId, act } = this.#parts;
+      const name = (): string => (isQuestion ? stepId(runId, act, key) : effectId(runId, act, key));
+      const value = await lifetime.until(effect(this.#door(name, key, at, tries)));
+      return tries.succeed(this.#asRecorded(value));
+    } catch (error) {
+      this.#fails(at, spec.name);
+      const control = this.#controlIn(error);
+      if (control === undefined) return tries.fail(maskedError(mask, error));
+      tries.interrupt();
+      throw control;
+    } finally {
+      if (isQuestion) this.#countPersons(-1);
+    }
+  }
+
+  /** A step inside another is not asked again when that one is answered from the record, so it must not count there either. */
+  #fails(at: StepPlace, name: string): void {
+    if (at.parent === undefined) this.#failedStep = name;
+  }
+
+  /** The interruption behind an error, if one is. Once one came, it stays (D4). */
+  #controlIn(error: unknown): ControlError | undefined {
+    this.#control ??= error instanceof ControlError ? error : this.#interruption();
+    return this.#control;
+  }
+
+  #countPersons(more: 1 | -1): void {
+    this.#humansAsked += more;
+    if (this.#humansAsked === Math.max(0, more)) this.#parts.waitsForPerson(more === 1);
+  }
+
+  /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
+  async #runAgain<T>(spec: StepSpec, key: string, at: StepPlace, effect: Effect<T>): Promise<void> {
+    const failedThen = this.#parts.past.unrepeated(this.#parts.act, key);
+    if (failedThen !== undefined) throw this.#notAgain(spec.name, key, at, failedThen);
+    const { lifetime, gate } = this.#parts;
+    const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {}, budget: gate.lend(this.#paid(key)) };
+    try {
+      throwIfEnded(lifetime);
+      const name = (): string => effectId(this.#parts.runId, this.#parts.act, key);
+      await lifetime.until(effect(this.#door(name, key, at, attempts)));
+    } catch (error) {
+      const control = this.#controlIn(error);
+      if (control === undefined) throw this.#notAgain(spec.name, key, at, maskedError(this.#parts.mask, error));
+      this.#fails(at, spec.name);
+      throw control;
+    }
+  }
+
+  /** A replay must fail where this did, so it is told with the end of the activation. */
+  #notAgain(name: string, key: string, at: StepPlace, error: ErrorRecord): Error {
+    this.#fails(at, name);
+    this.#unrepeated.push({ key, error });
+    return stepErrorFrom(error);
+  }
+
+  /** @param name made when somebody asks for it */
+  #door(name: () => string, key: string, at: StepPlace, attempts: StepDoor["attempts"]): StepDoor {
+    let asked = 0;
+    const { mode, lifetime: ending } = this.#parts;
+    const path = at.path === "" ? key : `${at.path}/${key}`;
+    const step: StepDoor["step"] = (inner, innerEffect) => {
+      const refusal = this.#phase === "closed" ? this.#late(inner) : this.#interruption();
+      if (refusal !== undefined) return neverUnhandled(Promise.reject(refusal));
+      const place: StepPlace = { path, parent: key, asked };
+      asked += 1;
+      return neverUnhandled(this.#track(this.#answer(inner, innerEffect, place)).then((outcome) => this.#handOut(outcome)));
+    };
+    return new RecordedDoor(name, { mode, ending, attempts, step });
+  }
+}
+
+/** Whoever awaits it gets its error; when nobody does, that must not end the process. */
+function neverUnhandled<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {});
+  return work;
+}
+
+type Effect<T> = (door: StepDoor) => Promise<T>;

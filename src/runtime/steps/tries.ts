@@ -1,0 +1,188 @@
+import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
+import type { ErrorRecord } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Attempts, AttemptOutcome, StepSpec, StepTry } from "../../kernel/step.ts";
+import type { Lifetime } from "../../kernel/lifetime.ts";
+import type { Mask } from "../../kernel/mask.ts";
+import type { BudgetGate } from "./budget-gate.ts";
+import type { StepEnded, StepStarted } from "../record/event.ts";
+import type { LentBudget } from "./lent-budget.ts";
+import { maskedError } from "../record/masking.ts";
+import type { PastAnswer } from "./past.ts";
+import type { RunLog } from "../record/run-log.ts";
+import type { StepOutcome } from "../record/run-state.ts";
+
+interface TriesParts {
+  readonly act: string;
+  readonly key: string;
+  readonly spec: StepSpec;
+  readonly request: Json;
+  readonly asked: number;
+  readonly parent: string | undefined;
+  /** Tries that the record has of this step already. */
+  readonly tried: number;
+  /** Micro-dollars that they cost. */
+  readonly paid: number;
+  readonly log: RunLog;
+  readonly gate: BudgetGate;
+  readonly lifetime: Lifetime;
+  readonly now: () => number;
+  readonly mask: Mask;
+}
+
+type TryState =
+  | { readonly kind: "none" }
+  | { readonly kind: "open"; readonly hold: number; readonly isUnpriced: boolean }
+  | { readonly kind: "settled"; readonly outcome: AttemptOutcome };
+
+/**
+ * The tries of one step, written down as pairs of `step.started` and `step.ended`. It owns which try is open.
+ *
+ * Y1 every started try is ended, also when the step is interrupted: then at its hold, because it may have been paid.
+ * Y2 exactly the last `step.ended` of a step that was not interrupted is its answer; all before say `retry`. Y3 tries of one step are
+ * numbered on from what the record has of it. Y4 what the effect spent of the run's budget through others, such as a run that it
+ * started, is part of the cost of the try that ends the step. What pools above the run hold for a try is settled with it, also where
+ * the journal takes nothing any more.
+ */
+export class Tries implements Attempts {
+  readonly #parts: TriesParts;
+  #try: number;
+  #state: TryState = { kind: "none" };
+  /** What pools above the run hold for the open try. */
+  #taken: BudgetHold | undefined;
+  #lent: LentBudget | undefined;
+
+  constructor(parts: TriesParts) {
+    this.#parts = parts;
+    this.#try = parts.tried;
+  }
+
+  get current(): StepTry {
+    const { act, key } = this.#parts;
+    return { act, key, try: this.#try };
+  }
+
+  async open(hold: number, { unpriced = false }: { readonly unpriced?: boolean } = {}): Promise<void> {
+    if (this.#state.kind === "open") this.settle(untold(this.#state));
+    if (this.#state.kind === "settled") this.#end(this.#state.outcome, { ok: false, retry: true });
+    const start = (taken: BudgetHold | undefined): void => {
+      this.#start(hold, unpriced ? { unpriced: true } : {});
+      this.#taken = taken;
+    };
+    await this.#parts.gate.enter(hold, start, this.#parts.lifetime);
+    if (!this.#parts.log.isDurable) await this.#parts.log.durable();
+  }
+
+  /** The budget of the run, for what the effect starts. */
+  get budget(): BudgetPool {
+    return (this.#lent ??= this.#parts.gate.lend(this.#parts.paid));
+  }
+
+  settle(outcome: AttemptOutcome): void {
+    if (this.#state.kind !== "open") return;
+    if (outcome.error === undefined) this.#state = { kind: "settled", outcome };
+    else this.#end(outcome, { ok: false, retry: true, error: maskedError(this.#parts.mask, outcome.error) });
+  }
+
+  succeed(value: Json): StepOutcome {
+    return this.#answer({ ok: true, value, error: undefined, at: this.#parts.now() });
+  }
+
+  fail(error: ErrorRecord): StepOutcome {
+    return this.#answer({ ok: false, value: null, error, at: this.#parts.now() });
+  }
+
+  /** The answer of another run, written down as this step's own, at no cost. `within` writes down what was asked inside. */
+  reuse({ outcome, seq, saved }: PastAnswer, within: () => void): void {
+    const { act, key, log } = this.#parts;
+    this.#start(0, { reused: seq });
+    this.#state = { kind: "none" };
+    within();
+    log.record({ type: "step.ended", act, key, try: this.#try, ...endOf(outcome), cost: 0, basis: "none", saved, at: outcome.at });
+  }
+
+  /** The step stays without an answer; what it may have cost is settled. */
+  interrupt(): void {
+    if (this.#state.kind === "none" || this.#isQuestion()) return;
+    this.#end(this.#outcomeNow(), { ok: false, retry: true }, { lent: this.#closeLent() });
+  }
+
+  #isQuestion(): boolean {
+    return this.#parts.spec.kind === "human";
+  }
+
+  #answer(outcome: StepOutcome): StepOutcome {
+    if (this.#try === this.#parts.tried) this.#start(0);
+    this.#end(this.#outcomeNow(), endOf(outcome), { at: outcome.at, lent: this.#closeLent() });
+    return outcome;
+  }
+
+  /** Micro-dollars that others spent of what the step lent them. */
+  #closeLent(): number {
+    const spent = this.#lent?.close() ?? 0;
+    this.#lent = undefined;
+    return spent;
+  }
+
+  #outcomeNow(): AttemptOutcome {
+    if (this.#state.kind === "settled") return this.#state.outcome;
+    return this.#state.kind === "open" ? untold(this.#state) : { cost: 0, basis: "none" };
+  }
+
+  #start(hold: number, more: Pick<StepStarted, "reused" | "unpriced"> = {}): void {
+    const { act, key, spec, asked, parent, request, log } = this.#parts;
+    this.#try += 1;
+    this.#state = { kind: "open", hold, isUnpriced: more.unpriced === true };
+    const place = parent === undefined ? { asked } : { asked, in: parent };
+    log.record({
+      type: "step.started",
+      act,
+      key,
+      kind: spec.kind,
+      name: spec.name,
+      ...place,
+      try: this.#try,
+      hold,
+      request,
+      ...(spec.idempotent === false ? { idempotent: false as const } : {}),
+      ...more,
+    });
+  }
+
+  #end(
+    outcome: AttemptOutcome,
+    end: TryEnd,
+    { at = this.#parts.now(), lent = 0 }: { readonly at?: number; readonly lent?: number } = {},
+  ): void {
+    const { act, key, log, gate } = this.#parts;
+    const taken = this.#taken;
+    this.#state = { kind: "none" };
+    this.#taken = undefined;
+    const { cost, basis, usage } = lent === 0 ? outcome : withLent(outcome, lent);
+    const told = usage === undefined ? {} : { usage };
+    try {
+      log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: cost ?? null, basis, ...told, at });
+    } finally {
+      if (taken !== undefined) taken.settle(outcome.cost ?? 0);
+      else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);
+    }
+    gate.settled();
+  }
+}
+
+/** What a try may have cost whose end nobody tells. */
+function untold({ hold, isUnpriced }: Extract<TryState, { readonly kind: "open" }>): AttemptOutcome {
+  return isUnpriced ? { cost: undefined, basis: "usage" } : { cost: hold, basis: hold > 0 ? "hold" : "none" };
+}
+
+type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
+
+function withLent(outcome: AttemptOutcome, lent: number): AttemptOutcome {
+  return { ...outcome, cost: (outcome.cost ?? 0) + lent, basis: outcome.basis === "none" ? "usage" : outcome.basis };
+}
+
+/** An answer as its event tells it. */
+function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
+  if (ok) return { ok, value };
+  return error === undefined ? { ok } : { ok, error };
+}

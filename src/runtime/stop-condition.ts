@@ -1,0 +1,120 @@
+import { aFunction, listOf, takes } from "../kernel/argument.ts";
+import type { CustomState } from "../role/context.ts";
+import { canonicalJson } from "../kernel/json.ts";
+import { type Address, addressOf } from "../message/address.ts";
+import type { Message } from "../message/message.ts";
+import type { MicroUsd } from "../model/money.ts";
+import type { Role } from "../role/role.ts";
+import type { Immutable } from "../role/step-role.ts";
+import type { RecordedStop } from "./record/event.ts";
+import type { RunState } from "./record/run-state.ts";
+
+/** What a stop condition may look at, after every round (or, when eager, after every activation) and when a run goes on. */
+export interface RunProgress {
+  readonly rounds: number;
+  /** Micro-dollars. */
+  readonly spent: MicroUsd;
+  readonly messages: readonly Message[];
+  /** Whether a message caused by this was delivered. Costs the same however many there are. */
+  said(cause: Address): boolean;
+  readonly outputs: readonly Message[];
+  /**
+   * The custom state of a role as it is after the activations that have ended, by the name it was hired under. A definition gives its type, and
+   * means the role that was hired under the definition's own name. Undefined when nobody has that name. It must not be changed.
+   */
+  state<S>(role: Role<S>): Immutable<S> | undefined;
+  state(role: string): CustomState | undefined;
+}
+
+/**
+ * Whether a run shall stop here, with status `stopped`. The conditions of this package are recorded with what they were made with, and hold
+ * when a run goes on anywhere. A function of a program is recorded by its name, which a `const` or a declaration gives it: who goes on with
+ * the run is asked for it by that name.
+ */
+export type StopCondition = (progress: RunProgress) => boolean;
+
+/** After `n` rounds. */
+export function afterRounds(n: number): StopCondition {
+  return recordable("afterRounds", [n], ({ rounds }) => rounds >= n);
+}
+
+/** When at least this much was spent. A budget stops before; this stops after. */
+export function afterSpending(amount: MicroUsd): StopCondition {
+  return recordable("afterSpending", [amount], ({ spent }) => spent >= amount);
+}
+
+/** When a message caused by this was said. */
+export function saidBy(cause: Address): StopCondition {
+  return recordable("saidBy", [addressOf(cause)], ({ said }) => said(cause));
+}
+
+/** When any of the conditions holds. */
+export function anyOf(...conditions: readonly StopCondition[]): StopCondition {
+  takes("anyOf", "what is given", conditions, listOf(aFunction));
+  return recordable("anyOf", conditions.map(recordOf), (progress) => conditions.some((condition) => condition(progress)));
+}
+
+/** When all of the conditions hold. */
+export function allOf(...conditions: readonly StopCondition[]): StopCondition {
+  takes("allOf", "what is given", conditions, listOf(aFunction));
+  return recordable("allOf", conditions.map(recordOf), (progress) => conditions.every((condition) => condition(progress)));
+}
+
+/** The same for every copy of this package. */
+const record: unique symbol = Symbol.for("troupe.stop");
+
+function recordable(name: string, made: readonly unknown[], condition: StopCondition): StopCondition {
+  return Object.defineProperty(condition, record, { value: Object.freeze({ name, with: made }) });
+}
+
+/** A condition as a record tells it. */
+export function recordOf(condition: StopCondition & { readonly [record]?: RecordedStop }): RecordedStop {
+  return condition[record] ?? { name: condition.name };
+}
+
+/** The condition that a record tells, or undefined where only its program has it. */
+export function conditionOf({ name, with: made }: RecordedStop): StopCondition | undefined {
+  if (made === undefined) return undefined;
+  const [first] = made;
+  if (name === "afterRounds" && typeof first === "number") return afterRounds(first);
+  if (name === "afterSpending" && typeof first === "number") return afterSpending(first as MicroUsd);
+  if (name === "saidBy" && typeof first === "string") return saidBy(first);
+  if (name !== "anyOf" && name !== "allOf") return undefined;
+  const parts = made.map((part) => (isRecordedStop(part) ? conditionOf(part) : undefined));
+  const known = parts.filter((part) => part !== undefined);
+  if (known.length < parts.length) return undefined;
+  return name === "anyOf" ? anyOf(...known) : allOf(...known);
+}
+
+/** A recorded condition in words: `anyOf(afterRounds(3), enough)`. */
+export function stopText({ name, with: made }: RecordedStop): string {
+  if (made === undefined) return name === "" ? "a function that has no name" : name;
+  return `${name}(${made.map((part) => (isRecordedStop(part) ? stopText(part) : canonicalJson(part))).join(", ")})`;
+}
+
+function isRecordedStop(value: unknown): value is RecordedStop {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, with: made } = value as Partial<RecordedStop>;
+  return typeof name === "string" && (made === undefined || Array.isArray(made));
+}
+
+/** The progress of a run as it stands. Lists are copied only where a condition looks at them. */
+export function progressOf(state: RunState): RunProgress {
+  return {
+    rounds: roundsOf(state),
+    spent: state.ledger.spent,
+    said: (cause) => state.history.newestBy(cause) !== undefined,
+    get messages() {
+      return state.history.get();
+    },
+    get outputs() {
+      return [...state.outputs];
+    },
+    state: <S>(role: Role<S> | string) => state.roles.get(typeof role === "string" ? role : role.name)?.custom as Immutable<S> | undefined,
+  };
+}
+
+/** Rounds so far. A scheduler without rounds is bounded by the most activations of one role instead. */
+export function roundsOf(state: RunState): number {
+  return state.scheduler === "rounds" ? state.round : state.busiest;
+}

@@ -1,0 +1,158 @@
+import { createHook } from "node:async_hooks";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { defineAction } from "../../src/role/action.ts";
+import type { RoleContext } from "../../src/role/context.ts";
+import { ContextClosedError } from "../../src/kernel/errors.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import type { RunResult } from "../../src/runtime/run-result.ts";
+import { createMessage } from "../../src/message/message.ts";
+import { retry } from "../../src/role/failure-policy.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
+import { Team } from "../../src/team/team.ts";
+import type { Run } from "../../src/team/run.ts";
+import { eventsOf } from "../team/recorded.ts";
+import { answering, contents, listener, town } from "./town.ts";
+
+const REGIMES = ["eager", "rounds"] as const;
+
+/** Two that pass a count on to each other until it is reached; each acts at once, or after a wait. */
+function players(hops: number, waits = false): Role[] {
+  const player = (name: string, other: string): Role => {
+    const hit = defineAction({
+      name: `Hit${name}`,
+      run: ({ message, text }) => {
+        const said = Number(text) < hops ? message(String(Number(text) + 1), { sendTo: other }) : undefined;
+        return waits ? Promise.resolve(said) : said;
+      },
+    });
+    return defineRole({ name, watch: [], actions: [hit] });
+  };
+  return [player("One", "Other"), player("Other", "One")];
+}
+
+async function played(hops: number, scheduler: (typeof REGIMES)[number], waits = false): Promise<{ timers: number; said: string[] }> {
+  let timers = 0;
+  const timer: typeof systemClock.timer = (ms, fire) => {
+    timers += 1;
+    return systemClock.timer(ms, fire);
+  };
+  const environment = town(players(hops, waits), { scheduler, clock: { now: () => systemClock.now(), timer } });
+  environment.publishMessage(createMessage("0", { sendTo: "One" }));
+  const result = await environment.run({ rounds: 1_000_000 });
+  expect(result.status).toBe("finished");
+  return { timers, said: contents(environment.history) };
+}
+
+async function promisesOf(work: () => Promise<unknown>): Promise<number> {
+  let promises = 0;
+  const hook = createHook({ init: (_id, type) => void (promises += type === "PROMISE" ? 1 : 0) }).enable();
+  try {
+    await work();
+  } finally {
+    hook.disable();
+  }
+  return promises;
+}
+
+describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (scheduler) => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  test("says the same as one that waits, in the same order", async () => {
+    const atOnce = await played(300, scheduler);
+    expect(atOnce.said).toEqual(Array.from({ length: 301 }, (_, count) => String(count)));
+    expect((await played(300, scheduler, true)).said).toEqual(atOnce.said);
+  });
+
+  test("sets no timer, and one that waits does", async () => {
+    expect((await played(20, scheduler)).timers).toBe(0);
+    expect((await played(20, scheduler, true)).timers).toBe(21);
+  });
+
+  test("makes no signal, and one that waits needs none either", async () => {
+    let made = 0;
+    const { AbortController: Real } = globalThis;
+    class Counted extends Real {
+      constructor() {
+        super();
+        made += 1;
+      }
+    }
+    vi.stubGlobal("AbortController", Counted);
+    await played(1, scheduler);
+    const few = made;
+    await played(50, scheduler);
+    await played(50, scheduler, true);
+    expect(made).toBe(3 * few);
+  });
+
+  test("is told from one that waits also where somebody has put another Promise in the place of the engine's", async () => {
+    class Patched<T> extends Promise<T> {}
+    vi.stubGlobal("Promise", Patched);
+    let tries = 0;
+    const failing = answering(
+      "Ann",
+      async (rc) => {
+        tries += 1;
+        if (tries < 3) throw new Error("no");
+        return rc.message("fine");
+      },
+      { onFailure: retry(2) },
+    );
+    const environment = town([failing], { scheduler });
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("finished");
+    expect(contents(environment.history)).toEqual(["go", "fine"]);
+    expect((await played(20, scheduler, true)).said).toHaveLength(21);
+  });
+
+  test("says nothing and remembers nothing where it stopped the run itself", async () => {
+    const journal = memoryJournal();
+    const runs: Run[] = [];
+    const stopping = answering("Ann", (rc) => {
+      runs[0]?.stop();
+      return rc.message("said");
+    });
+    runs.push(new Team({ roles: [stopping], journal, scheduler }).run("go", { id: "r" }));
+    const status = (await runs[0]?.result)?.status;
+    expect(status).toBe("stopped");
+    expect((await eventsOf(journal, "r")).map(({ type }) => type)).not.toContain("act.ended");
+  });
+
+  test("fails with what it threw, and is tried again as its policy says", async () => {
+    let tries = 0;
+    const failing = answering(
+      "Ann",
+      () => {
+        tries += 1;
+        throw new Error("no");
+      },
+      { onFailure: retry(2) },
+    );
+    const environment = town([answering("Bob", (rc) => rc.message("fine", { sendTo: "Ann" })), failing], { scheduler });
+    environment.publishMessage("go");
+    const result: RunResult = await environment.run();
+    expect(result.status).toBe("failed");
+    expect(tries).toBe(3);
+  });
+
+  test("has a closed door afterwards, also where it never used it", async () => {
+    let kept: RoleContext | undefined;
+    const environment = town([answering("Ann", (rc) => void (kept = rc)), listener("Bob")], { scheduler });
+    environment.publishMessage("go");
+    await environment.run();
+    let happened = false;
+    const late = kept?.step("late", {}, async () => (happened = true));
+    await expect(late).rejects.toBeInstanceOf(ContextClosedError);
+    expect(happened).toBe(false);
+  });
+});
+
+test("a hop that waits for nothing makes no promise of its own", async () => {
+  await played(200, "eager");
+  const few = await promisesOf(() => played(200, "eager"));
+  const many = await promisesOf(() => played(2_200, "eager"));
+  // A breath every so many turns is all that is waited for.
+  expect(many - few).toBeLessThan(2_000 / 10);
+  expect(many - few).toBeGreaterThan(0);
+});

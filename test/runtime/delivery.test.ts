@@ -1,0 +1,357 @@
+import { describe, expect, test, vi } from "vitest";
+import { createMessage, type Message } from "../../src/message/message.ts";
+import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../../src/message/address.ts";
+import { defineAction } from "../../src/role/action.ts";
+import { defineRole } from "../../src/role/role.ts";
+import { Environment } from "../../src/runtime/environment.ts";
+import { RunState } from "../../src/runtime/record/run-state.ts";
+import { answering, contents, listener, remembered, town } from "./town.ts";
+
+const Report = defineAction({ name: "Report" });
+const Gossip = defineAction({ name: "Gossip" });
+
+describe("M4 the history of a run holds one message of an id", () => {
+  const speaker = (times: number): ReturnType<typeof answering> =>
+    answering("Ann", (rc) => Array.from({ length: times }, (_, n) => rc.message(`said ${n}`, { sendTo: ROUTE_TO_NONE })));
+
+  test.each([
+    ["before the role says its own", ["chosen", "go"], ["chosen", "go", "said 0", "said 2"]],
+    ["after it", ["go", "chosen"], ["go", "said 0", "said 1", "said 2"]],
+  ])("also where somebody outside chose an id that a role gives: %s", async (_when, order, kept) => {
+    const environment = town([speaker(3)]);
+    for (const content of order) {
+      const chosen = { id: "Ann#0.1", sendTo: ROUTE_TO_NONE };
+      environment.publishMessage(content === "go" ? createMessage("go", { id: "go" }) : createMessage("chosen", chosen));
+      await environment.run();
+    }
+    expect(contents(environment.history)).toEqual(kept);
+    expect(environment.history.has("Ann#0.1")).toBe(true);
+    expect(environment.history.has("Ann#0.3")).toBe(false);
+  });
+
+  test("also where that is the id of the twelfth message, and the role has a name like an id", async () => {
+    const name = "Ann#0.1";
+    const teller = answering(name, (rc) => Array.from({ length: 12 }, (_, n) => rc.message(`said ${n}`, { sendTo: ROUTE_TO_NONE })));
+    const environment = town([teller]);
+    environment.publishMessage(createMessage("chosen", { id: `${name}#0.11`, sendTo: ROUTE_TO_NONE }));
+    environment.publishMessage(createMessage("go", { id: "go" }));
+    await environment.run();
+    expect(contents(environment.history)).toEqual(["chosen", "go", ...Array.from({ length: 11 }, (_, n) => `said ${n}`)]);
+  });
+
+  test.each(["it twice", "a copy before it", "a copy after it"])("also where somebody publishes what was just made: %s", (order) => {
+    const environment = town([listener("Ann", { watch: [UserRequirement] })]);
+    const made = createMessage("made", { causeBy: UserRequirement });
+    const copy = Object.freeze({ ...made, content: "copy" });
+    const [first, second] = { "it twice": [made, made], "a copy before it": [copy, made], "a copy after it": [made, copy] }[order] ?? [];
+    for (const message of [first, second, first]) environment.publishMessage(message as Message);
+    expect([...environment.history]).toEqual([first]);
+    expect(environment.getRole("Ann")?.inbox).toEqual([first]);
+    environment.publishMessage(createMessage("another", { causeBy: UserRequirement }));
+    environment.publishMessage(second as Message);
+    expect([environment.history.size, environment.getRole("Ann")?.inbox.length]).toEqual([2, 2]);
+  });
+
+  test("and each environment that hears it has it", () => {
+    const made = createMessage("made", { causeBy: UserRequirement });
+    const environments = [1, 2].map(() => town([listener("Ann", { watch: [UserRequirement] })]));
+    for (const environment of [...environments, ...environments]) environment.publishMessage(made);
+    for (const { history } of environments) expect([...history]).toEqual([made]);
+  });
+
+  test("and what was said is found by its id, whoever asked for how many before", async () => {
+    const environment = town([speaker(7)]);
+    environment.publishMessage(createMessage("go", { id: "go" }));
+    await environment.run();
+    expect([environment.history.has("Ann#0.6"), environment.history.has("Ann#0.7"), environment.history.has("go")]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    environment.publishMessage(createMessage("go again", { id: "go" }));
+    expect(environment.history.size).toBe(8);
+  });
+});
+
+describe("who hears a message", () => {
+  test("addressed by name: observed although nothing about it is watched", async () => {
+    const environment = town([listener("Ann", { watch: [Report] }), listener("Bob", { watch: [Report] })]);
+    const receipt = environment.publishMessage(createMessage("for Ann", { causeBy: Gossip, sendTo: "Ann" }));
+    expect(receipt.recipients).toEqual(["Ann"]);
+    await environment.run();
+    expect(remembered(environment, "Ann")).toEqual(["for Ann"]);
+    expect(remembered(environment, "Bob")).toEqual([]);
+  });
+
+  test("addressed by profile: everyone of that trade hears it", async () => {
+    const environment = town([
+      listener("Ann", { profile: "Smith" }),
+      listener("Bob", { profile: "Smith" }),
+      listener("Cid", { profile: "Baker" }),
+    ]);
+    expect(environment.publishMessage(createMessage("iron", { sendTo: "Smith" })).recipients).toEqual(["Ann", "Bob"]);
+    await environment.run();
+    expect(remembered(environment, "Bob")).toEqual(["iron"]);
+    expect(remembered(environment, "Cid")).toEqual([]);
+  });
+
+  test("addressed by an address of its own", () => {
+    const environment = town([listener("Ann", { addresses: ["night-shift"] }), listener("Bob")]);
+    expect(environment.publishMessage(createMessage("late", { sendTo: "night-shift" })).recipients).toEqual(["Ann"]);
+  });
+
+  test("addressed by the role itself", () => {
+    const ann = listener("Ann");
+    const environment = town([ann, listener("Bob")]);
+    expect(environment.publishMessage(createMessage("hello", { sendTo: ann })).recipients).toEqual(["Ann"]);
+  });
+
+  test("a broadcast is observed by those who watch its cause", async () => {
+    const environment = town([
+      listener("Ann", { watch: [Report] }),
+      listener("Bob", { watch: [Gossip] }),
+      listener("Cid", { watch: ["Report", Gossip] }),
+    ]);
+    expect(environment.publishMessage(createMessage("r", { causeBy: Report })).recipients).toEqual(["Ann", "Cid"]);
+    expect(environment.publishMessage(createMessage("g", { causeBy: Gossip })).recipients).toEqual(["Bob", "Cid"]);
+    await environment.run();
+    expect(remembered(environment, "Cid")).toEqual(["r", "g"]);
+    expect(remembered(environment, "Ann")).toEqual(["r"]);
+  });
+
+  test("without a watch list a role hears a user's requirement, and nothing else", () => {
+    const environment = town([listener("Ann")]);
+    expect(environment.publishMessage("build it").recipients).toEqual(["Ann"]);
+    expect(environment.publishMessage(createMessage("r", { causeBy: Report })).recipients).toEqual([]);
+  });
+
+  test("observeAll hears every broadcast, but no letter to somebody else", () => {
+    const environment = town([listener("Ann", { watch: [Report] }), listener("Spy", { observeAll: true, watch: [] })]);
+    expect(environment.publishMessage(createMessage("r", { causeBy: Report })).recipients).toEqual(["Ann", "Spy"]);
+    expect(environment.publishMessage(createMessage("g", { causeBy: Gossip })).recipients).toEqual(["Spy"]);
+    expect(environment.publishMessage(createMessage("private", { sendTo: "Ann" })).recipients).toEqual(["Ann"]);
+  });
+
+  test("several addresses: each recipient once, in the order of hiring, whatever the order of the addresses", async () => {
+    const environment = town([
+      listener("Ann", { profile: "Smith" }),
+      listener("Bob", { watch: [Report] }),
+      listener("Cid", { profile: "Smith" }),
+    ]);
+    const message = createMessage("all of you", { causeBy: Report, sendTo: ["Cid", "Smith", ROUTE_TO_ALL, "Ann"] });
+    expect(environment.publishMessage(message).recipients).toEqual(["Ann", "Bob", "Cid"]);
+    await environment.run();
+    for (const name of ["Ann", "Bob", "Cid"]) expect(remembered(environment, name)).toEqual(["all of you"]);
+  });
+
+  test("<none> is heard by nobody, kept in the history, and no mistake to warn about", () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    const environment = town([listener("Spy", { observeAll: true })], { logger });
+    const unheard: string[] = [];
+    environment.on("message.unheard", ({ message }) => unheard.push(message.content));
+    expect(environment.publishMessage(createMessage("a note", { sendTo: ROUTE_TO_NONE })).recipients).toEqual([]);
+    expect(contents(environment.history)).toEqual(["a note"]);
+    expect({ warnings, unheard }).toEqual({ warnings: [], unheard: [] });
+  });
+
+  test("a message from outside that nobody hears is told, and is no output", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    const environment = town([listener("Ann", { watch: [Report] })], { logger });
+    const unheard: string[] = [];
+    environment.on("message.unheard", ({ message }) => unheard.push(message.content));
+    environment.publishMessage("hello?");
+    const result = await environment.run();
+    expect(unheard).toEqual(["hello?"]);
+    expect(warnings).toHaveLength(1);
+    expect(result.outputs).toEqual([]);
+    expect(result.status).toBe("finished");
+  });
+});
+
+describe("what a role does not hear, and what it does", () => {
+  test("its own broadcast", async () => {
+    const ann = answering("Ann", (rc) => rc.message("echo", { causeBy: Report }), { watch: [UserRequirement, Report] });
+    const environment = town([ann, listener("Bob", { watch: [Report] })]);
+    environment.publishMessage("go");
+    const result = await environment.run({ rounds: 5 });
+    expect(result.status).toBe("finished");
+    expect(remembered(environment, "Bob")).toEqual(["echo"]);
+    expect(environment.getRole("Ann")?.memory.getByAction(Report)).toEqual([]);
+  });
+
+  test("its own broadcast, also when it observes everything", async () => {
+    const ann = answering("Ann", (rc) => rc.message("echo"), { observeAll: true });
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    const result = await environment.run({ rounds: 5 });
+    expect(result.status).toBe("finished");
+    expect(contents(result.outputs)).toEqual(["echo"]);
+  });
+
+  test("what it broadcasts in another's name is its own broadcast too", async () => {
+    const bob = answering("Bob", (rc) => rc.news[0], { watch: [Report] });
+    const environment = town([answering("Ann", (rc) => rc.message("said once", { causeBy: Report })), bob]);
+    environment.publishMessage("go");
+    const result = await environment.run({ rounds: 6 });
+    expect(result.status).toBe("finished");
+    expect(contents(result.messages)).toEqual(["go", "said once", "said once"]);
+    expect(result.messages.at(-1)).toMatchObject({ sentFrom: "Ann", causeBy: "Report" });
+  });
+
+  test("<self> is heard by the sender, although it remembers having said it", async () => {
+    const counting = answering("Ann", (rc) =>
+      rc.news[0]?.content === "3" ? undefined : rc.message(String(rc.memory.size), { sendTo: ROUTE_TO_SELF }),
+    );
+    const environment = town([counting, listener("Spy", { observeAll: true })]);
+    environment.publishMessage(createMessage("0", { sendTo: "Ann" }));
+    await environment.run();
+    expect(remembered(environment, "Ann")).toEqual(["0", "1", "2", "3"]);
+    expect(remembered(environment, "Spy")).toEqual([]);
+  });
+
+  test("an action that answers <self> goes on with its own word as news", async () => {
+    const Count = defineAction({
+      name: "Count",
+      run: (ctx) => (ctx.text.length === 3 ? "done" : `${ctx.text}i`),
+      sendTo: (ctx) => (ctx.text.length === 3 ? [ROUTE_TO_ALL] : [ROUTE_TO_SELF]),
+    });
+    const environment = town([defineRole({ name: "Ann", actions: [Count] })]);
+    environment.publishMessage("i");
+    const result = await environment.run();
+    expect(contents(result.messages)).toEqual(["i", "ii", "iii", "done"]);
+  });
+});
+
+describe("dead letters and outputs", () => {
+  test("an address that nobody has: a warning, a notice, and a place in the result; the rest is delivered", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    const ann = answering("Ann", (rc) => rc.message("hi", { sendTo: ["Nobody", "Bob"] }));
+    const environment = town([ann, listener("Bob", { watch: [] })], { logger });
+    const dead: string[] = [];
+    environment.on("message.dead", ({ address }) => dead.push(address));
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect(result.deadLetters).toMatchObject([{ message: { content: "hi" }, reason: { kind: "no such address", address: "Nobody" } }]);
+    expect(remembered(environment, "Bob")).toEqual(["hi"]);
+    expect(dead).toEqual(["Nobody"]);
+    expect(warnings.join()).toContain("Nobody");
+    expect(result.outputs).toEqual([]);
+    expect(result.status).toBe("finished");
+  });
+
+  test("from outside as well: the receipt names nobody", () => {
+    const environment = town([listener("Ann")]);
+    const dead: string[] = [];
+    environment.on("message.dead", ({ address }) => dead.push(address));
+    expect(environment.publishMessage(createMessage("x", { sendTo: "Nobody" })).recipients).toEqual([]);
+    expect(dead).toEqual(["Nobody"]);
+  });
+
+  test("<self> from outside is nobody's", async () => {
+    const environment = town([listener("Ann", { observeAll: true })]);
+    environment.publishMessage(createMessage("x", { sendTo: ROUTE_TO_SELF }));
+    expect((await environment.run()).deadLetters).toMatchObject([{ reason: { address: ROUTE_TO_SELF } }]);
+  });
+
+  test("a role's broadcast that nobody watches is an output, in order, and no warning", async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void warnings.push(text) };
+    const ann = answering("Ann", (rc) => [rc.message("one", { causeBy: Gossip }), rc.message("two", { causeBy: Report })]);
+    const environment = town([ann], { logger });
+    const told: string[] = [];
+    environment.on("message.output", ({ message }) => told.push(message.content));
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect(contents(result.outputs)).toEqual(["one", "two"]);
+    expect(result.output?.content).toBe("two");
+    expect(told).toEqual(["one", "two"]);
+    expect(warnings).toEqual([]);
+  });
+
+  test("<none> from a role is neither", async () => {
+    const environment = town([answering("Ann", (rc) => rc.message("note", { sendTo: ROUTE_TO_NONE }))]);
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect(result.outputs).toEqual([]);
+    expect(result.deadLetters).toEqual([]);
+    expect(contents(result.messages)).toEqual(["go", "note"]);
+  });
+});
+
+describe("receipts", () => {
+  test("within an activation tell who will hear it, before anyone does", async () => {
+    let seen: { recipients: readonly string[]; heardAlready: boolean } | undefined;
+    const environment = town([
+      listener("Bob", { watch: [Report] }),
+      answering("Ann", (rc) => {
+        const { recipients } = rc.publish(rc.message("r", { causeBy: Report }));
+        seen = { recipients, heardAlready: (environment.getRole("Bob")?.inbox.length ?? 0) > 0 };
+      }),
+      listener("Cid", { watch: [Report] }),
+    ]);
+    environment.publishMessage(createMessage("go", { sendTo: "Ann" }));
+    await environment.run();
+    expect(seen).toEqual({ recipients: ["Bob", "Cid"], heardAlready: false });
+    expect(remembered(environment, "Bob")).toEqual(["r"]);
+  });
+
+  test("publishing one message twice, or publishing and returning it, says it once", async () => {
+    const ann = answering("Ann", (rc) => {
+      const message = rc.message("once", { causeBy: Report });
+      expect(rc.publish(message).recipients).toEqual(["Bob"]);
+      expect(rc.publish(message).recipients).toEqual(["Bob"]);
+      return message;
+    });
+    const environment = town([ann, listener("Bob", { watch: [Report] })]);
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect(result.status).toBe("finished");
+    expect(contents(result.messages)).toEqual(["go", "once"]);
+  });
+});
+
+describe("a message to many", () => {
+  const names = Array.from({ length: 50 }, (_, place) => `L${place}`);
+  const hear = defineRole({
+    name: "Listener",
+    watch: [Report],
+    react: (rc) => (rc.name === "L7" && rc.news[0]?.content === "one" ? rc.message("two", { causeBy: Report }) : undefined),
+  });
+
+  test.each(["rounds", "eager"] as const)("reaches each of them without a look for each of their names: %s", async (scheduler) => {
+    const state = Object.assign(new RunState("r"), { scheduler, seed: "s" });
+    const environment = new Environment({ seed: "s" }, { state });
+    const lists: (readonly string[])[] = [];
+    environment.on("message", ({ to }) => lists.push(to));
+    environment.on("act.ended", ({ said }) => lists.push(...said.map(({ to }) => to)));
+    for (const name of names) environment.addRole(hear, { name });
+    const looked = vi.spyOn(state.roles, "get");
+    const { recipients } = environment.publishMessage(createMessage("one", { causeBy: Report }));
+    expect(looked.mock.calls.length).toBeLessThan(10);
+    looked.mockRestore();
+    await environment.run();
+    expect(recipients).toEqual(names);
+    for (const name of names) expect(remembered(environment, name)).toEqual(name === "L7" ? ["one"] : ["one", "two"]);
+    // Who they are is kept only where other messages will be heard by the same.
+    const others = names.filter((name) => name !== "L7");
+    expect(lists).toEqual([names, others]);
+    expect(lists.map((to) => state.audiences.get(to)?.members.length)).toEqual([50, undefined]);
+  });
+});
+
+test("M4 Q2 a message that comes twice from outside is kept, and waits, once; also where one comes that has an id as roles give them", async () => {
+  const heard: string[] = [];
+  const environment = town([answering("Ann", (rc) => void heard.push(...contents(rc.news)))]);
+  const first = createMessage("first", { id: "one" });
+  const given = createMessage("given", { id: "Ann#0.0" });
+  for (const message of [first, first, createMessage("other words", { id: "one" })]) environment.publishMessage(message);
+  expect(environment.getRole("Ann")?.inbox.length).toBe(1);
+  await environment.run();
+  for (const message of [first, given, given, first]) environment.publishMessage(message);
+  const { messages } = await environment.run();
+  expect(contents(messages)).toEqual(["first", "given"]);
+  expect(heard).toEqual(["first", "given"]);
+});

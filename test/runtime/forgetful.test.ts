@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import type { ActionContext, RoleContext } from "../../src/role/context.ts";
+import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
+import { retry } from "../../src/role/failure-policy.ts";
+import { defineRole, type Role } from "../../src/role/role.ts";
+import { Team } from "../../src/team/team.ts";
+import type { TeamOptions } from "../../src/team/team-options.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { answering, contents, listener, remembered, town } from "./town.ts";
+
+const HOPS = 6;
+const forgetful = { memory: false } as const;
+
+/** Passes a count on to the other, and tells what it remembers meanwhile. */
+function player(name: string, other: string, seen: string[] = []): Role {
+  const pass = defineAction({
+    name: `Pass${name}`,
+    run(ctx) {
+      seen.push(contents(ctx.memory).join(" "));
+      return Number(ctx.text) < HOPS ? ctx.message(`${Number(ctx.text) + 1}`, { sendTo: other }) : "over";
+    },
+  });
+  return defineRole({ name, watch: [], actions: [pass] });
+}
+
+describe.each(["rounds", "eager"] as const)("an environment with memory: false, %s", (scheduler) => {
+  test("keeps nothing that was said but what it says to the outside, and who acts has its news", async () => {
+    const seen: string[] = [];
+    const environment = town([player("Ann", "Bob", seen), player("Bob", "Ann", seen)], { ...forgetful, scheduler });
+    environment.publishMessage(createMessage("0", { sendTo: "Ann" }));
+    const { status, messages, outputs, output } = await environment.run();
+    expect([status, messages, contents(outputs), output?.content]).toEqual(["finished", [], ["over"], "over"]);
+    expect([environment.history.size, remembered(environment, "Ann"), remembered(environment, "Bob")]).toEqual([0, [], []]);
+    expect(seen).toEqual(["0", "1", "2", "3", "4", "5", "6"]);
+  });
+
+  test("tells the same of what was said, and of memories that nothing was remembered", async () => {
+    const toldBy = async (options: { readonly memory?: false }): Promise<unknown[][]> => {
+      const environment = town([player("Ann", "Bob"), player("Bob", "Ann")], { ...options, scheduler, clock: simulatedClock() });
+      const told: unknown[][] = [];
+      environment.on("act.ended", ({ act, said, memory }) => told.push([act, JSON.stringify(said), memory.length]));
+      environment.publishMessage(createMessage("0", { id: "first", timestamp: 0, sendTo: "Ann" }));
+      await environment.run();
+      return told;
+    };
+    const kept = await toldBy({});
+    const forgotten = await toldBy(forgetful);
+    expect(forgotten.map((told) => told.slice(0, 2))).toEqual(kept.map((told) => told.slice(0, 2)));
+    expect([kept.map((told) => told[2]), forgotten.map((told) => told[2])]).toEqual([Array(HOPS + 1).fill(2), Array(HOPS + 1).fill(0)]);
+  });
+
+  test("forgets what was written into a memory by hand, and keeps working memory and state", async () => {
+    const noting = answering("Ann", (rc) => {
+      rc.memory.add(createMessage(`note on ${rc.news[0]?.content}`));
+      rc.workingMemory.add(rc.message(`work on ${rc.news[0]?.content}`));
+      return rc.message(`${contents(rc.memory).join(", ")}; ${contents(rc.workingMemory).join(", ")}`);
+    });
+    const environment = town([noting], { ...forgetful, scheduler });
+    for (const text of ["one", "two"]) {
+      environment.publishMessage(text);
+      await environment.run();
+    }
+    const { outputs } = await environment.run();
+    expect(contents(outputs)).toEqual(["one, note on one; work on one", "two, note on two; work on one, work on two"]);
+    expect(remembered(environment, "Ann")).toEqual([]);
+  });
+
+  test.each([undefined, false] as const)("fails who remembers what is no message, memory: %s", async (memory) => {
+    const wrong = answering("Ann", (rc) => void rc.memory.add({ id: "no message" } as Message));
+    const environment = town([wrong], { ...(memory === undefined ? {} : { memory }), scheduler });
+    environment.publishMessage("go");
+    const { status, error } = await environment.run();
+    expect([status, error?.code]).toEqual(["failed", "MESSAGE_INVALID"]);
+  });
+
+  test("is no different for who waits for something, and who fails and tries again", async () => {
+    let tries = 0;
+    const slow = answering("Ann", async (rc) => {
+      const answer = await rc.step("look", {}, async () => "seen");
+      tries += 1;
+      if (tries === 1) throw new Error("not yet");
+      return rc.message(`${answer} ${contents(rc.memory).join(" ")}`);
+    });
+    const environment = town([slow], { ...forgetful, scheduler, onFailure: retry(2) });
+    environment.publishMessage("go");
+    const { status, outputs } = await environment.run();
+    expect([status, tries, contents(outputs), remembered(environment, "Ann")]).toEqual(["finished", 2, ["seen go"], []]);
+  });
+
+  test("hears again what is published again, once the first is read", async () => {
+    const counting = answering("Ann", (rc) => rc.message(`${rc.news.length}`));
+    const step = defineRole({
+      name: "Bob",
+      watch: ["UserRequirement"],
+      step: (_state, _message, out) => void out.say("heard", { sendTo: "Cid" }),
+    });
+    const environment = town([counting, step, listener("Cid", { watch: [] })], { ...forgetful, scheduler });
+    const again = createMessage("again");
+    environment.publishMessage(again);
+    environment.publishMessage(again);
+    const waiting = ["Ann", "Bob"].map((name) => contents(environment.getRole(name)?.inbox ?? []));
+    await environment.run();
+    environment.publishMessage(again);
+    const { outputs, status } = await environment.run();
+    expect([waiting, status, contents(outputs)]).toEqual([[["again"], ["again"]], "finished", ["1", "1"]]);
+  });
+
+  test("keeps dead letters, and what still waits", async () => {
+    const environment = town([player("Ann", "Nobody")], { ...forgetful, scheduler });
+    environment.publishMessage(createMessage("0", { sendTo: "Ann" }));
+    const { deadLetters } = await environment.run();
+    expect(deadLetters.map(({ message }) => message.content)).toEqual(["1"]);
+    environment.publishMessage(createMessage("0", { sendTo: "Ann" }));
+    expect(contents(environment.getRole("Ann")?.inbox ?? [])).toEqual(["0"]);
+    expect((await environment.run({ rounds: 0 })).messages).toEqual([]);
+  });
+
+  test("tells no message of a run that failed before they were heard, and lets them be heard when it goes on", async () => {
+    let fails = true;
+    const say = answering("Ann", (rc) => rc.message("hello", { sendTo: "Cid" }));
+    const fail = answering("Bob", () => {
+      if (fails) throw new Error("not yet");
+    });
+    const environment = town([say, fail, answering("Cid", (rc) => rc.message("heard"), { watch: [] })], { ...forgetful, scheduler });
+    environment.publishMessage("go");
+    const failed = await environment.run();
+    fails = false;
+    const { status, outputs, messages } = await environment.run();
+    expect([failed.status, failed.messages, status, contents(outputs), messages]).toEqual(["failed", [], "finished", ["heard"], []]);
+  });
+});
+
+describe("who shall remember all the same", () => {
+  const write = defineAction({ name: "Write", run: () => "written" });
+  const check = defineAction({ name: "Check", run: () => "checked" });
+  const publish = defineAction({ name: "Publish", needs: [write, check], run: ({ inputs }) => contents(inputs).join(" and ") });
+  const hands = [defineRole({ name: "Writer", actions: [write] }), defineRole({ name: "Checker", watch: [write], actions: [check] })];
+  const press = (more: object): Role => defineRole({ name: "Press", reactions: [{ on: [write, check], do: publish }], ...more });
+
+  test("says so with a memory of its own, and waits for what comes later", async () => {
+    const environment = town([...hands, press({ memory: {} })], forgetful);
+    environment.publishMessage("go");
+    const { outputs } = await environment.run();
+    expect([contents(outputs), remembered(environment, "Press"), environment.history.size]).toEqual([
+      ["written and checked"],
+      ["written", "checked", "written and checked"],
+      0,
+    ]);
+  });
+
+  test.each(["rounds", "eager"] as const)("R1 stores all it heard, however little it remembers in the run, %s", async (scheduler) => {
+    const store = inMemoryStore();
+    const react = async (rc: RoleContext): Promise<void> => {
+      if (rc.news[0]?.content === "three") await rc.step("look", {}, async () => "seen");
+    };
+    const environment = town([answering("Ann", react, { memory: { store }, memoryLimit: 1 })], { ...forgetful, scheduler });
+    for (const pair of [
+      ["one", "two"],
+      ["three", "four"],
+    ]) {
+      for (const text of pair) environment.publishMessage(text);
+      await environment.run();
+    }
+    const stored: Message[] = [];
+    for await (const { messages } of store.read("Ann", 0)) stored.push(...messages.map(({ message }) => message));
+    expect([contents(stored), remembered(environment, "Ann")]).toEqual([["one", "two", "three", "four"], ["four"]]);
+  });
+
+  test("is refused where it would wait for ever, and nothing of it stays", () => {
+    const environment = town(hands, forgetful);
+    expect(() => environment.addRole(press({}))).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
+    expect(() => environment.addRole(press({ memory: false }))).toThrow(/Press.*needs Write, Check.*memory: \{\}/);
+    expect(environment.roleNames).toEqual(["Writer", "Checker"]);
+  });
+
+  test("is not refused where its action needs what triggers it alone", async () => {
+    const print = defineAction({ name: "Print", needs: [write], run: ({ inputs: [written] }) => `print of ${written.content}` });
+    const reading = (on: readonly Action[]): Role => defineRole({ name: "Press", reactions: [{ on, do: print }] });
+    const environment = town(hands.slice(0, 1), forgetful).addRole(reading([write]));
+    for (let time = 0; time < 2; time += 1) {
+      environment.publishMessage("go");
+      await environment.run();
+    }
+    expect(contents((await environment.run()).outputs)).toEqual(["print of written", "print of written"]);
+    expect(() => town(hands, forgetful).addRole(reading([write, check]))).toThrow(expect.objectContaining({ code: "ROLE_INVALID" }));
+  });
+
+  test("is told which of its needs it has forgotten, where it comes to it by itself", async () => {
+    const role = defineRole({ name: "Press", watch: [check], actions: [publish] });
+    const environment = town([...hands, role], forgetful);
+    environment.publishMessage("go");
+    const { status, error } = await environment.run();
+    expect([status, error?.code]).toEqual(["failed", "NEEDS_MISSING"]);
+  });
+});
+
+test("a team does not forget: its run is gone on with by what was said", () => {
+  const options = { memory: false } as unknown as TeamOptions;
+  expect(() => new Team(options)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
+  expect(() => new Team(options)).toThrow(/memory of a team.*bare environment/);
+});
+
+test("A2 a context that is kept shows nothing when its activation has ended", async () => {
+  let kept: ActionContext | undefined;
+  const act = defineAction({ name: "Act", run: (ctx) => void (kept = ctx) });
+  const environment = town([defineRole({ name: "Ann", actions: [act] })], forgetful);
+  environment.publishMessage("go");
+  await environment.run();
+  expect(contents(kept?.memory ?? [createMessage("none")])).toEqual([]);
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineAction } from "../../src/role/action.ts";
+import { WaitingError } from "../../src/kernel/errors.ts";
+import { defineRole } from "../../src/role/role.ts";
+import type { HumanPort, HumanQuestion } from "../../src/tool/human-port.ts";
+import { answering, contents, listener, remembered, town } from "./town.ts";
+
+/** A person who answers by a function, and remembers what was asked. */
+function person(answer: (text: string) => string): { human: HumanPort; asked: HumanQuestion[] } {
+  const asked: HumanQuestion[] = [];
+  return {
+    asked,
+    human: (question) => {
+      asked.push(question);
+      return answer(question.text);
+    },
+  };
+}
+
+describe("human.ask with a person there", () => {
+  test("asks, and hands out the answer", async () => {
+    const { human, asked } = person((text) => `${text} Yes.`);
+    const environment = town([answering("Ann", async (rc) => rc.message(await rc.human.ask("Ship it?")))], { human });
+    environment.publishMessage("go");
+    expect((await environment.run()).output?.content).toBe("Ship it? Yes.");
+    expect(asked).toMatchObject([{ text: "Ship it?", role: "Ann" }]);
+    expect(asked[0]?.id).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test("the same question twice is asked twice, under ids of their own", async () => {
+    const { human, asked } = person(() => "yes");
+    const ann = answering("Ann", async (rc) => void (await Promise.all([rc.human.ask("Really?"), rc.human.ask("Really?")])));
+    const environment = town([ann], { human });
+    environment.publishMessage("go");
+    await environment.run();
+    expect(asked).toHaveLength(2);
+    expect(asked[0]?.id).not.toBe(asked[1]?.id);
+  });
+
+  test("a person who fails is a failed step", async () => {
+    const human: HumanPort = () => Promise.reject(new Error("the line broke"));
+    const environment = town([answering("Ann", async (rc) => void (await rc.human.ask("?")))], { human });
+    environment.publishMessage("go");
+    expect((await environment.run()).error).toMatchObject({
+      code: "HUMAN_FAILED",
+      message: expect.stringContaining("the line broke") as string,
+    });
+  });
+});
+
+describe("human.ask with nobody there", () => {
+  test("suspends the run: it is waiting, the question is in the error, other roles finish their round", async () => {
+    const asking = answering("Ann", async (rc) => rc.message(await rc.human.ask("Ship it?")));
+    const environment = town([asking, answering("Bob", (rc) => rc.message("Bob is done")), listener("Cid")]);
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect(result.status).toBe("waiting");
+    expect(result.error).toMatchObject({ code: "WAITING", data: { question: "Ship it?", role: "Ann" } });
+    expect(result.error?.data).toMatchObject({ questionId: expect.stringMatching(/^[0-9a-f]{32}$/) as string });
+    expect(contents(result.messages)).toEqual(["go", "Bob is done"]);
+    expect(remembered(environment, "Cid")).toEqual(["go"]);
+    expect(result.deadLetters).toEqual([]);
+  });
+
+  test("is never a failed step, whatever the code catches", async () => {
+    const events: string[] = [];
+    const swallowing = answering("Ann", async (rc) => {
+      const answer = await rc.human.ask("Ship it?").catch(() => "I decide myself");
+      rc.publish(rc.message(answer));
+      return rc.message(answer);
+    });
+    const environment = town([swallowing], { onFailure: "skip" });
+    for (const type of ["act.ended", "act.failed", "step.ended"] as const) environment.on(type, () => events.push(type));
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect(result.status).toBe("waiting");
+    expect(contents(result.messages)).toEqual(["go"]);
+    expect(events).toEqual([]);
+  });
+
+  test("after it the activation asks nothing any more", async () => {
+    let called = 0;
+    const ann = answering("Ann", async (rc) => {
+      const error = await rc.human.ask("?").catch((e: unknown) => e);
+      expect(error).toBeInstanceOf(WaitingError);
+      await expect(rc.step("later", {}, async () => (called += 1))).rejects.toBe(error);
+    });
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("waiting");
+    expect(called).toBe(0);
+  });
+
+  test("running again asks again, without doing again what was done", async () => {
+    const called: string[] = [];
+    const ann = answering("Ann", async (rc) => {
+      await rc.step("paid", {}, async () => called.push("paid"));
+      return rc.message(await rc.human.ask("?"));
+    });
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    for (let i = 0; i < 3; i += 1) expect((await environment.run()).status).toBe("waiting");
+    expect(called).toEqual(["paid"]);
+  });
+
+  test("what went on beside the question is recorded", async () => {
+    const called: string[] = [];
+    const ann = answering("Ann", async (rc) => {
+      await Promise.all([rc.human.ask("?"), rc.step("beside", {}, async () => called.push("beside"))]);
+    });
+    const environment = town([ann]);
+    environment.publishMessage("go");
+    await environment.run();
+    await environment.run();
+    expect(called).toEqual(["beside"]);
+  });
+});
+
+describe("a role that a person plays", () => {
+  const Decide = defineAction({ name: "Decide", prompt: (ctx) => `Decide on ${ctx.text}` });
+
+  test("gets every question that would go to a model", async () => {
+    const { human, asked } = person(() => "I decide so");
+    const environment = town([defineRole({ name: "Boss", human: true, actions: [Decide] })], { human });
+    environment.publishMessage("tea");
+    expect((await environment.run()).output?.content).toBe("I decide so");
+    expect(asked).toMatchObject([{ text: "Decide on tea", role: "Boss" }]);
+  });
+
+  test("chooses the next action by number", async () => {
+    const answers = ["1", "-1"];
+    const { human } = person(() => answers.shift() ?? "");
+    const actions = ["A", "B"].map((name) => defineAction({ name, run: () => `did ${name}` }));
+    const environment = town([defineRole({ name: "Boss", human: true, actions })], { human });
+    environment.publishMessage("go");
+    expect((await environment.run()).output?.content).toBe("did B");
+  });
+
+  const Vote = defineAction({ name: "Vote", output: z.object({ yes: z.boolean() }), prompt: () => "Vote!" });
+
+  test("answers typed questions in JSON, and is asked once more when it does not fit", async () => {
+    const answers = ["sure", '{"yes": true}'];
+    const { human, asked } = person(() => answers.shift() ?? "");
+    const environment = town([defineRole({ name: "Boss", human: true, actions: [Vote] })], { human });
+    environment.publishMessage("go");
+    expect((await environment.run()).output?.instructContent).toEqual({ yes: true });
+    expect(asked[1]?.text).toContain("Vote!");
+    expect(asked[1]?.text).toContain("did not fit");
+  });
+
+  test("one who cannot answer fails the activation, with what was said", async () => {
+    const { human, asked } = person(() => "maybe");
+    const environment = town([defineRole({ name: "Boss", human: true, actions: [Vote] })], { human });
+    environment.publishMessage("go");
+    expect((await environment.run()).error).toMatchObject({ code: "OUTPUT_INVALID", data: { text: "maybe" } });
+    expect(asked).toHaveLength(2);
+  });
+
+  test("with nobody there the run waits", async () => {
+    const environment = town([defineRole({ name: "Boss", human: true, actions: [Decide] })]);
+    environment.publishMessage("tea");
+    expect(await environment.run()).toMatchObject({ status: "waiting", error: { data: { role: "Boss", question: "Decide on tea" } } });
+  });
+});

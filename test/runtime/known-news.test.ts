@@ -1,0 +1,160 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { type Action, defineAction } from "../../src/role/action.ts";
+import type { ActionContext } from "../../src/role/context.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { ContextClosedError } from "../../src/kernel/errors.ts";
+import { Memory } from "../../src/memory/memory.ts";
+import { createMessage, type Message } from "../../src/message/message.ts";
+import { defineRole, type Role, type RoleOptions, type Said } from "../../src/role/role.ts";
+import { RoleState } from "../../src/runtime/record/role-state.ts";
+import { simulatedClock } from "../../src/testing/simulated-clock.ts";
+import { contents, remembered, town } from "./town.ts";
+
+const HOPS = 40;
+/** A memory, or a history, is made with its first message, which is looked up in nothing. */
+const MEMORIES = 3;
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** A role that does one thing, as most do. */
+function player(name: string, run: (ctx: ActionContext) => Said | Promise<Said>, options: Partial<RoleOptions> = {}): Role {
+  return defineRole({ ...options, name, actions: [defineAction({ name: `Play${name}`, run })] });
+}
+
+type Form = (ctx: ActionContext, text: string, sendTo: string) => Said | string;
+type Life = (act: Action) => Partial<RoleOptions>;
+
+const look = defineAction({ name: "Look", run: () => undefined });
+const asOne: Life = (act) => ({ actions: [act] });
+const asText: Form = (_ctx, text) => text;
+/** What an action gives back, and where it stands in its role. */
+const ways: [string, Form, Life][] = [
+  ["a message", (ctx, text, sendTo) => ctx.message(text, { sendTo }), asOne],
+  ["a list of messages", (ctx, text, sendTo) => [ctx.message(text, { sendTo })], asOne],
+  ["a message made elsewhere", (_ctx, text, sendTo) => createMessage(text, { sendTo }), asOne],
+  ["a text", asText, asOne],
+  ["a text, in a reaction", asText, (act) => ({ reactions: [{ on: ["PlayAnn", "PlayBob", "UserRequirement"], do: act }] })],
+  ["a text, after another action", asText, (act) => ({ reactMode: "by_order", actions: [look, act] })],
+];
+const everyWay = (["rounds", "eager"] as const).flatMap((scheduler) => ways.map((way) => [scheduler, ...way] as const));
+
+/** Passes a count on to the other. */
+function passing(name: string, other: string, form: Form, life: Life): Role {
+  const run = (ctx: ActionContext): Said | string => (Number(ctx.text) < HOPS ? form(ctx, `${Number(ctx.text) + 1}`, other) : undefined);
+  return defineRole({ name, ...life(defineAction({ name: `Play${name}`, run, sendTo: () => [other] })) });
+}
+
+test.each(everyWay)("RS4 what is known to be new is looked up nowhere: %s, %s", async (scheduler, _way, form, life) => {
+  const has = vi.spyOn(Memory.prototype, "has");
+  const add = vi.spyOn(Memory.prototype, "add");
+  const recalled = vi.spyOn(RoleState.prototype, "recalled", "get");
+  const environment = town([passing("Ann", "Bob", form, life), passing("Bob", "Ann", form, life)], { scheduler });
+  for (let n = 0; n < HOPS; n += 1) environment.publishMessage(createMessage(`${HOPS}`, { sendTo: "Bob" }));
+  await environment.run({ rounds: HOPS });
+  environment.publishMessage(createMessage("1", { sendTo: "Ann" }));
+  const { status } = await environment.run({ rounds: 2 * HOPS });
+  expect([status, environment.history.size]).toEqual(["finished", 2 * HOPS]);
+  expect([has.mock.calls.length, recalled.mock.calls.length]).toEqual([0, 0]);
+  expect(add.mock.calls.length).toBeLessThanOrEqual(2 * MEMORIES);
+  expect(remembered(environment, "Ann")).toEqual(Array.from({ length: HOPS }, (_, n) => `${n + 1}`));
+});
+
+test("who takes nothing has no news, and does not act", async () => {
+  let acted = 0;
+  const environment = town([player("Ann", () => void (acted += 1))]);
+  environment.publishMessage("go");
+  Object.assign(environment.state.roles.get("Ann") as RoleState, { retake: 0 });
+  await environment.run({ rounds: 1 });
+  expect([acted, environment.getRole("Ann")?.inbox.length]).toEqual([0, 1]);
+  await environment.run();
+  expect([acted, remembered(environment, "Ann")]).toEqual([1, ["go"]]);
+});
+
+test.each([
+  ["plain", player("Ann", (ctx) => ctx.message("heard"))],
+  ["step", defineRole({ name: "Ann", watch: ["UserRequirement"], step: (_state, _message, out) => void out.say("heard") })],
+])("who is to take again what a fork has dropped takes what there is: %s", async (_kind, role) => {
+  const environment = town([role]);
+  environment.publishMessage("go");
+  Object.assign(environment.state.roles.get("Ann") as RoleState, { retake: 2 });
+  const { status, outputs } = await environment.run();
+  expect([status, contents(outputs), environment.isIdle]).toEqual(["finished", ["heard"], true]);
+});
+
+test("nobody changes what is news", async () => {
+  const isFrozen: boolean[] = [];
+  const environment = town([player("Ann", ({ news }) => void isFrozen.push(Object.isFrozen(news)))]);
+  for (const text of ["one", "two"]) environment.publishMessage(text);
+  await environment.run();
+  environment.publishMessage("three");
+  await environment.run();
+  expect(isFrozen).toEqual([true, true]);
+});
+
+test("who looks at its memory before it speaks remembers what it says as well", async () => {
+  const environment = town([player("Ann", (ctx) => ctx.message(`after ${ctx.memory.size}`))]);
+  environment.publishMessage("go");
+  await environment.run();
+  expect(remembered(environment, "Ann")).toEqual(["go", "after 1"]);
+});
+
+test.each([2, 9])("what is said twice in a list of %d and more is said and remembered once", async (count) => {
+  const list = defineAction({
+    name: "List",
+    run(ctx) {
+      const said = Array.from({ length: count }, (_, nth) => ctx.message(`${nth}`));
+      return [...said, said[0] as Message, ...said];
+    },
+  });
+  const environment = town([defineRole({ name: "Ann", actions: [list] })]);
+  environment.publishMessage("go");
+  const { outputs } = await environment.run();
+  const words = Array.from({ length: count }, (_, nth) => `${nth}`);
+  expect([contents(outputs), remembered(environment, "Ann")]).toEqual([words, ["go", ...words]]);
+});
+
+test("A4 what was made elsewhere is issued again in a list too, and remembered so", async () => {
+  const list = defineAction({ name: "List", run: (ctx) => [ctx.message("own"), createMessage("made elsewhere", { id: "elsewhere" })] });
+  const environment = town([defineRole({ name: "Ann", actions: [list] })]);
+  environment.publishMessage("go");
+  const { outputs } = await environment.run();
+  const ids = ["Ann#0.0", "Ann#0.1"];
+  expect(outputs.map(({ id }) => id)).toEqual(ids);
+  expect([...(environment.getRole("Ann")?.memory ?? [])].map(({ id }) => id)).toEqual(["user#1", ...ids]);
+});
+
+test("A2 D3 who looks at its memory when its activation has ended sees what it remembers now, and adds and says nothing", async () => {
+  const late: { readonly ctx: ActionContext; readonly unsaid: Message }[] = [];
+  const environment = town([player("Ann", (ctx) => (late.push({ ctx, unsaid: ctx.message("unsaid") }), ctx.message(`of ${ctx.text}`)))]);
+  for (const text of ["one", "two"]) {
+    environment.publishMessage(text);
+    await environment.run();
+  }
+  for (const { ctx, unsaid } of late) {
+    expect(contents(ctx.memory)).toEqual(["one", "of one", "two", "of two"]);
+    for (const act of [() => ctx.memory.add(createMessage("late")), () => ctx.publish(unsaid)]) expect(act).toThrow(ContextClosedError);
+  }
+});
+
+test("A2 what an action gives back when its time is over is not remembered", async () => {
+  const clock = simulatedClock();
+  const late: ActionContext[] = [];
+  const slow = player(
+    "Ann",
+    async (ctx) => {
+      late.push(ctx);
+      const own = ctx.message("too late");
+      await new Promise<void>((resolve) => void clock.timer(20, resolve));
+      return own;
+    },
+    { timeout: 10, onFailure: "skip" },
+  );
+  const environment = town([slow], { clock });
+  environment.publishMessage("go");
+  const run = environment.run();
+  await clock.advance(10);
+  expect((await run).deadLetters).toHaveLength(1);
+  await clock.advance(10);
+  await nextMacrotask();
+  expect(late.map(({ memory }) => contents(memory))).toEqual([["go"]]);
+});

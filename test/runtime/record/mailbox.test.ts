@@ -1,0 +1,224 @@
+import { describe, expect, test } from "vitest";
+import { Environment } from "../../../src/runtime/environment.ts";
+import type { Mailbox } from "../../../src/message/mailbox.ts";
+import { createMessage } from "../../../src/message/message.ts";
+import { defineRole, type Role } from "../../../src/role/role.ts";
+import { fold } from "../../../src/runtime/record/apply.ts";
+import { canonical } from "../../../src/runtime/record/canonical.ts";
+import { EVENT_TYPES, type RunEvent } from "../../../src/runtime/record/event.ts";
+import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
+import { Team } from "../../../src/team/team.ts";
+import { eventsOf } from "../../team/recorded.ts";
+import { answering, contents, listener, remembered, town } from "../town.ts";
+
+/** Says so many messages to Ear when it hears something. */
+function speaker(name: string, count: number, macrotasks = 0): Role {
+  return answering(name, async (rc) => {
+    if (macrotasks > 0)
+      await rc.step("wait", {}, async () => {
+        for (let k = 0; k < macrotasks; k += 1) await new Promise(setImmediate);
+        return 0;
+      });
+    return Array.from({ length: count }, (_, k) => rc.message(`${name} ${k}`, { sendTo: "Ear" }));
+  });
+}
+
+function plain(name: string, count: number): Role {
+  return defineRole({
+    name,
+    step: (_state, _message, out) => {
+      for (let k = 0; k < count; k += 1) out.say(`${name} ${k}`, { sendTo: "Ear" });
+    },
+  });
+}
+
+const ear = listener("Ear", { watch: [] });
+const toEar = (content: string) => createMessage(content, { sendTo: "Ear", id: content });
+const regimes = ["rounds", "eager"] as const;
+
+function withMailbox(roles: readonly Role[], mailbox: Mailbox, scheduler: "rounds" | "eager" = "rounds"): Environment {
+  return town(roles, { mailbox, scheduler });
+}
+
+describe("a full mailbox that refuses", () => {
+  test("somebody outside is told at once, and nothing of it is published", () => {
+    const environment = withMailbox([ear], { limit: 2 });
+    environment.publishMessage(toEar("a"));
+    environment.publishMessage(toEar("b"));
+    expect(() => environment.publishMessage(toEar("c"))).toThrow(expect.objectContaining({ code: "MAILBOX_FULL", name: "QueueFullError" }));
+    expect(contents(environment.getRole("Ear")?.inbox ?? [])).toEqual(["a", "b"]);
+    expect(contents(environment.history)).toEqual(["a", "b"]);
+  });
+
+  test.each(
+    regimes.flatMap(
+      (regime) =>
+        [
+          [regime, speaker("Ann", 3)],
+          [regime, plain("Ann", 3)],
+        ] as const,
+    ),
+  )("%s: the activation that says more fails", async (scheduler, ann) => {
+    const environment = withMailbox([ann, ear], { limit: 2 }, scheduler);
+    environment.publishMessage("go");
+    expect(await environment.run()).toMatchObject({ status: "failed", error: { code: "MAILBOX_FULL" } });
+    expect(remembered(environment, "Ear")).toEqual([]);
+  });
+
+  test.each(regimes)("%s: as many as there is room for are heard", async (scheduler) => {
+    const environment = withMailbox([speaker("Ann", 2), ear], { limit: 2 }, scheduler);
+    environment.publishMessage("go");
+    expect((await environment.run()).status).toBe("finished");
+    expect(remembered(environment, "Ear")).toEqual(["Ann 0", "Ann 1"]);
+  });
+
+  test("what several say in one round fails the run at its end, whoever was faster", async () => {
+    const run = async (first: number, second: number): Promise<string> => {
+      const journal = memoryJournal();
+      const team = new Team({ seed: 1, journal, mailbox: { limit: 3 }, roles: [speaker("Ann", 2, first), speaker("Bea", 2, second), ear] });
+      const { error, status } = await team.run("go", { id: "r" }).result;
+      expect({ status, code: error?.code, text: error?.message }).toMatchObject({
+        status: "failed",
+        code: "MAILBOX_FULL",
+        text: expect.stringContaining("of Bea") as string,
+      });
+      return canonical(await eventsOf(journal, "r"));
+    };
+    expect(await run(1, 5)).toBe(await run(5, 1));
+  });
+
+  test("a run goes on where the limit is raised, and its record keeps the limit", async () => {
+    const journal = memoryJournal();
+    const roles = [speaker("Ann", 2), speaker("Bea", 2), ear];
+    await new Team({ journal, mailbox: { limit: 3 }, roles }).run("go", { id: "r" }).result;
+    expect(await new Team({ journal, roles }).resume("r").result).toMatchObject({ error: { code: "MAILBOX_FULL" } });
+    expect((await new Team({ journal, mailbox: { limit: 4 }, roles }).resume("r").result).status).toBe("finished");
+  });
+
+  test("one role may have a bound of its own", async () => {
+    const small = listener("Ear", { watch: [], mailbox: { limit: 1 } });
+    const environment = town([speaker("Ann", 2), small]);
+    environment.publishMessage("go");
+    expect((await environment.run()).error?.code).toBe("MAILBOX_FULL");
+  });
+});
+
+describe("a full mailbox that drops what has waited longest", () => {
+  const drop: Mailbox = { limit: 2, overflow: "drop-oldest" };
+
+  test.each(regimes)("%s: keeps the newest, and tells what it dropped", async (scheduler) => {
+    const environment = withMailbox([speaker("Ann", 5), ear], drop, scheduler);
+    const dropped: string[] = [];
+    environment.on("message.dropped", ({ message, role }) => dropped.push(`${role}: ${message.content}`));
+    environment.publishMessage("go");
+    const result = await environment.run();
+    expect(result).toMatchObject({ status: "finished", dropped: 3 });
+    expect(remembered(environment, "Ear")).toEqual(["Ann 3", "Ann 4"]);
+    expect(dropped).toEqual(["Ear: Ann 0", "Ear: Ann 1", "Ear: Ann 2"]);
+  });
+
+  test("folding the events gives the same mailboxes", () => {
+    const environment = withMailbox([ear], drop);
+    const events: RunEvent[] = [];
+    for (const type of Object.keys(EVENT_TYPES) as RunEvent["type"][]) environment.on(type, (event) => void events.push(event));
+    for (const content of ["a", "b", "c"]) environment.publishMessage(toEar(content));
+    expect(contents(fold(events).roles.get("Ear")?.news() ?? [])).toEqual(["b", "c"]);
+    expect(contents(environment.getRole("Ear")?.inbox ?? [])).toEqual(["b", "c"]);
+  });
+
+  test("never what an activation has taken that waits", async () => {
+    const heard: string[][] = [];
+    let go = (): void => {};
+    const slow = answering(
+      "Ear",
+      async (rc) => {
+        heard.push(contents(rc.news));
+        if (heard.length === 1) await new Promise<void>((resolve) => (go = resolve));
+      },
+      { watch: [] },
+    );
+    const environment = withMailbox([slow], drop, "eager");
+    environment.publishMessage(toEar("a"));
+    environment.publishMessage(toEar("b"));
+    const run = environment.run();
+    for (const content of ["c", "d", "e"]) environment.publishMessage(toEar(content));
+    go();
+    await run;
+    expect(heard[0]).toEqual(["a", "b"]);
+    expect(remembered(environment, "Ear").slice(0, 2)).toEqual(["a", "b"]);
+    expect(remembered(environment, "Ear")).not.toContain("d");
+  });
+
+  test.each(regimes)("%s: a replay of it is equal", async (scheduler) => {
+    const team = new Team({ seed: 1, scheduler, mailbox: drop, roles: [speaker("Ann", 5, 1), speaker("Bea", 3), ear] });
+    expect((await team.run("go", { id: "r" }).result).status).toBe("finished");
+    const replayed = await team.replay("r").result;
+    expect(replayed.error).toBeUndefined();
+    expect(replayed).toMatchObject({ status: "finished" });
+  });
+});
+
+describe("a full mailbox that blocks", () => {
+  const block: Mailbox = { limit: 2, overflow: "block" };
+
+  test.each(regimes)(
+    "%s: what has no room waits, all of it is heard in order, and its sender does not act meanwhile",
+    async (scheduler) => {
+      const acted: string[] = [];
+      const ann = answering("Ann", (rc) => {
+        acted.push("Ann");
+        return rc.news.flatMap(({ content }) => Array.from({ length: 5 }, (_, k) => rc.message(`${content} ${k}`, { sendTo: "Ear" })));
+      });
+      const hears = answering("Ear", (rc) => void acted.push(`Ear ${rc.news.length}`), { watch: [] });
+      const environment = withMailbox([ann, hears], block, scheduler);
+      environment.publishMessage("go");
+      environment.publishMessage(createMessage("more", { sendTo: "Ann" }));
+      expect((await environment.run()).status).toBe("finished");
+      expect(remembered(environment, "Ear")).toEqual(["go", "more"].flatMap((word) => [0, 1, 2, 3, 4].map((k) => `${word} ${k}`)));
+      expect(acted.filter((who) => who.startsWith("Ear")).every((who) => Number(who.slice(4)) <= 2)).toBe(true);
+    },
+  );
+
+  test.each(regimes)("%s: roles that wait for each other end the run by an error", async (scheduler) => {
+    const flood = (name: string, other: string): Role =>
+      answering(name, (rc) => Array.from({ length: 4 }, () => rc.message("x", { sendTo: [other, name] })), {
+        addresses: ["both"],
+        watch: [],
+      });
+    const environment = withMailbox([flood("Ann", "Bea"), flood("Bea", "Ann")], block, scheduler);
+    environment.publishMessage(createMessage("go", { sendTo: "both" }));
+    expect(await environment.run({ rounds: 20 })).toMatchObject({ status: "failed", error: { code: "MAILBOX_DEADLOCK" } });
+  });
+
+  test("somebody outside is refused, for nobody can make them wait", () => {
+    const environment = withMailbox([ear], block);
+    for (const content of ["a", "b"]) environment.publishMessage(toEar(content));
+    expect(() => environment.publishMessage(toEar("c"))).toThrow(expect.objectContaining({ code: "MAILBOX_FULL" }));
+  });
+
+  test.each(regimes)("%s: a run that was stopped while something waits goes on with it, and its replay is equal", async (scheduler) => {
+    const journal = memoryJournal();
+    const team = new Team({ seed: 1, journal, scheduler, mailbox: block, roles: [speaker("Ann", 7), ear] });
+    expect((await team.run("go", { id: "r", rounds: 2 }).result).status).toBe("rounds");
+    expect((await team.resume("r", { rounds: 50 }).result).status).toBe("finished");
+    const state = fold(await eventsOf(journal, "r"));
+    expect(contents(state.roles.get("Ear")?.memory ?? [])).toEqual([0, 1, 2, 3, 4, 5, 6].map((k) => `Ann ${k}`));
+    expect((await team.replay("r").result).error).toBeUndefined();
+  });
+});
+
+describe("bounds of mailboxes", () => {
+  test.each([
+    ["no limit", { limit: 0 }, "OPTION_INVALID"],
+    ["an unknown overflow", { overflow: "explode" }, "OPTION_INVALID"],
+    ["an unknown member", { size: 3 }, "OPTION_UNKNOWN"],
+  ])("%s is refused", (_what, mailbox, code) => {
+    for (const make of [
+      () => new Environment({ mailbox: mailbox as Mailbox }),
+      () => new Team({ mailbox: mailbox as Mailbox }),
+      () => town([listener("Ear", { mailbox: mailbox as Mailbox })]),
+    ]) {
+      expect(make).toThrow(expect.objectContaining({ code }));
+    }
+  });
+});

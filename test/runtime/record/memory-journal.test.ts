@@ -1,0 +1,121 @@
+import { describe, expect, it, test } from "vitest";
+import { defineRole } from "../../../src/role/role.ts";
+import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../../src/runtime/record/event.ts";
+import type { Journal } from "../../../src/runtime/record/journal.ts";
+import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
+import { exportRun } from "../../../src/runtime/record/transfer.ts";
+import { Team } from "../../../src/team/team.ts";
+import { journalContract } from "../../../src/testing/contracts/journal.ts";
+
+journalContract({ describe, it, expect }, "memoryJournal", () => memoryJournal());
+
+const started: RunEventBody = { type: "run.started", team: "t", roles: [], seed: "1", scheduler: "rounds" };
+
+function event(runId: string, seq: number, body: RunEventBody): RunEvent {
+  return { v: EVENT_VERSION, runId, seq, time: 0, ...body };
+}
+
+/** A run of `count` events, the last of which ends it unless it is still open. */
+async function written(journal: Journal, runId: string, count: number, end: "finished" | "waiting" | "open"): Promise<void> {
+  await journal.create(runId);
+  const epoch = await journal.claim(runId);
+  const events = Array.from({ length: count }, (_, seq) =>
+    event(runId, seq, seq === count - 1 && end !== "open" ? { type: "run.ended", status: end } : started),
+  );
+  await journal.append(runId, epoch, 0, events);
+  await journal.release(runId, epoch);
+}
+
+async function names(journal: Journal): Promise<string[]> {
+  return (await journal.runs()).map((run) => run.runId);
+}
+
+describe("memoryJournal", () => {
+  test("K3 at its limit it forgets whole runs that have ended, the oldest first", async () => {
+    const journal = memoryJournal({ events: 10 });
+    await written(journal, "first", 4, "finished");
+    await written(journal, "second", 4, "waiting");
+    await written(journal, "third", 5, "finished");
+    expect(await names(journal)).toEqual(["second", "third"]);
+  });
+
+  test("K3 it never forgets a run that is under way, nor the one that is written, nor any for nothing", async () => {
+    const journal = memoryJournal({ events: 10 });
+    await written(journal, "open", 4, "open");
+    await written(journal, "ended", 3, "finished");
+    await expect(written(journal, "large", 8, "finished")).rejects.toMatchObject({ code: "JOURNAL_FULL" });
+    expect((await names(journal)).filter((name) => name !== "large")).toEqual(["open", "ended"]);
+    await expect(written(journal, "small", 6, "finished")).resolves.toBeUndefined();
+    expect((await names(journal)).filter((name) => name !== "large")).toEqual(["open", "small"]);
+  });
+
+  test("K3 a removed run makes room", async () => {
+    const journal = memoryJournal({ events: 4 });
+    await written(journal, "a", 4, "open");
+    await expect(written(journal, "b", 1, "open")).rejects.toMatchObject({ code: "JOURNAL_FULL" });
+    await journal.remove("a");
+    await expect(written(journal, "c", 4, "open")).resolves.toBeUndefined();
+  });
+
+  test("K4 K6 beyond its limit it forgets the oldest run that has ended, and says so to who asks for it", async () => {
+    const journal = memoryJournal({ limit: 2 });
+    for (const name of ["first", "second", "third"]) await written(journal, name, 2, "finished");
+    expect(await names(journal)).toEqual(["second", "third"]);
+    const read = async (id: string): Promise<void> => {
+      for await (const _event of journal.read(id, 0));
+    };
+    for (const asking of [() => read("first"), () => journal.claim("first"), () => journal.create("first")]) {
+      await expect(asking()).rejects.toMatchObject({ code: "RUN_FORGOTTEN" });
+    }
+    await expect(read("never was")).rejects.toMatchObject({ code: "RUN_UNKNOWN" });
+    await journal.remove("first");
+    await expect(journal.create("first")).resolves.toBeUndefined();
+  });
+
+  test("K5 runs under way, those that wait and those with an owner stay, however many there are", async () => {
+    const journal = memoryJournal({ limit: 2 });
+    await written(journal, "open", 2, "open");
+    await written(journal, "waiting", 2, "waiting");
+    await written(journal, "owned", 2, "finished");
+    const epoch = await journal.claim("owned");
+    await written(journal, "fourth", 2, "finished");
+    expect(await names(journal)).toEqual(["open", "waiting", "owned", "fourth"]);
+    await journal.release("owned", epoch);
+    await written(journal, "fifth", 2, "open");
+    expect(await names(journal)).toEqual(["open", "waiting", "fifth"]);
+  });
+
+  test("a team with one goes on with what is there, and is told of what was forgotten", async () => {
+    const team = new Team({ roles: [defineRole({ name: "Ann", react: () => undefined })], journal: memoryJournal({ limit: 3 }) });
+    for (let k = 0; k < 5; k += 1) await team.run("go", { id: `run-${k}` }).result;
+    expect((await team.resume("run-4").result).status).toBe("finished");
+    expect(await team.resume("run-0").result).toMatchObject({ status: "failed", error: { code: "RUN_FORGOTTEN" } });
+    expect(await team.run("go", { id: "run-0" }).result).toMatchObject({ status: "failed", error: { code: "RUN_FORGOTTEN" } });
+  });
+
+  test("a fork goes on when its parent was forgotten, and a run that was forgotten can neither be forked nor exported", async () => {
+    const journal = memoryJournal({ limit: 2 });
+    const team = new Team({ roles: [defineRole({ name: "Ann", react: () => undefined })], journal });
+    await team.run("go", { id: "parent" }).result;
+    expect((await team.fork("parent", { id: "fork", at: 1, rounds: 0 }).result).status).toBe("rounds");
+    await team.run("go", { id: "third" }).result;
+    const warnings: string[] = [];
+    const run = team.resume("fork", { rounds: 9 });
+    run.on("warning", ({ text }) => void warnings.push(text));
+    const { status, error } = await run.result;
+    expect([status, error, warnings]).toEqual(["finished", undefined, [expect.stringContaining("Run parent")]]);
+    expect((await team.fork("parent").result).error?.code).toBe("RUN_FORGOTTEN");
+    await expect(exportRun(journal, "parent")[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "RUN_FORGOTTEN" });
+  });
+
+  test("a batch larger than a list of arguments can be", async () => {
+    const journal = memoryJournal({ events: 300_000 });
+    await written(journal, "large", 200_000, "finished");
+    expect(await journal.runs()).toEqual([{ runId: "large", events: 200_000 }]);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])("a limit of %s is refused", (limit) => {
+    expect(() => memoryJournal({ limit })).toThrow(expect.objectContaining({ code: "LIMIT_INVALID" }));
+    expect(() => memoryJournal({ events: limit })).toThrow(expect.objectContaining({ code: "LIMIT_INVALID" }));
+  });
+});

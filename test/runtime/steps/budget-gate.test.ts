@@ -1,0 +1,132 @@
+import { describe, expect, test } from "vitest";
+import { AbortedError, BudgetError } from "../../../src/kernel/errors.ts";
+import { type Lifetime, Lifetimes } from "../../../src/kernel/lifetime.ts";
+import type { MicroUsd } from "../../../src/model/money.ts";
+import { BudgetGate } from "../../../src/runtime/steps/budget-gate.ts";
+import { RunState } from "../../../src/runtime/record/run-state.ts";
+
+interface Gate {
+  readonly state: RunState;
+  readonly log: string[];
+  enter(name: string, hold: number, lifetime?: Lifetime): Promise<void>;
+  settle(name: string, cost: number): void;
+}
+
+/** A gate before a budget, and what went through it. */
+function gateBefore(budget: number | undefined): Gate {
+  const state = new RunState("r");
+  state.budget = budget;
+  const gate = new BudgetGate(state);
+  const log: string[] = [];
+  return {
+    state,
+    log,
+    enter: (name, hold, lifetime = span()) =>
+      gate
+        .enter(
+          hold,
+          () => {
+            state.ledger.open(name, hold as MicroUsd);
+            log.push(name);
+          },
+          lifetime,
+        )
+        .catch((error: unknown) => {
+          log.push(error instanceof BudgetError ? `${name} refused` : `${name} aborted`);
+          throw error;
+        }),
+    settle: (name, cost) => {
+      state.ledger.settle(name, { cost: cost as MicroUsd, basis: "usage" });
+      gate.settled();
+    },
+  };
+}
+
+function span(): Lifetime {
+  return new Lifetimes(new AbortController().signal).begin();
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < 10; i += 1) await Promise.resolve();
+}
+
+describe("BudgetGate", () => {
+  test("B1 B2 what does not fit waits while something is open, and comes in when enough was left", async () => {
+    const gate = gateBefore(100);
+    await gate.enter("a", 60);
+    const b = gate.enter("b", 60);
+    await turns();
+    expect(gate.log).toEqual(["a"]);
+    gate.settle("a", 30);
+    await b;
+    expect(gate.log).toEqual(["a", "b"]);
+    expect(gate.state.ledger.spent + gate.state.ledger.held).toBe(90);
+  });
+
+  test("B2 a smaller one behind it may pass", async () => {
+    const gate = gateBefore(100);
+    await gate.enter("a", 60);
+    const large = gate.enter("large", 90);
+    await gate.enter("small", 10);
+    expect(gate.log).toEqual(["a", "small"]);
+    gate.settle("a", 0);
+    gate.settle("small", 5);
+    await large;
+    expect(gate.log).toEqual(["a", "small", "large"]);
+  });
+
+  test("B3 when nothing is open and none fits, all that wait are refused, each with its own numbers", async () => {
+    const gate = gateBefore(100);
+    await gate.enter("a", 60);
+    const waiting = [gate.enter("b", 70), gate.enter("c", 80)].map((entered) => entered.catch((error: unknown) => error));
+    gate.settle("a", 60);
+    expect(await Promise.all(waiting)).toMatchObject([
+      { data: { needed: 70, left: 40, budget: 100 } },
+      { data: { needed: 80, left: 40, budget: 100 } },
+    ]);
+    expect(gate.log).toEqual(["a", "b refused", "c refused"]);
+  });
+
+  test("B3 once it is reached nothing that may cost comes in any more, though it would fit; what costs nothing does", async () => {
+    const gate = gateBefore(100);
+    await expect(gate.enter("a", 101)).rejects.toThrow(BudgetError);
+    await expect(gate.enter("b", 1)).rejects.toThrow(BudgetError);
+    await gate.enter("free", 0);
+    expect(gate.log).toEqual(["a refused", "b refused", "free"]);
+  });
+
+  test("B2 at the very edge: the whole budget may be held", async () => {
+    const gate = gateBefore(100);
+    await gate.enter("a", 100);
+    expect(gate.state.ledger.held).toBe(100);
+  });
+
+  test("without a budget everything comes in", async () => {
+    const gate = gateBefore(undefined);
+    await Promise.all([gate.enter("a", 1e12), gate.enter("b", 1e12)]);
+    expect(gate.log).toEqual(["a", "b"]);
+  });
+
+  test("who is aborted while waiting leaves the line, and no money is held for it", async () => {
+    const gate = gateBefore(100);
+    await gate.enter("a", 60);
+    const lifetime = span();
+    const gone = gate.enter("gone", 60, lifetime);
+    lifetime.end(new AbortedError());
+    // In the same turn: its place is still in the line.
+    gate.settle("a", 10);
+    await expect(gone).rejects.toThrow(AbortedError);
+    expect(gate.log).toEqual(["a", "gone aborted"]);
+    expect(gate.state.ledger.held).toBe(0);
+    await gate.enter("b", 90);
+    expect(gate.log.at(-1)).toBe("b");
+  });
+
+  test("who is aborted before entering is not let in", async () => {
+    const gate = gateBefore(100);
+    const lifetime = span();
+    lifetime.end(new AbortedError());
+    await expect(gate.enter("a", 1, lifetime)).rejects.toThrow(AbortedError);
+    expect(gate.state.ledger.openHolds).toBe(0);
+  });
+});
