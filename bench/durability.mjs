@@ -20,8 +20,8 @@ import { join } from "node:path";
 import Database from "libsql";
 import { defineAction, defineRole, Environment, memoryJournal, ROUTE_TO_SELF, Team } from "../dist/src/index.js";
 import { sqlite } from "../dist/src/adapters/sqlite.js";
-import { RunLog } from "../dist/inside/run/run-log.js";
-import { RunState } from "../dist/inside/run/run-state.js";
+import { RunLog } from "../dist/inside/runtime/record/run-log.js";
+import { RunState } from "../dist/inside/runtime/record/run-state.js";
 import { scriptedModel } from "../dist/src/testing/index.js";
 
 const stretches = 15;
@@ -231,8 +231,8 @@ const perHop = Object.fromEntries(Object.entries(times).map(([name, each]) => [n
 
 const built = (path) => JSON.stringify(new URL(`../dist/${path}.js`, import.meta.url).href);
 const reader = `
-  import { apply } from ${built("inside/run/apply")};
-  import { RunState } from ${built("inside/run/run-state")};
+  import { apply } from ${built("inside/runtime/record/apply")};
+  import { RunState } from ${built("inside/runtime/record/run-state")};
   import { sqlite } from ${built("src/adapters/sqlite")};
   const [file, how] = process.argv.slice(1);
   const start = process.hrtime.bigint();

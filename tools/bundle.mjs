@@ -3,7 +3,15 @@ import { isAbsolute, join, normalize } from "node:path";
 import { root } from "./root.mjs";
 
 /** What the benches measure beside the entry points: built into `dist/inside`, which is not packed. */
-const INSIDE = ["kernel/random", "memory/memory", "message/message", "message/message-queue", "run/apply", "run/run-log", "run/run-state"];
+const INSIDE = [
+  "kernel/random",
+  "memory/memory",
+  "message/message",
+  "message/message-queue",
+  "runtime/record/apply",
+  "runtime/record/run-log",
+  "runtime/record/run-state",
+];
 
 /**
  * Joined with what uses it, in its form for bundlers. What Node takes wakes the loader of CommonJS, which costs a quarter of what zod costs.
