@@ -1,6 +1,8 @@
 // Roles get what they need from outside: here a price list, which stands for a database. The action says which state of its role it needs, and
 // what it looked up is a step, so that the run can be resumed and replayed without the list.
 import { defineAction, defineRole, Team } from "troupe";
+import { defineTool } from "troupe/agents";
+import { scriptedModel } from "troupe/testing";
 import { z } from "zod";
 
 // #region deps
@@ -34,3 +36,19 @@ const shop = new Team({ roles: [cashier], deps: { prices } });
 // #endregion
 
 console.log((await shop.run("apple").result).output?.content); // apple: 5, sold for 5 today
+
+// #region tool
+const price = defineTool({
+  name: "price",
+  description: "Tells the price of an article.",
+  parameters: z.object({ article: z.string() }),
+  effect: "read",
+  execute: async ({ article }, ctx) => `${await ctx.deps?.prices.priceOf(article)} coins`,
+});
+const pear = { id: "call_1", type: "function", function: { name: "price", arguments: '{"article":"pear"}' } } as const;
+const model = scriptedModel([{ toolCalls: [pear] }, "A pear costs 4 coins."]);
+const clerk = defineRole({ name: "Cleo", reactMode: "agent", tools: [price], model });
+const desk = new Team({ roles: [clerk], deps: { prices } });
+// #endregion
+
+console.log((await desk.run("What does a pear cost?").result).output?.content); // A pear costs 4 coins.

@@ -81,7 +81,8 @@ export type { RecalledMessage } from "./memory/related-messages.ts";
 
 // A unit of work.
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./role/action.ts";
-export type { ActionContext, AskOptions, Deps, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./role/context.ts";
+export type { Deps } from "./kernel/deps.ts";
+export type { ActionContext, AskOptions, EffectDoor, Human, RoleCard, RoleContext, StepOptions } from "./role/context.ts";
 
 // Someone does it.
 export { type FailurePolicy, retry } from "./role/failure-policy.ts";

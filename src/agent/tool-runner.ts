@@ -1,5 +1,6 @@
 import type { Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Approver } from "../tool/approval.ts";
@@ -22,12 +23,14 @@ export interface CallRules {
   readonly approve?: Approver;
   /** How tools reach a person. */
   readonly ask?: HumanPort;
+  /** What tools get from outside, as `ctx.deps`. Never recorded. Default: none; in a role of mode `agent` those of its team. */
+  readonly deps?: Deps;
   /** Calls of one reply under way at once. Default 4. */
   readonly parallelTools?: number;
 }
 
 /** Their names. @internal */
-export const callRules: Known<CallRules> = { name: true, permissions: true, approve: true, ask: true, parallelTools: true };
+export const callRules: Known<CallRules> = { name: true, permissions: true, approve: true, ask: true, deps: true, parallelTools: true };
 
 /** What the calls of one run share. */
 export interface ToolRunnerParts {
@@ -43,7 +46,7 @@ export interface ToolRunnerParts {
 }
 
 /** Runs calls by the rules of an agent and tells what becomes of them. */
-export function toolRunner({ name, permissions, approve, ask, parallelTools }: CallRules, parts: ToolRunnerParts): RunCalls {
+export function toolRunner({ name, permissions, approve, ask, deps, parallelTools }: CallRules, parts: ToolRunnerParts): RunCalls {
   const { memory, steps, clock, signal, model, step, opened } = parts;
   const tell = (notice: ToolNotice): void => parts.tell(eventOf(notice, step()));
   return (calls) =>
@@ -60,6 +63,7 @@ export function toolRunner({ name, permissions, approve, ask, parallelTools }: C
       role: name,
       concurrency: parallelTools,
       session: memory,
+      deps,
       opened,
     });
 }

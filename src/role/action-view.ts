@@ -1,5 +1,6 @@
+import type { Deps } from "../kernel/deps.ts";
 import type { Action, InputsOf } from "./action.ts";
-import type { ActionContext, AskOptions, CustomState, Deps, Human, JoinMarks, RoleCard, RoleContext } from "./context.ts";
+import type { ActionContext, AskOptions, CustomState, Human, JoinMarks, RoleCard, RoleContext } from "./context.ts";
 import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";

@@ -102,6 +102,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
     maxSteps: spec.maxReactLoop,
     ...(output === undefined ? {} : { output }),
     clock: rc.clock,
+    ...(rc.toolDeps === undefined ? {} : { deps: rc.toolDeps }),
     systemPrompt: systemPrompt === "" ? rc.introduction : `${rc.introduction}\n\n${systemPrompt}`,
     approve: ({ id, text }, { signal }) => rc.human.answer({ id, text }, signal),
     ask: ({ id, text }, { signal }) => rc.human.answer({ id, text }, signal),

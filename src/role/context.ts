@@ -1,3 +1,4 @@
+import type { Deps } from "../kernel/deps.ts";
 import type { Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
@@ -108,16 +109,6 @@ export interface JoinMarks {
   consume(reaction: number, inputs: Readonly<Record<string, string>>): void;
 }
 
-/**
- * What roles get from outside: connections, clients, settings. Empty until a program says what it has:
- *
- * `declare module "troupe" { interface Deps { readonly db: Database } }`
- *
- * Given to a team or an environment as `deps`, and found as `ctx.deps`. Never recorded, and no part of what a role is: a run goes on, is
- * replayed and forked with those that are given then. What is asked of them belongs into a step, which records the answer.
- */
-export interface Deps {}
-
 /** Custom state of a role in one run: plain JSON, changed in place, kept when the activation ends. */
 export type CustomState = Record<string, unknown>;
 
@@ -192,6 +183,8 @@ export interface RoleContext<S = CustomState> {
   readonly human: Human;
   /** Who the role is and with whom it works, as its model is told. */
   readonly introduction: string;
+  /** {@link deps}, undefined where there are none: what the tools of the role get. @internal */
+  readonly toolDeps?: Deps | undefined;
   /** For limits of time alone: nothing that a run is may depend on it. @internal */
   readonly clock: Clock;
   /** Where the activation stands in its loop of thinking and acting. @internal */

@@ -1,4 +1,4 @@
-import type { Deps } from "../role/context.ts";
+import type { Deps } from "../kernel/deps.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";

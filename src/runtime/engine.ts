@@ -1,4 +1,4 @@
-import type { Deps } from "../role/context.ts";
+import type { Deps } from "../kernel/deps.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
 import { isFirstUse } from "../kernel/id.ts";

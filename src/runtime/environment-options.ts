@@ -1,5 +1,5 @@
 import type { Known } from "../kernel/known-options.ts";
-import type { Deps } from "../role/context.ts";
+import type { Deps } from "../kernel/deps.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";

@@ -1,3 +1,4 @@
+import type { Deps } from "../kernel/deps.ts";
 import { lazyMembers } from "../kernel/lazy-members.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { ToolContext } from "./tool.ts";
@@ -16,6 +17,7 @@ export class CallContext implements ToolContext {
   declare readonly model: ChatModel | undefined;
   declare readonly ask?: (question: string) => Promise<string>;
   declare readonly session?: object;
+  declare readonly deps?: Deps;
   readonly mode: ToolContext["mode"];
   readonly step: ToolContext["step"];
   readonly clock: ToolContext["clock"];
@@ -28,7 +30,7 @@ export class CallContext implements ToolContext {
     model: (context) => context.#late.model(),
   });
 
-  constructor({ mode, step, clock, progress, ask, session }: Omit<ToolContext, keyof LateReads>, late: LateReads) {
+  constructor({ mode, step, clock, progress, ask, session, deps }: Omit<ToolContext, keyof LateReads>, late: LateReads) {
     this.#late = late;
     CallContext.#withLazy(this);
     this.mode = mode;
@@ -37,6 +39,7 @@ export class CallContext implements ToolContext {
     this.progress = progress;
     if (ask !== undefined) this.ask = ask;
     if (session !== undefined) this.session = session;
+    if (deps !== undefined) this.deps = deps;
     Object.freeze(this);
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { Known } from "../kernel/known-options.ts";
@@ -40,6 +41,8 @@ export interface CallToolOptions {
   readonly model?: ((steps: StepPort) => ChatModel) | undefined;
   /** The session of the agent that calls, for tools that keep something between its calls. */
   readonly session?: object | undefined;
+  /** What tools get from outside, as `ctx.deps`. Never recorded. */
+  readonly deps?: Deps | undefined;
   /** Told of each tool that runs now, and not of one whose answer is in the record: whoever is told closes it. */
   readonly opened?: ((tool: Tool) => void) | undefined;
   /** Told of what happens. It must not throw: what it throws ends the call, or the tool that told how far it is. */
@@ -58,6 +61,7 @@ export const callToolOptions: Known<CallToolOptions> = {
   ask: true,
   model: true,
   session: true,
+  deps: true,
   opened: true,
   tell: true,
 };

@@ -98,13 +98,13 @@ export async function permit(ready: ReadyCall, options: WholeCallOptions): Promi
 
 /** Runs a call that may run, as one step. */
 export async function runReady({ call, tool, json, args }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
-  const { steps, clock, signal, role = "agent", ask, model, session, tell, opened } = options;
+  const { steps, clock, signal, role = "agent", ask, model, session, deps, tell, opened } = options;
   tell?.({ type: "tool.started", call, tool: tool.name, args: json });
   const progress = (text: string): void => tell?.({ type: "tool.progress", call, text });
   const { name, idempotent, again, fresh } = tool;
   const end = await steps.step({ kind: "tool", name, request: { name, args: json }, idempotent, again, fresh }, (door) => {
     opened?.(tool);
-    return runTool(tool, args, door, { clock, signal, role, ask, model, session, progress });
+    return runTool(tool, args, door, { clock, signal, role, ask, model, session, deps, progress });
   });
   return told({ call, ...end, ends: tool.ends && end.outcome === "ok" }, options);
 }

@@ -1,5 +1,6 @@
 import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
 import { type ControlError, ContextClosedError, TimeoutError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
@@ -26,6 +27,7 @@ export interface ToolReach {
   readonly model: ((steps: StepPort) => ChatModel) | undefined;
   /** Whose call it is: see {@link ToolContext.session}. */
   readonly session?: object | undefined;
+  readonly deps?: Deps | undefined;
   readonly progress: (text: string) => void;
 }
 
@@ -158,7 +160,7 @@ class RunningTool {
 
   #context(): ToolContext {
     const door = this.#door;
-    const { clock, ask, model, session, progress } = this.#reach;
+    const { clock, ask, model, session, deps, progress } = this.#reach;
     const step: StepPort["step"] = (spec, effect) => {
       if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
       return door.step(spec, effect);
@@ -172,6 +174,7 @@ class RunningTool {
       },
       ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
       ...(session === undefined ? {} : { session }),
+      ...(deps === undefined ? {} : { deps }),
     };
     const own = lazily(() => model?.({ step }));
     return new CallContext(given, { signal: () => this.#signal(), key: () => door.key, model: own });

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { ChatModel, ToolSpec } from "../model/chat-model.ts";
@@ -25,6 +26,8 @@ export interface ToolContext {
   readonly model?: ChatModel | undefined;
   /** The session of the agent that calls, the same object for all its calls: what a tool keeps between calls it keeps by this. */
   readonly session?: object;
+  /** The `deps` of the team, the environment or the agent; undefined where none were given. Never recorded. */
+  readonly deps?: Deps | undefined;
   /** Tells how far it is. Never part of the result. */
   readonly progress: (text: string) => void;
   readonly clock: Clock;

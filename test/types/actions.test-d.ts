@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
+import { defineTool } from "../../src/agent/index.ts";
 import {
   Action,
   type ActionContext,
@@ -185,9 +186,18 @@ describe("the state an action needs", () => {
 });
 
 describe("what comes from outside", () => {
-  test("has the type that a program registers, in actions and roles", () => {
+  test("has the type that a program registers, in actions, roles and tools", () => {
     defineAction({ name: "A", run: (context) => expectTypeOf(context.deps).toEqualTypeOf<Deps>() && "x" });
     defineRole({ name: "Ann", react: (rc) => void expectTypeOf(rc.deps.towerClock).toEqualTypeOf<{ strike(): void } | undefined>() });
+    defineTool({
+      name: "strike",
+      description: "strikes",
+      parameters: z.object({}),
+      execute: (_, context) => {
+        expectTypeOf(context.deps).toEqualTypeOf<Deps | undefined>();
+        context.deps?.towerClock?.strike();
+      },
+    });
     // @ts-expect-error nobody registered that
     void ctx.deps.database;
     expectTypeOf<NonNullable<ConstructorParameters<typeof Team>[0]>["deps"]>().toEqualTypeOf<Deps | undefined>();

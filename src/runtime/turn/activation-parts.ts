@@ -1,4 +1,4 @@
-import type { Deps } from "../../role/context.ts";
+import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";

@@ -1,10 +1,10 @@
+import type { Deps } from "../../kernel/deps.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
 import type { z } from "zod";
 import {
   askOptions,
   type AskOptions,
   type CustomState,
-  type Deps,
   type EffectDoor,
   type Human,
   type JoinMarks,
@@ -271,6 +271,10 @@ export class Activation extends Speaker implements RoleContext {
 
   get deps(): Deps {
     return this.#tools.host.deps ?? missingDeps(this.name);
+  }
+
+  get toolDeps(): Deps | undefined {
+    return this.#tools.host.deps;
   }
 
   get plan(): Plan {
