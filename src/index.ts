@@ -51,8 +51,8 @@ export type { BrainMemoryOptions } from "./memory/brain-options.ts";
 export type { Cache, CacheEntry, CacheKeyParts, ReplaceOptions } from "./memory/cache.ts";
 export { Memory } from "./memory/memory.ts";
 export type { MessageMemory, ReadableMemory } from "./memory/message-memory.ts";
-export { Plan } from "./memory/plan.ts";
-export type { Task, TaskFields } from "./memory/task.ts";
+export { Plan } from "./role/plan.ts";
+export type { Task, TaskFields } from "./agent/task.ts";
 export type { TokenCounter } from "./memory/tokens.ts";
 
 // For longer than a run.

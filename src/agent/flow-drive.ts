@@ -3,7 +3,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
 import { directSteps } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { TaskFields } from "../memory/task.ts";
+import type { TaskFields } from "./task.ts";
 import type { CallPolicy } from "../model/call.ts";
 import { Agent } from "./agent.ts";
 import { Compaction } from "./compaction.ts";

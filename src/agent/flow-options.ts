@@ -3,7 +3,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { StepPort } from "../kernel/step.ts";
-import type { TaskFields } from "../memory/task.ts";
+import type { TaskFields } from "./task.ts";
 import type { CallPolicy } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Agent } from "./agent.ts";

@@ -1,6 +1,5 @@
 import { PlanError } from "../kernel/errors.ts";
-import { taskOf, type Task, type TaskFields } from "../memory/task.ts";
-import { sortTasks, withDependents } from "../memory/task-graph.ts";
+import { sortTasks, type Task, type TaskFields, taskOf, withDependents } from "./task.ts";
 
 /** One step of a flow: a task, and how far it is. */
 export interface FlowStep {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { OutputError, PlanError } from "../kernel/errors.ts";
-import type { TaskFields } from "../memory/task.ts";
+import type { TaskFields } from "./task.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import type { FlowPlan, FlowStep } from "./flow-plan.ts";
 import type { ModelDesk } from "./model-desk.ts";

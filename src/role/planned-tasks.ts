@@ -1,6 +1,6 @@
 import { PlanError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { type TaskFields, taskSchema } from "../memory/task.ts";
+import { type TaskFields, taskSchema } from "../agent/task.ts";
 
 /**
  * The tasks that a role planned by itself. Whether they are a graph is for the plan to say.

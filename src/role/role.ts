@@ -6,7 +6,7 @@ import type { CustomState, RoleContext } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { RoleMemoryOptions } from "../memory/role-memory.ts";
-import type { TaskFields } from "../memory/task.ts";
+import type { TaskFields } from "../agent/task.ts";
 import type { Address } from "../message/address.ts";
 import type { Mailbox } from "../message/mailbox.ts";
 import type { Message } from "../message/message.ts";

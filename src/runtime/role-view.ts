@@ -1,6 +1,6 @@
 import type { Json } from "../kernel/json.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
-import { Plan } from "../memory/plan.ts";
+import { Plan } from "../role/plan.ts";
 import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import type { RoleState } from "./record/role-state.ts";

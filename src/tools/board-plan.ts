@@ -1,4 +1,4 @@
-import { Plan } from "../memory/plan.ts";
+import { Plan } from "../role/plan.ts";
 import { PlanError } from "../kernel/errors.ts";
 
 /** How far a step is. */

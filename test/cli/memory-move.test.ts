@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";
-import { exportSnapshot, snapshotLines } from "../../src/memory/memory-snapshot.ts";
+import { exportSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
 import { runProgram } from "../../src/cli/program.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { fakeHost } from "./fake-host.ts";

@@ -3,7 +3,7 @@ import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
-import type { MessageFlow } from "../../src/memory/message-flow.ts";
+import type { MessageFlow } from "../../src/inspector/message-flow.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
-import { exportSnapshot } from "../../src/memory/memory-snapshot.ts";
+import { exportSnapshot } from "../../src/inspector/memory-snapshot.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { encodeMessage } from "../../src/adapters/sqlite-store-rows.ts";
 import { Memory, Team, createMessage, defineAction, defineRole, exportRun, importRun, memoryJournal } from "../../src/index.ts";
 import { NotJsonError, UsageError } from "../../src/kernel/errors.ts";
-import { exportSnapshot, importSnapshot } from "../../src/memory/memory-snapshot.ts";
+import { exportSnapshot, importSnapshot } from "../../src/inspector/memory-snapshot.ts";
 import { type Message, type MessageFields, parseMessage, serializeMessage } from "../../src/message/message.ts";
 import { toChat } from "../../src/model/chat-message.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";

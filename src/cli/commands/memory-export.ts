@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { UsageError } from "../../kernel/errors.ts";
-import { exportSnapshot, snapshotLines } from "../../memory/memory-snapshot.ts";
+import { exportSnapshot, snapshotLines } from "../../inspector/memory-snapshot.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { findRole } from "../memory-id.ts";

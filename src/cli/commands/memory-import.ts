@@ -1,6 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { importContent } from "../../memory/memory-snapshot.ts";
-import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../memory/snapshot-form.ts";
+import { importContent } from "../../inspector/memory-snapshot.ts";
+import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
 import { confirmRemoval } from "../confirm.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";

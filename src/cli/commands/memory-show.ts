@@ -1,6 +1,6 @@
 import type { StoredRole } from "../../adapters/sqlite-store-roles.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import { debugMemory } from "../../memory/memory-debug.ts";
+import { debugMemory } from "../../inspector/memory-debug.ts";
 import type { StoredMessage } from "../../memory/message-store.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";

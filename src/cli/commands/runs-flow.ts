@@ -1,8 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
-import { flowGraphviz } from "../../memory/flow-graphviz.ts";
-import { flowJson } from "../../memory/flow-json.ts";
-import { flowMermaid } from "../../memory/flow-mermaid.ts";
-import { type MessageFlow, messageFlow } from "../../memory/message-flow.ts";
+import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
+import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
 import type { RunEvent } from "../../runtime/record/event.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";

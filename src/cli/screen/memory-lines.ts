@@ -1,7 +1,7 @@
 import type { StoredRole } from "../../adapters/sqlite-store-roles.ts";
 import { fingerprintOf } from "../../memory/embedder.ts";
 import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
-import type { MemoryReport, MessageGroup } from "../../memory/memory-debug.ts";
+import type { MemoryReport, MessageGroup } from "../../inspector/memory-debug.ts";
 import type { StoredMessage } from "../../memory/message-store.ts";
 import type { Message } from "../../message/message.ts";
 import { shortId } from "../run-id.ts";

@@ -1,7 +1,7 @@
 import type { ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-op.ts";
-import { Plan } from "../../memory/plan.ts";
+import { Plan } from "../../role/plan.ts";
 import type { Message } from "../../message/message.ts";
 import { damaged, roleOf } from "./damage.ts";
 import { deliver } from "./deliver.ts";

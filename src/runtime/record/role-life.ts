@@ -1,5 +1,5 @@
 import type { Memory } from "../../memory/memory.ts";
-import { Plan } from "../../memory/plan.ts";
+import { Plan } from "../../role/plan.ts";
 import { NOTHING_SUMMED_UP, type RoleSummary } from "../../memory/summary-levels.ts";
 import type { Joins } from "../../role/reaction.ts";
 import type { HiredRole } from "./event.ts";

@@ -1,7 +1,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
 import type { ReadableMemory } from "../../memory/message-memory.ts";
-import type { Plan } from "../../memory/plan.ts";
+import type { Plan } from "../../role/plan.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { Message } from "../../message/message.ts";
 import { MessageQueue } from "../../message/message-queue.ts";

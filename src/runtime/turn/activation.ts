@@ -18,7 +18,7 @@ import type { Logger } from "../../kernel/emit.ts";
 import type { StepPort } from "../../kernel/step.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
 import type { MessageMemory } from "../../memory/message-memory.ts";
-import type { Plan } from "../../memory/plan.ts";
+import type { Plan } from "../../role/plan.ts";
 import type { Message } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { SteppedModel } from "../../model/stepped-model.ts";

@@ -1,7 +1,7 @@
 import { ContextClosedError, PlanError } from "../../kernel/errors.ts";
 import { contentHash, type Json } from "../../kernel/json.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { Plan } from "../../memory/plan.ts";
+import { Plan } from "../../role/plan.ts";
 
 /** The plan of one activation: a copy that nobody else sees until the activation ends. It owns that copy. */
 export class PlanDraft {

@@ -1,7 +1,7 @@
 import type { CustomState, JoinMarks, RoleCard } from "../../role/context.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
-import type { Plan } from "../../memory/plan.ts";
+import type { Plan } from "../../role/plan.ts";
 import type { ReactLoop } from "../../role/react-loop.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { Asking } from "../steps/asking.ts";

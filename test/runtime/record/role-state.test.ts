@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Memory } from "../../../src/memory/memory.ts";
-import { Plan } from "../../../src/memory/plan.ts";
+import { Plan } from "../../../src/role/plan.ts";
 import { createMessage, type Message } from "../../../src/message/message.ts";
 import { MessageQueue } from "../../../src/message/message-queue.ts";
 import { nothing } from "../../../src/runtime/record/role-life.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RoleContext } from "../../../src/role/context.ts";
 import { ContextClosedError } from "../../../src/kernel/errors.ts";
-import { Plan } from "../../../src/memory/plan.ts";
+import { Plan } from "../../../src/role/plan.ts";
 import { createMessage, type Message } from "../../../src/message/message.ts";
 import { defineRole } from "../../../src/role/role.ts";
 import type { Environment } from "../../../src/runtime/environment.ts";

@@ -3,12 +3,23 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { PlanError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
-import { finished, reopened, type Task, type TaskFields, taskOf, taskSchema } from "./task.ts";
-import { duplicateId, sortTasks, throwCycle, unknownDependency, withDependents } from "./task-graph.ts";
+import {
+  duplicateId,
+  finished,
+  reopened,
+  sortTasks,
+  type Task,
+  type TaskFields,
+  taskOf,
+  taskSchema,
+  throwCycle,
+  unknownDependency,
+  withDependents,
+} from "../agent/task.ts";
 
-/** What a plan starts from. */
+/** Options of a new {@link Plan}. */
 export interface PlanOptions {
-  /** What the tasks together should achieve. */
+  /** The purpose of the tasks. */
   readonly goal: string;
   /** In any order; default none. */
   readonly tasks?: Iterable<TaskFields> | undefined;
@@ -22,42 +33,43 @@ export interface PlanJson {
   readonly tasks: readonly Task[];
 }
 
-/** What a task becomes. What is left out stays, but for the result: a replaced task is open. */
+/** The new fields of a task. Omitted fields keep their values, except the result: a replaced task is open. */
 export type TaskReplacement = Omit<TaskFields, "status" | "result">;
 
 /**
  * A goal broken into tasks that depend on each other.
  *
- * Owns the tasks, their order and which one is next. Who does them and who judges the outcome is the planner's business.
+ * Owns the tasks, their order and the current task. The planner runs the tasks and judges their results.
  *
- * P1 tasks stand in an order in which each comes after all it depends on; otherwise they stay as written. P2 the current task is the first
- * open one. P3 reopening a task reopens all that depend on it, directly or through others. P4 a refused change leaves the plan as it was.
+ * Plan.P1 each task comes after its dependencies; otherwise the given order is kept (`sortTasks`). Plan.P2 the current task is the first open
+ * one (`#skipDone`). Plan.P3 reopening a task reopens its direct and indirect dependents (`reopen`). Plan.P4 a rejected change leaves the plan
+ * unchanged (`#become` is called last).
  */
 export class Plan {
   readonly goal: string;
   #tasks: Task[] = [];
   #places = new Map<string, number>();
-  /** Place of the first open task; the number of tasks when all are done. */
+  /** Index of the first open task; the number of tasks when all are done. */
   #current = 0;
 
-  /** @throws PlanError when the tasks are no dependency graph (see {@link Plan.addTasks}). */
+  /** @throws PlanError when the tasks are not a dependency graph (see {@link Plan.addTasks}). */
   constructor(options: PlanOptions) {
     checkGivenOptions("new Plan", options, planOptions);
     this.goal = options.goal;
     this.addTasks(options.tasks ?? []);
   }
 
-  /** All tasks, in the order they can be done. */
+  /** All tasks, each after its dependencies. */
   get tasks(): Task[] {
     return [...this.#tasks];
   }
 
-  /** What is to be done next; `undefined` when all is done. */
+  /** The first open task; `undefined` when all tasks are done. */
   get currentTask(): Task | undefined {
     return this.#tasks[this.#current];
   }
 
-  /** True when no task is open, so also for a plan without tasks. */
+  /** True when no task is open, also for a plan without tasks. */
   get isFinished(): boolean {
     return this.#current === this.#tasks.length;
   }
@@ -72,8 +84,8 @@ export class Plan {
   }
 
   /**
-   * Takes a whole new list of tasks. As long as the new ones, once sorted, have the id and the instruction of the old, the old ones stay
-   * with their results; from the first difference on the new ones replace them. An empty list changes nothing.
+   * Replaces the list of tasks. As long as the sorted new tasks have the id and the instruction of the old ones, the old tasks stay with their
+   * results; from the first difference on, the new tasks replace them. An empty list changes nothing.
    *
    * @throws PlanError `PLAN_CYCLE`, `PLAN_UNKNOWN_DEPENDENCY` (of a task that is not in the list) or `PLAN_DUPLICATE_ID`.
    */
@@ -87,7 +99,7 @@ export class Plan {
   }
 
   /**
-   * Puts one more task at the end.
+   * Appends a task.
    *
    * @throws PlanError `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, or `PLAN_CYCLE` when it depends on itself.
    */
@@ -103,8 +115,7 @@ export class Plan {
   }
 
   /**
-   * Puts a task in the place of the one of the same id. It is open, and so are all that depend on it; its dependencies, type and
-   * assignee stay unless given.
+   * Replaces the task of the same id. The task and its dependents become open. Dependencies, type and assignee stay unless given.
    *
    * @throws PlanError `PLAN_UNKNOWN_TASK`, `PLAN_UNKNOWN_DEPENDENCY` or `PLAN_CYCLE`.
    */
@@ -117,7 +128,7 @@ export class Plan {
   }
 
   /**
-   * Reopens a task and all that depend on it.
+   * Reopens a task and its dependents.
    *
    * @throws PlanError `PLAN_UNKNOWN_TASK`.
    */
@@ -125,7 +136,7 @@ export class Plan {
     this.#become(reopen(this.#tasks, this.#known(id).id));
   }
 
-  /** Marks the current task done and gives it back; `undefined` when nothing is open. */
+  /** Marks the current task done and returns it; `undefined` when no task is open. */
   finishCurrentTask(result = ""): Task | undefined {
     const current = this.currentTask;
     if (current === undefined) return undefined;
@@ -140,7 +151,7 @@ export class Plan {
   }
 
   /**
-   * A plan from {@link toJSON}.
+   * Restores a plan from {@link toJSON}.
    *
    * @throws PlanError `PLAN_INVALID` naming what does not fit, or as {@link Plan.addTasks} does.
    */
@@ -175,7 +186,7 @@ export class Plan {
   }
 }
 
-/** The tasks with one of them, and all that depend on it, open. */
+/** Returns the tasks with one of them and its dependents open. */
 function reopen(tasks: readonly Task[], id: string): Task[] {
   const affected = withDependents(tasks, id);
   return tasks.map((task) => (affected.has(task.id) ? reopened(task) : task));

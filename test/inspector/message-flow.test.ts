@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defineAction, defineRole, type Message, memoryJournal, type RunEvent, Team } from "../../src/index.ts";
-import { type FlowEvent, type MessageFlow, messageFlow } from "../../src/memory/message-flow.ts";
+import { defineAction, defineRole, memoryJournal, type Message, type RunEvent, Team } from "../../src/index.ts";
+import { type FlowEvent, type MessageFlow, messageFlow } from "../../src/inspector/message-flow.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { say } from "./storage-setup.ts";
+import { say } from "../memory/storage-setup.ts";
 
 /** Edges as a person would tell them. */
 function told({ nodes, edges }: MessageFlow): string[] {

@@ -3,26 +3,26 @@ import { NotJsonError, UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Message, MESSAGE_VERSION, MessageSchema } from "../message/message.ts";
-import { type BrainState, type BrainJson, readBrainState } from "./brain-state.ts";
-import type { MemoryJson } from "./message-memory.ts";
-import { identityOf, type MessageToStore } from "./message-store.ts";
+import { type BrainJson, type BrainState, readBrainState } from "../memory/brain-state.ts";
+import type { MemoryJson } from "../memory/message-memory.ts";
+import { identityOf, type MessageToStore } from "../memory/message-store.ts";
 
-/** Version of the form. */
+/** Version of the snapshot format. */
 export const SNAPSHOT_VERSION = 1;
-/** Characters of a text that is read, and messages of a snapshot. Larger stores are copied as files. */
+/** Limits of a snapshot in characters and messages. Larger stores are copied as files. */
 export const MOST_CHARACTERS: number = 256 * 1024 * 1024;
 export const MOST_MESSAGES = 1_000_000;
-/** No date of JavaScript is later. */
+/** The latest date of JavaScript. */
 const LATEST = 8.64e15;
 
-/** A long-term memory as plain JSON. Vectors are not part of it: they can be made again. */
+/** A long-term memory as plain JSON, without vectors: they can be computed again. */
 export interface StorageJson {
   readonly roleId: string;
   /** In order of arrival. */
   readonly messages: readonly StoredJson[];
 }
 
-/** A message of a long-term memory, with its run and the time it was given to the store. */
+/** A message of a long-term memory, with its run and the time it was added to the store. */
 export interface StoredJson {
   readonly runId: string;
   readonly addedAt: number;
@@ -34,15 +34,15 @@ interface Head {
   readonly v: typeof SNAPSHOT_VERSION;
   /** Milliseconds since 1970. */
   readonly takenAt: number;
-  /** Messages in it. */
+  /** Number of messages. */
   readonly messages: number;
-  /** Messages of the store that could not be read and are not in it. */
+  /** Number of messages of the store that could not be read and were left out. */
   readonly damaged: number;
-  /** Of the canonical JSON of `body`. */
+  /** Hash of the canonical JSON of `body`. */
   readonly sha256: string;
 }
 
-/** A memory as plain JSON that can be kept in a file and put back. */
+/** An exported memory as plain JSON. */
 export type MemorySnapshot = Head &
   (
     | { readonly kind: "memory"; readonly body: MemoryJson }
@@ -50,7 +50,7 @@ export type MemorySnapshot = Head &
     | { readonly kind: "brain"; readonly body: BrainJson }
   );
 
-/** What a snapshot holds, checked. */
+/** The validated content of a snapshot. */
 export type SnapshotContent =
   | { readonly kind: "memory"; readonly ignoreId: boolean; readonly messages: readonly Message[] }
   | { readonly kind: "storage"; readonly roleId: string; readonly messages: readonly MessageToStore[] }
@@ -74,11 +74,11 @@ const MemoryBody = z.strictObject({
 });
 const StorageBody = z.strictObject({ roleId: z.string().min(1), messages: z.array(z.unknown()) });
 const EntrySchema = z.strictObject({ runId: z.string(), addedAt: time, message: z.unknown() });
-/** What a message may leave out elsewhere would be made up here. */
+/** `MessageSchema` would invent a missing id or time. */
 const WholeMessage = z.object({ id: z.string().min(1), timestamp: z.number() });
 
 /**
- * Reads a snapshot from its text or its JSON, and checks all of it before anything is given out.
+ * Reads a snapshot from its text or its JSON and validates all of it.
  *
  * @throws UsageError `SNAPSHOT_FOREIGN` for what is no snapshot of this program; `SNAPSHOT_NEWER` for one of a newer version;
  * `SNAPSHOT_TOO_LARGE`; `SNAPSHOT_INVALID` for one that is cut, was changed, names a message twice, or reaches for prototypes
@@ -89,7 +89,7 @@ export function readSnapshot(given: unknown): SnapshotContent {
   if (troupe !== "memory") throw foreign(json);
   if (typeof v === "number" && v > SNAPSHOT_VERSION) throw newer(`a snapshot of version ${SNAPSHOT_VERSION} at most, got version ${v}`);
   const { kind, messages, sha256 } = fitting(HeadSchema, json, "its head");
-  // As it came: a schema quietly leaves out keys that reach for prototypes.
+  // The raw value, because a schema silently drops keys such as `__proto__`.
   const { body } = json as { readonly body?: unknown };
   if (messages > MOST_MESSAGES) throw tooLarge(`${MOST_MESSAGES} messages`, `${messages}`);
   if (hashOf(body) !== sha256) throw invalid("its content is not what its checksum was made of: it was changed since");

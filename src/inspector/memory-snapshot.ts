@@ -3,11 +3,11 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { serializeMessage } from "../message/message.ts";
-import { BrainMemory } from "./brain-memory.ts";
-import { LongTermMemory } from "./long-term-memory.ts";
-import { MemoryStorage, TICK } from "./memory-storage.ts";
-import type { MessageMemory, ReadableMemory } from "./message-memory.ts";
-import type { MessageToStore } from "./message-store.ts";
+import { BrainMemory } from "../memory/brain-memory.ts";
+import { LongTermMemory } from "../memory/long-term-memory.ts";
+import { MemoryStorage, TICK } from "../memory/memory-storage.ts";
+import type { MessageMemory, ReadableMemory } from "../memory/message-memory.ts";
+import type { MessageToStore } from "../memory/message-store.ts";
 import {
   type MemorySnapshot,
   MOST_MESSAGES,
@@ -18,13 +18,13 @@ import {
   tooLarge,
 } from "./snapshot-form.ts";
 
-/** How a snapshot is taken. */
+/** Options of {@link exportSnapshot}. */
 export interface SnapshotOptions {
-  /** Tells when it was taken. */
+  /** Gives the time of the snapshot. */
   readonly clock?: Clock | undefined;
 }
 
-/** What an import did. */
+/** The result of an import. */
 export interface ImportedSnapshot {
   /** Messages of the snapshot. */
   readonly messages: number;
@@ -33,10 +33,10 @@ export interface ImportedSnapshot {
 }
 
 /**
- * A memory as plain JSON, to be kept in a file and put back by {@link importSnapshot}: every message whole and in order of arrival. Of a long-term
- * memory it holds the messages of all runs, with their runs and times; what waits to be stored is stored first. `snapshotLines` writes it.
+ * Exports a memory as plain JSON: every message in order of arrival. {@link importSnapshot} reads it. The snapshot of a long-term memory holds
+ * the messages of all runs, with their runs and times; pending changes are stored first. `snapshotLines` writes it as text.
  *
- * Damaged messages of a store are not in it; `damaged` counts them.
+ * Damaged messages of a store are left out; `damaged` counts them.
  *
  * @throws UsageError `SNAPSHOT_TOO_LARGE` above a million messages; NotJsonError; MemoryError when the store cannot be read
  */
@@ -53,8 +53,8 @@ export async function exportSnapshot(
 }
 
 /**
- * A snapshot as text: lines of one JSON document, each message on a line of its own, so that two snapshots can be compared. The lines
- * come without line breaks.
+ * Writes a snapshot as the lines of one JSON document, without line breaks. Each message has a line of its own, so a diff tool can compare two
+ * snapshots.
  */
 export function snapshotLines(snapshot: MemorySnapshot): Generator<string> {
   takes("snapshotLines", "snapshot", snapshot, object("a snapshot that exportSnapshot made", { body: object("what was in the memory") }));
@@ -74,11 +74,12 @@ function* linesOf({ body, ...head }: MemorySnapshot): Generator<string> {
 }
 
 /**
- * Puts the messages of a snapshot into a memory of its kind, behind what is there. Everything is checked before the first is added. What
- * the memory knows already stays as it is, so that importing twice changes nothing. A memory's limit holds: the oldest make room.
+ * Adds the messages of a snapshot to a memory of the same kind, after the messages it holds. The whole snapshot is checked before the first
+ * message is added. Messages that the memory already holds stay unchanged, so importing twice changes nothing. The limit of the memory holds:
+ * the oldest messages are evicted.
  *
- * Into a storage they come with the runs and times they had, in one transaction; their vectors are made by its next search or `persist`.
- * The role may be another one. A brain memory takes the snapshot as if it had been stored before what it holds.
+ * A storage keeps the runs and times of the messages and adds them in one transaction; its next search or `persist` computes their vectors.
+ * The role may differ. A brain memory treats the snapshot as older than its own content.
  *
  * @param snapshot the JSON of {@link exportSnapshot} or its text
  * @throws UsageError `SNAPSHOT_FOREIGN` for what is no snapshot of this program; `SNAPSHOT_NEWER`; `SNAPSHOT_TOO_LARGE`;
@@ -91,7 +92,7 @@ export async function importSnapshot(snapshot: unknown, memory: MessageMemory | 
   return importContent(readSnapshot(snapshot), memory);
 }
 
-/** Puts what was read of a snapshot into a memory. @internal */
+/** Adds the content of a parsed snapshot to a memory. @internal */
 export async function importContent(
   content: SnapshotContent,
   memory: MessageMemory | MemoryStorage | BrainMemory,
@@ -142,7 +143,7 @@ async function takenOfStorage(storage: MemoryStorage): Promise<Taken> {
   return { kind: "storage", messages: entries.length, damaged: storage.damaged, body };
 }
 
-/** Messages are stored although their embedder failed, and of vectors a snapshot has none. */
+/** Messages are stored even when the embedder fails, and a snapshot has no vectors. */
 async function stored(memory: LongTermMemory): Promise<void> {
   try {
     await memory.persist();
@@ -162,7 +163,7 @@ async function intoBrain(content: SnapshotContent, memory: BrainMemory): Promise
 
 async function intoStorage(content: SnapshotContent, storage: MemoryStorage): Promise<ImportedSnapshot> {
   if (content.kind !== "storage") throw otherKind(content, "a long-term memory");
-  // What it knows counts: the time of the next message is never below that of the newest.
+  // Reads the store, because `nextTime` depends on the newest message.
   await storage.entries();
   const now = storage.nextTime;
   const entries = content.messages.map((entry, n): MessageToStore => ({ ...entry, addedAt: Math.min(entry.addedAt, now + n * TICK) }));

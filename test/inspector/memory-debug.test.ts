@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { debugMemory } from "../../src/memory/memory-debug.ts";
+import { debugMemory } from "../../src/inspector/memory-debug.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { MemoryDraft } from "../../src/memory/memory-draft.ts";
 import type { Message } from "../../src/message/message.ts";
-import { say } from "./storage-setup.ts";
+import { say } from "../memory/storage-setup.ts";
 
 function filled(options: ConstructorParameters<typeof Memory>[0] = {}): Memory {
   const memory = new Memory(options);

@@ -5,15 +5,15 @@ import { contentHash } from "../../src/kernel/json.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { LongTermMemory } from "../../src/memory/long-term-memory.ts";
 import { memoryCache } from "../../src/memory/memory-cache.ts";
-import { exportSnapshot, importSnapshot, snapshotLines } from "../../src/memory/memory-snapshot.ts";
+import { exportSnapshot, importSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
 import type { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";
-import type { MemorySnapshot } from "../../src/memory/snapshot-form.ts";
+import type { MemorySnapshot } from "../../src/inspector/snapshot-form.ts";
 import { createMessage } from "../../src/message/message.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
-import { brainWith, summarizer, talk } from "./brain-setup.ts";
-import { say, storageOver, watched } from "./storage-setup.ts";
+import { brainWith, summarizer, talk } from "../memory/brain-setup.ts";
+import { say, storageOver, watched } from "../memory/storage-setup.ts";
 
 const clock = simulatedClock(50_000);
 

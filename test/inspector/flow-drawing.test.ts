@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { flowGraphviz } from "../../src/memory/flow-graphviz.ts";
-import { flowJson } from "../../src/memory/flow-json.ts";
-import { flowMermaid } from "../../src/memory/flow-mermaid.ts";
-import { messageFlow } from "../../src/memory/message-flow.ts";
-import { say } from "./storage-setup.ts";
+import { flowGraphviz, flowJson, flowMermaid } from "../../src/inspector/flow-drawing.ts";
+import { messageFlow } from "../../src/inspector/message-flow.ts";
+import { say } from "../memory/storage-setup.ts";
 
 const HOSTILE = [
   '"];\nclick n0 "javascript:alert(1)"',

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PlanError } from "../../src/kernel/errors.ts";
-import { Plan } from "../../src/memory/plan.ts";
-import type { Task, TaskFields } from "../../src/memory/task.ts";
+import { Plan } from "../../src/role/plan.ts";
+import type { Task, TaskFields } from "../../src/agent/task.ts";
 
 function task(id: string, ...dependsOn: string[]): TaskFields {
   return { id, dependsOn, instruction: `do ${id}` };
@@ -91,7 +91,7 @@ describe("Plan", () => {
     expect(() => first.dependsOn.push("b")).toThrow(TypeError);
   });
 
-  test("P1 tasks are sorted; those whose order is free stay as written", () => {
+  test("Plan.P1 tasks are sorted; those whose order is free stay as written", () => {
     expect(ids(planOf(task("c"), task("a"), task("b")).tasks)).toEqual(["c", "a", "b"]);
     expect(ids(planOf(task("d", "b", "c"), task("c", "a"), task("b", "a"), task("a")).tasks)).toEqual(["a", "b", "c", "d"]);
     expect(ids(planOf(task("x"), task("late", "early"), task("y"), task("early")).tasks)).toEqual(["x", "early", "late", "y"]);
@@ -148,7 +148,7 @@ describe("what a plan refuses", () => {
     }
   });
 
-  test("P4 a refused change leaves the plan as it was", () => {
+  test("Plan.P4 a refused change leaves the plan as it was", () => {
     const plan = diamond();
     finish(plan, 2);
     const before = JSON.stringify(plan);
@@ -316,7 +316,7 @@ describe("Plan against a plain model", () => {
     }
   }
 
-  test("P1 property: a list is refused for what is wrong with it, or sorted", () => {
+  test("Plan.P1 property: a list is refused for what is wrong with it, or sorted", () => {
     fc.assert(
       fc.property(tasks, (list) => {
         const codes = expectedCode(list);
@@ -342,7 +342,7 @@ describe("Plan against a plain model", () => {
     );
   });
 
-  test("P2-P4 property: any sequence of changes leaves what the plain model says", () => {
+  test("Plan.P2 to Plan.P4 property: any sequence of changes leaves what the plain model says", () => {
     const change = fc.oneof(
       { weight: 3, arbitrary: fc.record({ append: plain }) },
       { weight: 2, arbitrary: fc.record({ replace: plain }) },

@@ -1,49 +1,49 @@
-import { iterable, listOf, object, takes, type Shape } from "../kernel/argument.ts";
+import { iterable, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../message/address.ts";
 import { isMessage, type Message } from "../message/message.ts";
 
-/** A message on its way, as events tell it: who heard it, and which of its addresses nobody had. */
+/** A delivered message of an event: its recipients, and the addresses that no role had. */
 export interface FlowSent {
   readonly message: Message;
   readonly to: readonly string[];
   readonly dead?: readonly string[];
 }
 
-/** Any event of a run; those that carry messages are read. */
+/** An event of a run. Only events that carry messages are read. */
 export interface FlowEvent extends Partial<FlowSent> {
   readonly type: string;
   readonly said?: readonly FlowSent[];
 }
 
 /**
- * Who speaks or is spoken to. `outside` is whoever sent a message without a sender; `all` stands for those who heard a broadcast where that is
- * not known, or for nobody where nobody did; `missing` is an address that no role had.
+ * A sender or a receiver. `outside` is the sender of messages without a sender. `all` stands for the recipients of a broadcast where they are
+ * not known, or where there were none. `missing` is an address that no role had.
  */
 export interface FlowNode {
-  /** `n0`, `n1`, in order of appearance. Names are shown, ids are drawn with. */
+  /** `n0`, `n1`, in order of appearance. Drawings use it as the identifier and show the name. */
   readonly id: string;
   readonly kind: "role" | "outside" | "all" | "missing";
   /** Empty for `outside` and `all`. */
   readonly name: string;
-  /** Messages it sent, those for nobody included. */
+  /** Messages it sent, including those without a recipient. */
   readonly sent: number;
   /** Messages that came to it. */
   readonly received: number;
 }
 
-/** What went from one to another. */
+/** The messages from one node to another. */
 export interface FlowEdge {
   readonly from: string;
   readonly to: string;
-  /** Messages: the weight. */
+  /** Number of messages: the weight. */
   readonly messages: number;
-  /** How many of them were for all. */
+  /** How many of them were broadcasts. */
   readonly broadcasts: number;
   /** Their causes, the most frequent first. */
   readonly causes: readonly { readonly name: string; readonly messages: number }[];
 }
 
-/** Who said how much to whom. */
+/** A graph of the messages between senders and receivers. */
 export interface MessageFlow {
   readonly messages: number;
   readonly nodes: readonly FlowNode[];
@@ -64,7 +64,7 @@ interface OpenEdge {
   readonly causes: Map<string, number>;
 }
 
-/** What {@link messageFlow} makes, as far as drawings rely on it. @internal */
+/** The parts of a {@link messageFlow} that drawings read. @internal */
 export const aFlow: Shape = object("a flow that messageFlow made", {
   nodes: listOf(object("a node")),
   edges: listOf(object("an edge", { causes: listOf(object("a cause")) })),
@@ -72,10 +72,10 @@ export const aFlow: Shape = object("a flow that messageFlow made", {
 const aFlowEvent: Shape = object("an event");
 
 /**
- * The graph of who spoke to whom. Nodes are senders and receivers, never messages; an edge has a weight.
+ * Builds the graph of the messages between senders and receivers.
  *
- * From the messages of one run it tells whom they were addressed to, each message once, however many memories it comes from. From the run's
- * events it tells who heard them, so that broadcasts lead to those who listened.
+ * From messages of one run it shows the addressees; a message that comes from several memories counts once. From the events of the run it
+ * shows the actual recipients, so the edges of a broadcast lead to the roles that received it.
  */
 export function messageFlow(source: Iterable<Message> | Iterable<FlowEvent>): MessageFlow {
   takes("messageFlow", "source", source, iterable("messages, or events of a run"));
@@ -130,7 +130,7 @@ function senderNamed(name: string): Pick<Target, "kind" | "name"> {
   return { kind: name === "" ? "outside" : "role", name };
 }
 
-/** A graph that grows. Owns the nodes and edges, each made when it is first met. */
+/** Collects nodes and edges message by message. */
 class FlowDrawing {
   readonly #nodes = new Map<string, OpenNode>();
   readonly #edges = new Map<string, OpenEdge>();

@@ -1,66 +1,66 @@
 import { iterable, listOf, takes } from "../kernel/argument.ts";
 import { isMessage, type Message } from "../message/message.ts";
-import { excerptOf } from "./excerpt.ts";
-import type { ReadableMemory } from "./message-memory.ts";
-import { identityIn } from "./recall.ts";
+import { excerptOf } from "./flow-drawing.ts";
+import type { ReadableMemory } from "../memory/message-memory.ts";
+import { identityIn } from "../memory/recall.ts";
 
-/** Messages of a group that are shown, and characters of each. */
+/** Messages of a group that a report shows, and characters of each. */
 const SHOWN = 3;
 const EXCERPT = 50;
-/** Groups of equal messages that are told. */
+/** Groups of equal messages in a report. */
 const MOST_REPEATED = 20;
-/** Faults that are told: one broken index has as many as messages. */
+/** Faults in a report: one broken index has as many faults as messages. */
 const MOST_FAULTS = 20;
 
-/** Messages that have something in common. */
+/** Messages with the same cause, role or sender. */
 export interface MessageGroup {
   readonly name: string;
   readonly messages: number;
-  /** How the first of them begin. */
+  /** The beginnings of the first of them. */
   readonly first: readonly string[];
 }
 
-/** When a message was said. */
+/** A message id and its time. */
 export interface DatedMessage {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly timestamp: number;
 }
 
-/** Messages of the same words. */
+/** Messages with the same content. */
 export interface RepeatedContent {
   readonly excerpt: string;
   readonly ids: readonly string[];
 }
 
-/** What is in a memory. */
+/** A report on the content of a memory. */
 export interface MemoryReport {
   readonly messages: number;
-  /** Of their contents, in characters. */
+  /** Characters of their contents. */
   readonly characters: number;
-  /** About what they take as JSON in UTF-8, in bytes. */
+  /** Bytes of the messages as JSON in UTF-8. */
   readonly bytes: number;
-  /** By what caused them, the largest group first; so with the others. */
+  /** Grouped by cause, the largest group first, as in the other groups. */
   readonly byCause: readonly MessageGroup[];
   readonly byRole: readonly MessageGroup[];
   /** The empty name is the user. */
   readonly bySender: readonly MessageGroup[];
-  /** By their timestamps; undefined where no message has one. */
+  /** By timestamp; undefined when no message has one. */
   readonly oldest: DatedMessage | undefined;
   readonly newest: DatedMessage | undefined;
-  /** Messages without a time of their own. */
+  /** Messages without a timestamp. */
   readonly undated: number;
   /** The most frequent first, at most 20. */
   readonly repeated: readonly RepeatedContent[];
-  /** Where what the memory answers contradicts what it holds; at most 20. Empty for a list, which has no index. */
+  /** Answers of the memory that contradict its messages, at most 20. Empty for a list, which has no index. */
   readonly faults: readonly string[];
 }
 
 /**
- * What is in a memory, to look at: how many messages, of whom and caused by what, the oldest and the newest, what was said more than once,
+ * Reports on the content of a memory: the number of messages by cause, role and sender, the oldest and the newest message, repeated contents,
  * and whether every index agrees with the messages. Reads every message and changes nothing.
  *
- * @param memory a memory, or messages alone: those of a storage come from `recover()`, those of a brain memory from `history`
+ * @param memory a memory, or messages: those of a storage come from `recover()`, those of a brain memory from `history`
  */
 export function debugMemory(memory: ReadableMemory | Iterable<Message>): MemoryReport {
   takes("debugMemory", "memory", memory, iterable("a memory or messages"));
@@ -127,7 +127,7 @@ function repeatedIn(messages: readonly Message[]): readonly RepeatedContent[] {
     .map(([content, group]) => ({ excerpt: excerptOf(content, EXCERPT), ids: group.map(({ id }) => id) }));
 }
 
-/** What a walk over the messages finds is the truth; everything else must agree with it. */
+/** Compares every query with the messages found by iterating. */
 function faultsOf(memory: ReadableMemory, walked: readonly Message[]): readonly string[] {
   const faults: string[] = [];
   const expect = (what: string, answer: readonly unknown[], expected: readonly unknown[]): void => {

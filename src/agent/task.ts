@@ -1,0 +1,177 @@
+import { z } from "zod";
+import { lazily } from "../kernel/lazily.ts";
+import { PlanError } from "../kernel/errors.ts";
+
+interface TaskBase {
+  readonly id: string;
+  /** Ids of the tasks that come first. */
+  readonly dependsOn: readonly string[];
+  readonly instruction: string;
+  /** Name of the role that should do it. */
+  readonly assignee?: string;
+  /** The kind of work, in the planner's words. */
+  readonly type?: string;
+}
+
+/** A task that is not done. */
+export interface OpenTask extends TaskBase {
+  readonly status: "open";
+  readonly result?: undefined;
+}
+
+/** A task that is done, with its result. */
+export interface DoneTask extends TaskBase {
+  readonly status: "done";
+  readonly result: string;
+}
+
+/** One step of a plan. Frozen. */
+export type Task = OpenTask | DoneTask;
+
+/** The fields of a new task. It is open unless `status` is "done". */
+export interface TaskFields {
+  readonly id: string;
+  /** Default none. */
+  readonly dependsOn?: readonly string[] | undefined;
+  readonly instruction: string;
+  readonly assignee?: string | undefined;
+  readonly type?: string | undefined;
+  readonly status?: Task["status"] | undefined;
+  /** Of a done task; default empty. */
+  readonly result?: string | undefined;
+}
+
+/** Validates {@link TaskFields} from outside. */
+export const taskSchema: () => z.ZodType<TaskFields> = lazily(() =>
+  z.object({
+    id: z.string(),
+    dependsOn: z.array(z.string()).optional(),
+    instruction: z.string(),
+    assignee: z.string().optional(),
+    type: z.string().optional(),
+    status: z.enum(["open", "done"]).optional(),
+    result: z.string().optional(),
+  }),
+);
+
+/** Makes a task from its fields. Each dependency is kept once. */
+export function taskOf(fields: TaskFields): Task {
+  const { id, instruction, assignee, type } = fields;
+  const base = {
+    id,
+    dependsOn: Object.freeze([...new Set(fields.dependsOn)]),
+    instruction,
+    ...(assignee === undefined ? {} : { assignee }),
+    ...(type === undefined ? {} : { type }),
+  };
+  return Object.freeze(fields.status === "done" ? { ...base, status: "done", result: fields.result ?? "" } : { ...base, status: "open" });
+}
+
+/** The same task, open. */
+export function reopened(task: Task): OpenTask {
+  const { result: _result, ...rest } = task;
+  return Object.freeze({ ...rest, status: "open" });
+}
+
+/** The same task, done. */
+export function finished(task: Task, result: string): DoneTask {
+  return Object.freeze({ ...task, status: "done", result });
+}
+
+/**
+ * Sorts tasks so that each comes after its dependencies. The given order is kept, except that a dependency moves to just before the first task
+ * that needs it. O(tasks + dependencies), with constant stack depth.
+ *
+ * @throws PlanError `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`, or `PLAN_CYCLE` with the cycle as a path.
+ */
+export function sortTasks<T extends Task>(tasks: readonly T[]): T[] {
+  const byId = tasksById(tasks);
+  const sorted: T[] = [];
+  const state = new Map<string, "open" | "placed">();
+  for (const root of tasks) {
+    if (state.has(root.id)) continue;
+    state.set(root.id, "open");
+    // The path from the root to the current task, each with its next dependency. No recursion: a chain may be long.
+    const path = [{ task: root, next: 0 }];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const id = top.task.dependsOn[top.next++];
+      if (id === undefined) {
+        state.set(top.task.id, "placed");
+        sorted.push(top.task);
+        path.pop();
+        continue;
+      }
+      const needed = byId.get(id) ?? unknownDependency(top.task, id);
+      if (state.get(id) === "open") throwCycle([...path.map((step) => step.task.id), id]);
+      if (state.has(id)) continue;
+      state.set(id, "open");
+      path.push({ task: needed, next: 0 });
+    }
+  }
+  return sorted;
+}
+
+/** Returns the ids of a task and of its direct and indirect dependents. O(tasks + dependencies). */
+export function withDependents(tasks: readonly Task[], id: string): Set<string> {
+  const dependents = new Map<string, string[]>();
+  for (const task of tasks) {
+    for (const needed of task.dependsOn) {
+      const list = dependents.get(needed);
+      if (list === undefined) dependents.set(needed, [task.id]);
+      else list.push(task.id);
+    }
+  }
+  const reached = new Set([id]);
+  // Iterating a set also visits the ids added meanwhile.
+  for (const found of reached) for (const dependent of dependents.get(found) ?? []) reached.add(dependent);
+  return reached;
+}
+
+/** @throws PlanError `PLAN_UNKNOWN_DEPENDENCY`. */
+export function unknownDependency(task: Task, id: string): never {
+  throw new PlanError(
+    "PLAN_UNKNOWN_DEPENDENCY",
+    `Expected task ${task.id} to depend on tasks of the plan, but there is no task ${id}. Add it, or leave it out.`,
+    {
+      data: { task: task.id, dependency: id },
+    },
+  );
+}
+
+/** @throws PlanError `PLAN_DUPLICATE_ID`. */
+export function duplicateId(id: string): never {
+  throw new PlanError(
+    "PLAN_DUPLICATE_ID",
+    `Expected every task to have an id of its own, but ${id} came twice. Give one of the two another id.`,
+    {
+      data: { task: id },
+    },
+  );
+}
+
+/** @param path ends with the first id of the cycle @throws PlanError `PLAN_CYCLE` */
+export function throwCycle(path: readonly string[]): never {
+  const cycle = path.slice(path.indexOf(path.at(-1) as string));
+  throw new PlanError(
+    "PLAN_CYCLE",
+    `Expected tasks that can be done one after another, but they wait for each other: ${pathText(cycle)}. Take one of these dependencies away.`,
+    {
+      data: { cycle },
+    },
+  );
+}
+
+/** Shortens a long cycle in the middle; the data of the error has the whole cycle. */
+function pathText(cycle: readonly string[]): string {
+  const shown = cycle.length > 20 ? [...cycle.slice(0, 10), "...", ...cycle.slice(-10)] : cycle;
+  return shown.join(" -> ");
+}
+
+function tasksById<T extends Task>(tasks: readonly T[]): Map<string, T> {
+  const byId = new Map<string, T>();
+  for (const task of tasks) {
+    if (byId.has(task.id)) duplicateId(task.id);
+    byId.set(task.id, task);
+  }
+  return byId;
+}

@@ -1,0 +1,120 @@
+import { takes } from "../kernel/argument.ts";
+import { aFlow, type FlowEdge, type FlowNode, type MessageFlow } from "./message-flow.ts";
+
+/*
+ * A message flow as Graphviz, Mermaid and JSON. Names come from models: in a drawing they have a bounded length and stand on one line, and an
+ * invisible character is written as its number.
+ */
+
+/** Characters of a name that are drawn. */
+const LONGEST_NAME = 60;
+/** Causes that the label of an edge names. */
+const NAMED_CAUSES = 2;
+/** Control, format and separator characters. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
+/** A larger weight moves no two nodes closer together and makes the layout slow. */
+const LARGEST_WEIGHT = 1_000;
+/** Mermaid draws no more edges than this by default. */
+const MOST_EDGES = 500;
+/** Other characters could belong to the syntax of Mermaid, Markdown or HTML; a colon could end an escaped number. */
+const NOT_PLAIN = /[^\p{L}\p{N} .,…()-]/gu;
+/** Characters that JSON allows unescaped, and that terminals or line readers interpret. */
+const UNESCAPED_BY_JSON = /[\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
+
+/** A flow in the language of Graphviz. Broadcasts are dashed. The label of an edge tells how many messages it has and their causes. */
+export function flowGraphviz(flow: MessageFlow): string {
+  takes("flowGraphviz", "flow", flow, aFlow);
+  return [
+    "digraph troupe {",
+    "  rankdir=LR;",
+    "  node [shape=box];",
+    ...flow.nodes.map((node) => `  ${node.id} [label=${graphvizText(nodeLabel(node))}${node.kind === "role" ? "" : ", shape=ellipse"}];`),
+    ...flow.edges.map((edge) => {
+      const style = isBroadcastEdge(edge) ? ", style=dashed" : "";
+      return `  ${edge.from} -> ${edge.to} [label=${graphvizText(edgeLabel(edge))}, weight=${Math.min(edge.messages, LARGEST_WEIGHT)}${style}];`;
+    }),
+    "}",
+  ].join("\n");
+}
+
+/**
+ * A flow as a Mermaid flowchart. Broadcasts are dotted. The label of an edge tells how many messages it has and their causes. Mermaid does not
+ * draw more than 500 edges: the heaviest 500 are kept, and a comment tells how many were left out.
+ */
+export function flowMermaid(flow: MessageFlow): string {
+  takes("flowMermaid", "flow", flow, aFlow);
+  const edges = heaviest(flow.edges);
+  const left = flow.edges.length - edges.length;
+  return [
+    "flowchart LR",
+    ...(left === 0 ? [] : [`  %% ${left} lighter edges are not drawn`]),
+    ...flow.nodes.map((node) => `  ${node.id}${mermaidNode(node)}`),
+    ...edges.map((edge) => `  ${edge.from} ${isBroadcastEdge(edge) ? "-.->" : "-->"}|"${mermaidText(edgeLabel(edge))}"| ${edge.to}`),
+  ].join("\n");
+}
+
+/** A flow as JSON text of several lines. Every invisible character is written as `\uXXXX`. */
+export function flowJson(flow: MessageFlow): string {
+  takes("flowJson", "flow", flow, aFlow);
+  return JSON.stringify(flow, null, 2).replace(UNESCAPED_BY_JSON, (character) =>
+    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""),
+  );
+}
+
+/** The first characters of a text, without cutting a character in two. */
+export function excerptOf(text: string, length: number): string {
+  const start = Array.from(text.slice(0, 2 * length))
+    .slice(0, length)
+    .join("");
+  return start === text ? text : `${start}…`;
+}
+
+/** Backslashes and ampersands begin escapes in Graphviz. */
+function graphvizText(text: string): string {
+  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("&", "&amp;")}"`;
+}
+
+/** Mermaid reads `#34;` as the character of that number. */
+function mermaidText(text: string): string {
+  return text.replace(NOT_PLAIN, (character) => `#${character.codePointAt(0)};`);
+}
+
+function mermaidNode(node: FlowNode): string {
+  const label = `"${mermaidText(nodeLabel(node))}"`;
+  return node.kind === "role" ? `[${label}]` : `([${label}])`;
+}
+
+function heaviest(edges: readonly FlowEdge[]): readonly FlowEdge[] {
+  if (edges.length <= MOST_EDGES) return edges;
+  const kept = new Set([...edges].sort((a, b) => b.messages - a.messages).slice(0, MOST_EDGES));
+  return edges.filter((edge) => kept.has(edge));
+}
+
+/** A role may have any name, so the shape of a node tells too that it is not a role. */
+function nodeLabel({ kind, name }: FlowNode): string {
+  switch (kind) {
+    case "outside":
+      return "(outside)";
+    case "all":
+      return "(all)";
+    case "missing":
+      return `(nobody is ${shownName(name)})`;
+    case "role":
+      return shownName(name);
+  }
+}
+
+function edgeLabel({ messages, causes }: FlowEdge): string {
+  const named = causes.slice(0, NAMED_CAUSES).map(({ name }) => shownName(name));
+  const more = causes.length - named.length;
+  return `${messages} ${named.join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+}
+
+/** True when every message of the edge was a broadcast. */
+function isBroadcastEdge({ messages, broadcasts }: FlowEdge): boolean {
+  return messages === broadcasts;
+}
+
+function shownName(name: string): string {
+  return excerptOf(name, LONGEST_NAME).replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
