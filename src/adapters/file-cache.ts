@@ -1,3 +1,4 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, link, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
@@ -6,7 +7,7 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { CacheError, UsageError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
-import { FileLock, isAbsent, LOCK_ENDS } from "./file-lock.ts";
+import { FileLock, LOCK_ENDS } from "./file-lock.ts";
 
 export { CacheError } from "../kernel/errors.ts";
 
@@ -78,7 +79,7 @@ class FolderCache implements Cache {
     try {
       text = await readFile(this.#place(nameOf(key)), "utf8");
     } catch (error) {
-      if (isAbsent(error)) return { kind: "miss" };
+      if (systemCode(error) === "ENOENT") return { kind: "miss" };
       throw fileError("CACHE_UNREADABLE", "read", this.#dir, error);
     }
     const entry = readEntry(text, key);
@@ -170,7 +171,7 @@ class FolderCache implements Cache {
     try {
       await unlink(path);
     } catch (error) {
-      if (!isAbsent(error)) throw fileError("CACHE_UNWRITABLE", "delete", this.#dir, error);
+      if (systemCode(error) !== "ENOENT") throw fileError("CACHE_UNWRITABLE", "delete", this.#dir, error);
     }
   }
 
@@ -191,7 +192,7 @@ class FolderCache implements Cache {
       if (!(await this.#isOver(grave, 0))) await link(grave, path);
     } catch (error) {
       // It is gone, or written once more: both are as good.
-      if (!isAbsent(error) && codeOf(error) !== "EEXIST") throw fileError("CACHE_UNWRITABLE", "clean", this.#dir, error);
+      if (systemCode(error) !== "ENOENT" && systemCode(error) !== "EEXIST") throw fileError("CACHE_UNWRITABLE", "clean", this.#dir, error);
     }
     await this.#remove(grave);
   }
@@ -246,13 +247,9 @@ function readEntry(text: string, key: string): Entry | string {
   return entry as Entry;
 }
 
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null)?.code;
-}
-
 function fileError(code: string, doing: string, dir: string, cause: unknown): CacheError {
-  const system = codeOf(cause);
-  const came = typeof system === "string" ? system : "an unknown failure";
+  const system = systemCode(cause);
+  const came = system === "" ? "an unknown failure" : system;
   return new CacheError(
     code,
     `Expected to ${doing} an entry of the cache in ${JSON.stringify(dir)}, got ${came}. Check the folder and the disk.`,

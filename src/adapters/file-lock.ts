@@ -1,3 +1,4 @@
+import { isAlive, systemCode } from "../kernel/system-error.ts";
 import { randomBytes } from "node:crypto";
 import { link, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -68,7 +69,7 @@ async function linked(mine: string, path: string): Promise<boolean> {
     await link(mine, path);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (systemCode(error) === "EEXIST") return false;
     throw error;
   }
 }
@@ -80,7 +81,7 @@ async function buryAbandoned(path: string, grave: string): Promise<void> {
     await rename(path, grave);
     if (!(await isAbandoned(grave))) await link(grave, path);
   } catch (error) {
-    if (!isAbsent(error) && codeOf(error) !== "EEXIST") throw error;
+    if (systemCode(error) !== "ENOENT" && systemCode(error) !== "EEXIST") throw error;
   }
   await unlink(grave).catch(() => undefined);
 }
@@ -95,24 +96,6 @@ async function isAbandoned(path: string): Promise<boolean> {
 
 async function ownerOf(path: string): Promise<string | undefined> {
   return readFile(path, "utf8").catch(() => undefined);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    // A process of somebody else lives too.
-    return codeOf(error) !== "ESRCH";
-  }
-}
-
-/** Whether a file system said that there is no such file. */
-export function isAbsent(error: unknown): boolean {
-  return codeOf(error) === "ENOENT";
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null)?.code;
 }
 
 function busy(path: string): CacheError {

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import { systemClock } from "../kernel/clock.ts";
@@ -109,7 +110,7 @@ export class Connection {
 
   #wholeReply(request: ChatRequest, response: Response, text: string): ChatChunk {
     const data: unknown = JSON.parse(text);
-    const error = typeof data === "object" && data !== null ? (data as { error?: unknown }).error : undefined;
+    const error = isObject(data) ? (data as { error?: unknown }).error : undefined;
     if (error !== undefined && error !== null)
       throw this.#said(request, { status: undefined, headers: response.headers, error, message: "" }, false);
     return new ReplyReader(this.#dialect.model).whole(data);

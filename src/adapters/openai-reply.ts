@@ -1,3 +1,4 @@
+import { isCount, isRecord, isObject } from "../kernel/value-kind.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from "../model/chat-model.ts";
 import { modelError } from "../model/failure.ts";
@@ -116,7 +117,7 @@ export class ReplyReader {
       ...(id === undefined ? {} : { id }),
       ...(name === undefined ? {} : { name }),
       ...(args === undefined || args === null ? {} : { arguments: typeof args === "string" ? args : JSON.stringify(args) }),
-      ...(typeof extra === "object" && extra !== null && !Array.isArray(extra) ? { extra: extra as JsonObject } : {}),
+      ...(isRecord(extra) ? { extra: extra as JsonObject } : {}),
     };
   }
 
@@ -146,7 +147,7 @@ export class ReplyReader {
   }
 
   #fields(value: unknown, what: string): Fields {
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+    if (isRecord(value)) return value as Fields;
     throw this.#wrong(`an object for ${what}`, kindOf(value));
   }
 
@@ -166,13 +167,8 @@ function usageOf(value: unknown): Usage | undefined {
   const outputTokens = told["completion_tokens"];
   if (!isCount(inputTokens) || !isCount(outputTokens)) return undefined;
   const details = told["prompt_tokens_details"];
-  const cached =
-    (typeof details === "object" && details !== null ? (details as Fields)["cached_tokens"] : undefined) ?? told["prompt_cache_hit_tokens"];
+  const cached = (isObject(details) ? (details as Fields)["cached_tokens"] : undefined) ?? told["prompt_cache_hit_tokens"];
   return { inputTokens, outputTokens, ...(isCount(cached) && cached > 0 && cached <= inputTokens ? { cachedTokens: cached } : {}) };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 function kindOf(value: unknown): string {

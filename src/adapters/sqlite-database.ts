@@ -1,3 +1,4 @@
+import { systemCode } from "../kernel/system-error.ts";
 import type Libsql from "libsql";
 import { JournalError } from "../kernel/errors.ts";
 
@@ -163,7 +164,7 @@ export class Database {
 
 /** What SQLite says where the system could not bring a file onto the disk. */
 function isUnsynced(error: unknown): boolean {
-  return error instanceof Error && (error as { code?: unknown }).code === "SQLITE_IOERR_FSYNC";
+  return systemCode(error) === "SQLITE_IOERR_FSYNC";
 }
 
 /** The loaded library. */

@@ -1,3 +1,4 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -68,7 +69,7 @@ export function bornPrivate(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (systemCode(error) !== "EEXIST") throw error;
   }
 }
 
@@ -79,7 +80,7 @@ function assertJournal(driver: Driver, file: string, steps: readonly string[]): 
     identify(db, file, steps);
   } catch (error) {
     // A write that was cut off while the file was being made; only a connection that may write can put it right.
-    if (!codeOf(error).startsWith("SQLITE_READONLY_")) throw error;
+    if (!systemCode(error).startsWith("SQLITE_READONLY_")) throw error;
   } finally {
     db?.close();
   }
@@ -108,11 +109,7 @@ function prepared(driver: Driver, { file, maxPages, steps = SCHEMA_STEPS }: File
 
 /** A text encoding that this package never writes is refused when the file is attached, by a sentence without a code of its own. */
 export function isNoDatabase(error: unknown): boolean {
-  return codeOf(error) === "SQLITE_NOTADB" || (error instanceof Error && error.message.includes("same text encoding"));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error ? String((error as { code?: unknown }).code) : "";
+  return systemCode(error) === "SQLITE_NOTADB" || (error instanceof Error && error.message.includes("same text encoding"));
 }
 
 function noDatabase(file: string, cause: unknown): JournalError {

@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
@@ -88,10 +89,6 @@ function isEvent(value: unknown, runId: string, seq: number): value is RunEvent 
     typeof type === "string" &&
     Object.hasOwn(EVENT_TYPES, type)
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function newer(runId: string, seq: number, version: number): JournalError {

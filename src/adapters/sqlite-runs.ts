@@ -1,3 +1,4 @@
+import { isCount } from "../kernel/value-kind.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunInfo } from "../runtime/record/journal.ts";
 import { writeChat } from "./sqlite-chats.ts";
@@ -166,10 +167,6 @@ function idOf(key: unknown): string | undefined {
 function countOf(value: unknown): number {
   if (isCount(value)) return value;
   throw new JournalError("JOURNAL_DAMAGED", "Expected the journal's own counts, but one of them was changed since it was written.");
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 function stale(runId: string, now: number, epoch: number): JournalError {

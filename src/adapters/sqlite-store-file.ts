@@ -1,3 +1,4 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -116,7 +117,7 @@ function lookAt(driver: Driver, file: string): void {
     versionOf(db, file);
   } catch (error) {
     // A write that was cut off while the file was being made; only a connection that may write can put it right.
-    if (!String(codeOf(error)).startsWith("SQLITE_READONLY_")) throw error;
+    if (!systemCode(error).startsWith("SQLITE_READONLY_")) throw error;
   } finally {
     db?.close();
   }
@@ -163,8 +164,4 @@ function versionOf(db: Database, file: string): number {
     `a memory's file or none at ${file}, got the database of another program. Choose another path; nothing was changed.`,
     file,
   );
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error ? (error as { code?: unknown }).code : undefined;
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatResponse } from "../model/chat-model.ts";
 import { readArguments } from "../tool/call-arguments.ts";
@@ -32,7 +33,7 @@ function isWhole({ function: { name, arguments: text } }: ToolCall, tools: ToolC
 function isObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord(value);
   } catch {
     return false;
   }

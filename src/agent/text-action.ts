@@ -1,4 +1,4 @@
-import { isRecord } from "./record.ts";
+import { isRecord } from "../kernel/value-kind.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import { findJson } from "../model/json-in-text.ts";

@@ -1,3 +1,4 @@
+import { isRecord, isObject } from "./value-kind.ts";
 import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
@@ -44,7 +45,7 @@ export function object(says: string, members: { readonly [name: string]: Shape }
   return {
     says,
     fits(value) {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+      if (!isRecord(value)) return false;
       const given = value as { readonly [name: string]: unknown };
       // Read once here, so that a member that throws does so here.
       for (const name of Object.keys(given)) void given[name];
@@ -68,7 +69,7 @@ export function having(says: string, ...methods: readonly string[]): Shape {
   return {
     says: `${says}, which has ${methods.join(", ")}`,
     fits: (value) =>
-      ((typeof value === "object" && value !== null) || typeof value === "function") &&
+      (isObject(value) || typeof value === "function") &&
       methods.every((name) => typeof (value as { readonly [name: string]: unknown })[name] === "function"),
   };
 }
@@ -82,7 +83,7 @@ export function listOf(item: Shape, says: string = `a list, each item ${item.say
 export function iterable(says: string): Shape {
   return {
     says: `${says}: a list, or anything else that can be iterated`,
-    fits: (value) => typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value),
+    fits: (value) => isObject(value) && (Symbol.iterator in value || Symbol.asyncIterator in value),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from "./value-kind.ts";
 import { hash } from "node:crypto";
 import { NotJsonError } from "./errors.ts";
 
@@ -111,10 +112,6 @@ function freezeGraph<T>(value: T): T {
     for (const member of Object.values(object)) if (isObject(member)) found.add(member);
   }
   return value;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /** Where in a value something is written: in which object, and what that stands in. Its path is spelled out when somebody is told. */

@@ -1,3 +1,4 @@
+import { isRecord } from "./value-kind.ts";
 import { aText, takes } from "./argument.ts";
 import { UsageError } from "./errors.ts";
 import { nearestWord } from "./nearest-word.ts";
@@ -25,7 +26,7 @@ const SHOWN = 60;
 export function checkKnownOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
   if (given === undefined) return;
   takes("checkKnownOptions", "what", what, aText);
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (!isRecord(given)) {
     throw new UsageError(
       "OPTION_INVALID",
       `Expected the options of ${what} as an object, got ${valueText(given)}. Leave them out for the defaults.`,

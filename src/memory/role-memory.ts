@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -167,7 +168,7 @@ function checkPorts({ store, embedder, index, lexical, ttl }: RoleMemoryOptions,
 }
 
 function has(port: unknown, method: string): boolean {
-  return typeof port === "object" && port !== null && method in port;
+  return isObject(port) && method in port;
 }
 
 function checkedShares(shares: RecallShares | undefined): Required<RecallShares> {

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 /**
@@ -54,7 +55,7 @@ export function addressOf(x: Address): string {
 
 function nameIn(x: Address): unknown {
   try {
-    return typeof x === "object" && x !== null ? x.name : nameOf(x);
+    return isObject(x) ? x.name : nameOf(x);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { isRecord, isObject } from "../kernel/value-kind.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
@@ -145,10 +146,6 @@ export function settled(read: Message): Message {
   return frozenTree(read);
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** What was just read from text is a tree: nothing is met twice, so nothing needs to be noted but what is shared. */
 function frozenTree<T extends object>(tree: T): T {
   const found: object[] = [tree];
@@ -156,7 +153,7 @@ function frozenTree<T extends object>(tree: T): T {
     Object.freeze(next);
     for (const key in next) {
       const member: unknown = next[key as keyof typeof next];
-      if (typeof member === "object" && member !== null && !Object.isFrozen(member)) found.push(member);
+      if (isObject(member) && !Object.isFrozen(member)) found.push(member);
     }
   }
   return tree;
@@ -224,7 +221,7 @@ export function isCauseLeftOpen(message: Message): boolean {
 
 /** Whether a value has the shape of a message. */
 export function isMessage(value: unknown): value is Message {
-  return typeof value === "object" && value !== null && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
+  return isObject(value) && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
 }
 
 /** @throws UsageError `MESSAGE_INVALID` for what has not the shape of a message. @internal */

@@ -5,6 +5,7 @@
  * A payload stands beside the class it was made of: `{ "class", "mapping" | "module", "value" }`. The value is the payload.
  */
 
+import { isRecord } from "../kernel/value-kind.ts";
 import { NotJsonError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 
@@ -72,8 +73,4 @@ function isSame(a: unknown, b: unknown): boolean {
 
 function inOrder(value: unknown): unknown {
   return Array.isArray(value) && value.every((item) => typeof item === "string") ? value.toSorted() : value;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../kernel/budget.ts";
 import { BudgetError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
@@ -41,7 +42,7 @@ export function budgetPool(amount: MicroUsd, options: BudgetPoolOptions = {}): L
 
 /** Whether a budget is a pool and not an amount. */
 export function isBudgetPool(budget: unknown): budget is BudgetPool {
-  return typeof budget === "object" && budget !== null && "open" in budget && typeof budget.open === "function";
+  return isObject(budget) && "open" in budget && typeof budget.open === "function";
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isCount } from "../kernel/value-kind.ts";
 import { abortReason, interruptionBy, throwIfAborted } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
@@ -177,10 +178,6 @@ function soundUsage(usage: Usage | undefined): Usage | undefined {
   const { inputTokens, outputTokens, cachedTokens } = usage;
   const areCounts = isCount(inputTokens) && isCount(outputTokens) && isCount(cachedTokens ?? 0);
   return areCounts && inputTokens + outputTokens > 0 ? usage : undefined;
-}
-
-function isCount(count: number): boolean {
-  return Number.isSafeInteger(count) && count >= 0;
 }
 
 function estimateUsage(request: ChatRequest, reply: ChatResponse): Usage {

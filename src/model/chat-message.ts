@@ -1,3 +1,4 @@
+import { isText, isObject } from "../kernel/value-kind.ts";
 import { aText, object, orNothing, readable, takes } from "../kernel/argument.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
@@ -79,11 +80,7 @@ export const ChatMessage: ChatMessageFactories = {
 /** Whether a value has the place where a call names its tool. Programs without types, and servers, leave it out. */
 export function hasFunction(call: unknown): boolean {
   const { function: wanted } = (call ?? {}) as { readonly function?: unknown };
-  return typeof wanted === "object" && wanted !== null;
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string";
+  return isObject(wanted);
 }
 
 /** Made here, with nothing in it that had to be looked into. */
@@ -185,7 +182,7 @@ export function parseChatMessage(value: unknown): ChatMessage {
 
 /** Whether a value is a message that was made or read here: plain, and frozen through and through, so what it was it still is. */
 export function isParsedMessage(value: unknown): value is ChatMessage {
-  return typeof value === "object" && value !== null && parsedBefore.has(value);
+  return isObject(value) && parsedBefore.has(value);
 }
 
 const parsedBefore = new WeakSet<object>();
@@ -233,7 +230,7 @@ export function joinMessages(...parts: readonly (ChatMessage | readonly ChatMess
 }
 
 function isMessage(value: unknown): boolean {
-  return typeof value === "object" && value !== null && typeof (value as { readonly role?: unknown }).role === "string";
+  return isObject(value) && typeof (value as { readonly role?: unknown }).role === "string";
 }
 
 /**

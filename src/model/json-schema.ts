@@ -1,3 +1,4 @@
+import { isList, isRecord } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, type JsonObject, unchanging } from "../kernel/json.ts";
@@ -123,9 +124,10 @@ function strictScalar(node: Node): Node {
 function strictObject(node: Node): Node {
   const extra = node["additionalProperties"];
   const properties = asNode(node["properties"] ?? {});
-  const isRecord = node["propertyNames"] !== undefined || node["patternProperties"] !== undefined;
+  const isDictionary = node["propertyNames"] !== undefined || node["patternProperties"] !== undefined;
   const isOpen = typeof extra === "object" && extra !== null && Object.keys(extra).length > 0;
-  if (isRecord || isOpen || (extra !== undefined && extra !== false && node["properties"] === undefined)) throw new NotStrict("a record");
+  if (isDictionary || isOpen || (extra !== undefined && extra !== false && node["properties"] === undefined))
+    throw new NotStrict("a record");
   const required = new Set(stringsOf(node["required"]));
   const strict = Object.entries(properties).map(([name, property]) => {
     const inner = strictNode(asNode(property));
@@ -136,8 +138,7 @@ function strictObject(node: Node): Node {
 
 function strictArray(node: Node): Node {
   const items = node["items"];
-  if (node["prefixItems"] !== undefined || typeof items !== "object" || items === null || Array.isArray(items))
-    throw new NotStrict("a tuple");
+  if (node["prefixItems"] !== undefined || !isRecord(items)) throw new NotStrict("a tuple");
   return { type: "array", items: strictNode(asNode(items)) };
 }
 
@@ -252,19 +253,15 @@ function resolve(ref: string, root: Node): Json | undefined {
 }
 
 export function childNodes(list: readonly (Json | undefined)[]): Node[] {
-  return list.filter((item): item is Node => typeof item === "object" && item !== null && !Array.isArray(item));
+  return list.filter((item): item is Node => isRecord(item));
 }
 
 function asNode(value: Json): Node {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Node) : {};
+  return isRecord(value) ? (value as Node) : {};
 }
 
 export function propertiesOf(node: Node): Node {
   return asNode(node["properties"] ?? {});
-}
-
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 export function listOf(value: Json | undefined): readonly Json[] {

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import type PQueue from "p-queue";
 import { abortReason, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -69,7 +70,7 @@ export function modelLimits(options: LimitOptions): ModelLimits {
 
 /** Whether limits are a shared object and not options. */
 export function isModelLimits(limits: unknown): limits is ModelLimits {
-  return typeof limits === "object" && limits !== null && "acquire" in limits && typeof limits.acquire === "function";
+  return isObject(limits) && "acquire" in limits && typeof limits.acquire === "function";
 }
 
 /**

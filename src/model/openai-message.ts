@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -78,7 +79,7 @@ function wireCall({ id, function: { name, arguments: given }, extra }: ToolCall)
 function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
+    return isRecord(value);
   } catch {
     return false;
   }

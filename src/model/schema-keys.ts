@@ -1,5 +1,6 @@
+import { isList } from "../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import { childNodes, fitting, isList, leaves, listOf, type Node, propertiesOf } from "./json-schema.ts";
+import { childNodes, fitting, leaves, listOf, type Node, propertiesOf } from "./json-schema.ts";
 
 /*
  * Keys of a reply against those of its schema. Pure.

@@ -1,3 +1,4 @@
+import { isRecord, isObject } from "../kernel/value-kind.ts";
 import type { z } from "zod";
 import { ModelError } from "../kernel/errors.ts";
 import { deepFreeze, type Json } from "../kernel/json.ts";
@@ -161,8 +162,7 @@ function readings(found: Json, output: OutputSchema): readonly Json[] {
     const plain = inner ?? found;
     return [withSchemaKeys(plain, output.json), plain].map((value) => withoutFillers(value, output.json));
   }
-  const isObject = typeof found === "object" && found !== null && !Array.isArray(found);
-  const members = isObject ? Object.keys(found) : [];
+  const members = isRecord(found) ? Object.keys(found) : [];
   const inside = (value: Json): Json => unwrap(withoutFillers(withSchemaKeys(value, output.json), output.json));
   const bare = [inside({ value: found }), unwrap(withoutFillers({ value: found }, output.json))];
   return members.length === 1 && members[0] === "value" ? [inside(found), unwrap(withoutFillers(found, output.json)), ...bare] : bare;
@@ -198,12 +198,12 @@ function flatten(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Placed[
 function preview(value: Json): string {
   if (typeof value === "string") return JSON.stringify(value.length > SHOWN_VALUE ? `${value.slice(0, SHOWN_VALUE)}…` : value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === "object" && value !== null) return `an object with ${Object.keys(value).slice(0, 10).join(", ") || "no members"}`;
+  if (isObject(value)) return `an object with ${Object.keys(value).slice(0, 10).join(", ") || "no members"}`;
   return String(value);
 }
 
 function isEmpty(value: Json): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 function at(value: Json, path: readonly PropertyKey[]): Json | undefined {

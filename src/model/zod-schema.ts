@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import { valueText } from "../kernel/value-text.ts";
 
@@ -67,7 +68,7 @@ function typeFault(schema: z.ZodType): SchemaFault | undefined {
 
 function isSchema(value: unknown): value is object {
   try {
-    return typeof value === "object" && value !== null && typeof (value as { readonly safeParse?: unknown }).safeParse === "function";
+    return isObject(value) && typeof (value as { readonly safeParse?: unknown }).safeParse === "function";
   } catch {
     return false;
   }

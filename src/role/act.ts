@@ -2,7 +2,7 @@ import { type Action, isAction, noAction } from "./action.ts";
 import type { ActionContext, RoleContext } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
-import { isThenable } from "../kernel/thenable.ts";
+import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Address } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../message/message.ts";

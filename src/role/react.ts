@@ -1,7 +1,7 @@
 import { type Action, assertSameAction, isAction } from "./action.ts";
 import type { RoleContext } from "./context.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { isThenable } from "../kernel/thenable.ts";
+import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";

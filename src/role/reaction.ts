@@ -1,3 +1,4 @@
+import { isList } from "../kernel/value-kind.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Action } from "./action.ts";
 import type { ReadableMemory } from "../memory/message-memory.ts";
@@ -55,8 +56,4 @@ export function joinedInputs(
     inputs[need] = newest.id;
   }
   return inputs;
-}
-
-function isList(on: Reaction["on"]): on is readonly Address[] {
-  return Array.isArray(on);
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { HOW_TO_MAKE_AN_ACTION, isAction } from "./action.ts";
 import {
   address,
@@ -39,7 +40,7 @@ export function assertIsRole(given: unknown): asserts given is Role {
  * @throws UsageError `ROLE_INVALID`
  */
 export function rolesIn(given: unknown): Iterable<unknown> {
-  if (typeof given === "object" && given !== null && Symbol.iterator in given) return given as Iterable<unknown>;
+  if (isObject(given) && Symbol.iterator in given) return given as Iterable<unknown>;
   throw new UsageError("ROLE_INVALID", `Expected roles to be a list of roles, got ${valueText(given)}. Write [role].`);
 }
 
@@ -56,7 +57,7 @@ export function assertRoleParts(role: Role): void {
 
 /** The methods tell a role; whether they are functions is for its parts to say. */
 function isRole(given: unknown): given is Role {
-  return typeof given === "object" && given !== null && "observe" in given && "think" in given && "act" in given && "react" in given;
+  return isObject(given) && "observe" in given && "think" in given && "act" in given && "react" in given;
 }
 
 function isClass(given: unknown): given is { readonly name: string } {
@@ -110,10 +111,6 @@ const roleParts: readonly Part[] = [
   ].map(optional),
   part("timeout", { fits: isDuration, expected: "a number of milliseconds above 0", todo: "Leave it out for the default." }),
 ];
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
-}
 
 function isCount(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 1;

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkMailbox } from "../message/mailbox.ts";
@@ -66,7 +67,7 @@ export function checkSignal(signal: unknown): void {
 
 /** A signal of another realm or another library. */
 function isSignal(signal: unknown): boolean {
-  return typeof signal === "object" && signal !== null && "aborted" in signal && "addEventListener" in signal;
+  return isObject(signal) && "aborted" in signal && "addEventListener" in signal;
 }
 
 /** @throws UsageError `OPTION_INVALID` unless the value is a seed or left out. */

@@ -1,5 +1,5 @@
 import type { Logger } from "../kernel/emit.ts";
-import { isThenable } from "../kernel/thenable.ts";
+import { isThenable } from "../kernel/value-kind.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
 import { freezeObserved } from "./record/frozen-event.ts";

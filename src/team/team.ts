@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { checkOptions, checkReuse, checkSeed, checkStopCondition, checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -371,7 +372,7 @@ interface Going {
 }
 
 function isAlias(given: unknown): given is { readonly name: string } {
-  return typeof given === "object" && given !== null && "name" in given && !("react" in given);
+  return isObject(given) && "name" in given && !("react" in given);
 }
 
 function parsedMessage(message: Message): Message {

@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import { type ErrorRecord, UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
@@ -109,5 +110,5 @@ function answerOf(event: StepEnd): RecordedAnswer {
 }
 
 function asObject(request: Json): JsonObject {
-  return typeof request === "object" && request !== null && !Array.isArray(request) ? (request as JsonObject) : {};
+  return isRecord(request) ? (request as JsonObject) : {};
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
@@ -197,7 +198,7 @@ async function failedAgain(entry: Playable, failure: ErrorRecord): Promise<Troup
 
 function withoutWait(record: ErrorRecord): TroupeError {
   const { data } = record;
-  const given = typeof data === "object" && data !== null ? data : {};
+  const given = isObject(data) ? data : {};
   return stepErrorFrom(record.retryable === true ? { ...record, data: { ...given, retryAfterMs: 0 } } : record);
 }
 

@@ -1,3 +1,4 @@
+import { isList } from "../kernel/value-kind.ts";
 import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
@@ -70,8 +71,4 @@ function unordered(format: Json): Json {
           .join(" ")
       : value;
   }) as Json;
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import type { Json } from "../kernel/json.ts";
 
@@ -217,7 +218,7 @@ const STRICT_KEYWORDS = new Set([
 
 /** OpenAI's rules of strict schemas. */
 function strictErrors(schema: unknown, path: string, isRoot: boolean): string[] {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return [`${path} is not a schema`];
+  if (!isRecord(schema)) return [`${path} is not a schema`];
   const node = schema as { readonly [key: string]: unknown };
   const broken = Object.keys(node)
     .filter((key) => !STRICT_KEYWORDS.has(key))

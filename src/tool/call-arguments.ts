@@ -1,3 +1,4 @@
+import { isRecord, isObject } from "../kernel/value-kind.ts";
 import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
@@ -39,7 +40,7 @@ function objectIn(text: string): Found {
   if (text.trim() === "") return { ok: true, json: {} };
   const value = jsonIn(text);
   if (value === undefined) return { ok: false, why: `are no JSON: ${near(text)}.` };
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     return { ok: false, why: `are ${Array.isArray(value) ? "a list" : `a ${value === null ? "null" : typeof value}`}, not an object.` };
   }
   const trouble = notPlain(value);
@@ -81,7 +82,7 @@ function notPlain(value: Json): string | undefined {
 /** What the tool takes, as near as JSON can say it: rules are tried on that, not on what it was made of. Undefined for what is no object. */
 function plainForm(args: unknown): JsonObject | undefined {
   const plain = jsonForm(args) ?? plainValue(args, Infinity).value;
-  return typeof plain === "object" && plain !== null && !Array.isArray(plain) ? (plain as JsonObject) : undefined;
+  return isRecord(plain) ? (plain as JsonObject) : undefined;
 }
 
 function jsonForm(args: unknown): Json | undefined {
@@ -102,6 +103,6 @@ function expectation(tool: Tool): string {
   const schema = JSON.stringify(tool.spec.parameters);
   if (schema.length <= SHOWN_PARAMETERS) return `Write one JSON object that fits ${schema}`;
   const { properties } = tool.spec.parameters;
-  const names = typeof properties === "object" && properties !== null ? Object.keys(properties).join(", ") : "";
+  const names = isObject(properties) ? Object.keys(properties).join(", ") : "";
   return `Write one JSON object with ${names.slice(0, SHOWN_PARAMETERS) || "what the tool's description says"}.`;
 }

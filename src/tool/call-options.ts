@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -116,7 +117,7 @@ function isToolCall(call: unknown): boolean {
 
 function checkedOptions(options: CallToolOptions): CallToolOptions {
   const { tools } = ((options as unknown) ?? {}) as { readonly tools?: unknown };
-  if (typeof tools === "object" && tools !== null && Symbol.iterator in tools) return options;
+  if (isObject(tools) && Symbol.iterator in tools) return options;
   throw invalid("the tools that can be called: { tools: [...] }", options);
 }
 

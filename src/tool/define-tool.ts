@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
@@ -118,7 +119,7 @@ function shapeOf(name: string, parameters: z.ZodType | JsonObject | undefined): 
 
 /** Also of another copy of zod, and of zod 3, which is refused as what it is. */
 function isZod(parameters: unknown): parameters is z.ZodType {
-  return (typeof parameters === "object" && parameters !== null && "_zod" in parameters) || isZod3(parameters);
+  return (isObject(parameters) && "_zod" in parameters) || isZod3(parameters);
 }
 
 function checkFields({ name, description, timeout = TIMEOUT, maxOutput = MAX_OUTPUT, permission = "ask" }: ToolFields): void {

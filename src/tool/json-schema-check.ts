@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import type { Json, JsonObject } from "../kernel/json.ts";
 
@@ -44,7 +45,7 @@ function weightOfRef(ref: string, weighing: Weighing): number {
   if (known !== undefined) return known;
   const [, place = "", name = ""] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref) ?? [];
   const defs = weighing.root[place];
-  const target = typeof defs === "object" && defs !== null && Object.hasOwn(defs, name) ? (defs as JsonObject)[name] : undefined;
+  const target = isObject(defs) && Object.hasOwn(defs, name) ? (defs as JsonObject)[name] : undefined;
   if (target === undefined || weighing.under.has(ref)) return Infinity;
   weighing.under.add(ref);
   const weight = weightOf(target, weighing);

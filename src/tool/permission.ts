@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -105,7 +106,7 @@ function reached(place: Json | undefined, [name, ...rest]: readonly string[]): r
       : (place as readonly Json[]).flatMap((one) => reached(one, name === undefined ? [] : [name, ...rest]));
   }
   if (name === undefined) return [place];
-  const isThere = typeof place === "object" && place !== null && Object.hasOwn(place, name);
+  const isThere = isObject(place) && Object.hasOwn(place, name);
   return isThere ? reached((place as JsonObject)[name], rest) : [undefined];
 }
 

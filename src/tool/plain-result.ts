@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { z } from "zod";
 import { lazily } from "../kernel/lazily.ts";
 import type { ImagePart } from "../model/chat-message.ts";
@@ -48,7 +49,7 @@ export function plainText(text: string, limit: number): string {
 
 /** An object with an output, an error or pictures, and nothing that a result has not. Others are outputs themselves. */
 function isResult(answer: unknown): answer is Readonly<Record<string, unknown>> {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return false;
+  if (!isRecord(answer)) return false;
   const names = Object.keys(answer);
   if (!names.every((name) => FIELDS.has(name))) return false;
   const { output, error, images } = answer as Readonly<Record<string, unknown>>;

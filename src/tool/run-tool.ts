@@ -5,7 +5,7 @@ import { type ControlError, ContextClosedError, TimeoutError } from "../kernel/e
 import { lazily } from "../kernel/lazily.ts";
 import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
-import { isThenable } from "../kernel/thenable.ts";
+import { isThenable } from "../kernel/value-kind.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { CallContext } from "./call-context.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ToolCall } from "../model/chat-message.ts";
@@ -11,7 +12,7 @@ export type ToolChoice = NonNullable<ChatRequest["toolChoice"]>;
 /** @throws UsageError `TOOL_CHOICE_INVALID` for what is no choice at all. Programs without types write it by hand. */
 export function checkChoiceForm(choice: unknown): void {
   if (choice === "none" || choice === "auto" || choice === "required") return;
-  if (typeof choice === "object" && choice !== null && typeof (choice as { readonly name?: unknown }).name === "string") return;
+  if (isObject(choice) && typeof (choice as { readonly name?: unknown }).name === "string") return;
   throw new UsageError(
     "TOOL_CHOICE_INVALID",
     `Expected a choice of tools, "none", "auto", "required" or { name: "<tool>" }, got ${valueText(choice)}.`,

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -53,7 +54,7 @@ export class ToolCollection implements Iterable<Tool> {
 
   /** @throws UsageError `TOOL_DUPLICATE` when a name is taken; `TOOL_INVALID` for what was not made by `defineTool`. */
   add(tools: Tool | Iterable<Tool>): void {
-    const isList = typeof tools === "object" && tools !== null && Symbol.iterator in tools;
+    const isList = isObject(tools) && Symbol.iterator in tools;
     const more = isList ? [...tools] : [tools];
     const taken = new Set(this.#tools.keys());
     for (const tool of more) {

@@ -1,3 +1,4 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
@@ -6,7 +7,6 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { withTimeout } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError } from "../kernel/errors.ts";
-import { systemCode } from "../workspace/io-error.ts";
 import { admit, type Admission, type WebAccess } from "./web-access.ts";
 
 /** One page to get. */

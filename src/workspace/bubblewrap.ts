@@ -1,7 +1,7 @@
+import { isMissing } from "../kernel/system-error.ts";
 import { constants, lstatSync, readlinkSync, type Stats } from "node:fs";
 import { chmod, copyFile, link, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isMissing } from "./io-error.ts";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, own, type ProjectCopy } from "./project-copy.ts";
 import { plainEnvironment } from "./program-path.ts";

@@ -1,3 +1,4 @@
+import { isMissing } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { createHash } from "node:crypto";
@@ -6,7 +7,7 @@ import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { GitRepository, type GitState, type RepositoryState, withAdvice } from "./git.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
-import { ioError, isMissing } from "./io-error.ts";
+import { ioError } from "./io-error.ts";
 import { makeFolders, statsOf } from "./folders.ts";
 import { checkPath, isHidden, isNormalPath, visible } from "./path-rules.ts";
 import { limitError, Quota } from "./quota.ts";

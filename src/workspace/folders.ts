@@ -1,7 +1,7 @@
+import { isMissing, systemCode } from "../kernel/system-error.ts";
 import type { Stats } from "node:fs";
 import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isMissing, systemCode } from "./io-error.ts";
 
 /**
  * Makes a folder and those above it. Unlike `mkdir` with `recursive`, it ends where the system answers ENOENT for ever, as below /proc.

@@ -1,3 +1,4 @@
+import { isMissing } from "../kernel/system-error.ts";
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -5,7 +6,6 @@ import { join, resolve } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { commitMessage, emailOf, personName } from "./commit-text.ts";
-import { isMissing } from "./io-error.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";

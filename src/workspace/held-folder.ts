@@ -1,7 +1,7 @@
+import { isMissing, systemCode } from "../kernel/system-error.ts";
 import { type BigIntStats, constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { isMissing, systemCode } from "./io-error.ts";
 import { statsOf } from "./folders.ts";
 import { pathError } from "./path-rules.ts";
 import { temporaryName } from "./temporary-owner.ts";

@@ -1,16 +1,6 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { TroupeError, WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
-
-/** The system's code of a failed call, such as `ENOENT`; empty when it has none. */
-export function systemCode(error: unknown): string {
-  const code = (error as { code?: unknown } | null | undefined)?.code;
-  return typeof code === "string" ? code : "";
-}
-
-/** Whether a call failed because the thing, or a folder on the way to it, is not there. */
-export function isMissing(error: unknown): boolean {
-  return systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR";
-}
 
 /**
  * A failed file operation as a typed error: `WORKSPACE_FULL` (no space, quota), `WORKSPACE_UNWRITABLE` (no permission, read-only),

@@ -1,6 +1,6 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { statfsSync, statSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import { systemCode } from "./io-error.ts";
 import { canMeasureTrees, treeUsage, type TreeUsage } from "./process-tree.ts";
 import type { LimitHit, SandboxLimits } from "./sandbox-limits.ts";
 

@@ -1,10 +1,11 @@
+import { isMissing } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
 import { type FileWorkspace, fileWorkspace, fileWorkspaceOptions, type FileWorkspaceOptions } from "./file-workspace.ts";
-import { ioError, isMissing } from "./io-error.ts";
+import { ioError } from "./io-error.ts";
 import { makeFolders, statsOf } from "./folders.ts";
 import { visible } from "./path-rules.ts";
 import { sweepProject } from "./sweep.ts";

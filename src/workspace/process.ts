@@ -1,3 +1,4 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { aText, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -5,7 +6,6 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { atExit } from "./at-exit.ts";
 import { CappedText } from "./capped-text.ts";
-import { systemCode } from "./io-error.ts";
 import { plainEnvironment } from "./program-path.ts";
 
 /** A program to run. There is no shell anywhere: arguments reach the program as they are. */

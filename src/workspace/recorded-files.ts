@@ -1,3 +1,4 @@
+import { isRecord } from "../kernel/value-kind.ts";
 import { createHash } from "node:crypto";
 import type { Json } from "../kernel/json.ts";
 import type { RunEvent, StepEnded, StepStarted } from "../runtime/record/event.ts";
@@ -149,5 +150,5 @@ function shaIn(value: Json | undefined): string | undefined {
 }
 
 function membersOf(value: Json | undefined): { readonly [member: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as { readonly [member: string]: Json }) : {};
+  return isRecord(value) ? (value as { readonly [member: string]: Json }) : {};
 }

@@ -1,6 +1,6 @@
+import { systemCode } from "../kernel/system-error.ts";
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "./io-error.ts";
 
 /**
  * Deletes a folder with all it holds, also from under folders that a program has locked.

@@ -1,3 +1,4 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { having, iterable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
@@ -125,7 +126,7 @@ function isTexts(value: unknown): value is readonly string[] {
 }
 
 function isTextsByKey(value: unknown): value is Readonly<Record<string, string>> {
-  return typeof value === "object" && value !== null && isTexts(Object.values(value));
+  return isObject(value) && isTexts(Object.values(value));
 }
 
 function signalOf(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {

@@ -1,7 +1,7 @@
+import { isAlive } from "../kernel/system-error.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { systemCode } from "./io-error.ts";
 import { TEMPORARY_SUFFIX } from "./path-rules.ts";
 
 /**
@@ -98,17 +98,6 @@ function ownerIn(match: RegExpExecArray | null): TemporaryOwner | undefined {
   if (match === null) return undefined;
   const [, machine = "", boot = "", space = "", pid = "", start = ""] = match;
   return { machine, boot, space, pid: Number.parseInt(pid, 36), start };
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it is there and another user's.
-    return systemCode(error) !== "ESRCH";
-  }
 }
 
 /** When a process started, in base 36, and whether only its parent still has to hear that it ended. Undefined where nothing tells. */

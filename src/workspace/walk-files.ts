@@ -1,8 +1,9 @@
+import { isMissing } from "../kernel/system-error.ts";
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
-import { ioError, isMissing } from "./io-error.ts";
+import { ioError } from "./io-error.ts";
 import { TEMPORARY_SUFFIX } from "./path-rules.ts";
 import { limitError } from "./quota.ts";
 

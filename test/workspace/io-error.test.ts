@@ -1,6 +1,7 @@
+import { isMissing, systemCode } from "../../src/kernel/system-error.ts";
 import { describe, expect, it } from "vitest";
 import { AbortedError, WorkspaceError } from "../../src/kernel/errors.ts";
-import { ioError, isMissing, systemCode } from "../../src/workspace/io-error.ts";
+import { ioError } from "../../src/workspace/io-error.ts";
 
 function failure(code: string): Error {
   return Object.assign(new Error(`${code}: something`), { code });

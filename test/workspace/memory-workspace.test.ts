@@ -1,8 +1,8 @@
+import { systemCode } from "../../src/kernel/system-error.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
 import { memoryWorkspace } from "../../src/workspace/memory-workspace.ts";
-import { systemCode } from "../../src/workspace/io-error.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { scratchFolder } from "./scratch.ts";
 

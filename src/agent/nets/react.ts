@@ -1,3 +1,4 @@
+import { isRecord } from "../../kernel/value-kind.ts";
 import { object, takes } from "../../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { ModelError, OutputError } from "../../kernel/errors.ts";
@@ -9,7 +10,6 @@ import type { AgentMemory, Answer, NextAction } from "../agent-memory.ts";
 import { cutCallsOf, cutOff } from "../cut-calls.ts";
 import type { Mind, Question } from "../mind.ts";
 import { Net, type NetState } from "../net.ts";
-import { isRecord } from "../record.ts";
 import { observation, remark } from "../remarks.ts";
 import { actionInstructions, readTextAction, wholeTextAction } from "../text-action.ts";
 

@@ -1,3 +1,4 @@
+import { isRecord } from "../../kernel/value-kind.ts";
 import { readable, takes } from "../../kernel/argument.ts";
 import { z } from "zod";
 import { JournalError } from "../../kernel/errors.ts";
@@ -6,7 +7,7 @@ import { lazily } from "../../kernel/lazily.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { MessageRole } from "../../message/message.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
-import { closed, isRecord, list, record, type SameFields } from "./exact-schema.ts";
+import { closed, list, record, type SameFields } from "./exact-schema.ts";
 import { plainFault } from "./plain-json.ts";
 import { shownText } from "./shown-text.ts";
 

@@ -1,5 +1,5 @@
+import { isRecord } from "../../kernel/value-kind.ts";
 import { z } from "zod";
-import type { Json } from "../../kernel/json.ts";
 
 /** Whether two objects have exactly the same members: names, types, what may be left out, what is readonly. */
 export type SameFields<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
@@ -34,9 +34,4 @@ function firstFault(schema: z.ZodType, members: Iterable<[PropertyKey, unknown]>
       issues.push({ code: "custom", message: issue.message, input: member, path: [key, ...issue.path] });
     return;
   }
-}
-
-/** Neither null nor a list. */
-export function isRecord(value: unknown): value is { readonly [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../kernel/value-kind.ts";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { JournalError } from "../../kernel/errors.ts";
@@ -159,7 +160,7 @@ export async function* linesOf(pieces: AsyncIterable<string> | Iterable<string>)
 }
 
 function isEnd(json: unknown): boolean {
-  return typeof json === "object" && json !== null && Object.hasOwn(json, "troupe");
+  return isObject(json) && Object.hasOwn(json, "troupe");
 }
 
 function tooLong(): JournalError {

@@ -1,4 +1,4 @@
-import { isRecord } from "./exact-schema.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 
 /** Members of an object by their names. */
 export type Members = { readonly [name: string]: unknown };

@@ -1,6 +1,6 @@
+import { isRecord, isCount, isText } from "../../kernel/value-kind.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { ActEnded, ActStarted, Envelope, MessagePublished, RunEvent, StepEnded, StepStarted } from "./event.ts";
-import { isRecord } from "./exact-schema.ts";
 import { membersBeside, withMembers } from "./members.ts";
 import { packedOps, packedSaid, packedSent, type Speaker, speakerOf, unpackedOps, unpackedSaid, unpackedSent } from "./packed-said.ts";
 import { actName } from "./act-name.ts";
@@ -192,7 +192,7 @@ function unpackGot(list: readonly unknown[], envelope: Envelope): RunEvent | und
   if (ok !== 1 || value === undefined) return undefined;
   const usage = use === OF_VALUE && isRecord(value) ? value["usage"] : use;
   const ended = { ...envelope, type, act, key, try: nth, ok: true, value: value as Json, cost, basis } as const;
-  if (isRecord(usage)) return withMembers({ ...ended, usage, at }, rest);
+  if (isRecord(usage)) return withMembers({ ...ended, usage: usage as Json, at }, rest);
   return usage === undefined || usage === NO_USAGE ? withMembers({ ...ended, at }, rest) : undefined;
 }
 
@@ -233,14 +233,6 @@ function firstTry(role: string, act: string): number | undefined {
 /** What leads back from `time` to `at`, exactly. */
 function sinceOf(time: number, at: number): number | undefined {
   return Number.isSafeInteger(at) && Number.isSafeInteger(time - at) ? time - at : undefined;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string";
 }
 
 function isBasis(value: unknown): value is StepEnded["basis"] {

@@ -1,6 +1,6 @@
+import { isRecord, isList } from "../../kernel/value-kind.ts";
 import type { Message } from "../../message/message.ts";
 import type { RecordedMemoryOp, Sent } from "./event.ts";
-import { isRecord } from "./exact-schema.ts";
 import { type Members, membersBeside, withMembers } from "./members.ts";
 import { sharedLine } from "./shared-lines.ts";
 
@@ -223,10 +223,6 @@ function longParents(short: unknown, before: Sent | undefined): readonly string[
 function lengthened(short: unknown): readonly string[] | undefined {
   if (typeof short === "string") return sharedLine(short);
   return Array.isArray(short) ? (short as readonly string[]) : undefined;
-}
-
-function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
 }
 
 function isEmpty(metadata: unknown): boolean {

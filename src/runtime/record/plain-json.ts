@@ -1,3 +1,4 @@
+import { isPlainObject } from "../../kernel/value-kind.ts";
 /** Deeper values could not be written again: `canonicalJson` has the same bound. */
 const MOST_LEVELS = 500;
 /** Most values in one value: looking at them must end. */
@@ -43,15 +44,9 @@ function enter(value: unknown, level: number, open: Opened[]): string | undefine
   }
   if (value === null) return undefined;
   if (level > MOST_LEVELS) return `more than ${MOST_LEVELS} levels of nesting`;
-  if (!Array.isArray(value) && !isPlain(value)) return "an object that is no plain one";
+  if (!Array.isArray(value) && !isPlainObject(value)) return "an object that is no plain one";
   open.push({ value, level });
   return undefined;
-}
-
-/** Of this realm or another. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function faultOfKeys(value: object): string | undefined {

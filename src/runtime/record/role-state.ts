@@ -1,3 +1,4 @@
+import { isList } from "../../kernel/value-kind.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
 import type { ReadableMemory } from "../../memory/message-memory.ts";
@@ -315,8 +316,4 @@ function memoryWith(held: Message | readonly Message[] | Memory | undefined, { m
   if (held === undefined) return memory;
   for (const message of isList(held) ? held : [held]) memory.append(message);
   return memory;
-}
-
-function isList(held: Message | readonly Message[]): held is readonly Message[] {
-  return Array.isArray(held);
 }

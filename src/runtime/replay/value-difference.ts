@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from "../../kernel/json.ts";
+import { isList, isRecord } from "../../kernel/value-kind.ts";
+import type { Json } from "../../kernel/json.ts";
 
 /** Where two values first differ. */
 export interface ValueDifference {
@@ -79,7 +80,7 @@ function pushed(path: (string | number)[], key: string | number): (string | numb
 /** What two values have in common to be looked into: both are lists, or both are objects. */
 function keysOf(left: Json | undefined, right: Json | undefined): Iterable<string | number> | undefined {
   if (isList(left) && isList(right)) return (left.length > right.length ? left : right).keys();
-  if (!isObject(left) || !isObject(right)) return undefined;
+  if (!isRecord(left) || !isRecord(right)) return undefined;
   return [...new Set([...Object.keys(left), ...Object.keys(right)])].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 }
 
@@ -92,14 +93,6 @@ function rank(key: string): number {
 function memberOf(value: Json | undefined, key: string | number): Json | undefined {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
   return (value as { readonly [key: string | number]: Json })[key];
-}
-
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function pathText(innermostFirst: readonly (string | number)[]): string {

@@ -1,6 +1,6 @@
 import type { Action } from "../../role/action.ts";
 import type { RoleContext } from "../../role/context.ts";
-import { isThenable } from "../../kernel/thenable.ts";
+import { isThenable } from "../../kernel/value-kind.ts";
 import { isMessage, type Message } from "../../message/message.ts";
 import { performed } from "../../role/act.ts";
 import type { Work } from "../../role/action-view.ts";

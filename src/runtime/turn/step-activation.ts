@@ -1,6 +1,6 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import { LightStream } from "../../kernel/random.ts";
-import { isThenable } from "../../kernel/thenable.ts";
+import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
 import { made, type Message, type MessageFields, nameOr, parentsOfAnswer } from "../../message/message.ts";

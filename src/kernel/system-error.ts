@@ -1,0 +1,22 @@
+/** The code of a failed system call, such as `ENOENT`; empty when the error has none. */
+export function systemCode(error: unknown): string {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" ? code : "";
+}
+
+/** True when a call failed because the file, or a folder on the way to it, does not exist. */
+export function isMissing(error: unknown): boolean {
+  return systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR";
+}
+
+/** True when a process of this machine has this id, whoever owns it. */
+export function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: the process exists and belongs to another user.
+    return systemCode(error) !== "ESRCH";
+  }
+}
