@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { anchors, codeBlocks, commands, links, region, withoutMarks, words } from "./markdown.ts";
+import { region, shownCode, withExampleCode } from "../../tools/example-code.mjs";
+import { anchors, codeBlocks, commands, links, words } from "./markdown.ts";
 
 describe("codeBlocks", () => {
   it("reads language, origin, code and line", () => {
@@ -82,8 +83,47 @@ describe("region", () => {
     expect(region(source, "oute")).toBeUndefined();
     expect(region(source, "open")).toBeUndefined();
   });
+});
+
+describe("shownCode", () => {
+  const source = [
+    'import { readFileSync } from "node:fs";',
+    'import { type Role, Team, usd as dollars } from "troupe";',
+    "// #region team",
+    "const team = new Team({ budget: dollars(1) }); // readFileSync",
+    'const text = "readFileSync";',
+    "// #endregion",
+    "// #region type",
+    "const roles: Role[] = [];",
+    "// #endregion",
+    "// #region plain",
+    "const path = node.readFileSync;",
+    "// #endregion",
+  ].join("\n");
+
+  it("puts the imports that a region uses before it, each with the names it uses", () => {
+    expect(shownCode(source, "team")).toBe(
+      'import { Team, usd as dollars } from "troupe";\n\nconst team = new Team({ budget: dollars(1) }); // readFileSync\nconst text = "readFileSync";',
+    );
+    expect(shownCode(source, "type")).toBe('import type { Role } from "troupe";\n\nconst roles: Role[] = [];');
+  });
+
+  it("shows no import where none is used", () => {
+    expect(shownCode(source, "plain")).toBe("const path = node.readFileSync;");
+  });
+
+  it("is undefined for a region that is not there", () => {
+    expect(shownCode(source, "other")).toBeUndefined();
+  });
 
   it("shows a whole file without marks", () => {
-    expect(withoutMarks("// #region a\none();\n// #endregion\ntwo();\n")).toBe("one();\ntwo();");
+    expect(shownCode("// #region a\none();\n// #endregion\ntwo();\n", undefined)).toBe("one();\ntwo();");
+  });
+
+  it("replaces the blocks of a page that name their source, and leaves the others", () => {
+    const page = "```ts examples/a.ts#type\nold\n```\n\n```sh\nls\n```\n\n```ts examples/a.ts#gone\nkept\n```\n";
+    expect(withExampleCode(page, () => source)).toBe(
+      page.replace("old", 'import type { Role } from "troupe";\n\nconst roles: Role[] = [];'),
+    );
   });
 });

@@ -82,43 +82,13 @@ export function words(command: string): string[] {
   return [...command.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word.replace(/^(["'])(.*)\1$/, "$2"));
 }
 
-/** The text between `// #region name` and its `// #endregion`, without its indentation and without the marks of other regions. */
-export function region(source: string, name: string): string | undefined {
-  const lines = source.split("\n");
-  const start = lines.findIndex((line) => line.trim() === `// #region ${name}`);
-  if (start === -1) return undefined;
-  let depth = 1;
-  const end = lines.findIndex((line, index) => {
-    if (index <= start) return false;
-    if (/^\s*\/\/ #region\b/.test(line)) depth++;
-    if (/^\s*\/\/ #endregion\b/.test(line)) depth--;
-    return depth === 0;
-  });
-  if (end === -1) return undefined;
-  return outdented(lines.slice(start + 1, end));
-}
-
-/** A whole file as a page shows it: without the marks of regions. */
-export function withoutMarks(source: string): string {
-  return outdented(source.trim().split("\n"));
-}
-
-function outdented(lines: readonly string[]): string {
-  const shown = lines.filter((line) => !/^\s*\/\/ #(end)?region\b/.test(line));
-  const indent = Math.min(...shown.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length));
-  return shown
-    .map((line) => line.slice(Math.min(indent, line.length)))
-    .join("\n")
-    .trim();
-}
-
 /** A page with its code blanked line by line, so that line numbers stay. */
 function withoutCode(page: string, { keepInline = false } = {}): string {
-  let bare = page;
+  const lines = page.split("\n");
   for (const { code, line } of codeBlocks(page)) {
-    const lines = bare.split("\n");
     const height = code.split("\n").length;
-    bare = lines.map((text, index) => (index >= line - 1 && index <= line + height ? "" : text)).join("\n");
+    lines.fill("", line - 1, line + height + 1);
   }
+  const bare = lines.join("\n");
   return keepInline ? bare : bare.replace(/`[^`\n]*`/g, (code) => " ".repeat(code.length));
 }

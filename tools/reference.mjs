@@ -1,0 +1,116 @@
+// npm run reference
+// Writes docs/reference/ from the doc comments of the entry points, and the code of the examples into the other pages.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { entries, openProgram } from "./api.mjs";
+import { withExampleCode } from "./example-code.mjs";
+import { root } from "./root.mjs";
+
+const KINDS = [
+  ["class", "Classes"],
+  ["function", "Functions"],
+  ["constant", "Constants"],
+  ["type", "Types"],
+];
+
+/** The pages of the reference, by their paths. */
+export function referencePages(program) {
+  const homes = new Map();
+  const all = entries.map((entry) => ({ entry, exports: program.exportsOf(entry) }));
+  for (const { entry, exports } of all) for (const { id, name } of exports) if (!homes.has(id)) homes.set(id, { page: entry.page, name });
+  const pages = all.map(({ entry, exports }) => [`docs/reference/${entry.page}`, pageOf(entry, exports, homes)]);
+  return new Map([["docs/reference/README.md", contents()], ...pages]);
+}
+
+/** The faults of the root entry's examples: classes and functions without one, and examples that do not compile. */
+export function exampleFaults() {
+  const program = openProgram();
+  const documented = program.exportsOf(entries[0]).filter(({ kind }) => kind === "class" || kind === "function");
+  program.close();
+  const missing = documented.filter(({ doc }) => doc.examples.length === 0).map(({ name }) => `${name} has no @example`);
+  const examples = documented.flatMap(({ name, doc }) => doc.examples.map((code, n) => [`${name}${n === 0 ? "" : n + 1}.ts`, code]));
+  const withoutImport = examples.filter(([, code]) => !code.includes("import ")).map(([name]) => `${name} does not show its imports`);
+  const compiled = openProgram(Object.fromEntries(examples));
+  try {
+    return [...missing, ...withoutImport, ...compiled.faults()];
+  } finally {
+    compiled.close();
+  }
+}
+
+function contents() {
+  const list = entries.map(({ name, page }) => `- [\`${name}\`](${page})`).join("\n");
+  return `# Reference\n\nEvery name that the package exports, one page for each entry point. These pages are made from the doc comments of the source by\n\`npm run reference\`; change the comments, not the pages. The [guide](../guide.md) explains how the parts work together.\n\n${list}\n`;
+}
+
+function pageOf({ name, source }, exports, homes) {
+  const { page } = entries.find((entry) => entry.name === name);
+  const link = (id) => linkTo(id, page, homes);
+  const sections = KINDS.flatMap(([kind, title]) => {
+    const items = exports.filter((one) => one.kind === kind).toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+    return items.length === 0 ? [] : [{ title, items }];
+  });
+  const index = sections.map(({ title, items }) => `${title}: ${items.map((one) => `[\`${one.name}\`](${link(one.id)})`).join(", ")}.`);
+  const byName = new Map([...homes].map(([id, home]) => [home.name, link(id)]));
+  const body = sections.flatMap(({ title, items }) => {
+    const own = items.filter((one) => homes.get(one.id).page === page && homes.get(one.id).name === one.name);
+    return own.length === 0 ? [] : [`## ${title}`, ...own.map((one) => itemText(one, byName))];
+  });
+  return `${[`# ${name}`, `Made from the doc comments of \`${source}\` by \`npm run reference\`.`, ...index, ...body].join("\n\n")}\n`;
+}
+
+function linkTo(id, page, homes) {
+  const home = homes.get(id);
+  return `${home.page === page ? "" : home.page}#${home.name.toLowerCase()}`;
+}
+
+function itemText({ name, declaration, doc, members }, links) {
+  return [`### ${name}`, fenced(declaration), docText(doc, links), ...members.map((one) => memberText(name, one, links))]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function memberText(owner, { name, declaration, doc }, links) {
+  return [`#### ${owner}.${name.replaceAll('"', "")}`, fenced(declaration), docText(doc, links)].filter((part) => part !== "").join("\n\n");
+}
+
+function docText({ text, params, returns, throws, examples }, links) {
+  const lists = [
+    ...params.map((one) => `- ${one.replace(/^(\S+)\s+/, "`$1`: ")}`),
+    ...returns.map((one) => `- Returns ${one}`),
+    ...throws.map((one) => `- Throws ${one}`),
+  ];
+  const prose = [text, lists.join("\n")].filter((part) => part !== "").map((part) => linked(part, links));
+  return [...prose, ...examples.map(fenced)].join("\n\n");
+}
+
+/** The links of a comment as links of the page. */
+function linked(text, links) {
+  return text.replace(/\{@link ([\w.]+)\}/g, (_, name) => {
+    const [own = ""] = name.split(".");
+    const target = links.get(own);
+    return target === undefined ? `\`${name}\`` : `[\`${name}\`](${target})`;
+  });
+}
+
+function fenced(code) {
+  return `\`\`\`ts\n${code}\n\`\`\``;
+}
+
+/** The pages below docs/ and at the root that show code of the examples, as they should be. */
+function codePages() {
+  const guides = readdirSync(`${root}docs`, { recursive: true }).map((path) => `docs/${path.replaceAll("\\", "/")}`);
+  const paths = ["README.md", ...guides.filter((path) => path.endsWith(".md") && !path.startsWith("docs/reference/"))];
+  const read = (path) => readFileSync(`${root}${path}`, "utf8");
+  return new Map(paths.map((path) => [path, withExampleCode(read(path), read)]));
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const program = openProgram();
+  const pages = referencePages(program);
+  program.close();
+  rmSync(`${root}docs/reference`, { recursive: true, force: true });
+  mkdirSync(`${root}docs/reference`);
+  for (const [path, text] of [...pages, ...codePages()]) writeFileSync(`${root}${path}`, text);
+  process.stdout.write(`${pages.size} pages in docs/reference\n`);
+}
