@@ -106,7 +106,7 @@ export type { Passage, ValueDifference } from "./runtime/replay/value-difference
 export { Environment } from "./runtime/environment.ts";
 export type { EnvironmentOptions, EnvironmentRunOptions } from "./runtime/environment-options.ts";
 export type { RoleView } from "./runtime/role-view.ts";
-export type { HumanPort, HumanQuestion } from "./tool/human-port.ts";
+export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
 export type { RunResult } from "./runtime/run-result.ts";
 
 // And are hired for a goal.

@@ -3,6 +3,7 @@ import type { ChatMeasure } from "../memory/chat-list.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";
+import { notRun, toolMessage } from "../tool/tool-result.ts";
 
 /** What the model wants done next. */
 export interface NextAction {
@@ -47,4 +48,44 @@ export interface AgentMemory {
   /** The tools as JSON text, for a prompt or a log. */
   listTools(): string;
   getTool(name: string): Tool | undefined;
+}
+
+/** The goal in words. */
+export async function goalText(memory: AgentMemory): Promise<string> {
+  const goal = await memory.goal();
+  return goal.map((message) => message.content ?? "").join("\n\n");
+}
+
+/** The calls of the latest group that have no result yet. */
+export function openCalls(messages: readonly ChatMessage[]): readonly ToolCall[] {
+  const last = messages.findLastIndex((message) => message.role !== "tool");
+  const calls = messages[last]?.toolCalls ?? [];
+  if (calls.length === 0) return [];
+  const answered = new Set(messages.slice(last + 1).map((message) => message.toolCallId));
+  return calls.filter((call) => !answered.has(call.id));
+}
+
+/** The result of a call whose run was cut off: without one a server refuses the whole conversation. */
+function cutOff(call: ToolCall): ChatMessage {
+  const why = "the run was stopped here. Nobody knows whether this call has run; look before you call it again.";
+  return toolMessage(notRun(call, "skipped", why));
+}
+
+/** Results for all calls that were decided on and not answered, before a new task takes their place. What was not begun is told as such. */
+export async function closeAllCalls(memory: AgentMemory): Promise<void> {
+  const open = openCalls(await memory.dump());
+  if (open.length === 0) return;
+  const waiting = new Set((memory.nextAction?.calls ?? []).map(({ id }) => id));
+  const answers = open.map((call) => (waiting.has(call.id) ? toolMessage(notRun(call, "skipped", NOT_BEGUN)) : cutOff(call)));
+  memory.nextAction = undefined;
+  await memory.update(answers);
+}
+
+const NOT_BEGUN = "the run was stopped before this call was made.";
+
+/** Gives every open call of a memory a result, unless they are to be run now. */
+export async function closeOpenCalls(memory: AgentMemory): Promise<void> {
+  if (memory.done || memory.nextAction !== undefined) return;
+  const open = openCalls(await memory.dump());
+  if (open.length > 0) await memory.update(open.map(cutOff));
 }

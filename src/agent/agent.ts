@@ -7,21 +7,19 @@ import { ChatMemory } from "../memory/chat-memory.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { checkPolicy } from "../tool/permission.ts";
-import { checkChoiceForm } from "../tool/tool-choice.ts";
+import { checkChoiceForm } from "../tool/call-options.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
-import type { AgentMemory } from "./agent-memory.ts";
-import { checkBrainLimits } from "./brain-limits.ts";
+import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
+import { checkBrainLimits } from "./brain-options.ts";
 import type { BrainEnd } from "./brain-run.ts";
 import { Brain, brainOptions, type BrainOptions, stepLimit } from "./brain.ts";
-import { agentEventKinds, EventLog } from "./event-log.ts";
-import type { AgentEvent, AgentResult, DeniedCall } from "./events.ts";
+import { type AgentEvent, agentEventKinds, type AgentResult, type DeniedCall, EventLog } from "./events.ts";
 import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { Net } from "./net.ts";
-import { closeAllCalls } from "./open-calls.ts";
 import { RunTally, TokenLimitError } from "./run-tally.ts";
-import { EndableTools } from "./endable-tools.ts";
+import { EndableTools } from "./terminate.ts";
 
 /** What an agent is made of. */
 export interface AgentOptions extends BrainOptions {

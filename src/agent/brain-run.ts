@@ -1,11 +1,10 @@
 import type { z } from "zod";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import type { ChatRequest, Usage } from "../model/chat-model.ts";
-import { checkToolChoice } from "../tool/tool-choice.ts";
-import type { AgentMemory } from "./agent-memory.ts";
+import { checkToolChoice } from "../tool/call-options.ts";
+import { type AgentMemory, closeOpenCalls } from "./agent-memory.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
 import type { Net, NetState } from "./net.ts";
-import { closeOpenCalls } from "./open-calls.ts";
 import { typedAnswer } from "./typed-answer.ts";
 import type { RunTally } from "./run-tally.ts";
 import type { WorkingMind } from "./working-mind.ts";

@@ -1,7 +1,7 @@
 import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Tool } from "../tool/tool.ts";
-import { toldOf } from "../tool/thrown.ts";
+import { toldOf } from "../tool/plain-value.ts";
 
 /** Milliseconds that a tool has to let go of what it holds. */
 const CLOSING_TIME = 10_000;
@@ -9,7 +9,7 @@ const CLOSING_TIME = 10_000;
 const TOLD = 500;
 
 /** What tools are closed with. */
-export interface ClosingParts {
+interface ClosingParts {
   /** The session whose run is over. */
   readonly session: object;
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import { isRecord } from "../kernel/value-kind.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatResponse } from "../model/chat-model.ts";
 import { readArguments } from "../tool/call-arguments.ts";
-import { type CalledTool, notRun } from "../tool/call-outcome.ts";
+import { type CalledTool, notRun } from "../tool/tool-result.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";
 
 /**

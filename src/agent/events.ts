@@ -2,7 +2,7 @@ import type { ToolCall } from "../model/chat-message.ts";
 import type { Usage } from "../model/chat-model.ts";
 import type { Cost } from "../model/money.ts";
 import type { Spendings } from "../model/spending.ts";
-import type { CalledTool } from "../tool/call-outcome.ts";
+import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMove, AgentState } from "./lifecycle.ts";
 
 /** What happens while an agent runs. */
@@ -65,4 +65,122 @@ export interface DeniedCall {
   readonly tool: string;
   /** Who refused it, in the words the model was told. */
   readonly why: string;
+}
+
+/** Which events are not kept for late readers, and how two that wait become one. */
+export interface EventKinds<E> {
+  isPassing(event: E): boolean;
+  /** Undefined: they stay two. */
+  join(first: E, second: E): E | undefined;
+}
+
+/**
+ * The events of one run, for any number of readers. It owns what a late reader is given.
+ *
+ * V1 every reader is given every event in order, but for pieces of text and of progress, which only those get who read when they come. V2 what
+ * waits for a slow reader is bounded by the events kept anyway, the run's own text, and what each call may tell: pieces that nobody has taken
+ * yet become one. V3 nobody who stops reading holds up the run.
+ */
+export class EventLog<E> {
+  readonly #kinds: EventKinds<E>;
+  readonly #kept: E[] = [];
+  readonly #readers = new Set<Reader<E>>();
+  #ended = false;
+
+  constructor(kinds: EventKinds<E>) {
+    this.#kinds = kinds;
+  }
+
+  add(event: E): void {
+    // A tool that outlives its time may still have something to tell.
+    if (this.#ended) return;
+    if (!this.#kinds.isPassing(event)) this.#kept.push(event);
+    for (const reader of this.#readers) reader.add(event);
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const reader of this.#readers) reader.end();
+    this.#readers.clear();
+  }
+
+  read(): AsyncIterator<E> {
+    const reader = new Reader<E>([...this.#kept], this.#kinds, (left) => this.#readers.delete(left));
+    if (this.#ended) reader.end();
+    else this.#readers.add(reader);
+    return reader;
+  }
+}
+
+/** Pieces of an agent's text pass, and how far a call is; those of one step are joined, and of one call the newest counts. */
+export const agentEventKinds: EventKinds<AgentEvent> = {
+  isPassing: ({ type }) => type === "text" || type === "text.void" || type === "call.progress",
+  join(first, second) {
+    if (first.type === "text" && second.type === "text" && first.step === second.step) return { ...first, text: first.text + second.text };
+    return first.type === "call.progress" && second.type === "call.progress" && first.call === second.call ? second : undefined;
+  },
+};
+
+class Reader<E> implements AsyncIterator<E> {
+  #waiting: E[];
+  #taken = 0;
+  #ended = false;
+  #wake: (() => void)[] = [];
+  readonly #kinds: EventKinds<E>;
+  readonly #leave: (reader: Reader<E>) => void;
+
+  constructor(waiting: E[], kinds: EventKinds<E>, leave: (reader: Reader<E>) => void) {
+    this.#waiting = waiting;
+    this.#kinds = kinds;
+    this.#leave = leave;
+  }
+
+  add(event: E): void {
+    const last = this.#waiting.length > this.#taken ? this.#waiting.at(-1) : undefined;
+    const joined = last === undefined ? undefined : this.#kinds.join(last, event);
+    if (joined === undefined) this.#waiting.push(event);
+    else this.#waiting[this.#waiting.length - 1] = joined;
+    this.#wakeAll();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wakeAll();
+  }
+
+  async next(): Promise<IteratorResult<E>> {
+    for (;;) {
+      const event = this.#take();
+      if (event !== undefined) return { done: false, value: event };
+      if (this.#ended) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => {
+        this.#wake.push(resolve);
+      });
+    }
+  }
+
+  return(): Promise<IteratorResult<E>> {
+    this.#leave(this);
+    this.#waiting = [];
+    this.#taken = 0;
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  #take(): E | undefined {
+    const event = this.#waiting[this.#taken];
+    if (event === undefined) return undefined;
+    this.#taken++;
+    if (this.#taken === this.#waiting.length) {
+      this.#waiting = [];
+      this.#taken = 0;
+    }
+    return event;
+  }
+
+  #wakeAll(): void {
+    const wake = this.#wake;
+    this.#wake = [];
+    for (const resolve of wake) resolve();
+  }
 }

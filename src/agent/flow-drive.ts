@@ -7,16 +7,14 @@ import type { TaskFields } from "./task.ts";
 import type { CallPolicy } from "../model/call.ts";
 import { Agent } from "./agent.ts";
 import { Compaction } from "./compaction.ts";
-import type { EventLog } from "./event-log.ts";
-import type { AgentResult } from "./events.ts";
-import type { FlowEvent, FlowResult } from "./flow-events.ts";
-import type { FlowExecutor, FlowParts, PlanningFlowOptions } from "./flow-options.ts";
-import { FlowPlan, type FlowStep } from "./flow-plan.ts";
+import type { AgentResult, EventLog } from "./events.ts";
+import { type FlowEvent, FlowPlan, type FlowResult, type FlowStep } from "./flow-plan.ts";
+import type { FlowExecutor, FlowParts, PlanningFlowOptions } from "./planning-flow.ts";
 import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
 import { jitter } from "./jitter.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { RunTally } from "./run-tally.ts";
-import { ModelDesk } from "./model-desk.ts";
+import { ModelDesk } from "./model-client.ts";
 
 /** Errors that no other try and no other plan can mend. */
 const HOPELESS: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_REDIRECTED", "MODEL_UNPRICED"]);

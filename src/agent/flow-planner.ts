@@ -3,10 +3,10 @@ import { OutputError, PlanError } from "../kernel/errors.ts";
 import type { TaskFields } from "./task.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import type { FlowPlan, FlowStep } from "./flow-plan.ts";
-import type { ModelDesk } from "./model-desk.ts";
+import type { ModelDesk } from "./model-client.ts";
 
 /** Somebody who can be given steps, as a planner is told of them. */
-export interface FlowHand {
+interface FlowHand {
   readonly type: string;
   readonly description: string;
 }

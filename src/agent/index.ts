@@ -1,17 +1,17 @@
 /** One mind at work: agents, their tools, their memory, and the nets they think in. Published as `troupe/agents`. */
 
 // Something can be done: tools, what they give back, who may use them.
-export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/define-tool.ts";
+export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/tool.ts";
 export type { Tool, ToolAnswer, ToolClosing, ToolContext } from "../tool/tool.ts";
 export type { CheckedArguments } from "../tool/tool-parameters.ts";
 export { combineResults, isFailure, resultText, toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 export { ToolCollection } from "../tool/tool-collection.ts";
 export type { ArgumentRule, Decision, Permission, PermissionPolicy, PermissionRule } from "../tool/permission.ts";
 export type { ApprovalRequest, Approver } from "../tool/approval.ts";
-export type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
-export type { ToolChoice } from "../tool/tool-choice.ts";
-export { type CalledTool, toolMessage, type ToolOutcome } from "../tool/call-outcome.ts";
-export { callTool } from "../tool/call-tool.ts";
+export type { HumanPort, HumanQuestion } from "../tool/approval.ts";
+export type { ToolChoice } from "../tool/call-options.ts";
+export { type CalledTool, toolMessage, type ToolOutcome } from "../tool/tool-result.ts";
+export { callTool } from "../tool/call-tools.ts";
 export type { CallToolOptions, ToolNotice } from "../tool/call-options.ts";
 export { callTools, type CallToolsOptions } from "../tool/call-tools.ts";
 export { terminate } from "./terminate.ts";
@@ -33,7 +33,7 @@ export type { StepPort } from "../kernel/step.ts";
 export type { CompactionOptions } from "./compaction.ts";
 export type { LoopOptions } from "./loop-detector.ts";
 export { Net, type NetParts, type NetState } from "./net.ts";
-export type { Mind, Question } from "./mind.ts";
+export type { Mind, Question } from "./net.ts";
 export { react, type ReactOptions, type ReactParts, reactStart, reactStates } from "./nets/react.ts";
 export { reflexion, type ReflexionOptions, type Verdict } from "./nets/reflexion.ts";
 export { planAndSolve, type PlanAndSolveOptions } from "./nets/plan-and-solve.ts";
@@ -57,6 +57,6 @@ export {
 
 // Several of them and a plan.
 export { type FlowRun, PlanningFlow } from "./planning-flow.ts";
-export type { FlowExecutor, PlanningFlowOptions } from "./flow-options.ts";
-export type { FlowEvent, FlowResult } from "./flow-events.ts";
+export type { FlowExecutor, PlanningFlowOptions } from "./planning-flow.ts";
+export type { FlowEvent, FlowResult } from "./flow-plan.ts";
 export type { FlowStep } from "./flow-plan.ts";

@@ -1,7 +1,6 @@
 import type { Known } from "../kernel/known-options.ts";
 import { canonicalJson, contentHash } from "../kernel/json.ts";
-import type { CalledTool } from "../tool/call-outcome.ts";
-import { resultText, type ToolResult } from "../tool/tool-result.ts";
+import { type CalledTool, resultText, type ToolResult } from "../tool/tool-result.ts";
 
 /** When doing the same again, with the same result, counts as a loop. */
 export interface LoopOptions {

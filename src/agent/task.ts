@@ -14,13 +14,13 @@ interface TaskBase {
 }
 
 /** A task that is not done. */
-export interface OpenTask extends TaskBase {
+interface OpenTask extends TaskBase {
   readonly status: "open";
   readonly result?: undefined;
 }
 
 /** A task that is done, with its result. */
-export interface DoneTask extends TaskBase {
+interface DoneTask extends TaskBase {
   readonly status: "done";
   readonly result: string;
 }

@@ -3,10 +3,9 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import type { StepPort } from "../kernel/step.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import type { Approver } from "../tool/approval.ts";
+import type { Approver, HumanPort } from "../tool/approval.ts";
 import type { ToolNotice } from "../tool/call-options.ts";
 import { callTools } from "../tool/call-tools.ts";
-import type { HumanPort } from "../tool/human-port.ts";
 import type { PermissionPolicy } from "../tool/permission.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { AgentMemory } from "./agent-memory.ts";
@@ -33,7 +32,7 @@ export interface CallRules {
 export const callRules: Known<CallRules> = { name: true, permissions: true, approve: true, ask: true, deps: true, parallelTools: true };
 
 /** What the calls of one run share. */
-export interface ToolRunnerParts {
+interface ToolRunnerParts {
   readonly memory: AgentMemory;
   readonly steps: StepPort;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { outputSchema } from "../model/json-schema.ts";
 import { readReply } from "../model/structured-output.ts";
-import type { Mind } from "./mind.ts";
+import type { Mind } from "./net.ts";
 
 const PROMPT =
   "Give your answer to the task once more, whole, in the form that is asked for here. Add nothing that you have not found, and leave nothing out.";

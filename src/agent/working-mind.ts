@@ -3,13 +3,13 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
-import type { CalledTool } from "../tool/call-outcome.ts";
-import { forbiddenBy } from "../tool/tool-choice.ts";
+import type { CalledTool } from "../tool/tool-result.ts";
+import { forbiddenBy } from "../tool/call-options.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
 import { LoopDetector, type LoopOptions } from "./loop-detector.ts";
-import type { Mind, Question } from "./mind.ts";
-import type { ModelDesk } from "./model-desk.ts";
+import type { Mind, Question } from "./net.ts";
+import type { ModelDesk } from "./model-client.ts";
 import type { RunTally } from "./run-tally.ts";
 import { remark } from "./remarks.ts";
 
@@ -22,7 +22,7 @@ const SHOWN_NAME = 100;
 export type RunCalls = (calls: readonly ToolCall[]) => Promise<readonly CalledTool[]>;
 
 /** What a mind at work is made of. */
-export interface WorkingMindParts {
+interface WorkingMindParts {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly memory: AgentMemory;

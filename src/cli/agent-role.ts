@@ -1,12 +1,12 @@
 import { defineAction } from "../role/action.ts";
 import type { RoleContext } from "../role/context.ts";
 import { Agent } from "../agent/agent.ts";
-import type { FlowEvent, FlowResult } from "../agent/flow-events.ts";
+import type { FlowEvent, FlowResult } from "../agent/flow-plan.ts";
 import { PlanningFlow } from "../agent/planning-flow.ts";
 import { StepError, UsageError } from "../kernel/errors.ts";
 import { defineRole, type Role } from "../role/role.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { MachineOptions } from "../tools/machine.ts";
+import type { MachineOptions } from "../tools/command.ts";
 import { MANUS_PROMPT, manusTools } from "../tools/manus.ts";
 import type { AgentSettings } from "./agent-settings.ts";
 

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { relative } from "node:path";
 import { WaitingError } from "../kernel/errors.ts";
-import type { HumanPort, HumanQuestion } from "../tool/human-port.ts";
+import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import type { Role } from "../role/role.ts";
 import type { Team } from "../team/team.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";

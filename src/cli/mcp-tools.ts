@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
-import { defineTool } from "../tool/define-tool.ts";
-import type { Tool } from "../tool/tool.ts";
+import { defineTool, type Tool } from "../tool/tool.ts";
 import { readMcpConfig } from "./mcp-config.ts";
 import type { Session } from "./session.ts";
 

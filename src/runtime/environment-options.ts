@@ -8,7 +8,7 @@ import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Mailbox } from "../message/mailbox.ts";
-import type { HumanPort } from "../tool/human-port.ts";
+import type { HumanPort } from "../tool/approval.ts";
 import type { StopCondition } from "./stop-condition.ts";
 
 /** Most activations at once, unless said otherwise. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../kernel/json.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { cutText } from "./cut-text.ts";
-import { interruptionIn, toldOf } from "./thrown.ts";
+import { interruptionIn, toldOf } from "./plain-value.ts";
 import { visible } from "./visible-text.ts";
 
 /** What a person is asked before a call runs. */
@@ -21,7 +21,7 @@ export interface ApprovalRequest {
 export type Approver = (request: ApprovalRequest, o: { readonly signal: AbortSignal }) => boolean | string | Promise<boolean | string>;
 
 /** What a person said to a call. */
-export interface Approval {
+interface Approval {
   readonly isGiven: boolean;
   /** Why not, in the person's words; empty when there are none. */
   readonly words: string;
@@ -66,3 +66,15 @@ function approvalIn(answer: unknown): Approval {
   if (YES.test(words)) return { isGiven: true, words: "" };
   return { isGiven: false, words: NO.test(words) ? "" : words.slice(0, TOLD_WORDS) };
 }
+
+/** What a person is asked. */
+export interface HumanQuestion {
+  /** Stable across resume; an answer given later names it. */
+  readonly id: string;
+  readonly text: string;
+  /** Who asks. */
+  readonly role: string;
+}
+
+/** How a person is reached. In a run without one, a question suspends the run with status `waiting`. */
+export type HumanPort = (question: HumanQuestion, o: { readonly signal: AbortSignal }) => string | Promise<string>;

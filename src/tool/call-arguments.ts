@@ -3,8 +3,7 @@ import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { issueLine } from "../model/structured-output.ts";
-import { plainCopy } from "./plain-copy.ts";
-import { plainValue } from "./plain-value.ts";
+import { plainCopy, plainValue } from "./plain-value.ts";
 import type { Tool } from "./tool.ts";
 
 /** Longest arguments that are read, in characters: whoever writes more has gone astray. */
@@ -15,7 +14,7 @@ const SHOWN_CHARACTERS = 2_000;
 const SHOWN_PARAMETERS = 500;
 
 /** Arguments of a call: as plain JSON, for the record and for rules, and as the tool takes them; or what is wrong with them. */
-export type CallArguments =
+type CallArguments =
   | { readonly ok: true; readonly json: JsonObject; readonly args: unknown }
   | { readonly ok: false; readonly why: string };
 

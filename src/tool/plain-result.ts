@@ -3,8 +3,7 @@ import { z } from "zod";
 import { lazily } from "../kernel/lazily.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import { cutText, grouped } from "./cut-text.ts";
-import { plainValue } from "./plain-value.ts";
-import { toldOf } from "./thrown.ts";
+import { plainValue, toldOf } from "./plain-value.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 const MAX_IMAGES = 16;

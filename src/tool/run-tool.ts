@@ -1,22 +1,22 @@
 import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
-import { type ControlError, ContextClosedError, TimeoutError } from "../kernel/errors.ts";
+import { ContextClosedError, type ControlError, TimeoutError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { TimeLimit } from "../kernel/time-limit.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { CallContext } from "./call-context.ts";
-import type { HumanPort } from "./human-port.ts";
+import type { HumanPort } from "./approval.ts";
 import { plainResult, plainText } from "./plain-result.ts";
-import { interruptionIn, toldOf } from "./thrown.ts";
+import { interruptionIn, toldOf } from "./plain-value.ts";
 import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
 import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";
+import { lazyMembers } from "../kernel/lazy-members.ts";
 
 /** What a running tool may reach. */
-export interface ToolReach {
+interface ToolReach {
   readonly clock: Clock;
   /** Stops the call; the step's own signal always counts. */
   readonly signal: AbortSignal;
@@ -32,7 +32,7 @@ export interface ToolReach {
 }
 
 /** How a tool's run ended: what is recorded of a call. Plain JSON. */
-export interface ToolEnd {
+interface ToolEnd {
   readonly outcome: "ok" | "failed" | "timeout";
   readonly result: ToolResult;
 }
@@ -202,5 +202,46 @@ class RunningTool {
     if (this.#isClosed) return;
     this.#limit ??= this.#limited();
     this.#limit.hold(isHeld);
+  }
+}
+
+/** What is made when a tool asks for it. */
+interface LateReads {
+  readonly signal: () => AbortSignal;
+  readonly key: () => string;
+  readonly model: () => ChatModel | undefined;
+}
+
+/** What a tool is given for one call, frozen. Most tools ask for none of what is made late. */
+class CallContext implements ToolContext {
+  declare readonly signal: AbortSignal;
+  declare readonly key: string;
+  declare readonly model: ChatModel | undefined;
+  declare readonly ask?: (question: string) => Promise<string>;
+  declare readonly session?: object;
+  declare readonly deps?: Deps;
+  readonly mode: ToolContext["mode"];
+  readonly step: ToolContext["step"];
+  readonly clock: ToolContext["clock"];
+  readonly progress: ToolContext["progress"];
+  readonly #late: LateReads;
+
+  static readonly #withLazy = lazyMembers<CallContext>({
+    signal: (context) => context.#late.signal(),
+    key: (context) => context.#late.key(),
+    model: (context) => context.#late.model(),
+  });
+
+  constructor({ mode, step, clock, progress, ask, session, deps }: Omit<ToolContext, keyof LateReads>, late: LateReads) {
+    this.#late = late;
+    CallContext.#withLazy(this);
+    this.mode = mode;
+    this.step = step;
+    this.clock = clock;
+    this.progress = progress;
+    if (ask !== undefined) this.ask = ask;
+    if (session !== undefined) this.session = session;
+    if (deps !== undefined) this.deps = deps;
+    Object.freeze(this);
   }
 }

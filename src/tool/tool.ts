@@ -4,9 +4,15 @@ import type { Deps } from "../kernel/deps.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { ChatModel, ToolSpec } from "../model/chat-model.ts";
-import type { Permission } from "./permission.ts";
-import type { CheckedArguments } from "./tool-parameters.ts";
+import { checkPermission, type Permission } from "./permission.ts";
+import { type CheckedArguments, jsonParameters, type ToolParameters, zodParameters } from "./tool-parameters.ts";
 import type { ToolResult } from "./tool-result.ts";
+import { isObject } from "../kernel/value-kind.ts";
+import { object, takes } from "../kernel/argument.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
+import { isZod3 } from "../model/zod-schema.ts";
 
 /** What a tool may give back; a value that is no result is its output. */
 export type ToolAnswer = ToolResult | Json | void;
@@ -75,4 +81,134 @@ export interface ToolClosing {
   readonly session: object | undefined;
   /** Aborts when the time is up. */
   readonly signal: AbortSignal;
+}
+
+/** What every tool is made of, however its parameters are told. */
+interface ToolFields {
+  /** 1 to 64 letters, digits, `_` and `-`: what providers take. */
+  readonly name: string;
+  readonly description: string;
+  /** Default: "write". */
+  readonly effect?: Tool["effect"];
+  /** Milliseconds. Default: 60,000. */
+  readonly timeout?: number;
+  /**
+   * What happens where no rule of a policy speaks. Default: "allow" for tools that only read, and for those that say nothing of their effect:
+   * whoever wrote the program passed them in. "ask" for a tool that says it writes.
+   */
+  readonly permission?: Permission;
+  /** Default: true for tools that only read, false for others. */
+  readonly idempotent?: boolean;
+  /** Default: false. */
+  readonly again?: boolean;
+  /** Default: true for tools that only read; false for others, so that a fork does nothing twice. */
+  readonly fresh?: boolean;
+  /** Default: false. */
+  readonly ends?: boolean;
+  /** Default: true. Say false where one call must see what the one before it did. */
+  readonly parallel?: boolean;
+  /** Says that the tool asks how far something is: equal answers to equal calls are no loop, up to 20 in a row. Default: false. */
+  readonly polls?: boolean;
+  /** Characters. Default: 12,000. */
+  readonly maxOutput?: number;
+  /** Lets go of what the tool holds; see {@link Tool.close}. Default: there is nothing to let go. */
+  close?(o: ToolClosing): void | Promise<void>;
+}
+
+const toolOptions: Known<ToolOptions<z.ZodType>> = {
+  name: true,
+  description: true,
+  effect: true,
+  timeout: true,
+  permission: true,
+  idempotent: true,
+  again: true,
+  fresh: true,
+  ends: true,
+  parallel: true,
+  maxOutput: true,
+  polls: true,
+  close: true,
+  parameters: true,
+  execute: true,
+};
+
+/** A tool whose parameters are a zod object. */
+export interface ToolOptions<S extends z.ZodType> extends ToolFields {
+  readonly parameters: S;
+  execute(args: z.output<S>, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
+}
+
+/** A tool whose parameters are told by a JSON Schema, or that has none. */
+export interface PlainToolOptions extends ToolFields {
+  readonly parameters?: JsonObject;
+  execute(args: JsonObject, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
+}
+
+const TIMEOUT = 60_000;
+const MAX_OUTPUT = 12_000;
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/**
+ * Defines a tool.
+ *
+ * @throws UsageError `TOOL_INVALID` for a name that providers refuse, a time or a limit that is none, parameters that are no object;
+ * `SCHEMA_UNSUPPORTED` for parameters that JSON cannot carry.
+ */
+export function defineTool<S extends z.ZodType>(options: ToolOptions<S>): Tool<z.output<S>>;
+export function defineTool(options: PlainToolOptions): Tool<JsonObject>;
+export function defineTool(options: ToolOptions<z.ZodType> | PlainToolOptions): Tool {
+  takes("defineTool", "options", options, object("an object with name, description and execute"));
+  checkFields(options);
+  checkKnownOptions(`defineTool ${JSON.stringify(options.name)}`, options, toolOptions);
+  const { name, description, effect = "write", parameters } = options;
+  const shape = shapeOf(name, parameters);
+  const reads = effect === "read";
+  const asks = options.effect !== undefined && !reads;
+  return Object.freeze({
+    name,
+    description,
+    spec: Object.freeze({ name, description, parameters: shape.json }),
+    parameters: isZod(parameters) ? parameters : undefined,
+    effect,
+    timeout: options.timeout ?? TIMEOUT,
+    permission: options.permission ?? (asks ? "ask" : "allow"),
+    idempotent: options.idempotent ?? reads,
+    again: options.again ?? false,
+    fresh: options.fresh ?? reads,
+    ends: options.ends ?? false,
+    parallel: options.parallel ?? true,
+    polls: options.polls ?? false,
+    maxOutput: options.maxOutput ?? MAX_OUTPUT,
+    check: shape.check,
+    execute: (args: unknown, ctx: ToolContext) => options.execute(args as JsonObject, ctx),
+    ...(options.close === undefined ? {} : { close: (o: ToolClosing) => options.close?.(o) }),
+  });
+}
+
+function shapeOf(name: string, parameters: z.ZodType | JsonObject | undefined): ToolParameters {
+  return isZod(parameters) ? zodParameters(name, parameters) : jsonParameters(name, parameters);
+}
+
+/** Also of another copy of zod, and of zod 3, which is refused as what it is. */
+function isZod(parameters: unknown): parameters is z.ZodType {
+  return (isObject(parameters) && "_zod" in parameters) || isZod3(parameters);
+}
+
+function checkFields({ name, description, timeout = TIMEOUT, maxOutput = MAX_OUTPUT, permission = "ask" }: ToolFields): void {
+  if (typeof name !== "string" || !NAME.test(name) || name === "__proto__") {
+    throw invalid("a tool's name of 1 to 64 letters, digits, _ and -", valueText(name));
+  }
+  if (typeof description !== "string") throw invalid(`a description of the tool "${name}"`, valueText(description));
+  if (!Number.isFinite(timeout) || timeout <= 0) {
+    throw invalid(`a time limit of the tool "${name}" in milliseconds, more than 0 and finite`, String(timeout));
+  }
+  if (!Number.isSafeInteger(maxOutput) || maxOutput < 1) {
+    throw invalid(`the most characters of the tool "${name}" as a whole number of 1 or more`, String(maxOutput));
+  }
+  checkPermission(permission, `the tool "${name}"`);
+}
+
+function invalid(expected: string, got: string): UsageError {
+  return new UsageError("TOOL_INVALID", `Expected ${expected}, got ${got}.`);
 }

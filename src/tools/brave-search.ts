@@ -3,8 +3,7 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { readHtml } from "./html-text.ts";
 import { seenText } from "../tool/outside-text.ts";
-import { textOfBytes } from "./outside-bytes.ts";
-import { unfitAnswer } from "./search-answer.ts";
+import { getWeb, textOfBytes } from "./web-request.ts";
 import {
   httpSearchOptions,
   type HttpSearchOptions,
@@ -12,8 +11,8 @@ import {
   type SearchOutcome,
   type SearchProvider,
   type SearchQuery,
+  unfitAnswer,
 } from "./search-provider.ts";
-import { getWeb } from "./web-request.ts";
 
 /** How Brave Search is asked. */
 export interface BraveSearchOptions extends HttpSearchOptions {

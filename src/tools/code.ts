@@ -1,12 +1,9 @@
 import { checkGivenOptions } from "../kernel/known-options.ts";
 import { z } from "zod";
-import { defineTool } from "../tool/define-tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure } from "../tool/tool-result.ts";
-import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { commandResult } from "./command-result.ts";
-import { keepChanges } from "./kept-changes.ts";
-import { commandTraits, machineOptions, type MachineOptions } from "./machine.ts";
+import { commandResult, commandTraits, keepChanges, machineOptions, type MachineOptions } from "./command.ts";
 import { runStep } from "./shell.ts";
 import { ToolFiles } from "./tool-files.ts";
 

@@ -1,9 +1,7 @@
 import { checkKnownOptions } from "../kernel/known-options.ts";
-import { readHtml } from "./html-text.ts";
-import { decodeEntities } from "./html-entities.ts";
+import { decodeEntities, readHtml } from "./html-text.ts";
 import { seenText } from "../tool/outside-text.ts";
-import { textOfBytes } from "./outside-bytes.ts";
-import { unfitAnswer } from "./search-answer.ts";
+import { getWeb, textOfBytes } from "./web-request.ts";
 import {
   httpSearchOptions,
   type HttpSearchOptions,
@@ -12,8 +10,8 @@ import {
   type SearchOutcome,
   type SearchProvider,
   type SearchQuery,
+  unfitAnswer,
 } from "./search-provider.ts";
-import { getWeb } from "./web-request.ts";
 
 const BASE = "https://html.duckduckgo.com/html/";
 /** Tags end at the next bracket of either kind, so that reading them takes time that grows with the page and no more. */

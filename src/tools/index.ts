@@ -5,18 +5,18 @@ export { type MachineAgentOptions, manus, type ManusTools, manusTools, softwareE
 
 // The conversation: ending it, asking, answering in a form, keeping plans.
 export { terminate } from "../agent/terminate.ts";
-export { askHumanTool } from "./ask-human.ts";
-export { type ChatCompletionOptions, createChatCompletion } from "./create-chat-completion.ts";
+export { askHumanTool } from "./human.ts";
+export { type ChatCompletionOptions, createChatCompletion } from "./human.ts";
 export { planningTool } from "./planning.ts";
 
 // The project: commands and code in a sandbox, files.
-export type { MachineOptions } from "./machine.ts";
+export type { MachineOptions } from "./command.ts";
 export { shellTool } from "./shell.ts";
 export { codeTool } from "./code.ts";
 export { type EditorOptions, editorTool } from "./editor.ts";
 export { type FileSearchOptions, fileSearchTool } from "./file-search.ts";
 export { type LookOptions, lookTool } from "./look.ts";
-export type { PdfPages, PdfText, ReadPdf } from "./pdf-text.ts";
+export type { PdfPages, PdfText, ReadPdf } from "./look.ts";
 
 // The web.
 export { type WebFetchOptions, webFetchTool } from "./web-fetch.ts";

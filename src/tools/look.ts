@@ -1,15 +1,14 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
-import { ControlError } from "../kernel/errors.ts";
+import { ControlError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { defineTool } from "../tool/define-tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { quoteOutside, seenText } from "../tool/outside-text.ts";
-import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
-import type { Tool, ToolContext } from "../tool/tool.ts";
+import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { checkPath, visible } from "../workspace/path-rules.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { type ReadPdf, readWithUnpdf } from "./pdf-text.ts";
 import { reasonOf } from "./tool-files.ts";
+import { createRequire } from "node:module";
 
 /** What is looked at, and how. */
 export interface LookOptions {
@@ -112,4 +111,73 @@ function isPdf(bytes: Uint8Array): boolean {
 
 function noneOf(path: string): string {
   return `Expected a picture (PNG, JPEG, GIF, WebP) or a PDF file, but the bytes of ${path} are neither. Texts are viewed with the editor.`;
+}
+
+/** Which pages of a document are read. */
+export interface PdfPages {
+  /** The first page, from 1. */
+  readonly from: number;
+  /** Most pages. */
+  readonly most: number;
+  readonly signal: AbortSignal;
+}
+
+/** The text of some pages, and how many there are in all. */
+export interface PdfText {
+  readonly pages: number;
+  readonly texts: readonly string[];
+}
+
+/** Reads pages of a PDF file. @throws for bytes that are none */
+export type ReadPdf = (bytes: Uint8Array, pages: PdfPages) => Promise<PdfText>;
+
+/** What is used of the package. */
+interface PdfPackage {
+  getDocumentProxy(bytes: Uint8Array, options: object): Promise<PdfDocument>;
+}
+interface PdfDocument {
+  readonly numPages: number;
+  getPage(page: number): Promise<{ getTextContent(): Promise<{ readonly items: readonly object[] }> }>;
+  destroy(): Promise<void>;
+}
+
+/** No code of a document is run, and nothing is fetched for it. */
+const SAFELY = { isEvalSupported: false, useSystemFonts: false, disableFontFace: true, stopAtErrors: false, verbosity: 0 };
+
+/** Reads pages with the package `unpdf`. @throws UsageError `PACKAGE_MISSING`; what the package throws for bytes that are no PDF */
+const readWithUnpdf: ReadPdf = async (bytes, { from, most, signal }) => {
+  const { getDocumentProxy } = loadPackage();
+  // It takes the bytes for its own, and no Buffer.
+  const document = await getDocumentProxy(new Uint8Array(bytes), SAFELY);
+  try {
+    const texts: string[] = [];
+    for (let page = from; page <= document.numPages && texts.length < most; page++) {
+      signal.throwIfAborted();
+      texts.push(textOf((await (await document.getPage(page)).getTextContent()).items));
+    }
+    return { pages: document.numPages, texts };
+  } finally {
+    await document.destroy();
+  }
+};
+
+/** By `require`: the package is the user's to install, and its types are not needed to compile this one. */
+function loadPackage(): PdfPackage {
+  try {
+    return createRequire(import.meta.url)("unpdf") as PdfPackage;
+  } catch (error) {
+    throw new UsageError(
+      "PACKAGE_MISSING",
+      `Reading a PDF file needs the package unpdf, which could not be loaded (${thrownText(error)}). Run: npm install unpdf`,
+      { cause: error },
+    );
+  }
+}
+
+function textOf(items: readonly object[]): string {
+  const pieces = items.map((item) => {
+    const { str, hasEOL } = item as { readonly str?: unknown; readonly hasEOL?: unknown };
+    return `${typeof str === "string" ? str : ""}${hasEOL === true ? "\n" : ""}`;
+  });
+  return pieces.join("").trim();
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { defineTool } from "../tool/define-tool.ts";
+import { defineTool, type Tool } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
-import type { Tool } from "../tool/tool.ts";
 import type { Json } from "../kernel/json.ts";
 import { PlanError } from "../kernel/errors.ts";
 import { BoardPlan, type PlanStep, type StepFields } from "./board-plan.ts";

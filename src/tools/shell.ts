@@ -1,20 +1,17 @@
 import { checkGivenOptions } from "../kernel/known-options.ts";
 import { z } from "zod";
-import { defineTool } from "../tool/define-tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
-import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { Turns } from "../workspace/turns.ts";
-import { commandResult } from "./command-result.ts";
-import { keepChanges } from "./kept-changes.ts";
+import { commandResult, commandTraits, keepChanges, machineOptions, type MachineOptions } from "./command.ts";
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
-import { commandTraits, machineOptions, type MachineOptions } from "./machine.ts";
 import { ToolFiles } from "./tool-files.ts";
 import { ToolStates } from "./tool-states.ts";
 
 /** A command that ran, now or in the record. */
-export interface RanCommand {
+interface RanCommand {
   /** Without secrets, as it stands in the record: what is told, and what lasts, is the same when it is answered from there. */
   readonly recorded: CommandOutcome;
   /** What it changed, as it is. */

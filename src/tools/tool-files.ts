@@ -4,10 +4,9 @@ import type { ToolContext } from "../tool/tool.ts";
 import { REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
 import { mayWrite } from "../workspace/replay-writes.ts";
 import type { Workspace, WrittenFile } from "../workspace/workspace.ts";
-import { fitsMasked, isMasked } from "./masked-text.ts";
 
 /** What a read found: a text, nothing, or something no tool works on, and why. Plain JSON. */
-export type FoundFile =
+type FoundFile =
   | { readonly kind: "text"; readonly text: string; readonly fromRecord?: boolean }
   | { readonly kind: "missing" }
   | { readonly kind: "unfit"; readonly reason: string };
@@ -96,4 +95,25 @@ export function reasonOf(error: unknown): string {
 function writtenFile(path: string, content: string): WrittenFile {
   const bytes = Buffer.from(content, "utf8");
   return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+}
+
+/** Stands in a record for a secret. */
+const LEFT_OUT = "[secret]";
+
+/** Whether a text from a record may lack secrets. */
+export function isMasked(text: string): boolean {
+  return text.includes(LEFT_OUT);
+}
+
+/** Whether a text is what a record has of it, but for secrets; a secret has one line. */
+export function fitsMasked(text: string, masked: string): boolean {
+  const [first = "", ...pieces] = masked.split(LEFT_OUT);
+  if (!text.startsWith(first)) return false;
+  let place = first.length;
+  for (const [number, piece] of pieces.entries()) {
+    const found = number === pieces.length - 1 ? text.length - piece.length : text.indexOf(piece, place);
+    if (found < place || !text.startsWith(piece, found) || text.slice(place, found).includes("\n")) return false;
+    place = found + piece.length;
+  }
+  return place === text.length;
 }

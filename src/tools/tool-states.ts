@@ -1,5 +1,5 @@
 /** Whose call it is: an agent's session, or nobody's in particular. */
-export interface CallerOfTool {
+interface CallerOfTool {
   /** The session of the agent that calls; the same object for all its calls. */
   readonly session?: object;
 }

@@ -1,14 +1,12 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
-import { defineTool } from "../tool/define-tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
-import type { Tool, ToolContext } from "../tool/tool.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { readHtml } from "./html-text.ts";
 import { quoteOutside, seenText } from "../tool/outside-text.ts";
-import { isBinary, textOfBytes } from "./outside-bytes.ts";
+import { getWeb, isBinary, textOfBytes, type WebAnswer } from "./web-request.ts";
 import { webAccess, type WebAccess } from "./web-access.ts";
-import { getWeb, type WebAnswer } from "./web-request.ts";
 
 /** How pages are fetched. */
 export interface WebFetchOptions extends WebAccess {

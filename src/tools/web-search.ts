@@ -4,9 +4,8 @@ import { z } from "zod";
 import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
 import { sleep } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, UsageError } from "../kernel/errors.ts";
-import { defineTool } from "../tool/define-tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
-import type { Tool, ToolContext } from "../tool/tool.ts";
 import { quoteOutside, seenText } from "../tool/outside-text.ts";
 import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
 

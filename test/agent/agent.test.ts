@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Agent, type AgentOptions, planAndSolve, reflexion } from "../../src/agent/index.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
+import { defineTool } from "../../src/tool/tool.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { agentOf, call, calls, eventsOf, noting } from "./setup.ts";
 

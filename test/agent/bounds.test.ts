@@ -10,7 +10,7 @@ import { modelLimits } from "../../src/model/limits.ts";
 import { formatCost, type MicroUsd } from "../../src/model/money.ts";
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
+import { defineTool } from "../../src/tool/tool.ts";
 import { answering } from "../runtime/town.ts";
 
 /** Micro-dollars and tokens of one call, and the most that one may cost. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
+import { defineTool } from "../../src/tool/tool.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import { Agent } from "../../src/agent/agent.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ModelError } from "../../src/kernel/errors.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
+import { defineTool } from "../../src/tool/tool.ts";
 import { ChatMemory } from "../../src/memory/chat-memory.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import { terminate } from "../../src/agent/terminate.ts";

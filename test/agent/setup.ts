@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
-import type { Tool } from "../../src/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { Agent, type AgentOptions, type AgentRun } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/agent/events.ts";
 import { scriptedModel, type ScriptedAnswer, type ScriptedModel, type ScriptedReply } from "../../src/testing/scripted-model.ts";

@@ -10,8 +10,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
-import type { Tool } from "../../src/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { town } from "../runtime/town.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 

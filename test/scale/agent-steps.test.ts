@@ -3,7 +3,7 @@ import { z } from "zod";
 import { allocatedBy, resourcesOf, workOf } from "./work.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
+import { defineTool } from "../../src/tool/tool.ts";
 
 /** Made for one step at most, a question and a call. A step that gets by with less lowers these; one that needs more says why. */
 /** Five of them settle a call with the shared budget and look at how a reply ended. */

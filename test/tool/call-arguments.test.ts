@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
 import { readArguments } from "../../src/tool/call-arguments.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
-import type { Tool } from "../../src/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { spentBy } from "../kernel/spent.ts";
 
 const shell = defineTool({

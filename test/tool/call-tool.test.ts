@@ -5,13 +5,11 @@ import { AbortedError, BudgetError } from "../../src/kernel/errors.ts";
 import { directSteps, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
-import { toolMessage } from "../../src/tool/call-outcome.ts";
+import { resultText, toolMessage } from "../../src/tool/tool-result.ts";
 import type { ToolNotice } from "../../src/tool/call-options.ts";
-import { callTool } from "../../src/tool/call-tool.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
-import type { Tool, ToolContext } from "../../src/tool/tool.ts";
+import { callTool } from "../../src/tool/call-tools.ts";
+import { defineTool, type Tool, type ToolContext } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
-import { resultText } from "../../src/tool/tool-result.ts";
 import { countedSignal } from "../kernel/counted-signal.ts";
 import { call, calling } from "./calling.ts";
 

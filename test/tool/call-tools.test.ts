@@ -4,10 +4,9 @@ import { AbortedError } from "../../src/kernel/errors.ts";
 import { directSteps, type StepPort } from "../../src/kernel/step.ts";
 import type { Approver } from "../../src/tool/approval.ts";
 import { callTools } from "../../src/tool/call-tools.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
-import { checkToolChoice } from "../../src/tool/tool-choice.ts";
+import { defineTool, type Tool } from "../../src/tool/tool.ts";
+import { checkToolChoice } from "../../src/tool/call-options.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
-import type { Tool } from "../../src/tool/tool.ts";
 import { resultText } from "../../src/tool/tool-result.ts";
 import { call, calling } from "./calling.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { z } from "zod";
-import { defineTool } from "../../src/tool/define-tool.ts";
+import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
-import type { Tool } from "../../src/tool/tool.ts";
 
 const named = (name: string): Tool => defineTool({ name, description: "", execute: () => name });
 

@@ -5,10 +5,9 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import type { Approver } from "../../src/tool/approval.ts";
-import { toolMessage } from "../../src/tool/call-outcome.ts";
+import { toolMessage } from "../../src/tool/tool-result.ts";
 import { callTools } from "../../src/tool/call-tools.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
-import type { Tool } from "../../src/tool/tool.ts";
+import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { call, calling } from "./calling.ts";
 
 const LIMIT = 500;

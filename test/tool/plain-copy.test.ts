@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../src/kernel/json.ts";
-import { plainCopy } from "../../src/tool/plain-copy.ts";
+import { plainCopy } from "../../src/tool/plain-value.ts";
 
 /** What the copy stands for: the value written as canonical JSON and read again. */
 function longWay(value: unknown): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EditHistory } from "../../src/tools/edit-history.ts";
+import { EditHistory } from "../../src/tools/editor.ts";
 
 describe("an edit history", () => {
   it("H1 knows a file that changed since it was seen, and only such", () => {

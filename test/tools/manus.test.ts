@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
-import { defineTool } from "../../src/tool/define-tool.ts";
+import { defineTool } from "../../src/tool/tool.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { manus, manusTools, softwareEngineer } from "../../src/tools/manus.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { maskSecrets } from "../../src/kernel/mask.ts";
-import { fitsMasked, isMasked } from "../../src/tools/masked-text.ts";
+import { fitsMasked, isMasked } from "../../src/tools/tool-files.ts";
 
 describe("a text fits what a record has of it", () => {
   it.each([

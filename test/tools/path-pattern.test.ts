@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fitsPath, patternFault } from "../../src/tools/path-pattern.ts";
+import { fitsPath, patternFault } from "../../src/tools/file-search.ts";
 
 describe("a path fits a pattern", () => {
   it.each([

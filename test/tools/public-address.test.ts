@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "../../src/tools/public-address.ts";
-import { admit } from "../../src/tools/web-access.ts";
+import { admit, isPublicAddress } from "../../src/tools/web-access.ts";
 
 describe("an address is public", () => {
   it.each([

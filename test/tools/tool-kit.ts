@@ -6,11 +6,10 @@ import { type Clock, systemClock } from "../../src/kernel/clock.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { directSteps, type StepPort } from "../../src/kernel/step.ts";
 import type { CallToolOptions } from "../../src/tool/call-options.ts";
-import { callTool } from "../../src/tool/call-tool.ts";
-import type { CalledTool } from "../../src/tool/call-outcome.ts";
+import { callTool } from "../../src/tool/call-tools.ts";
+import { type CalledTool, resultText } from "../../src/tool/tool-result.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
-import { resultText } from "../../src/tool/tool-result.ts";
 
 /** How a test calls a tool. */
 export interface CallerParts {

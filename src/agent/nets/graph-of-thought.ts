@@ -4,13 +4,10 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
-import type { AgentMemory } from "../agent-memory.ts";
-import { goalText } from "../goal-text.ts";
-import type { Mind } from "../mind.ts";
-import { Net, type NetState } from "../net.ts";
+import { type AgentMemory, goalText } from "../agent-memory.ts";
+import { type Mind, Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
-import { allSettled } from "./all-settled.ts";
-import { propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
+import { allSettled, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 import { checkLimits } from "./net-limits.ts";
 import { answerFrom } from "./tree-of-thought.ts";
 

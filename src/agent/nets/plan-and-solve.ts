@@ -1,8 +1,7 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
 import type { AgentMemory, Answer } from "../agent-memory.ts";
-import type { Mind } from "../mind.ts";
-import { Net, type NetState } from "../net.ts";
+import { type Mind, Net, type NetState } from "../net.ts";
 import { checkLimits } from "./net-limits.ts";
 import { reactOptions, type ReactOptions, reactStates } from "./react.ts";
 import { remark } from "../remarks.ts";

@@ -4,12 +4,10 @@ import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { ModelError, OutputError } from "../../kernel/errors.ts";
 import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
 import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
-import { type CalledTool, toolMessage } from "../../tool/call-outcome.ts";
-import { resultText } from "../../tool/tool-result.ts";
+import { type CalledTool, resultText, toolMessage } from "../../tool/tool-result.ts";
 import type { AgentMemory, Answer, NextAction } from "../agent-memory.ts";
 import { cutCallsOf, cutOff } from "../cut-calls.ts";
-import type { Mind, Question } from "../mind.ts";
-import { Net, type NetState } from "../net.ts";
+import { type Mind, Net, type NetState, type Question } from "../net.ts";
 import { observation, remark } from "../remarks.ts";
 import { actionInstructions, readTextAction, wholeTextAction } from "../text-action.ts";
 

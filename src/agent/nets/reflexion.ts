@@ -1,10 +1,8 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
 import { ChatMessage } from "../../model/chat-message.ts";
-import type { AgentMemory, Answer } from "../agent-memory.ts";
-import type { Mind } from "../mind.ts";
-import { goalText } from "../goal-text.ts";
-import { Net, type NetState } from "../net.ts";
+import { type AgentMemory, type Answer, goalText } from "../agent-memory.ts";
+import { type Mind, Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
 import { checkLimits } from "./net-limits.ts";
 import { reactOptions, type ReactOptions, reactStart, reactStates } from "./react.ts";

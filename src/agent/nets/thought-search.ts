@@ -2,7 +2,7 @@ import type { Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
 import { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
-import type { Mind } from "../mind.ts";
+import type { Mind } from "../net.ts";
 
 /** Who thinks and who judges, where it is not the agent's model. */
 export interface ThoughtModels {
@@ -42,4 +42,15 @@ export async function score(mind: Mind, o: ThoughtModels & { readonly goal: stri
 /** Thoughts in words. */
 export function soFar(path: readonly string[]): string {
   return path.length === 0 ? "" : `Thoughts so far:\n${path.map((thought, place) => `${place + 1}. ${thought}`).join("\n")}\n\n`;
+}
+
+/**
+ * All values, side by side. When one fails the others are awaited before it is thrown: a net whose state has ended leaves nothing behind
+ * that still asks, pays and tells.
+ */
+export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  const ends = await Promise.allSettled(work);
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }

@@ -1,13 +1,10 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
-import type { AgentMemory } from "../agent-memory.ts";
-import { goalText } from "../goal-text.ts";
-import type { Mind } from "../mind.ts";
-import { Net, type NetState } from "../net.ts";
+import { type AgentMemory, goalText } from "../agent-memory.ts";
+import { type Mind, Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
-import { allSettled } from "./all-settled.ts";
+import { allSettled, propose, score, soFar, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 import { checkLimits } from "./net-limits.ts";
-import { propose, score, soFar, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /** How wide and how deep a mind looks for a way. */
 export interface TreeOfThoughtOptions extends ThoughtModels {

@@ -20,7 +20,7 @@ import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../announcer.ts";
 import { AskingDoor } from "./effect-door.ts";
 import { answerOf } from "./human-answer.ts";
-import type { HumanPort, HumanQuestion } from "../../tool/human-port.ts";
+import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 
 /** What answers are made with, the same for all roles. */
 export interface AnswererParts {

@@ -1,6 +1,6 @@
 import { StepError, TroupeError } from "../../kernel/errors.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
-import type { HumanPort, HumanQuestion } from "../../tool/human-port.ts";
+import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 
 /**
  * Asks a person and takes nothing but a text for an answer.

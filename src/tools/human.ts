@@ -1,9 +1,28 @@
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
-import { defineTool } from "../tool/define-tool.ts";
-import { toolOutput } from "../tool/tool-result.ts";
-import type { Tool } from "../tool/tool.ts";
+import { defineTool, type Tool } from "../tool/tool.ts";
+import { toolFailure, toolOutput } from "../tool/tool-result.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
+
+const Question = z.object({
+  question: z.string().min(1).max(4000).describe("The question, with all a person needs to answer it."),
+});
+
+/** Asks the person behind the agent and waits for the answer; time spent waiting does not count. */
+export function askHumanTool(): Tool {
+  return defineTool({
+    name: "ask_human",
+    description: "Asks the person you work for, and waits for the answer. For what only a person can know or decide.",
+    parameters: Question,
+    effect: "read",
+    parallel: false,
+    execute: async ({ question }, { ask }) => {
+      if (ask === undefined) return toolFailure("Nobody is there to answer. Decide by what you know, and say what you assumed.");
+      const answer = await ask(question);
+      return toolOutput(answer.trim() === "" ? "(the person gave an empty answer)" : answer);
+    },
+  });
+}
 
 /** What an answer must look like. */
 export interface ChatCompletionOptions {

@@ -7,19 +7,16 @@ import type { CallPolicy } from "../model/call.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ToolSpec } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
-import { type SteppedModel, steppedModel } from "../model/stepped-model.ts";
+import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/stepped-model.ts";
 import { askAgain, issueLine, promptFor, readReply } from "../model/structured-output.ts";
 import type { AgentMemory } from "./agent-memory.ts";
-import type { Compacted, Compaction } from "./compaction.ts";
-import { withoutPictures } from "./context-room.ts";
+import { type Compacted, type Compaction, withoutPictures } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
-import type { Question } from "./mind.ts";
-import { ComingReply } from "./coming-reply.ts";
-import { refusesPictures } from "./picture-refusal.ts";
+import type { Question } from "./net.ts";
 import type { CallTally, RunTally } from "./run-tally.ts";
 
 /** What the questions of one run share. */
-export interface ModelDeskParts {
+interface ModelDeskParts {
   readonly model: ChatModel;
   readonly steps: StepPort;
   readonly policy: CallPolicy;
@@ -246,4 +243,89 @@ function unreadable(model: string, text: string, issues: readonly string[]): Out
     `Expected a reply of ${model} that fits its schema, also after asking again, but: ${issues.slice(0, 5).join("; ").slice(0, 600)}. Use another model, or ask for less at once.`,
     { data: { text: text.slice(0, KEPT_TEXT) } },
   );
+}
+
+/** Text as it comes, or the news that a try failed and its text is void. */
+type ReplyPiece = { readonly text: string } | { readonly text?: undefined };
+
+const NO_PIECES: readonly ReplyPiece[] = [];
+
+/**
+ * A reply of a model behind a door, as it comes. It owns the pieces that nobody has taken yet, which are joined, so that it holds no more
+ * than the reply's own text.
+ */
+class ComingReply {
+  #pieces: ReplyPiece[] | undefined;
+  #joined: string[] | undefined;
+  #try = 1;
+  #told = false;
+  #wake: (() => void) | undefined;
+  #end: { readonly reply: ChatResponse } | { readonly error: unknown } | undefined;
+
+  /** Asks the model. */
+  constructor(model: SteppedModel, request: ChatRequest, { signal, meter }: Pick<SteppedChatOptions, "signal" | "meter">) {
+    model.chat(request, { signal, meter, onDelta: (text, info) => this.#add(text, info.try) }).then(
+      (reply) => this.#ended({ reply }),
+      (error: unknown) => this.#ended({ error }),
+    );
+  }
+
+  /** The pieces that came since the last time. */
+  takeAll(): readonly ReplyPiece[] {
+    this.#flush();
+    const pieces = this.#pieces;
+    this.#pieces = undefined;
+    return pieces ?? NO_PIECES;
+  }
+
+  /**
+   * The whole reply, once it is there.
+   *
+   * @throws ModelError, ControlError as the model does
+   */
+  get whole(): ChatResponse | undefined {
+    if (this.#end === undefined || "reply" in this.#end) return this.#end?.reply;
+    throw this.#end.error;
+  }
+
+  /** Resolves when there is more than there was. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #ended(end: { readonly reply: ChatResponse } | { readonly error: unknown }): void {
+    this.#end = end;
+    this.#wake?.();
+  }
+
+  #add(text: string, n: number): void {
+    if (n !== this.#try) {
+      this.#try = n;
+      if (this.#told) {
+        this.#flush();
+        (this.#pieces ??= []).push({});
+      }
+    }
+    this.#told = true;
+    (this.#joined ??= []).push(text);
+    this.#wake?.();
+  }
+
+  #flush(): void {
+    if (this.#joined !== undefined) (this.#pieces ??= []).push({ text: this.#joined.join("") });
+    this.#joined = undefined;
+  }
+}
+
+/** Servers have no code for it: each says it in words of its own. */
+const ABOUT_PICTURES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
+/** How a refusal of the request itself is told; of a server that failed for other reasons nothing follows. */
+const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);
+
+/** Whether a model refused a request because of the pictures in it. */
+function refusesPictures(error: unknown, request: ChatRequest): boolean {
+  if (!(error instanceof ModelError) || !REFUSALS.has(error.code) || !ABOUT_PICTURES.test(error.message)) return false;
+  return request.messages.some(({ images = [] }) => images.length > 0);
 }
