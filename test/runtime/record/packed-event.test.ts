@@ -143,7 +143,7 @@ function spoiled(event: RunEvent, place: number, name: string, value: Json | und
 }
 
 describe("a packed event", () => {
-  it("P1 comes back as it was", () => {
+  it("PackedEvent.P1 comes back equal", () => {
     let packed = 0;
     fc.assert(
       fc.property(anyEvent, (event) => {
@@ -157,7 +157,7 @@ describe("a packed event", () => {
     expect(packed).toBeGreaterThan(500);
   });
 
-  it("P1 also with members that are missing, strange, or of another kind", () => {
+  it("PackedEvent.P1 comes back equal with members that are missing, strange, or of another kind", () => {
     let packed = 0;
     fc.assert(
       fc.property(anyEvent, fc.nat(), text, fc.option(json, { nil: undefined }), (event, place, name, value) => {
@@ -172,14 +172,14 @@ describe("a packed event", () => {
     expect(packed).toBeGreaterThan(500);
   });
 
-  it.each(["content", "causeBy", "sendTo", "parents"])("P3 a message that says %s twice is none", (name) => {
+  it.each(["content", "causeBy", "sendTo", "parents"])("PackedEvent.P3 a message that says %s twice is refused", (name) => {
     for (const value of [null, 5, "abc"]) {
       const said = [["hi", "X", [], 0, 0, { [name]: value }]];
       expect(unpackedEvent(["end", 5, 0, "A", 1, 1, 1, said, [-1]], "r", 7)).toBeUndefined();
     }
   });
 
-  it("P3 what is no packed event gives none, or one with its place in its run, and throws nothing", () => {
+  it("PackedEvent.P2 PackedEvent.P3 a list that is no packed event gives none, or one with its place in its run, and throws nothing", () => {
     const tag = fc.constantFrom("end", "act", "ask", "got", "say", "round");
     const list = fc.oneof(
       fc.tuple(tag, fc.array(json, { maxLength: 12 })).map(([first, rest]) => [first, ...rest]),
