@@ -1,4 +1,5 @@
 export interface Program {
+  faults(): readonly string[];
   close(): void;
 }
 

@@ -1,7 +1,4 @@
-import { thrownText, valueText } from "./value-text.ts";
-import { visibleText } from "./visible-text.ts";
-
-/**
+/*
  * The one error tree. Every error says what was expected, what came and what to do, and carries a stable `code`.
  *
  * `TroupeError` is the root; a subclass exists only where a caller's next move differs:
@@ -10,66 +7,23 @@ import { visibleText } from "./visible-text.ts";
  * - `ActionError`: the code of a role's action threw; `cause` is what it threw.
  * - `ModelError`: a model call failed; `retryable` says whether the same call may succeed later.
  */
-const brand = Symbol.for("troupe.error");
+import { type ErrorDetail, type ErrorRecord, TroupeError } from "./troupe-error.ts";
 
-/** Plain form of an error, as journals and `--json` carry it. */
-export interface ErrorRecord {
-  readonly name: string;
-  readonly code: string;
-  readonly message: string;
-  readonly data?: unknown;
-  /** Of a model's error: whether the same request may succeed when sent again. */
-  readonly retryable?: true;
-}
-
-/** An error as `JSON.stringify` writes it: its record, and the errors behind it. Stacks stay out. */
-export interface ErrorJson extends ErrorRecord {
-  readonly cause?: ErrorJson;
-}
-
-/** What an error is made of besides its message. */
-export interface ErrorDetail {
-  readonly cause?: unknown;
-  /** Facts a program may read; must be JSON. */
-  readonly data?: unknown;
-}
+export { type ErrorJson, type ErrorRecord, errorRecord, TroupeError } from "./troupe-error.ts";
 
 /**
- * Root of all errors thrown on purpose by this package. Text of others may stand in a message: what could steer a terminal or hide a part
- * of it is shown escaped.
+ * A value is not plain JSON, for example `NaN`, a function, or an object that contains itself. Code: `NOT_JSON`. The message names the
+ * path of the value.
+ *
+ * @example
+ * import { createMessage, NotJsonError } from "troupe";
+ *
+ * try {
+ *   createMessage("a price", { instructContent: { price: Number.NaN } });
+ * } catch (error) {
+ *   console.log(error instanceof NotJsonError && error.code); // NOT_JSON
+ * }
  */
-export class TroupeError extends Error {
-  /** Stable, documented, upper snake case. */
-  readonly code: string;
-  readonly data: unknown;
-
-  constructor(code: string, message: string, detail: ErrorDetail = {}) {
-    super(
-      visibleText(typeof message === "string" ? message : valueText(message)),
-      detail.cause === undefined ? undefined : { cause: detail.cause },
-    );
-    this.name = new.target.name;
-    this.code = code;
-    this.data = detail.data;
-    Object.defineProperty(this, brand, { value: true });
-  }
-
-  /** For `JSON.stringify`: name, code, message, data and the causes, without stacks. */
-  toJSON(): ErrorJson {
-    return jsonOf(this, DEEPEST);
-  }
-
-  /** True for errors of this tree, also across two copies of the package. */
-  static isInstance(error: unknown): error is TroupeError {
-    try {
-      return error instanceof Error && (error as { [brand]?: boolean })[brand] === true;
-    } catch {
-      return false;
-    }
-  }
-}
-
-/** A value is not plain JSON. */
 export class NotJsonError extends TroupeError {
   constructor(path: string, came: string) {
     super(
@@ -79,13 +33,50 @@ export class NotJsonError extends TroupeError {
   }
 }
 
-/** Arguments or definitions that can never work: duplicate names, an unknown mode, a malformed message. */
+/**
+ * The caller passed arguments or definitions that can never work: a duplicate name, an unknown option, a malformed message. Correct the
+ * program; trying again does not help.
+ *
+ * @example
+ * import { usd, UsageError } from "troupe";
+ *
+ * try {
+ *   usd(-1);
+ * } catch (error) {
+ *   console.log(error instanceof UsageError && error.code); // MONEY_INVALID
+ * }
+ */
 export class UsageError extends TroupeError {}
 
-/** A plan is not a dependency graph: unknown or duplicate ids, a cycle, a task that is not there. */
+/**
+ * The tasks of a plan do not form a dependency graph. Codes: `PLAN_CYCLE`, `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`,
+ * `PLAN_UNKNOWN_TASK`, `PLAN_INVALID`; of a planning flow also `PLAN_EMPTY`, `PLAN_TOO_LONG` and `PLAN_NOT_READY`.
+ *
+ * @example
+ * import { Plan, PlanError } from "troupe";
+ *
+ * try {
+ *   new Plan({ goal: "a cake", tasks: [{ id: "bake", instruction: "Bake it", dependsOn: ["mix"] }] });
+ * } catch (error) {
+ *   console.log(error instanceof PlanError && error.code); // PLAN_UNKNOWN_DEPENDENCY
+ * }
+ */
 export class PlanError extends TroupeError {}
 
-/** A queue that has a limit was full. */
+/**
+ * A queue with a limit was full. Codes: `QUEUE_FULL`; `MAILBOX_FULL` for the mailbox of a role. `data.limit` is the limit.
+ *
+ * @example
+ * import { createMessage, MessageQueue, QueueFullError } from "troupe";
+ *
+ * const queue = new MessageQueue({ limit: 1 });
+ * queue.push(createMessage("first"));
+ * try {
+ *   queue.push(createMessage("second"));
+ * } catch (error) {
+ *   console.log(error instanceof QueueFullError && error.code); // QUEUE_FULL
+ * }
+ */
 export class QueueFullError extends TroupeError {
   constructor(
     limit: number,
@@ -97,7 +88,17 @@ export class QueueFullError extends TroupeError {
   }
 }
 
-/** An activation, or something in it, ran past its limit. */
+/**
+ * An activation, a tool or a model call ran past its limit of time. Code: `TIMEOUT`. The limit of an activation is the role's `timeout` in
+ * milliseconds.
+ *
+ * @example
+ * import { defineRole, Team, TimeoutError } from "troupe";
+ *
+ * const slow = defineRole({ name: "Slow", timeout: 10, react: () => new Promise<void>(() => undefined) });
+ * const { status, error } = await new Team({ roles: [slow] }).run("hello").result;
+ * console.log(status, error instanceof TimeoutError); // failed true
+ */
 export class TimeoutError extends TroupeError {
   constructor(what: string, ms: number) {
     super("TIMEOUT", `Expected ${what} to end within ${ms} ms, but it did not. Raise the limit or find what it waits for.`);
@@ -111,13 +112,56 @@ export class ContextClosedError extends TroupeError {
   }
 }
 
-/** A recorded side effect failed. Equal live and after a resume. */
+/**
+ * A recorded side effect failed. It is the same error live and after a resume. `code` is the code of the original error where it had one,
+ * else `ERROR`.
+ *
+ * @example
+ * import { defineRole, StepError, Team } from "troupe";
+ *
+ * const reader = defineRole({
+ *   name: "Rita",
+ *   react: async (rc) => {
+ *     await rc.step("read the file", {}, () => Promise.reject(new Error("no such file")));
+ *   },
+ * });
+ * const { error } = await new Team({ roles: [reader] }).run("read it").result;
+ * console.log(error instanceof StepError, error?.message); // true no such file
+ */
 export class StepError extends TroupeError {}
 
-/** The code of a role's action threw what is no error of this package. `data` names the role, the action, and a step that had failed in it. */
+/**
+ * The code of an action or a role threw an error that is not of this package. Code: `ACTION_FAILED`. `data` names the role, the action and
+ * a step that had failed in it; `cause` is the original error.
+ *
+ * @example
+ * import { ActionError, defineAction, defineRole, Team } from "troupe";
+ *
+ * const Fail = defineAction({ name: "Fail", run: () => JSON.parse("{") as string });
+ * const { error } = await new Team({ roles: [defineRole({ name: "Fay", actions: [Fail] })] }).run("go").result;
+ * console.log(error instanceof ActionError, error?.code); // true ACTION_FAILED
+ * console.log(error?.cause instanceof SyntaxError); // true
+ */
 export class ActionError extends TroupeError {}
 
-/** What a model or its server did wrong; see `code`. */
+/**
+ * A model or its server failed. Codes: `MODEL_AUTH`, `MODEL_RATE_LIMIT`, `MODEL_UNREACHABLE`, `MODEL_SERVER`, `MODEL_TIMEOUT`,
+ * `MODEL_EMPTY`, `MODEL_TRUNCATED`, `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_REDIRECTED`, `MODEL_UNPRICED` and others; the guide
+ * says what to do about each.
+ *
+ * @example
+ * import { type ChatModel, ModelError } from "troupe";
+ *
+ * export async function answer(model: ChatModel, question: string): Promise<string> {
+ *   const signal = AbortSignal.timeout(30_000);
+ *   try {
+ *     return (await model.chat({ messages: [{ role: "user", content: question }] }, { signal })).content;
+ *   } catch (error) {
+ *     if (error instanceof ModelError && error.retryable) return "The model is busy. Try again later.";
+ *     throw error;
+ *   }
+ * }
+ */
 export class ModelError extends TroupeError {
   /** Whether the same request may succeed when sent again. */
   readonly retryable: boolean;
@@ -128,31 +172,125 @@ export class ModelError extends TroupeError {
   }
 }
 
-/** A model's reply did not fit the schema it was asked for, also after the one re-ask. `data` keeps the text and the issues. */
+/**
+ * The reply of a model did not fit the schema, also after it was asked once more. Code: `OUTPUT_INVALID`. `data` keeps the text of the
+ * reply and the issues.
+ *
+ * @example
+ * import { defineAction, defineRole, OutputError, Team } from "troupe";
+ * import { scriptedModel } from "troupe/testing";
+ * import { z } from "zod";
+ *
+ * const Guess = defineAction({ name: "Guess", output: z.object({ age: z.number() }), prompt: (ctx) => ctx.text });
+ * const model = scriptedModel(["no idea", "still no idea"]);
+ * const { error } = await new Team({ roles: [defineRole({ name: "Gus", actions: [Guess] })], model }).run("How old?").result;
+ * console.log(error instanceof OutputError, error?.code); // true OUTPUT_INVALID
+ */
 export class OutputError extends TroupeError {}
 
-/** A file, folder or git operation of a workspace was refused or failed. */
+/**
+ * An operation on files, folders or git of a workspace was refused or failed. Codes: `WORKSPACE_PATH`, `WORKSPACE_LIMIT`,
+ * `WORKSPACE_CHANGED`, `WORKSPACE_GIT`, `WORKSPACE_FULL`, `WORKSPACE_IO` and others.
+ *
+ * @example
+ * import { WorkspaceError } from "troupe";
+ * import type { Workspace } from "troupe/workspace";
+ *
+ * export async function save(workspace: Workspace, path: string, text: string): Promise<boolean> {
+ *   try {
+ *     await workspace.write(path, text);
+ *     return true;
+ *   } catch (error) {
+ *     if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return false; // "../secrets", "/etc/passwd"
+ *     throw error;
+ *   }
+ * }
+ */
 export class WorkspaceError extends TroupeError {}
 
-/** A journal refused an operation: unknown run, stale epoch, damage. */
+/**
+ * A journal refused or could not do something. Codes: `RUN_UNKNOWN`, `RUN_EXISTS`, `RUN_OWNED`, `RUN_FORGOTTEN`, `RUN_IDEA_DIFFERS`,
+ * `TEAM_CHANGED`, `JOURNAL_DAMAGED`, `JOURNAL_NEWER`, `JOURNAL_FULL`, `JOURNAL_CLOSED` and others.
+ *
+ * @example
+ * import { exportRun, JournalError, memoryJournal } from "troupe";
+ *
+ * try {
+ *   for await (const line of exportRun(memoryJournal(), "no such run")) console.log(line);
+ * } catch (error) {
+ *   console.log(error instanceof JournalError && error.code); // RUN_UNKNOWN
+ * }
+ */
 export class JournalError extends TroupeError {}
 
-/** A long-term memory could not keep or find something: its store, its embedder or its vectors; see `code`. */
+/**
+ * A long-term memory could not keep or find something: its store, its embedder or its vectors failed. Codes: `MEMORY_FULL`,
+ * `MEMORY_UNWRITABLE`, `MEMORY_DAMAGED`, `MEMORY_CLOSED`, `MEMORY_CONFLICT`, `EMBEDDING_FAILED`, `EMBEDDING_INVALID`,
+ * `EMBEDDING_DIMENSION` and others.
+ *
+ * @example
+ * import { createMessage, MemoryError, MemoryStorage } from "troupe";
+ *
+ * const storage = new MemoryStorage({ roleId: "Ada" });
+ * await storage.close();
+ * try {
+ *   await storage.add(createMessage("too late"));
+ * } catch (error) {
+ *   console.log(error instanceof MemoryError && error.code); // MEMORY_CLOSED
+ * }
+ */
 export class MemoryError extends TroupeError {}
 
 /**
- * A cache could not do what it was asked. Its codes: `CACHE_UNREACHABLE` (nobody could be asked, which says nothing about what is stored),
+ * A cache could not do what it was asked. Codes: `CACHE_UNREACHABLE` (it did not answer, which says nothing about what is stored),
  * `CACHE_REFUSED` (the server answered with an error), `CACHE_BUSY`, `CACHE_UNREADABLE`, `CACHE_UNWRITABLE`, `CACHE_CLOSED`.
+ *
+ * @example
+ * import { type BrainMemory, CacheError } from "troupe";
+ *
+ * export async function open(brain: BrainMemory): Promise<"loaded" | "nothing" | "damaged" | "offline"> {
+ *   try {
+ *     return (await brain.load()).kind;
+ *   } catch (error) {
+ *     if (error instanceof CacheError && error.code === "CACHE_UNREACHABLE") return "offline";
+ *     throw error;
+ *   }
+ * }
  */
 export class CacheError extends TroupeError {}
 
 /**
- * An interruption. Once one was thrown inside an activation, that activation can only be suspended:
- * it stays open and is never recorded as done or failed, whatever its code catches.
+ * An interruption, not a failure: the run stops, is out of money, or waits for a person. After one was thrown inside an activation, that
+ * activation can only be suspended: it stays open and is never recorded as done or failed, whatever its code catches.
+ *
+ * @example
+ * import { ControlError, defineAction } from "troupe";
+ *
+ * export const Summarise = defineAction({
+ *   name: "Summarise",
+ *   run: async (ctx) => {
+ *     try {
+ *       return await ctx.ask(`Summarise: ${ctx.text}`);
+ *     } catch (error) {
+ *       if (error instanceof ControlError) throw error; // the run was stopped or is out of money: not a failure of the model
+ *       return ctx.text;
+ *     }
+ *   },
+ * });
  */
 export class ControlError extends TroupeError {}
 
-/** The run or the caller asked to stop. */
+/**
+ * The run or the caller asked to stop. Code: `ABORTED`. The run ends with status `stopped` and can be resumed.
+ *
+ * @example
+ * import { AbortedError, defineRole, Team } from "troupe";
+ *
+ * const stop = new AbortController();
+ * const sleeper = defineRole({ name: "Sly", react: () => stop.abort() });
+ * const { status, error } = await new Team({ roles: [sleeper] }).run("sleep", { signal: stop.signal }).result;
+ * console.log(status, error instanceof AbortedError); // stopped true
+ */
 export class AbortedError extends ControlError {
   constructor(reason = "the run was asked to stop", cause?: unknown) {
     super("ABORTED", `Stopped: ${reason}.`, cause === undefined ? {} : { cause });
@@ -162,7 +300,20 @@ export class AbortedError extends ControlError {
 /** Budgets below one cent are mostly dollars that were given as micro-dollars. */
 const ONE_CENT = 10_000;
 
-/** The next call may cost more than what is left. Amounts are micro-dollars. */
+/**
+ * The next model call may cost more than the budget has left. Code: `BUDGET`. `data` holds `needed`, `left` and `budget` in micro-dollars,
+ * and `of` where the budget is not the run's own.
+ *
+ * @example
+ * import { BudgetError, defineAction, defineRole, Team, usd } from "troupe";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * const Draft = defineAction({ name: "Draft", prompt: (ctx) => ctx.text });
+ * const model = scriptedModel(["A line."], { price: { input: 1, output: 10 } });
+ * const team = new Team({ roles: [defineRole({ name: "Dora", actions: [Draft] })], model, budget: usd(0.01) });
+ * const { status, error } = await team.run("a line").result;
+ * console.log(status, error instanceof BudgetError); // budget true
+ */
 export class BudgetError extends ControlError {
   /** @param data `of`: whose budget it is, where it is not the run's own */
   constructor(data: { readonly needed: number; readonly left: number; readonly budget: number; readonly of?: string }) {
@@ -186,43 +337,42 @@ function unitHint(budget: number): string {
   return ` A budget is told in micro-dollars, so ${budget} is ${dollars(budget)}: for $${budget} write usd(${budget}).`;
 }
 
-/** A human's answer is needed and nobody is there to give it. */
+/**
+ * A person's answer is needed and nobody is there to give it. Code: `WAITING`. The run ends with status `waiting`; `team.answer(runId,
+ * questionId, text)` goes on. `data` holds `questionId`, `question` and `role`.
+ *
+ * @example
+ * import { defineRole, Team, WaitingError } from "troupe";
+ *
+ * const clerk = defineRole({ name: "Clara", react: async (rc) => rc.message(await rc.human.ask("Publish it?")) });
+ * const { status, error, questions } = await new Team({ roles: [clerk] }).run("a note").result;
+ * console.log(status, error instanceof WaitingError); // waiting true
+ * console.log(questions[0]?.text); // Publish it?
+ */
 export class WaitingError extends ControlError {
   constructor(data: { readonly questionId: string; readonly question: string; readonly role: string }) {
     super("WAITING", `${data.role} waits for a human to answer: ${data.question}`, { data });
   }
 }
 
-/** A replayed or resumed activation asked for something its record does not have. */
+/**
+ * A replayed or resumed activation asked for something that its record does not have, or ended in another way. Code: `DIFFERENCE`. The
+ * message shows both sides.
+ *
+ * @example
+ * import { defineAction, defineRole, DifferenceError, memoryJournal, Team } from "troupe";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * const journal = memoryJournal();
+ * function team(prompt: string): Team {
+ *   const Draft = defineAction({ name: "Draft", prompt: () => prompt });
+ *   return new Team({ roles: [defineRole({ name: "Dora", actions: [Draft] })], model: scriptedModel(["A line."]), journal });
+ * }
+ * await team("Write a line.").run("go", { id: "one" }).result;
+ * const { error } = await team("Write two lines.").replay("one").result;
+ * console.log(error instanceof DifferenceError); // true
+ */
 export class DifferenceError extends ControlError {}
-
-/** Any error as plain data. Stacks stay out, control characters are shown escaped, and data that is no JSON is left out. */
-export function errorRecord(error: unknown): ErrorRecord {
-  if (TroupeError.isInstance(error)) {
-    const data = plainData(error.data);
-    return {
-      name: error.name,
-      code: error.code,
-      message: visibleText(error.message),
-      ...(data === undefined ? {} : { data }),
-      ...(error instanceof ModelError && error.retryable ? { retryable: true } : {}),
-    };
-  }
-  if (error instanceof Error) {
-    const code = (error as { code?: unknown }).code;
-    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: visibleText(thrownText(error)) };
-  }
-  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visibleText(thrownText(error))}` };
-}
-
-/** Most causes of an error that its JSON tells: a chain may be a ring. */
-const DEEPEST = 5;
-
-function jsonOf(error: unknown, depth: number): ErrorJson {
-  const record = errorRecord(error);
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause === undefined || depth === 0 ? record : { ...record, cause: jsonOf(cause, depth - 1) };
-}
 
 /** The error that a failed step throws, live and from a record alike. */
 export function stepErrorFrom(record: ErrorRecord): TroupeError {
@@ -231,13 +381,4 @@ export function stepErrorFrom(record: ErrorRecord): TroupeError {
   if (record.name === "OutputError") return new OutputError(record.code, record.message, detail);
   if (record.name === "WorkspaceError") return new WorkspaceError(record.code, record.message, detail);
   return new StepError(record.code, record.message, detail);
-}
-
-function plainData(data: unknown): unknown {
-  try {
-    const text = JSON.stringify(data);
-    return text === undefined ? undefined : (JSON.parse(text) as unknown);
-  } catch {
-    return undefined;
-  }
 }

@@ -16,12 +16,25 @@ const SHORTEST_PART = 4;
 const SHOWN = 60;
 
 /**
- * Refuses options of which one has a name that is not known: nobody would look at it, and its caller would not learn that. Members that are
- * undefined say nothing and are passed by.
+ * Refuses options that have an unknown name, so that a misspelled option does not go unnoticed. Members that are `undefined` are ignored,
+ * and so is `undefined` instead of options.
  *
- * @param what takes the options, as its caller writes it: `new Team`
+ * @param what the function that takes the options, as its caller writes it: `new Team`
  * @param known the names of all options; a constant of type `Known<Options>` is complete, or does not compile
- * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for what is no object; `ARGUMENT_INVALID` where `what` is no text
+ * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for options that are no object;
+ * `ARGUMENT_INVALID` where `what` is no text
+ * @example
+ * import { checkKnownOptions, type Known } from "troupe";
+ *
+ * interface PrinterOptions {
+ *   readonly copies?: number;
+ * }
+ * const printerOptions: Known<PrinterOptions> = { copies: true };
+ *
+ * export function print(text: string, options: PrinterOptions = {}): string {
+ *   checkKnownOptions("print", options, printerOptions); // { copys: 2 }: OPTION_UNKNOWN, "Did you mean copies?"
+ *   return text.repeat(options.copies ?? 1);
+ * }
  */
 export function checkKnownOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
   if (given === undefined) return;

@@ -48,6 +48,15 @@ const NEVER = -1;
  * made with the older one as its input, and no level of it grows without end. B4 the same material is asked for once, also when storing
  * the answer failed, and also by two callers at a time. B5 `isDirty` until exactly what is held now was stored. B6 what others have stored since it
  * was loaded is never written over: both are joined, or nothing is stored.
+ *
+ * @example
+ * import { BrainMemory, createMessage } from "troupe";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * const brain = new BrainMemory({ model: scriptedModel(() => "They talk about a bridge."), maxMessages: 2 });
+ * for (const text of ["Stone?", "Steel!", "Wood."]) brain.addTalk(createMessage(text));
+ * await brain.compress();
+ * console.log(brain.history.length, brain.summary); // 1 They talk about a bridge.
  */
 export class BrainMemory {
   readonly #voice: BrainVoice;

@@ -27,6 +27,11 @@ const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: true };
  * models that misses hardly any, of hashed texts one of two hundred.
  *
  * @throws UsageError `OPTION_INVALID`
+ * @example
+ * import { exactIndex, hashingEmbedder, MemoryStorage } from "troupe";
+ *
+ * const index = exactIndex({ prefilterAbove: 10_000 });
+ * export const storage = new MemoryStorage({ roleId: "Ada", embedder: hashingEmbedder(), index });
  */
 export function exactIndex(options: ExactIndexOptions = {}): VectorIndex {
   checkKnownOptions("exactIndex", options, exactIndexOptions);

@@ -28,6 +28,13 @@ const hashingOptions: Known<HashingOptions> = { dimensions: true };
  * paraphrase and nothing across languages. For that use an embedding model, such as `openaiEmbedder` from `troupe/openai`.
  *
  * @throws UsageError `OPTION_INVALID` for dimensions that are none
+ * @example
+ * import { createMessage, hashingEmbedder, MemoryStorage } from "troupe";
+ *
+ * const storage = new MemoryStorage({ roleId: "Ada", embedder: hashingEmbedder() });
+ * await storage.add(createMessage("Bridges are built of stone."));
+ * const [best] = await storage.searchSimilar("a stone bridge");
+ * console.log((best?.score ?? 0) > 0.3); // true
  */
 export function hashingEmbedder(options: HashingOptions = {}): Embedder {
   checkKnownOptions("hashingEmbedder", options, hashingOptions);

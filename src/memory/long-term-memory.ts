@@ -53,6 +53,15 @@ const FOUND = 5;
  * a failure keeps it, and the next change or `persist` tries again. P3 changes are stored in the order they were made. P4 the messages of
  * its own run come back; those of others are found by `searchSimilar`, because ids say who is who within one run only. P5 what makes room
  * for newer messages stays in the storage; what is deleted is deleted there too. P6 a message is known by its id and is never marked.
+ *
+ * @example
+ * import { createMessage, LongTermMemory, MemoryStorage } from "troupe";
+ *
+ * const memory = new LongTermMemory({ storage: new MemoryStorage({ roleId: "Ada", runId: "today" }), limit: 100 });
+ * memory.add(createMessage("The ferry leaves at nine."));
+ * await memory.persist(); // now it is in the storage
+ * for (const { message } of await memory.search("ferry")) console.log(message.content); // The ferry leaves at nine.
+ * await memory.close();
  */
 export class LongTermMemory implements MessageMemory {
   readonly ignoreId: boolean = false;

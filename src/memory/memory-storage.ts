@@ -39,6 +39,14 @@ export interface StorageCall {
  * L2 (run, id) decides identity: adding again changes nothing. L3 a message is never changed. L4 vectors that are lost, damaged, or another
  * embedder's are made again before the next search. L5 what another process has added or removed is known before every answer. L6 an
  * expired message is never found. L7 jobs are done one after another; everybody waits for their own, so the line is as long as its callers.
+ *
+ * @example
+ * import { createMessage, MemoryStorage } from "troupe";
+ *
+ * const storage = new MemoryStorage({ roleId: "Ada" }); // in memory; store: sqliteStore({ path }) of troupe/sqlite keeps it on disk
+ * await storage.addBatch([createMessage("The old bridge is of stone."), createMessage("The ferry is of wood.")]);
+ * const [best] = await storage.searchSimilar("old bridge", { k: 1 });
+ * console.log(best?.message.content); // The old bridge is of stone.
  */
 export class MemoryStorage {
   readonly #parts: StorageParts;

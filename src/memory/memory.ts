@@ -45,6 +45,13 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: true, limit: true, onEvi
  * in O(1) amortised. R2 what a query returns is the caller's own array, in order of arrival. R3 `get(0)` is all, a negative `k` is
  * a RangeError. R4 `limit` forgets the oldest, in O(1) amortised. M1 messages are shared, never copied and never changed.
  * M2 the id decides identity; with `ignoreId`, the content does.
+ *
+ * @example
+ * import { createMessage, Memory } from "troupe";
+ *
+ * const memory = new Memory({ limit: 100 });
+ * memory.add(createMessage("A bridge needs two banks.", { sentFrom: "Ada", causeBy: "Talk" }));
+ * console.log(memory.getByAction("Talk").length, memory.getByContent("river").length); // 1 0
  */
 export class Memory implements MessageMemory {
   readonly ignoreId: boolean;

@@ -40,9 +40,15 @@ export const ROUTE_TO_NONE = "<none>";
 export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRequirement" });
 
 /**
- * The name behind an address: a string as it is, an action's or role's `name`, a class's static `actionName` or else its name.
+ * Returns the name behind an address: a string as it is, the `name` of an action or a role, the static `actionName` of a class or else the
+ * name of the class.
  *
- * @throws UsageError `ADDRESS_INVALID` for what has no name.
+ * @throws UsageError `ADDRESS_INVALID` for a value without a name.
+ * @example
+ * import { addressOf, defineAction } from "troupe";
+ *
+ * const Draft = defineAction({ name: "Draft", prompt: (ctx) => ctx.text });
+ * console.log(addressOf(Draft), addressOf("Ada")); // Draft Ada
  */
 export function addressOf(x: Address): string {
   const name = nameIn(x);

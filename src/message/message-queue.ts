@@ -28,6 +28,14 @@ export interface MessageQueueJson {
  *
  * Q1 first in, first out among equal priorities; smaller numbers first. Q2 pushing an id that the queue holds returns false and changes
  * nothing; once it has left it may come again. Q3 push and pop are O(1), O(log p) when one of p priorities comes into use or out of it.
+ *
+ * @example
+ * import { createMessage, MessageQueue } from "troupe";
+ *
+ * const queue = new MessageQueue();
+ * queue.push(createMessage("later"));
+ * queue.push(createMessage("urgent"), { priority: -1 });
+ * console.log(queue.pop()?.content, queue.size); // urgent 1
  */
 export class MessageQueue {
   readonly limit: number | undefined;

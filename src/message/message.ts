@@ -84,12 +84,18 @@ function checkFields(fields: object | null): void {
 }
 
 /**
- * Makes a frozen message. Outside a run it gets a random id and the machine's time; inside an activation it is issued again
- * under the activation's id and time when it is returned or published.
+ * Makes a frozen message. Defaults: `role` is `user`, `causeBy` is `UserRequirement`, `sendTo` is everybody who watches the cause,
+ * `sentFrom` is empty, `timestamp` is now in milliseconds, and `id` is random. Inside an activation the message gets its final id and time
+ * when it is returned or published.
  *
  * @throws NotJsonError when the payload or the metadata are not plain JSON.
- * @throws UsageError `MESSAGE_INVALID` for a content, an id or a role that is no text, an empty role, parents that are no texts, metadata
- * that are no object, and a timestamp that is no finite number.
+ * @throws UsageError `MESSAGE_INVALID` for a content or an id that is no text, an empty role, parents that are no texts, metadata that is
+ * no object, or a timestamp that is no finite number; `OPTION_UNKNOWN` for an unknown field.
+ * @example
+ * import { createMessage } from "troupe";
+ *
+ * const message = createMessage("The bridge is open.", { sentFrom: "Ada", sendTo: ["Ben"], instructContent: { open: true } });
+ * console.log(message.sendTo, message.instructContent?.open); // [ 'Ben' ] true
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
   checkFields(fields);
@@ -274,9 +280,15 @@ export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
 );
 
 /**
- * Reads a message from its wire form (see {@link serializeMessage}), or from the one MetaGPT writes.
+ * Reads a message from its wire form, see {@link serializeMessage}, or from the form that MetaGPT writes (`cause_by`, `sent_from`,
+ * `send_to`). Missing fields get the defaults of {@link createMessage}.
  *
- * @throws UsageError `MESSAGE_INVALID` naming the fields that do not fit.
+ * @throws UsageError `MESSAGE_INVALID` naming the fields that do not fit, and for a message of a newer version.
+ * @example
+ * import { parseMessage } from "troupe";
+ *
+ * const message = parseMessage({ content: "Hello", cause_by: "Greet", sent_from: "Hana" });
+ * console.log(message.causeBy, message.sentFrom); // Greet Hana
  */
 export function parseMessage(wire: unknown): Message {
   takes("parseMessage", "message", wire, readable);
@@ -285,7 +297,16 @@ export function parseMessage(wire: unknown): Message {
   throw new UsageError("MESSAGE_INVALID", `Expected a message, got something else: ${z.prettifyError(parsed.error)}`);
 }
 
-/** The wire form of a message: its fields and the version. */
+/**
+ * Returns the wire form of a message: its fields and the version `v` of the format.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for a value that cannot be read.
+ * @example
+ * import { createMessage, parseMessage, serializeMessage } from "troupe";
+ *
+ * const line = JSON.stringify(serializeMessage(createMessage("Hello")));
+ * console.log(parseMessage(JSON.parse(line)).content); // Hello
+ */
 export function serializeMessage(message: Message): Message & { readonly v: number } {
   takes("serializeMessage", "message", message, readable);
   return { v: MESSAGE_VERSION, ...message };

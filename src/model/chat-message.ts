@@ -234,8 +234,15 @@ function isMessage(value: unknown): boolean {
 }
 
 /**
- * A message as a model reads it: who said it and what. Ids, times and run ids never reach a prompt, or every fork would pay again.
- * Every role but "system" and "assistant" is given as the user's: no server knows others, or "tool" outside a tool call.
+ * Turns a message into a chat message, as a model reads it: `sender: content`, or the content alone without a sender. Ids and times are
+ * left out, or a fork would pay for every call again. Every role but `system` and `assistant` becomes `user`, because servers know no
+ * others.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for a value that is no message.
+ * @example
+ * import { createMessage, toChat } from "troupe";
+ *
+ * console.log(toChat(createMessage("Hello", { sentFrom: "Ada" }))); // { role: 'user', content: 'Ada: Hello' }
  */
 export function toChat(message: Message): ChatMessage {
   takes("toChat", "message", message, object("a message", { role: aText, content: aText, sentFrom: aText }));

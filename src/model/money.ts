@@ -8,9 +8,13 @@ declare const microUsd: unique symbol;
 export type MicroUsd = number & { readonly [microUsd]: true };
 
 /**
- * Dollars as micro-dollars, rounded up.
+ * Converts dollars to micro-dollars, rounded up to a whole number. All amounts of this package are micro-dollars, so that sums are exact.
  *
  * @throws UsageError `MONEY_INVALID` for a negative or non-finite amount.
+ * @example
+ * import { usd } from "troupe";
+ *
+ * console.log(usd(3), usd(0.0000001)); // 3000000 1
  */
 export function usd(dollars: number): MicroUsd {
   if (!Number.isFinite(dollars) || dollars < 0) {
@@ -25,14 +29,31 @@ export interface Cost {
   readonly unpriced: number;
 }
 
-/** `$0.0123`, `$?` when nothing is known, `$0.0123 + $?` when part is. Never `$0` for an unknown price. */
+/**
+ * Returns a cost as text: `$0.0123`; `$?` when nothing is known; `$0.0123 + $?` when a part is. Never `$0` for an unknown price.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for a value that is no cost.
+ * @example
+ * import { formatCost, usd } from "troupe";
+ *
+ * console.log(formatCost({ known: usd(0.0123), unpriced: 0 })); // $0.0123
+ * console.log(formatCost({ known: usd(0), unpriced: 2 })); // $?
+ */
 export function formatCost(cost: Cost): string {
   takes("formatCost", "cost", cost, object("a cost", { known: aNumber, unpriced: aNumber }));
   if (cost.unpriced === 0) return formatUsd(cost.known);
   return cost.known === 0 ? "$?" : `${formatUsd(cost.known)} + $?`;
 }
 
-/** Micro-dollars as text with four decimals, two when it is a whole number of cents. */
+/**
+ * Returns micro-dollars as text with four decimals, or two for a whole number of cents.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for an amount that is no number.
+ * @example
+ * import { formatUsd, usd } from "troupe";
+ *
+ * console.log(formatUsd(usd(3)), formatUsd(usd(0.0123))); // $3.00 $0.0123
+ */
 export function formatUsd(amount: number): string {
   takes("formatUsd", "amount", amount, aNumber);
   return `$${(amount / 1_000_000).toFixed(amount % 10_000 === 0 ? 2 : 4)}`;

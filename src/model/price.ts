@@ -35,10 +35,18 @@ export const DEFAULT_MAX_TOKENS = 16_384;
 const IMAGE_TOKENS = 50_000;
 
 /**
- * What a model costs: an override by exact id or by its plain name, else the model's own price, else the list price of that id,
- * also without its date (`gpt-4o-mini-2024-07-18`) and its vendor (`openai/gpt-4o-mini`). Undefined when nobody knows.
+ * Returns the price of a model in dollars for a million tokens: an override by its exact id or its id without the date, else the model's
+ * own price, else the list price of that id in the built-in table, also without its date (`gpt-4o-mini-2024-07-18`) and its vendor
+ * (`openai/gpt-4o-mini`). Undefined when no price is known.
  *
- * @throws UsageError `PRICE_INVALID` for an override or a model's price that is not made of finite numbers of 0 or more.
+ * @throws UsageError `PRICE_INVALID` for an override or a price that is not made of finite numbers of 0 or more; `ARGUMENT_INVALID` for a
+ * model without an id.
+ * @example
+ * import { priceOf } from "troupe";
+ *
+ * const prices = { "my-model": { input: 0.5, output: 2 } }; // dollars for a million tokens
+ * console.log(priceOf({ id: "my-model" }, prices)); // { input: 0.5, output: 2 }
+ * console.log(priceOf({ id: "some-other-model" })); // undefined
  */
 export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: PriceTable = {}): ModelPrice | undefined {
   takes("priceOf", "model", model, object("a model with an id", { id: aText }));

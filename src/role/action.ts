@@ -22,6 +22,15 @@ export type InputsOf<N extends readonly Address[]> = { readonly [K in keyof N]: 
 /**
  * A unit of work, a definition that holds no data of a run. Its `name` is its identity in routing: what it says is caused by it.
  * Subclass it, or use {@link defineAction}. A subclass whose `name` differs from its class name states it as `static actionName` too.
+ *
+ * @example
+ * import { Action, type ActionContext } from "troupe";
+ *
+ * export class CountWords extends Action {
+ *   override run(ctx: ActionContext): string {
+ *     return `${ctx.text.split(/\s+/).length} words`;
+ *   }
+ * }
  */
 export class Action<O = unknown, N extends readonly Address[] = readonly Address[]> implements Addressable<O> {
   declare readonly "~says"?: O;
@@ -81,9 +90,20 @@ const actionOptions: Known<ActionOptions<z.ZodType, readonly Address[]>> = {
 };
 
 /**
- * Makes an action from its parts.
+ * Makes an action from its parts. Without `run` the role's model is asked with `prompt`, for the `output` schema where there is one.
+ * Defaults: no `needs`, the text of the news as prompt, a broadcast as recipient.
  *
- * @throws UsageError `ACTION_INVALID` when the name is empty, or a part is not what it is called.
+ * @throws UsageError `ACTION_INVALID` when the name is empty or a part has the wrong type; `OPTION_UNKNOWN` for an unknown part;
+ * `SCHEMA_UNSUPPORTED` for a schema of zod 3.
+ * @example
+ * import { defineAction } from "troupe";
+ * import { z } from "zod";
+ *
+ * export const WriteDraft = defineAction({
+ *   name: "WriteDraft",
+ *   output: z.object({ title: z.string(), body: z.string() }),
+ *   prompt: (ctx) => `Write a short article on: ${ctx.text}`,
+ * });
  */
 export function defineAction<S extends z.ZodType = z.ZodType, const N extends readonly Address[] = readonly [], T = CustomState>(
   options: ActionOptions<S, N, T>,

@@ -14,10 +14,16 @@ export interface RetryActivation {
 }
 
 /**
- * Runs a failed activation up to `times` more times. If a step failed, its good answers are reused; if none did, the answers
- * themselves were at fault and it starts fresh.
+ * A failure policy: a failed activation runs up to `times` more times, then the run stops (`stop`, the default) or its messages go to the
+ * dead letters (`skip`). If a step failed, the answers of the other steps are used again; if none did, the answers themselves were at
+ * fault and everything is asked anew.
  *
  * @throws UsageError `RETRY_INVALID` unless `times` is a whole number of 1 or more.
+ * @example
+ * import { defineAction, defineRole, retry } from "troupe";
+ *
+ * const Fetch = defineAction({ name: "Fetch", prompt: (ctx) => ctx.text });
+ * export const reader = defineRole({ name: "Rita", actions: [Fetch], onFailure: retry(2, "skip") });
  */
 export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActivation {
   if (!Number.isInteger(times) || times < 1) {

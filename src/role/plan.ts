@@ -44,6 +44,19 @@ export type TaskReplacement = Omit<TaskFields, "status" | "result">;
  * Plan.P1 each task comes after its dependencies; otherwise the given order is kept (`sortTasks`). Plan.P2 the current task is the first open
  * one (`#skipDone`). Plan.P3 reopening a task reopens its direct and indirect dependents (`reopen`). Plan.P4 a rejected change leaves the plan
  * unchanged (`#become` is called last).
+ *
+ * @example
+ * import { Plan } from "troupe";
+ *
+ * const plan = new Plan({
+ *   goal: "a cake",
+ *   tasks: [
+ *     { id: "bake", instruction: "Bake it", dependsOn: ["mix"] },
+ *     { id: "mix", instruction: "Mix the dough" },
+ *   ],
+ * });
+ * plan.finishCurrentTask("dough");
+ * console.log(plan.currentTask?.instruction, plan.isFinished); // Bake it false
  */
 export class Plan {
   readonly goal: string;

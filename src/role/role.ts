@@ -117,6 +117,17 @@ const roleOptions: Known<RoleOptions> = {
 /**
  * Someone who does the work: a definition that holds no data of a run, so that one role can be hired under many names.
  * Subclass it, or use {@link defineRole}. Override `observe`, `think`, `act` or `react` to change a part of its life.
+ *
+ * @example
+ * import { type Message, Role, type RoleContext, Team } from "troupe";
+ *
+ * class Echo extends Role {
+ *   override react(rc: RoleContext): Message[] {
+ *     return rc.news.map((message) => rc.message(message.content.toUpperCase()));
+ *   }
+ * }
+ * const { output } = await new Team({ roles: [new Echo()] }).run("hello").result;
+ * console.log(output?.content); // HELLO
  */
 export class Role<S = CustomState> {
   readonly name: string = this.constructor.name;
@@ -170,10 +181,22 @@ export class Role<S = CustomState> {
 }
 
 /**
- * Makes a role from its parts. One with a `step` is a plain function over typed state, for simulations and the like: it remembers nothing,
- * asks nobody, and costs next to nothing; to teams and environments it is a role like any other.
+ * Makes a role from its parts. A role with a `step` is a plain function over typed state, for simulations: it keeps no memory, asks nobody
+ * and costs little; to teams and environments it is a role like any other. Defaults: it watches `UserRequirement`, remembers all messages
+ * of its run, and may take an hour for one activation.
  *
- * @throws UsageError `ROLE_INVALID` when the name is empty. What its parts are is looked at when it is hired.
+ * @throws UsageError `ROLE_INVALID` when the name is empty; `OPTION_UNKNOWN` for an unknown part. The parts are checked when the role is
+ * hired.
+ * @example
+ * import { defineAction, defineRole, UserRequirement } from "troupe";
+ *
+ * const Greet = defineAction({ name: "Greet", prompt: (ctx) => `Greet ${ctx.text}.` });
+ * export const host = defineRole({
+ *   name: "Hana",
+ *   profile: "Host",
+ *   goal: "make people feel welcome",
+ *   reactions: [{ on: UserRequirement, do: Greet }],
+ * });
  */
 export function defineRole<S = CustomState>(options: RoleOptions<S> | StepRoleOptions<S>): Role<S> {
   if (typeof options !== "object" || options === null) {

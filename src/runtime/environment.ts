@@ -49,6 +49,16 @@ import { progressOf, roundsOf } from "./stop-condition.ts";
  * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
  * journal. Who is hired is its hired roles', the run's state is written by its log alone, who runs when is its
  * engine's, and who is told of it its listeners'.
+ *
+ * @example
+ * import { createMessage, defineRole, Environment } from "troupe";
+ *
+ * const ping = defineRole({ name: "Ping", react: (rc) => rc.message("ball", { sendTo: "Pong" }) });
+ * const pong = defineRole({ name: "Pong", react: (rc) => rc.message("ball", { sendTo: "Ping" }) });
+ * const table = new Environment({ seed: 1 });
+ * table.addRoles([ping, pong]);
+ * table.publishMessage(createMessage("serve", { sendTo: ["Ping"] }));
+ * console.log((await table.run({ rounds: 10 })).messages.length); // 11
  */
 export class Environment {
   readonly description: string;

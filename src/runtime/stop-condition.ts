@@ -33,28 +33,73 @@ export interface RunProgress {
  */
 export type StopCondition = (progress: RunProgress) => boolean;
 
-/** After `n` rounds. */
+/**
+ * A stop condition: the run stops after `n` rounds, with status `stopped`. The option `rounds` bounds a run too and ends it with status
+ * `rounds`.
+ *
+ * @example
+ * import { afterRounds, defineRole, Team } from "troupe";
+ *
+ * const clock = defineRole({ name: "Clock", react: (rc) => rc.message("tick", { sendTo: "<self>" }) });
+ * const { status, rounds } = await new Team({ roles: [clock] }).run("begin", { stopWhen: afterRounds(3) }).result;
+ * console.log(status, rounds); // stopped 3
+ */
 export function afterRounds(n: number): StopCondition {
   return recordable("afterRounds", [n], ({ rounds }) => rounds >= n);
 }
 
-/** When at least this much was spent. A budget stops before; this stops after. */
+/**
+ * A stop condition: the run stops when at least `amount` micro-dollars were spent. A budget stops before the money is spent; this stops
+ * after.
+ *
+ * @example
+ * import { afterSpending, usd, type StopCondition } from "troupe";
+ *
+ * export const enough: StopCondition = afterSpending(usd(0.5));
+ */
 export function afterSpending(amount: MicroUsd): StopCondition {
   return recordable("afterSpending", [amount], ({ spent }) => spent >= amount);
 }
 
-/** When a message caused by this was said. */
+/**
+ * A stop condition: the run stops when a message caused by this action was delivered.
+ *
+ * @throws UsageError `ADDRESS_INVALID` for a cause without a name
+ * @example
+ * import { defineAction, defineRole, saidBy, Team } from "troupe";
+ *
+ * const Draft = defineAction({ name: "Draft", run: () => "a draft" });
+ * const writer = defineRole({ name: "Wim", actions: [Draft] });
+ * const { status } = await new Team({ roles: [writer] }).run("write", { stopWhen: saidBy(Draft) }).result;
+ * console.log(status); // stopped
+ */
 export function saidBy(cause: Address): StopCondition {
   return recordable("saidBy", [addressOf(cause)], ({ said }) => said(cause));
 }
 
-/** When any of the conditions holds. */
+/**
+ * A stop condition: the run stops when any of the conditions holds.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for a condition that is no function
+ * @example
+ * import { afterRounds, afterSpending, anyOf, usd } from "troupe";
+ *
+ * export const enough = anyOf(afterRounds(20), afterSpending(usd(1)));
+ */
 export function anyOf(...conditions: readonly StopCondition[]): StopCondition {
   takes("anyOf", "what is given", conditions, listOf(aFunction));
   return recordable("anyOf", conditions.map(recordOf), (progress) => conditions.some((condition) => condition(progress)));
 }
 
-/** When all of the conditions hold. */
+/**
+ * A stop condition: the run stops when all of the conditions hold.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for a condition that is no function
+ * @example
+ * import { afterRounds, allOf, saidBy } from "troupe";
+ *
+ * export const done = allOf(afterRounds(2), saidBy("Review"));
+ */
 export function allOf(...conditions: readonly StopCondition[]): StopCondition {
   takes("allOf", "what is given", conditions, listOf(aFunction));
   return recordable("allOf", conditions.map(recordOf), (progress) => conditions.every((condition) => condition(progress)));

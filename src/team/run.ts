@@ -23,6 +23,14 @@ export interface RunControls {
  *
  * H1 an iterator yields only durable events, all of them, in order, and ends when the run has. H2 `stop` leaves what is under way
  * open, so that the run can go on later.
+ *
+ * @example
+ * import { defineAction, defineRole, type Run, Team } from "troupe";
+ *
+ * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+ * const run: Run = new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })] }).run("hello");
+ * for await (const event of run) if (event.type === "act.ended") console.log(event.role, event.said[0]?.message.content); // Sam HELLO
+ * console.log((await run.result).status); // finished
  */
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: string;

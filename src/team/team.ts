@@ -41,7 +41,19 @@ import {
   type TeamOptions,
 } from "./team-options.ts";
 
-/** A company: roles hired for a goal, with money to spend and a journal to write. */
+/**
+ * A company: roles hired for a goal, with money to spend and a journal to write.
+ *
+ * @example
+ * import { defineAction, defineRole, Team, usd } from "troupe";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * const Greet = defineAction({ name: "Greet", prompt: (ctx) => `Greet ${ctx.text}.` });
+ * const host = defineRole({ name: "Hana", actions: [Greet] });
+ * const team = new Team({ roles: [host], model: scriptedModel(["Welcome, Ada!"]), budget: usd(1) });
+ * const { status, output, cost } = await team.run("Ada").result;
+ * console.log(status, output?.content, cost.known); // finished Welcome, Ada! 0
+ */
 export class Team {
   readonly name: string;
   readonly #options: TeamOptions;

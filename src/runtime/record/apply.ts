@@ -20,9 +20,17 @@ import type { Effect } from "./told-end.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
 
 /**
- * The state a list of events leads to.
+ * Returns the state that a list of events leads to. The events begin with number 0 and have no gap.
  *
- * @throws JournalError `EVENT_NEWER`, `JOURNAL_GAP`, `JOURNAL_DAMAGED`
+ * @throws JournalError `EVENT_NEWER`, `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each other
+ * @example
+ * import { fold, type Journal, type RunEvent } from "troupe";
+ *
+ * export async function messagesOf(journal: Journal, runId: string): Promise<number> {
+ *   const events: RunEvent[] = [];
+ *   for await (const event of journal.read(runId, 0)) events.push(event);
+ *   return fold(events).history.size;
+ * }
  */
 export function fold(events: Iterable<RunEvent>): RunState {
   takes("fold", "events", events, iterable("events of a run"));

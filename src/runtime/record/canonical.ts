@@ -4,10 +4,18 @@ import type { Message } from "../../message/message.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
 
 /**
- * What a run did, as text that is equal for equal behaviour, one line an entry: steps in the order asked within their
- * activation, those inside a step by their key, activations by round and hire order (by the order they ended when eager). Left out
- * is what may differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of
- * messages from outside.
+ * Returns what a run did as text, one line for each entry, that is equal for equal behaviour. Steps stand in the order they were asked
+ * within their activation, activations by round and hire order (with the scheduler `eager`, in the order they ended). Left out is what may
+ * differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of messages from
+ * outside.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for events that cannot be iterated
+ * @example
+ * import { canonical, type RunEvent } from "troupe";
+ *
+ * export function didTheSame(one: readonly RunEvent[], other: readonly RunEvent[]): boolean {
+ *   return canonical(one) === canonical(other);
+ * }
  */
 export function canonical(events: Iterable<RunEvent>): string {
   return canonicalLines(events).join("\n");

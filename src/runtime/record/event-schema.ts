@@ -12,10 +12,17 @@ import { plainFault } from "./plain-json.ts";
 import { shownText } from "./shown-text.ts";
 
 /**
- * An event that came from outside: from a file, a store, another process. It is given back as it is, not copied.
+ * Checks an event that came from outside, from a file, a store or another process. It is returned as it is, not copied.
  *
- * @throws JournalError `EVENT_NEWER` for an event of a newer version of this package; `EVENT_INVALID` for what is no event: an unknown
- * type, a field that is missing, of another kind or unknown, what is no plain JSON, and keys that reach for prototypes.
+ * @throws JournalError `EVENT_NEWER` for an event of a newer version of this package; `EVENT_INVALID` for an unknown type, for a field
+ * that is missing, unknown or of another kind, for values that are not plain JSON, and for keys that reach for prototypes.
+ * @example
+ * import { parseEvent, type RunEvent } from "troupe";
+ *
+ * // Reads what `troupe run --json` prints.
+ * export function readEvents(lines: string): RunEvent[] {
+ *   return lines.trim().split("\n").map((line) => parseEvent(JSON.parse(line)));
+ * }
  */
 export function parseEvent(json: unknown): RunEvent {
   takes("parseEvent", "event", json, readable);

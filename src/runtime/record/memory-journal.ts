@@ -31,9 +31,18 @@ interface KeptRun {
 }
 
 /**
- * A journal that lives as long as the process. Asked for a run that it has forgotten, it says so: JournalError `RUN_FORGOTTEN`.
+ * Makes a journal that lives as long as the process; it is the default of a team. It keeps 1,000 runs and 100,000 events (about 100 MB of
+ * small ones) and then forgets the oldest runs that have ended; asked for one of those it throws JournalError `RUN_FORGOTTEN`.
  *
  * @throws UsageError `LIMIT_INVALID` when a limit is not a whole number of 1 or more; `OPTION_UNKNOWN`
+ * @example
+ * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
+ *
+ * const Shout = defineAction({ name: "Shout", run: (ctx) => ctx.text.toUpperCase() });
+ * const journal = memoryJournal({ limit: 100 });
+ * const team = new Team({ roles: [defineRole({ name: "Sam", actions: [Shout] })], journal });
+ * const { runId } = await team.run("hello").result;
+ * console.log((await journal.runs())[0]?.runId === runId); // true
  */
 export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
   checkKnownOptions("memoryJournal", options, memoryJournalOptions);

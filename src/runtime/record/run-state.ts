@@ -90,7 +90,17 @@ export interface Many<R> {
 
 const noBounds: RecordedBounds = Object.freeze({});
 
-/** The whole state of a run. A class: what the engine compiled for an object that is written out is thrown away with the second one. */
+/**
+ * The whole state of a run. A class: what the engine compiled for an object that is written out is thrown away with the second one.
+ *
+ * @example
+ * import { fold, type RunEvent, type RunState } from "troupe";
+ *
+ * export function namesOf(events: readonly RunEvent[]): string[] {
+ *   const state: RunState = fold(events);
+ *   return [...state.roles.keys()];
+ * }
+ */
 export class RunState {
   runId: string;
   seed: string = "";

@@ -36,6 +36,15 @@ const HELD: number = 64 * 1024 * 1024;
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `EVENT_INVALID`, `EVENT_NEWER`, `JOURNAL_GAP`
  * @throws ControlError when the signal aborts
+ * @example
+ * import { writeFile } from "node:fs/promises";
+ * import { exportRun, type Journal } from "troupe";
+ *
+ * export async function backup(journal: Journal, runId: string): Promise<void> {
+ *   const lines: string[] = [];
+ *   for await (const line of exportRun(journal, runId)) lines.push(line);
+ *   await writeFile(`${runId}.jsonl`, lines.join("\n"));
+ * }
  */
 export async function* exportRun(journal: Journal, runId: string, o: TransferOptions = {}): AsyncIterable<string> {
   checkKnownOptions("exportRun", o, transferOptions);
@@ -70,6 +79,14 @@ export async function* exportRun(journal: Journal, runId: string, o: TransferOpt
  * @throws JournalError `RUN_EXISTS` for an id the journal has; `EXPORT_CUT` when the lines end too early, `EXPORT_INVALID` when they are
  * no export, or were changed; `EVENT_INVALID`, `EVENT_NEWER`; `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each other
  * @throws ControlError when the signal aborts
+ * @example
+ * import { readFile } from "node:fs/promises";
+ * import { importRun, memoryJournal } from "troupe";
+ *
+ * export async function restore(path: string): Promise<string> {
+ *   const lines = (await readFile(path, "utf8")).split("\n");
+ *   return (await importRun(memoryJournal(), lines)).runId;
+ * }
  */
 export async function importRun(
   journal: Journal,

@@ -45,8 +45,17 @@ const MOST_TEXT = 8_000;
 const MOST_SHOWN = 300;
 
 /**
- * The first entry in which two runs differ, by their canonical logs: steps, ends of activations, messages. Undefined when both did
+ * Returns the first entry in which two runs differ, by their canonical logs: steps, ends of activations, messages. Undefined when both did
  * the same.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for events that cannot be iterated
+ * @example
+ * import { difference, differenceText, type RunEvent } from "troupe";
+ *
+ * export function compare(one: readonly RunEvent[], other: readonly RunEvent[]): string {
+ *   const found = difference(one, other);
+ *   return found === undefined ? "equal" : differenceText(found);
+ * }
  */
 export function difference(a: Iterable<RunEvent>, b: Iterable<RunEvent>): RunDifference | undefined {
   takes("difference", "the first run", a, iterable("events of a run"));
@@ -73,7 +82,18 @@ export function requestDifference(left: Json | undefined, right: Json | undefine
   return { ...found, message: { index: Number(index), left: saidBy(left), right: saidBy(right) } };
 }
 
-/** A difference of two runs as plain text for a terminal or a log: bounded, and without characters that a terminal would obey. */
+/**
+ * Returns a difference of two runs as plain text for a terminal or a log: at most 8,000 characters, without characters that a terminal
+ * obeys.
+ *
+ * @throws UsageError `ARGUMENT_INVALID` for a value that {@link difference} did not return
+ * @example
+ * import { differenceText, type RunDifference } from "troupe";
+ *
+ * export function report(found: RunDifference | undefined): void {
+ *   if (found !== undefined) console.log(differenceText(found));
+ * }
+ */
 export function differenceText(d: RunDifference): string {
   takes("differenceText", "what it tells", d, object("what difference found", { line: aNumber, entry: object("an entry") }));
   const title = `The runs differ at line ${d.line} of their canonical logs: ${titleOf(d.entry)}.`;

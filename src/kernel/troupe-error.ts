@@ -1,0 +1,109 @@
+import { thrownText, valueText } from "./value-text.ts";
+import { visibleText } from "./visible-text.ts";
+
+const brand = Symbol.for("troupe.error");
+
+/** Plain form of an error, as journals and `--json` carry it. */
+export interface ErrorRecord {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+  readonly data?: unknown;
+  /** Of a model's error: whether the same request may succeed when sent again. */
+  readonly retryable?: true;
+}
+
+/** An error as `JSON.stringify` writes it: its record, and the errors behind it. Stacks stay out. */
+export interface ErrorJson extends ErrorRecord {
+  readonly cause?: ErrorJson;
+}
+
+/** What an error is made of besides its message. */
+export interface ErrorDetail {
+  readonly cause?: unknown;
+  /** Facts a program may read; must be JSON. */
+  readonly data?: unknown;
+}
+
+/**
+ * Root of all errors that this package throws on purpose. `code` is stable and in upper snake case; `message` says what was expected, what
+ * came and what to do; `data` holds plain JSON facts; `cause` keeps the original error. Text from outside may stand in a message: control
+ * characters in it are shown escaped.
+ *
+ * @example
+ * import { parseMessage, TroupeError } from "troupe";
+ *
+ * try {
+ *   parseMessage({ text: "no content" });
+ * } catch (error) {
+ *   if (!TroupeError.isInstance(error)) throw error;
+ *   console.log(error.code); // MESSAGE_INVALID
+ * }
+ */
+export class TroupeError extends Error {
+  /** Stable, documented, upper snake case. */
+  readonly code: string;
+  readonly data: unknown;
+
+  constructor(code: string, message: string, detail: ErrorDetail = {}) {
+    super(
+      visibleText(typeof message === "string" ? message : valueText(message)),
+      detail.cause === undefined ? undefined : { cause: detail.cause },
+    );
+    this.name = new.target.name;
+    this.code = code;
+    this.data = detail.data;
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** For `JSON.stringify`: name, code, message, data and the causes, without stacks. */
+  toJSON(): ErrorJson {
+    return jsonOf(this, DEEPEST);
+  }
+
+  /** True for errors of this tree, also across two copies of the package. */
+  static isInstance(error: unknown): error is TroupeError {
+    try {
+      return error instanceof Error && (error as { [brand]?: boolean })[brand] === true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Any error as plain data. Stacks stay out, control characters are shown escaped, and data that is no JSON is left out. */
+export function errorRecord(error: unknown): ErrorRecord {
+  if (TroupeError.isInstance(error)) {
+    const data = plainData(error.data);
+    return {
+      name: error.name,
+      code: error.code,
+      message: visibleText(error.message),
+      ...(data === undefined ? {} : { data }),
+      ...("retryable" in error && error.retryable === true ? { retryable: true } : {}),
+    };
+  }
+  if (error instanceof Error) {
+    const code = (error as { code?: unknown }).code;
+    return { name: error.name, code: typeof code === "string" ? code : "ERROR", message: visibleText(thrownText(error)) };
+  }
+  return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visibleText(thrownText(error))}` };
+}
+
+/** Most causes of an error that its JSON tells: a chain may be a ring. */
+const DEEPEST = 5;
+
+function jsonOf(error: unknown, depth: number): ErrorJson {
+  const record = errorRecord(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined || depth === 0 ? record : { ...record, cause: jsonOf(cause, depth - 1) };
+}
+
+function plainData(data: unknown): unknown {
+  try {
+    const text = JSON.stringify(data);
+    return text === undefined ? undefined : (JSON.parse(text) as unknown);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openProgram } from "../../tools/api.mjs";
+import { rootExamples } from "../../tools/reference.mjs";
+import { root } from "../architecture/read-house.ts";
+
+describe("the doc comments of the root entry", () => {
+  const { missing, examples } = rootExamples();
+
+  it("have an example for every class and function", () => {
+    expect(missing).toEqual([]);
+  });
+
+  it("show the imports of each example", () => {
+    expect(Object.keys(examples).filter((name) => !examples[name]?.includes('from "troupe"'))).toEqual([]);
+  });
+
+  it("have examples that compile", () => {
+    const program = openProgram(examples);
+    const faults = program.faults();
+    program.close();
+    expect(faults).toEqual([]);
+  });
+
+  describe("each example", () => {
+    const folder = join(root, "dist/doc-examples");
+    beforeAll(() => {
+      mkdirSync(folder, { recursive: true });
+      for (const [name, code] of Object.entries(examples)) writeFileSync(join(folder, name), `${code}\nexport {};\n`);
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    it.each(Object.keys(examples))("%s prints what its comments say", async (name) => {
+      const lines: string[] = [];
+      vi.spyOn(console, "log").mockImplementation(
+        (...words: unknown[]) => void lines.push(words.map((word) => (typeof word === "string" ? word : inspect(word))).join(" ")),
+      );
+      await import(join(folder, name));
+      const promised = [...(examples[name] ?? "").matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line);
+      expect(lines).toEqual(promised);
+    });
+  });
+});
