@@ -1,6 +1,6 @@
 /**
- * Makes a value when it is first asked for, and gives the same one ever after. For what is dear to make and seldom needed: a schema costs as
- * much as a few hundred hops, and nobody who only imports the package has asked for one. What it was made of is let go.
+ * Makes a value when it is first asked for, and gives the same one ever after: for values that are dear to make and seldom needed, such as a
+ * schema. What it was made of is let go.
  *
  * @returns gives the value; what `make` throws is thrown each time
  */
@@ -12,5 +12,24 @@ export function lazily<T>(make: () => T): () => T {
     made = left();
     left = undefined;
     return made;
+  };
+}
+
+/**
+ * Makes members of an object lazy. They stay own, enumerable and writable: whoever copies, compares, writes or prints the object sees values.
+ *
+ * @returns the object
+ */
+export function lazyMembers<T extends object>(object: T, makers: { readonly [K in keyof T]?: () => T[K] }): T {
+  for (const [key, make] of Object.entries(makers) as [keyof T, () => unknown][])
+    Object.defineProperty(object, key, { get: lazily(make), set: replacing(key), enumerable: true, configurable: true });
+  // Without this a console would print getters.
+  return Object.defineProperty(object, Symbol.for("nodejs.util.inspect.custom"), { value: () => ({ ...object }) });
+}
+
+/** A setter that puts a plain member in place of a lazy one. */
+function replacing(key: PropertyKey): (this: object, value: unknown) => void {
+  return function (value) {
+    Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });
   };
 }

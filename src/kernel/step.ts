@@ -1,7 +1,6 @@
 import type { BudgetPool } from "./budget.ts";
 import { freshStepKey } from "./id.ts";
 import type { Json } from "./json.ts";
-import { lazyMembers } from "./lazy-members.ts";
 import type { Ending } from "./lifetime.ts";
 
 /**
@@ -87,33 +86,11 @@ export interface AttemptOutcome {
   readonly error?: unknown;
 }
 
-/** A door that keeps no record: for agents and models used outside a run. A step gets its key when somebody asks for it. */
-export function directSteps(signal: AbortSignal, attempts: () => Attempts = freeAttempts): StepPort {
-  const step: StepPort["step"] = (_spec, effect) => effect(new DirectDoor(signal, attempts(), step));
+/** A door that keeps no record: for agents and models used outside a run. */
+export function directSteps(signal: AbortSignal, attempts: () => Attempts = () => free): StepPort {
+  const step: StepPort["step"] = (_spec, effect) => effect({ key: freshStepKey(), mode: "live", signal, attempts: attempts(), step });
   return { step };
 }
 
 const opened = Promise.resolve();
 const free: Attempts = { open: () => opened, settle: () => {} };
-
-function freeAttempts(): Attempts {
-  return free;
-}
-
-class DirectDoor implements StepDoor {
-  declare readonly key: string;
-  readonly mode = "live";
-  readonly signal: AbortSignal;
-  readonly attempts: Attempts;
-  readonly step: StepPort["step"];
-  #key: string | undefined;
-
-  static readonly #withLazy = lazyMembers<DirectDoor>({ key: (door) => (door.#key ??= freshStepKey()) });
-
-  constructor(signal: AbortSignal, attempts: Attempts, step: StepPort["step"]) {
-    this.signal = signal;
-    this.attempts = attempts;
-    this.step = step;
-    DirectDoor.#withLazy(this);
-  }
-}

@@ -1,8 +1,7 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
-import { lazyMembers } from "../kernel/lazy-members.ts";
-import type { ChatModel, ChatOptions, ChatRequest, ChatResponse } from "./chat-model.ts";
+import type { ChatModel, ChatRequest, ChatResponse } from "./chat-model.ts";
 import { failureOf, modelError } from "./failure.ts";
 import { checkReply, ReplyBuilder } from "./reply.ts";
 
@@ -45,7 +44,7 @@ export async function attempt(model: ChatModel, request: ChatRequest, bounds: At
 }
 
 function readWhole(model: ChatModel, request: ChatRequest, watch: Watch): Promise<ChatResponse> {
-  return watch.until(model.chat(request, new WatchedOptions(watch)));
+  return watch.until(model.chat(request, { signal: watch.signal }));
 }
 
 async function readStream(
@@ -56,8 +55,7 @@ async function readStream(
   onText: AttemptBounds["onText"],
 ): Promise<ChatResponse> {
   watch.expectLife();
-  const o = new WatchedOptions(watch, () => watch.expectLife());
-  const pieces = model.stream(request, o)[Symbol.asyncIterator]();
+  const pieces = model.stream(request, { signal: watch.signal, alive: () => watch.expectLife() })[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await watch.until(pieces.next());
@@ -74,22 +72,7 @@ async function readStream(
   return builder.finish();
 }
 
-/** What a model is given: a signal is made when it asks for it. */
-class WatchedOptions implements ChatOptions {
-  declare readonly signal: AbortSignal;
-  declare readonly alive?: () => void;
-  readonly #watch: Watch;
-
-  static readonly #withLazy = lazyMembers<WatchedOptions>({ signal: (o) => o.#watch.signal });
-
-  constructor(watch: Watch, alive?: () => void) {
-    this.#watch = watch;
-    WatchedOptions.#withLazy(this);
-    if (alive !== undefined) this.alive = alive;
-  }
-}
-
-/** Ends a try when its caller does, when nothing is heard for too long, or when its time is up. Its signal is made for a model that asks for it. */
+/** Ends a try when its caller does, when nothing is heard for too long, or when its time is up. */
 class Watch {
   readonly #model: string;
   readonly #bounds: AttemptBounds;

@@ -1,6 +1,6 @@
 import { AbortedError, BudgetError, type ControlError, type TroupeError, WaitingError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { whenSeen } from "../kernel/when-seen.ts";
+import { lazyMembers } from "../kernel/lazily.ts";
 import type { Message } from "../message/message.ts";
 import type { UsageSum } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
@@ -88,7 +88,7 @@ export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
     ...(state.parent === undefined ? {} : { fork: forkReport(state, state.parent) }),
     ...(error === undefined ? {} : { error }),
   };
-  return whenSeen(result, {
+  return lazyMembers(result, {
     messages: saidSoFar(state),
     outputs: soFar(state.outputs),
     deadLetters: soFar(state.dead),

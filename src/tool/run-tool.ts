@@ -2,7 +2,6 @@ import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, TimeoutError } from "../kernel/errors.ts";
-import { lazily } from "../kernel/lazily.ts";
 import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
@@ -13,7 +12,6 @@ import { plainResult, plainText } from "./plain-result.ts";
 import { interruptionIn, toldOf } from "./plain-value.ts";
 import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
 import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";
-import { lazyMembers } from "../kernel/lazy-members.ts";
 
 /** What a running tool may reach. */
 interface ToolReach {
@@ -69,8 +67,7 @@ function lateText({ name, timeout }: Tool): string {
 }
 
 /**
- * One run of one tool. It owns the run's time, its signal, and what the tool may still ask. Most tools ask nothing, and many answer at once:
- * what they do not use is not made.
+ * One run of one tool. It owns the run's time, its signal, and what the tool may still ask.
  *
  * N1 time that is spent waiting for a person does not count. N2 when it is closed, the tool reaches nothing any more. N3 a tool that tells
  * without end how far it is, is no longer listened to.
@@ -165,8 +162,11 @@ class RunningTool {
       if (this.#isClosed) return Promise.reject(new ContextClosedError(this.#tool.name, `step ${spec.name}`));
       return door.step(spec, effect);
     };
-    const given = {
+    return Object.freeze({
+      key: door.key,
       mode: door.mode,
+      signal: this.#signal(),
+      model: model?.({ step }),
       step,
       clock,
       progress: (text: string): void => {
@@ -175,9 +175,7 @@ class RunningTool {
       ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
       ...(session === undefined ? {} : { session }),
       ...(deps === undefined ? {} : { deps }),
-    };
-    const own = lazily(() => model?.({ step }));
-    return new CallContext(given, { signal: () => this.#signal(), key: () => door.key, model: own });
+    });
   }
 
   #signal(): AbortSignal {
@@ -202,46 +200,5 @@ class RunningTool {
     if (this.#isClosed) return;
     this.#limit ??= this.#limited();
     this.#limit.hold(isHeld);
-  }
-}
-
-/** What is made when a tool asks for it. */
-interface LateReads {
-  readonly signal: () => AbortSignal;
-  readonly key: () => string;
-  readonly model: () => ChatModel | undefined;
-}
-
-/** What a tool is given for one call, frozen. Most tools ask for none of what is made late. */
-class CallContext implements ToolContext {
-  declare readonly signal: AbortSignal;
-  declare readonly key: string;
-  declare readonly model: ChatModel | undefined;
-  declare readonly ask?: (question: string) => Promise<string>;
-  declare readonly session?: object;
-  declare readonly deps?: Deps;
-  readonly mode: ToolContext["mode"];
-  readonly step: ToolContext["step"];
-  readonly clock: ToolContext["clock"];
-  readonly progress: ToolContext["progress"];
-  readonly #late: LateReads;
-
-  static readonly #withLazy = lazyMembers<CallContext>({
-    signal: (context) => context.#late.signal(),
-    key: (context) => context.#late.key(),
-    model: (context) => context.#late.model(),
-  });
-
-  constructor({ mode, step, clock, progress, ask, session, deps }: Omit<ToolContext, keyof LateReads>, late: LateReads) {
-    this.#late = late;
-    CallContext.#withLazy(this);
-    this.mode = mode;
-    this.step = step;
-    this.clock = clock;
-    this.progress = progress;
-    if (ask !== undefined) this.ask = ask;
-    if (session !== undefined) this.session = session;
-    if (deps !== undefined) this.deps = deps;
-    Object.freeze(this);
   }
 }

@@ -1,3 +1,5 @@
+import { budgetPool } from "../../model/budget-pool.ts";
+import type { MicroUsd } from "../../model/money.ts";
 import type { z } from "zod";
 import type { AskOptions, EffectDoor, Human, RoleCard } from "../../role/context.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -18,7 +20,6 @@ import { bothOf, type TextListener } from "../../model/told-text.ts";
 import { introduction } from "../../role/introduction.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../announcer.ts";
-import { AskingDoor } from "./effect-door.ts";
 import { answerOf } from "./human-answer.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 
@@ -114,7 +115,9 @@ export class Answerer {
   effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
     const ask = (prompt: string, options: Question["options"] = {}): Promise<unknown> =>
       this.ask({ steps: door, spec, card, prompt, options });
-    return new AskingDoor(door, { ask: ask as EffectDoor["ask"], human: this.human(door, card) });
+    const { key, mode, signal, ending, attempts, step } = door;
+    const budget = attempts.budget ?? budgetPool(Number.MAX_SAFE_INTEGER as MicroUsd);
+    return { key, mode, signal, ending, attempts, step, budget, ask: ask as EffectDoor["ask"], human: this.human(door, card) };
   }
 
   async #answerOf(question: HumanQuestion, signal: AbortSignal): Promise<string> {

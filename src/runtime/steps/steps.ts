@@ -8,7 +8,6 @@ import { masked, maskedError } from "../record/masking.ts";
 import type { OpenQuestion, PastStep } from "./past.ts";
 import { Release } from "./release.ts";
 import type { StepOutcome, StepRecord } from "../record/run-state.ts";
-import { RecordedDoor } from "./step-door.ts";
 import { effectId, StepAddresses, stepId, type StepPlace } from "../record/step-address.ts";
 import { StepRequests } from "./step-requests.ts";
 import type { StepsParts } from "./steps-parts.ts";
@@ -232,7 +231,7 @@ export class ActivationSteps implements StepPort {
       if (spec.metered !== true) await tries.open(0);
       throwIfEnded(lifetime);
       const { runId, act } = this.#parts;
-      const name = (): string => (isQuestion ? stepId(runId, act, key) : effectId(runId, act, key));
+      const name = isQuestion ? stepId(runId, act, key) : effectId(runId, act, key);
       const value = await lifetime.until(effect(this.#door(name, key, at, tries)));
       return tries.succeed(this.#asRecorded(value));
     } catch (error) {
@@ -270,7 +269,7 @@ export class ActivationSteps implements StepPort {
     const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {}, budget: gate.lend(this.#paid(key)) };
     try {
       throwIfEnded(lifetime);
-      const name = (): string => effectId(this.#parts.runId, this.#parts.act, key);
+      const name = effectId(this.#parts.runId, this.#parts.act, key);
       await lifetime.until(effect(this.#door(name, key, at, attempts)));
     } catch (error) {
       const control = this.#controlIn(error);
@@ -287,8 +286,8 @@ export class ActivationSteps implements StepPort {
     return stepErrorFrom(error);
   }
 
-  /** @param name made when somebody asks for it */
-  #door(name: () => string, key: string, at: StepPlace, attempts: StepDoor["attempts"]): StepDoor {
+  /** @param name the step among all runs */
+  #door(name: string, key: string, at: StepPlace, attempts: StepDoor["attempts"]): StepDoor {
     let asked = 0;
     const { mode, lifetime: ending } = this.#parts;
     const path = at.path === "" ? key : `${at.path}/${key}`;
@@ -299,7 +298,7 @@ export class ActivationSteps implements StepPort {
       asked += 1;
       return neverUnhandled(this.#track(this.#answer(inner, innerEffect, place)).then((outcome) => this.#handOut(outcome)));
     };
-    return new RecordedDoor(name, { mode, ending, attempts, step });
+    return { key: name, mode, signal: ending.signal, ending, attempts, step };
   }
 }
 
