@@ -14,7 +14,7 @@ export interface NextAction {
   readonly cut?: readonly string[] | undefined;
 }
 
-/** How a task came out, in the words of who did it. */
+/** The outcome of a task, in the words of the agent. */
 export interface Answer {
   readonly text: string;
   readonly status: "success" | "failure";
@@ -50,10 +50,26 @@ export interface AgentMemory {
   getTool(name: string): Tool | undefined;
 }
 
-/** The goal in words. */
+/** The text of the goal. */
 export async function goalText(memory: AgentMemory): Promise<string> {
-  const goal = await memory.goal();
-  return goal.map((message) => message.content ?? "").join("\n\n");
+  return (await memory.goal()).map((message) => message.content ?? "").join("\n\n");
+}
+
+/** True for a message of the goal. A memory may return copies. */
+export function isOneOf(goal: readonly ChatMessage[], message: ChatMessage): boolean {
+  return goal.some((one) => one === message || (one.role === message.role && one.content === message.content));
+}
+
+/** A note that counts; 0 when it is not set. */
+export async function numberNote(memory: AgentMemory, key: string): Promise<number> {
+  const note = await memory.note(key);
+  return typeof note === "number" ? note : 0;
+}
+
+/** A note that is a list, as its net wrote it; undefined when it is not set. */
+export async function listNote<T>(memory: AgentMemory, key: string): Promise<readonly T[] | undefined> {
+  const note = await memory.note(key);
+  return Array.isArray(note) ? (note as readonly T[]) : undefined;
 }
 
 /** The calls of the latest group that have no result yet. */
@@ -65,27 +81,22 @@ export function openCalls(messages: readonly ChatMessage[]): readonly ToolCall[]
   return calls.filter((call) => !answered.has(call.id));
 }
 
-/** The result of a call whose run was cut off: without one a server refuses the whole conversation. */
-function cutOff(call: ToolCall): ChatMessage {
-  const why = "the run was stopped here. Nobody knows whether this call has run; look before you call it again.";
-  return toolMessage(notRun(call, "skipped", why));
-}
-
-/** Results for all calls that were decided on and not answered, before a new task takes their place. What was not begun is told as such. */
-export async function closeAllCalls(memory: AgentMemory): Promise<void> {
-  const open = openCalls(await memory.dump());
-  if (open.length === 0) return;
-  const waiting = new Set((memory.nextAction?.calls ?? []).map(({ id }) => id));
-  const answers = open.map((call) => (waiting.has(call.id) ? toolMessage(notRun(call, "skipped", NOT_BEGUN)) : cutOff(call)));
-  memory.nextAction = undefined;
-  await memory.update(answers);
-}
-
 const NOT_BEGUN = "the run was stopped before this call was made.";
+const UNKNOWN = "the run was stopped here. Nobody knows whether this call has run; look before you call it again.";
 
-/** Gives every open call of a memory a result, unless they are to be run now. */
+/** Gives every open call a result, before a new task takes the place of the old one. The result tells whether the call began. */
+export async function closeAllCalls(memory: AgentMemory): Promise<void> {
+  const waiting = new Set((memory.nextAction?.calls ?? []).map(({ id }) => id));
+  if (await answerOpenCalls(memory, ({ id }) => (waiting.has(id) ? NOT_BEGUN : UNKNOWN))) memory.nextAction = undefined;
+}
+
+/** Gives every open call a result, unless the calls are to be run now. Servers refuse a conversation with a call without one. */
 export async function closeOpenCalls(memory: AgentMemory): Promise<void> {
-  if (memory.done || memory.nextAction !== undefined) return;
+  if (!memory.done && memory.nextAction === undefined) await answerOpenCalls(memory, () => UNKNOWN);
+}
+
+async function answerOpenCalls(memory: AgentMemory, why: (call: ToolCall) => string): Promise<boolean> {
   const open = openCalls(await memory.dump());
-  if (open.length > 0) await memory.update(open.map(cutOff));
+  if (open.length > 0) await memory.update(open.map((call) => toolMessage(notRun(call, "skipped", why(call)))));
+  return open.length > 0;
 }

@@ -11,9 +11,8 @@ import { checkChoiceForm } from "../tool/call-options.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
-import { checkBrainLimits } from "./brain-options.ts";
-import type { BrainEnd } from "./brain-run.ts";
-import { Brain, brainOptions, type BrainOptions, stepLimit } from "./brain.ts";
+import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
+import { Brain, type BrainEnd } from "./brain.ts";
 import { type AgentEvent, agentEventKinds, type AgentResult, type DeniedCall, EventLog } from "./events.ts";
 import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 import { MessagesMemory } from "./messages-memory.ts";
@@ -216,9 +215,8 @@ function thinking({
 }
 
 function checkOptions(options: AgentOptions): void {
-  const { memory, tools, maxSteps, permissions = {}, output } = options;
+  const { memory, tools, permissions = {}, output } = options;
   if (output !== undefined) outputSchema(output);
-  stepLimit(maxSteps);
   checkBrainLimits(options);
   checkPolicy(permissions);
   checkModel(options);

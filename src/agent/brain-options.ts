@@ -1,37 +1,125 @@
-import { UsageError } from "../kernel/errors.ts";
+import type { z } from "zod";
 import type { BudgetPool } from "../kernel/budget.ts";
-import { checkKnownOptions } from "../kernel/known-options.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { checkBudget } from "../model/budget-pool.ts";
+import type { CallPolicy } from "../model/call.ts";
+import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
+import type { Approver, HumanPort } from "../tool/approval.ts";
+import type { PermissionPolicy } from "../tool/permission.ts";
 import { compactionOptions, type CompactionOptions } from "./compaction.ts";
+import { DEFAULT_MAX_STEPS } from "./lifecycle.ts";
 import { loopOptions, type LoopOptions } from "./loop-detector.ts";
+import type { Net } from "./net.ts";
 
-/** Numbers that bound what a brain does. */
-interface BrainLimits {
+/** What the tools of an agent may do, and who is asked. */
+export interface CallRules {
+  /** The name of the agent, as persons see it. */
+  readonly name?: string;
+  /** Default: the permission of each tool. */
+  readonly permissions?: PermissionPolicy;
+  /** Asked before a call that needs permission. Without one, such a call is denied. */
+  readonly approve?: Approver;
+  /** How tools reach a person. */
+  readonly ask?: HumanPort;
+  /** Passed to tools as `ctx.deps`, never recorded. Default: none; a role in mode `agent` passes those of its team. */
+  readonly deps?: Deps;
+  /** Calls of one reply that run at the same time. Default 4. */
   readonly parallelTools?: number;
-  readonly loops?: LoopOptions | false;
-  readonly compaction?: CompactionOptions;
-  readonly tokenLimit?: number;
-  readonly budget?: MicroUsd | BudgetPool;
-  readonly limits?: LimitOptions | ModelLimits;
-  readonly steps?: StepPort;
 }
+
+/** What a brain is made of. */
+export interface BrainOptions extends CallRules {
+  readonly model: ChatModel;
+  /** How it thinks. Default {@link react}. */
+  readonly net?: Net;
+  /** Default 30. */
+  readonly maxSteps?: number;
+  /** Default "auto". */
+  readonly toolChoice?: NonNullable<ChatRequest["toolChoice"]>;
+  /** The first message of every request. */
+  readonly systemPrompt?: string;
+  /** The last message of every request in which it decides what to do; never stored. */
+  readonly nextStepPrompt?: string;
+  /** Records effects: a role's `ctx.steps`. Default: nothing is recorded, and model calls get retries and limits of their own. */
+  readonly steps?: StepPort;
+  readonly clock?: Clock;
+  /**
+   * Most that all runs may spend together, in micro-dollars: see `usd`. Or a shared pool: `budgetPool(usd(5))` of `troupe/limits`, or
+   * the `budget` of a step. A model without a known price is refused then, unless `calls: { requirePrice: false }`. Not with `steps`: there
+   * the budget of the role's run holds. Default: no bound.
+   */
+  readonly budget?: MicroUsd | BudgetPool;
+  /** Tokens of requests and replies together, after which one run makes no further call. The last call may pass it. Default: no limit. */
+  readonly tokenLimit?: number;
+  /**
+   * Bounds on model calls that no `steps` records. Options hold for all runs together; `modelLimits(...)` of `troupe/limits` holds for
+   * everybody who has the same object. Default: none.
+   */
+  readonly limits?: LimitOptions | ModelLimits;
+  /** Retries, limits and timeouts of model calls that no `steps` records. */
+  readonly calls?: Partial<CallPolicy>;
+  /**
+   * Schema of the answer as a value. It is read from the answer's text; else the model is asked for it once the work is done, and once
+   * more when its reply does not fit. Default: the answer is text alone.
+   */
+  readonly output?: z.ZodType;
+  /** When repetition counts as a loop; false: never. */
+  readonly loops?: LoopOptions | false;
+  /** When and how requests are shortened. */
+  readonly compaction?: CompactionOptions;
+}
+
+/** The names of the options. @internal */
+export const brainOptions: Known<BrainOptions> = {
+  name: true,
+  permissions: true,
+  approve: true,
+  ask: true,
+  deps: true,
+  parallelTools: true,
+  model: true,
+  output: true,
+  net: true,
+  maxSteps: true,
+  toolChoice: true,
+  systemPrompt: true,
+  nextStepPrompt: true,
+  steps: true,
+  clock: true,
+  calls: true,
+  budget: true,
+  tokenLimit: true,
+  limits: true,
+  loops: true,
+  compaction: true,
+};
 
 /**
  * Refuses limits under which an agent would never make room, never notice a loop, or do nothing.
  *
  * @throws UsageError `AGENT_INVALID`, `LIMIT_INVALID`
  */
-export function checkBrainLimits({ parallelTools, loops, compaction = {}, tokenLimit, budget, limits, steps }: BrainLimits): void {
+export function checkBrainLimits(options: Omit<BrainOptions, "model">): void {
+  const { parallelTools, loops, compaction = {}, tokenLimit, budget, limits, steps, maxSteps } = options;
   if (loops !== false) checkKnownOptions("the option loops", loops, loopOptions);
   checkKnownOptions("the option compaction", compaction, compactionOptions);
   const { repeats, longest } = loops === false ? {} : (loops ?? {});
   const { contextTokens, keepResults, summaryWords, share } = compaction;
+  checkCount("maxSteps", maxSteps, 1, String(DEFAULT_MAX_STEPS));
   checkBudget(budget, "AGENT_INVALID");
   sharedLimits(limits);
-  if (budget !== undefined && steps !== undefined) throw boundElsewhere();
+  if (budget !== undefined && steps !== undefined) {
+    throw new UsageError(
+      "AGENT_INVALID",
+      "Expected either a budget or the steps of a role, got both: the budget of the run binds what the role records. Leave one of them out.",
+    );
+  }
   checkCount("tokenLimit", tokenLimit, 1);
   checkCount("parallelTools", parallelTools, 1);
   checkCount("loops.repeats", repeats, 2);
@@ -43,18 +131,11 @@ export function checkBrainLimits({ parallelTools, loops, compaction = {}, tokenL
   throw invalid("compaction.share to be more than 0 and at most 1", share);
 }
 
-function boundElsewhere(): UsageError {
-  return new UsageError(
-    "AGENT_INVALID",
-    "Expected either a budget or the door of a role, got both: what passes that door is bound by the budget of the run. Leave one of them out.",
-  );
-}
-
-function checkCount(name: string, count: number | undefined, least: number): void {
+function checkCount(name: string, count: number | undefined, least: number, standard = "its default"): void {
   if (count === undefined || (Number.isSafeInteger(count) && count >= least)) return;
-  throw invalid(`${name} to be a whole number of ${least} or more`, count);
+  throw invalid(`${name} to be a whole number of ${least} or more`, count, standard);
 }
 
-function invalid(expected: string, got: number): UsageError {
-  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${String(got)}. Leave it out for its default.`);
+function invalid(expected: string, got: number, standard = "its default"): UsageError {
+  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${String(got)}. Leave it out for ${standard}.`);
 }

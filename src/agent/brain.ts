@@ -1,113 +1,46 @@
-import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import type { z } from "zod";
-import { onAbort } from "../kernel/abort.ts";
-import { type Clock, systemClock } from "../kernel/clock.ts";
-import { AbortedError, UsageError } from "../kernel/errors.ts";
+import { onAbort, throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { AbortedError } from "../kernel/errors.ts";
 import { freshStepKey } from "../kernel/id.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { endingOf } from "../kernel/lifetime.ts";
-import { directSteps, type StepPort } from "../kernel/step.ts";
+import { directSteps } from "../kernel/step.ts";
 import { budgetPool, isBudgetPool } from "../model/budget-pool.ts";
 import type { CallPolicy } from "../model/call.ts";
-import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
-import { allLimits, type LimitOptions, type ModelLimits, sharedLimits } from "../model/limits.ts";
-import type { MicroUsd } from "../model/money.ts";
+import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
+import { outputSchema } from "../model/json-schema.ts";
+import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import { PoolSpender } from "../model/spender.ts";
-import { steppedModel } from "../model/stepped-model.ts";
-import type { AgentMemory } from "./agent-memory.ts";
-import type { Tool } from "../tool/tool.ts";
-import { checkBrainLimits } from "./brain-options.ts";
+import { readReply } from "../model/structured-output.ts";
+import { checkToolChoice } from "../tool/call-options.ts";
+import { type AgentMemory, closeOpenCalls } from "./agent-memory.ts";
+import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
+import { Compaction } from "./compaction.ts";
+import type { AgentEvent, DeniedCall } from "./events.ts";
 import { DEFAULT_MAX_STEPS } from "./lifecycle.ts";
-import { type BrainEnd, BrainRun, type BrainRunParts } from "./brain-run.ts";
-import { closeTools } from "./closed-tools.ts";
-import { Compaction, type CompactionOptions } from "./compaction.ts";
-import type { AgentEvent } from "./events.ts";
-import type { LoopOptions } from "./loop-detector.ts";
-import { ModelDesk } from "./model-client.ts";
-import type { Net } from "./net.ts";
+import { jitter, ModelClient } from "./model-client.ts";
+import type { Net, NetState } from "./net.ts";
 import { react } from "./nets/react.ts";
-import { jitter } from "./jitter.ts";
 import { RunTally } from "./run-tally.ts";
-import { callRules, type CallRules, toolRunner } from "./tool-runner.ts";
-import { WorkingMind } from "./working-mind.ts";
-
-/** What a brain is made of. */
-export interface BrainOptions extends CallRules {
-  readonly model: ChatModel;
-  /** How it thinks. Default {@link react}. */
-  readonly net?: Net;
-  /** Default 30. */
-  readonly maxSteps?: number;
-  /** Default "auto". */
-  readonly toolChoice?: NonNullable<ChatRequest["toolChoice"]>;
-  /** Said first in every request. */
-  readonly systemPrompt?: string;
-  /** Said last in every request in which it decides what to do; never stored. */
-  readonly nextStepPrompt?: string;
-  /** The door that effects pass: a role's. Default: none, and then calls of models get retries and limits of their own. */
-  readonly steps?: StepPort;
-  readonly clock?: Clock;
-  /**
-   * Most that all runs may spend together, in micro-dollars: see `usd`. Or a pool that others share: `budgetPool(usd(5))` of `troupe/limits`, or
-   * the `budget` of a step. A model without a known price is refused then, unless `calls: { requirePrice: false }`. Not with `steps`: what
-   * passes a role's door is bound by the budget of its run. Default: no bound.
-   */
-  readonly budget?: MicroUsd | BudgetPool;
-  /** Tokens of requests and replies together, after which one run makes no further call. The last call may pass it. Default: no limit. */
-  readonly tokenLimit?: number;
-  /**
-   * Bounds on model calls where no door makes them. Options hold for all runs together; `modelLimits(...)` of `troupe/limits` holds for
-   * everybody who has the same object. Default: none.
-   */
-  readonly limits?: LimitOptions | ModelLimits;
-  /** How models are called where no door does it: retries, limits, timeouts. */
-  readonly calls?: Partial<CallPolicy>;
-  /**
-   * What the answer shall be as a value: it is read from the answer's text, and else the model is asked for it once the work is done, and once
-   * more when its reply does not fit. Default: the answer is text alone.
-   */
-  readonly output?: z.ZodType;
-  /** When the same again counts as a loop; false: never. */
-  readonly loops?: LoopOptions | false;
-  /** When and how room is made for requests. */
-  readonly compaction?: CompactionOptions;
-}
-
-/** Their names. @internal */
-export const brainOptions: Known<BrainOptions> = {
-  ...callRules,
-  model: true,
-  output: true,
-  net: true,
-  maxSteps: true,
-  toolChoice: true,
-  systemPrompt: true,
-  nextStepPrompt: true,
-  steps: true,
-  clock: true,
-  calls: true,
-  budget: true,
-  tokenLimit: true,
-  limits: true,
-  loops: true,
-  compaction: true,
-};
+import { StepContext } from "./step-context.ts";
 
 /** What one run of a brain is given. */
 export interface BrainRunOptions {
   readonly signal?: AbortSignal;
-  /** Told of what happens. */
+  /** Called with each event. */
   readonly tell?: (event: AgentEvent) => void;
 }
 
 const brainRunOptions: Known<BrainRunOptions> = { signal: true, tell: true };
 
 /**
- * Runs a net over a memory: it decides which state comes next, counts steps, streams what is said, and stops. It holds nothing of a run:
+ * Runs a net over a memory: it decides which state comes next, counts steps, streams the text, and stops. It holds nothing of a run:
  * one brain may think over many memories at once.
  *
- * B1 after `maxSteps` steps no further one begins; finishing on the last one is finishing. B2 a memory that is done is not worked on.
- * B3 no state runs on the run's time after the signal has aborted: what it still waits for is left to itself.
+ * `Brain.B1` after `maxSteps` steps no further one begins; a run may finish on the last one (`BrainRun.#enter`). `Brain.B2` a memory that
+ * is done is not worked on (`BrainRun.#next`).
  */
 export class Brain {
   readonly net: Net;
@@ -122,120 +55,247 @@ export class Brain {
   /** @throws UsageError `AGENT_INVALID` for limits under which nothing could be done. */
   constructor(options: BrainOptions) {
     checkGivenOptions("new Brain", options, brainOptions);
+    checkBrainLimits(options);
     this.#options = options;
     this.net = options.net ?? react();
-    this.maxSteps = stepLimit(options.maxSteps);
-    checkBrainLimits(options);
-    const { budget, limits, calls, name = "agent" } = options;
+    const { maxSteps = DEFAULT_MAX_STEPS, budget, limits, calls, name = "agent" } = options;
+    this.maxSteps = maxSteps;
     this.#pool = budget === undefined || isBudgetPool(budget) ? budget : budgetPool(budget, { name: `budget of ${name}` });
     this.#limits = allLimits(sharedLimits(limits), calls?.limits);
   }
 
   /**
-   * Works until the memory is done or the steps are used up, and streams what is said. Goes on with work that the memory holds.
+   * Works until the memory is done or the steps are used up, and streams the text. Goes on with work that the memory holds.
    *
-   * @throws ControlError when the signal aborts. @throws ModelError, OutputError, and what a state of the net throws.
+   * @throws ControlError when the signal aborts. @throws ModelError, OutputError, and any error of a state of the net.
    */
   run(memory: AgentMemory, o: BrainRunOptions = {}): AsyncGenerator<string, BrainEnd, void> {
     return this.begin(memory, o).pieces;
   }
 
-  /** The same with the sum of what was used, to be asked at any time. */
+  /** Like {@link run}, as an object that also tells what was used so far. */
   begin(memory: AgentMemory, o: BrainRunOptions = {}): BrainRun {
     checkKnownOptions("run of a brain", o, brainRunOptions);
-    const { signal, begin } = this.#options.steps === undefined ? ownSignal(o.signal) : sharedSignal(o.signal);
-    const { maxSteps, net } = this;
-    const { toolChoice = "auto", output } = this.#options;
-    const opened = new Set<Tool>();
+    const { toolChoice = "auto", output, steps } = this.#options;
     const spender = this.#pool && new PoolSpender(this.#pool, `agent ${freshStepKey()}`);
-    const mind = this.#mind(memory, signal, o.tell ?? (() => {}), opened, spender);
-    const { clock = systemClock } = this.#options;
-    const close = (): Promise<void> => closeTools(opened, { session: memory, clock, warn: (code, text) => mind.warn(code, text) });
-    return new BrainRun({
-      net,
-      memory,
-      mind,
-      maxSteps,
-      output,
-      toolChoice,
-      signal,
-      tell: o.tell,
-      begin: spendingBy(spender, begin),
-      close,
-    });
+    const span = new RunSpan(o.signal, steps === undefined, () => spender?.close());
+    const context = this.#context(memory, span.signal, o.tell ?? (() => {}), spender);
+    return new BrainRun({ net: this.net, memory, context, span, maxSteps: this.maxSteps, output, toolChoice, tell: o.tell });
   }
 
-  #mind(
-    memory: AgentMemory,
-    signal: AbortSignal,
-    tell: (event: AgentEvent) => void,
-    opened: Set<Tool>,
-    spender?: PoolSpender,
-  ): WorkingMind {
-    const { model, systemPrompt, toolChoice = "auto", nextStepPrompt, loops = {} } = this.#options;
-    const clock = this.#options.clock ?? systemClock;
+  #context(memory: AgentMemory, signal: AbortSignal, tell: (event: AgentEvent) => void, spender: PoolSpender | undefined): StepContext {
+    const { model, systemPrompt, calls, tokenLimit, clock = systemClock } = this.#options;
     const steps = this.#options.steps ?? directSteps(signal, spender && (() => spender.attempts(endingOf(signal))));
     const requirePrice = spender !== undefined && this.#pool?.isBinding !== false;
-    const policy: CallPolicy = { random: jitter(), requirePrice, ...this.#options.calls, clock, limits: this.#limits };
-    const tally = new RunTally(this.#options.tokenLimit);
+    const policy: CallPolicy = { random: jitter(), requirePrice, ...calls, clock, limits: this.#limits };
     this.#compaction ??= new Compaction(this.#options.compaction);
-    const step = (): number => mind.step;
-    const told = { memory, signal, tell, step };
-    const desk = new ModelDesk({ model, steps, policy, systemPrompt, compaction: this.#compaction, blind: this.#blind, tally, ...told });
-    const runCalls = toolRunner(this.#options, {
-      ...told,
-      steps,
-      clock,
-      opened: (tool) => opened.add(tool),
-      model: (door) => steppedModel(model, { steps: door, policy, meter: () => tally.begin(model.id) }),
-    });
-    const mind: WorkingMind = new WorkingMind({ signal, clock, memory, desk, runCalls, toolChoice, nextStepPrompt, loops, tell });
-    return mind;
+    const parts = { model, steps, policy, systemPrompt, memory, signal, tell, compaction: this.#compaction };
+    const client = new ModelClient({ ...parts, blind: this.#blind, tally: new RunTally(tokenLimit), step: () => context.step });
+    const context: StepContext = new StepContext({ options: this.#options, memory, client, steps, signal, clock, tell });
+    return context;
   }
 }
 
-/** The signal of one run, and how it begins: what that gives back is for when the run is over. */
-type RunSignal = Pick<BrainRunParts, "signal" | "begin">;
-
-/** The same, and what is spent is counted when the run is over. */
-function spendingBy(spender: PoolSpender | undefined, begin: RunSignal["begin"]): RunSignal["begin"] {
-  if (spender === undefined) return begin;
-  return () => {
-    const over = begin();
-    return () => {
-      over();
-      spender.close();
-    };
-  };
+/** How a run of a brain ended, when nothing was thrown. */
+export interface BrainEnd {
+  readonly status: "finished" | "max_steps" | "loop";
+  readonly steps: number;
+  /** The answer as a value of the given schema; undefined without one, and for an answer that says the task cannot be done. */
+  readonly output?: unknown;
 }
 
-/** Why the signal of a run aborts that nobody stopped. */
+interface BrainRunParts {
+  readonly net: Net;
+  readonly memory: AgentMemory;
+  readonly context: StepContext;
+  readonly span: RunSpan;
+  readonly maxSteps: number;
+  readonly output: z.ZodType | undefined;
+  readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
+  readonly tell: ((event: AgentEvent) => void) | undefined;
+}
+
+/** A state at work. */
+interface Working {
+  readonly at: "state";
+  readonly name: string;
+  readonly state: NetState;
+  readonly pieces: AsyncIterator<string>;
+}
+
+/** Where a run stands in its net. */
+type Progress =
+  | { readonly at: "start" }
+  /** No state is at work; `next` comes next. */
+  | { readonly at: "between"; readonly next: string }
+  | Working
+  | { readonly at: "end"; readonly end: BrainEnd };
+
+const TYPED_ANSWER =
+  "Give your answer to the task once more, whole, in the form that is asked for here. Add nothing that you have not found, and leave nothing out.";
+
+/**
+ * One run of a brain over one memory. It owns where the run stands in the net.
+ *
+ * `BrainRun.R1` nothing happens before the first piece is asked for, and nothing further until the next one is (`#run`). `BrainRun.R2` a
+ * reader waits for a piece no longer than the signal allows, whatever a state waits for; a state that answers later changes nothing and is
+ * not asked again (`#run`, `#next`). `BrainRun.R3` at the end, whatever it is, the tools that ran are closed once (`#run`).
+ */
+export class BrainRun {
+  readonly #parts: BrainRunParts;
+  #progress: Progress = { at: "start" };
+  /** A state that belongs to the step before it may follow, but not two in a row. */
+  #mayJoin = true;
+  #pieces: AsyncGenerator<string, BrainEnd, void> | undefined;
+
+  constructor(parts: BrainRunParts) {
+    this.#parts = parts;
+  }
+
+  /** The text of the run, piece by piece. */
+  get pieces(): AsyncGenerator<string, BrainEnd, void> {
+    this.#pieces ??= this.#run();
+    return this.#pieces;
+  }
+
+  /** Tokens used so far, rejected replies included. */
+  readonly usage = (): Usage => this.tally.usage;
+
+  /** The sums of what was used and spent so far. @internal */
+  get tally(): RunTally {
+    return this.#parts.context.tally;
+  }
+
+  /** Calls denied so far. */
+  readonly denied = (): readonly DeniedCall[] => [...this.#parts.context.denied];
+
+  /** Runs to the end and passes each piece to `heard`. Use either this or {@link pieces}. */
+  async through(heard: (text: string) => void): Promise<BrainEnd> {
+    for (;;) {
+      const piece = await this.pieces.next();
+      if (piece.done === true) return piece.value;
+      heard(piece.value);
+    }
+  }
+
+  async *#run(): AsyncGenerator<string, BrainEnd, void> {
+    const { span, context } = this.#parts;
+    span.begin();
+    try {
+      for (;;) {
+        const piece = await untilAborted(this.#next(), span.signal);
+        if (this.#progress.at === "end") return this.#progress.end;
+        yield piece;
+      }
+    } finally {
+      this.#leave();
+      span.end();
+      await context.closeTools();
+    }
+  }
+
+  /** The next piece of text; empty when the run has ended. */
+  async #next(): Promise<string> {
+    const { memory, context, span } = this.#parts;
+    if (this.#progress.at === "start") this.#progress = { at: "between", next: await this.#start() };
+    while (!memory.done) {
+      throwIfAborted(span.signal);
+      const working: Working | undefined = this.#progress.at === "state" ? this.#progress : this.#enter();
+      if (working === undefined) return this.#end("max_steps");
+      const piece = await working.pieces.next();
+      throwIfAborted(span.signal);
+      if (piece.done !== true) return piece.value;
+      this.#progress = { at: "between", next: working.name };
+      if (memory.done) break;
+      if (await context.isLooping()) return this.#end("loop");
+      this.#progress = { at: "between", next: await working.state.nextState(memory) };
+    }
+    return this.#finish();
+  }
+
+  async #start(): Promise<string> {
+    const { memory, net, toolChoice } = this.#parts;
+    checkToolChoice(toolChoice, memory.tools);
+    await closeOpenCalls(memory);
+    return net.startOf(memory);
+  }
+
+  /** Begins the next state; undefined when no step is left for it. */
+  #enter(): Working | undefined {
+    const { net, memory, context, maxSteps, tell } = this.#parts;
+    if (this.#progress.at !== "between") return undefined;
+    const { next: name } = this.#progress;
+    const state = net.state(name);
+    const joins = this.#mayJoin && state.sameStep === true;
+    this.#mayJoin = !joins;
+    if (!joins) {
+      if (context.step === maxSteps) return undefined;
+      context.step++;
+      tell?.({ type: "step.started", step: context.step, maxSteps, state: name });
+    }
+    const working: Working = { at: "state", name, state, pieces: state.run(memory, context)[Symbol.asyncIterator]() };
+    this.#progress = working;
+    return working;
+  }
+
+  async #finish(): Promise<string> {
+    const { output, memory } = this.#parts;
+    if (output === undefined || memory.answer?.status !== "success") return this.#end("finished");
+    return this.#end("finished", { output: await this.#typed(output, memory.answer.text) });
+  }
+
+  /** @throws OutputError `OUTPUT_INVALID` when the model's second reply does not fit either. */
+  async #typed(schema: z.ZodType, text: string): Promise<unknown> {
+    const read = readReply(text, schema, outputSchema(schema));
+    return read.ok ? read.value : this.#parts.context.read(schema, { prompt: TYPED_ANSWER });
+  }
+
+  #end(status: BrainEnd["status"], typed: Pick<BrainEnd, "output"> = {}): string {
+    this.#leave();
+    this.#progress = { at: "end", end: { status, steps: this.#parts.context.step, ...typed } };
+    return "";
+  }
+
+  /** Lets go of the state at work, if there is one. */
+  #leave(): void {
+    if (this.#progress.at !== "state") return;
+    const { pieces } = this.#progress;
+    // Not awaited: a generator that hangs in `next` never answers to `return`.
+    void Promise.resolve(pieces.return?.()).then(undefined, () => {});
+  }
+}
+
 const OVER = new AbortedError("the run of the agent is over");
 
-/** What has its own door ends with the run. */
-function ownSignal(outer: AbortSignal | undefined): RunSignal {
-  const end = new AbortController();
-  const begin = (): (() => void) => {
-    if (outer?.aborted === true) end.abort(outer.reason);
-    const letGo = outer === undefined ? undefined : onAbort(outer, () => end.abort(outer.reason));
-    return () => {
-      letGo?.();
-      end.abort(OVER);
-    };
-  };
-  return { signal: end.signal, begin };
-}
+/**
+ * The time of one run, and its signal. A run that records nothing has a signal of its own, which aborts when the run ends. What a role's
+ * `steps` wait for belongs to the role, and is suspended with it: there the signal is the given one.
+ */
+class RunSpan {
+  readonly signal: AbortSignal;
+  readonly #outer: AbortSignal | undefined;
+  readonly #own: AbortController | undefined;
+  readonly #ended: () => void;
+  #unlisten: (() => void) | undefined;
 
-/** What a role's door waits for is the role's, and is suspended with it. */
-function sharedSignal(outer: AbortSignal | undefined): RunSignal {
-  return { signal: AbortSignal.any(outer === undefined ? [] : [outer]), begin: () => () => {} };
-}
+  constructor(outer: AbortSignal | undefined, isOwn: boolean, ended: () => void) {
+    this.#outer = outer;
+    this.#own = isOwn ? new AbortController() : undefined;
+    this.signal = this.#own?.signal ?? AbortSignal.any(outer === undefined ? [] : [outer]);
+    this.#ended = ended;
+  }
 
-/** @throws UsageError `AGENT_INVALID` */
-export function stepLimit(maxSteps: number = DEFAULT_MAX_STEPS): number {
-  if (Number.isSafeInteger(maxSteps) && maxSteps >= 1) return maxSteps;
-  throw new UsageError(
-    "AGENT_INVALID",
-    `Expected maxSteps to be a whole number of 1 or more, got ${maxSteps}. Leave it out for ${DEFAULT_MAX_STEPS}.`,
-  );
+  begin(): void {
+    const outer = this.#outer;
+    const own = this.#own;
+    if (outer === undefined || own === undefined) return;
+    if (outer.aborted) own.abort(outer.reason);
+    this.#unlisten = onAbort(outer, () => own.abort(outer.reason));
+  }
+
+  end(): void {
+    this.#unlisten?.();
+    this.#own?.abort(OVER);
+    this.#ended();
+  }
 }

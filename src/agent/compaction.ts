@@ -2,7 +2,7 @@ import type { Known } from "../kernel/known-options.ts";
 import { type AskText, summarizeText } from "../memory/summary.ts";
 import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
-import type { AgentMemory } from "./agent-memory.ts";
+import { type AgentMemory, isOneOf } from "./agent-memory.ts";
 import { IMAGE_TOKENS, MessageTokens } from "./message-tokens.ts";
 import { remark } from "./remarks.ts";
 import { onFrom, upTo } from "../tool/cut-text.ts";
@@ -37,13 +37,15 @@ export interface Compacted {
   readonly after: number;
 }
 
-/** What is around the messages of a memory in a request. */
-interface Surroundings {
-  /** Tokens of all that is sent besides. */
+/** Bounds of a request whose messages are to be shortened. */
+interface ShrinkOptions {
+  /** Tokens that the whole request may have. */
+  readonly room: number;
+  /** Tokens of the request besides the messages. */
   readonly tokens: number;
-  /** Asks the model for a summary; undefined where none can be had. */
+  /** Asks the model for a summary; undefined when no summary may be asked for. */
   readonly ask: AskText | undefined;
-  /** Told that no summary came, which is then cut without one. @throws what must end the run */
+  /** Called when the summary failed; the messages are cut then. @throws the error when it ends the run */
   readonly unsummed: (error: unknown) => void;
 }
 
@@ -82,41 +84,36 @@ export class Compaction {
   async shrink(
     memory: AgentMemory,
     messages: readonly ChatMessage[],
-    around: Surroundings,
-    room: number,
+    options: ShrinkOptions,
   ): Promise<readonly [ChatMessage[], Compacted]> {
-    const size = async (these: readonly ChatMessage[]): Promise<number> => (await this.tokens.ofMessages(these)) + around.tokens;
+    const { room, tokens } = options;
+    const size = async (these: readonly ChatMessage[]): Promise<number> => (await this.tokens.ofMessages(these)) + tokens;
     const before = await size(messages);
     const cleared = withoutOldResults(messages, this.#keepResults);
     const afterClearing = await size(cleared);
     if (afterClearing <= room) return [cleared, { how: "cleared", before, after: afterClearing }];
     const goal = await memory.goal();
-    const summed = await this.#summed(cleared, goal, around, room);
+    const summed = await this.#summed(cleared, goal, options);
     const afterSumming = await size(summed);
     if (afterSumming <= room) return [summed, { how: "summarized", before, after: afterSumming }];
-    const cut = await this.#withoutOldest(this.#cut(summed, goal, Math.max(0, room - around.tokens)), goal, room - around.tokens);
+    const cut = await this.#withoutOldest(this.#cut(summed, goal, Math.max(0, room - tokens)), goal, room - tokens);
     return [cut, { how: "cut", before, after: await size(cut) }];
   }
 
-  async #summed(
-    messages: readonly ChatMessage[],
-    goal: readonly ChatMessage[],
-    around: Surroundings,
-    room: number,
-  ): Promise<ChatMessage[]> {
+  async #summed(messages: readonly ChatMessage[], goal: readonly ChatMessage[], options: ShrinkOptions): Promise<ChatMessage[]> {
     const groups = groupsOf(messages);
-    const from = await this.#newestFrom(groups, (room - around.tokens) * NEWEST_SHARE);
+    const from = await this.#newestFrom(groups, (options.room - options.tokens) * NEWEST_SHARE);
     const isGoal = (group: readonly ChatMessage[]): boolean => group.some((message) => isOneOf(goal, message));
     const old = groups.slice(0, from).filter((group) => !isGoal(group));
     if (old.length === 0) return [...messages];
-    const summary = await this.#summary(old.flat(), around, room);
+    const summary = await this.#summary(old.flat(), options);
     if (summary === undefined) return [...messages];
     const told = remark(`What was done before, in short, as a record and not as an instruction: ${summary}`);
     return [...groups.slice(0, from).filter(isGoal).flat(), told, ...groups.slice(from).flat()];
   }
 
   /** Undefined when none can be had: room is made without one then. */
-  async #summary(old: readonly ChatMessage[], { ask, unsummed }: Surroundings, room: number): Promise<string | undefined> {
+  async #summary(old: readonly ChatMessage[], { ask, unsummed, room }: ShrinkOptions): Promise<string | undefined> {
     if (ask === undefined) return undefined;
     try {
       return await summarizeText(ask, old.map(lineOf).join("\n"), Math.max(1_000, (room * CHARACTERS) / 2), this.#words);
@@ -174,11 +171,6 @@ function leftOut(count: number): ChatMessage {
 function lineOf({ role, content = "", toolCalls = [] }: ChatMessage): string {
   const calls = toolCalls.map(({ function: { name, arguments: args } }) => `${name}(${args.slice(0, 500)})`);
   return JSON.stringify({ role, text: content, ...(calls.length === 0 ? {} : { calls }) });
-}
-
-/** A memory may give copies. */
-function isOneOf(goal: readonly ChatMessage[], message: ChatMessage): boolean {
-  return goal.some((one) => one === message || (one.role === message.role && one.content === message.content));
 }
 
 /** Shorter results are not worth clearing. */

@@ -11,10 +11,9 @@ import type { AgentResult, EventLog } from "./events.ts";
 import { type FlowEvent, FlowPlan, type FlowResult, type FlowStep } from "./flow-plan.ts";
 import type { FlowExecutor, FlowParts, PlanningFlowOptions } from "./planning-flow.ts";
 import { FlowPlanner, isNoPlan } from "./flow-planner.ts";
-import { jitter } from "./jitter.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { RunTally } from "./run-tally.ts";
-import { ModelDesk } from "./model-client.ts";
+import { jitter, ModelClient } from "./model-client.ts";
 
 /** Errors that no other try and no other plan can mend. */
 const HOPELESS: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_REDIRECTED", "MODEL_UNPRICED"]);
@@ -43,7 +42,7 @@ export class FlowDrive {
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     this.#log = log;
     const hands = [...executors].map(([type, executor]) => ({ type, description: executor instanceof Agent ? executor.description : "" }));
-    this.#planner = new FlowPlanner(deskOf(options, this.#signal), hands, limits.maxSteps);
+    this.#planner = new FlowPlanner(clientOf(options, this.#signal), hands, limits.maxSteps);
   }
 
   async result(): Promise<FlowResult> {
@@ -225,10 +224,10 @@ export class FlowDrive {
   }
 }
 
-function deskOf({ model, steps, clock = systemClock, calls }: PlanningFlowOptions, signal: AbortSignal): ModelDesk {
+function clientOf({ model, steps, clock = systemClock, calls }: PlanningFlowOptions, signal: AbortSignal): ModelClient {
   const policy: CallPolicy = { random: jitter(), ...calls, clock };
   const parts = { model, policy, signal, steps: steps ?? directSteps(signal), systemPrompt: undefined };
-  return new ModelDesk({
+  return new ModelClient({
     ...parts,
     memory: new MessagesMemory(),
     compaction: new Compaction(),

@@ -3,7 +3,7 @@ import { OutputError, PlanError } from "../kernel/errors.ts";
 import type { TaskFields } from "./task.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import type { FlowPlan, FlowStep } from "./flow-plan.ts";
-import type { ModelDesk } from "./model-client.ts";
+import type { ModelClient } from "./model-client.ts";
 
 /** Somebody who can be given steps, as a planner is told of them. */
 interface FlowHand {
@@ -29,12 +29,12 @@ const PLAN_TRIES = 3;
 
 /** Asks a model for plans and for the words at the end. */
 export class FlowPlanner {
-  readonly #desk: ModelDesk;
+  readonly #client: ModelClient;
   readonly #hands: readonly FlowHand[];
   readonly #maxSteps: number;
 
-  constructor(desk: ModelDesk, hands: readonly FlowHand[], maxSteps: number) {
-    this.#desk = desk;
+  constructor(client: ModelClient, hands: readonly FlowHand[], maxSteps: number) {
+    this.#client = client;
     this.#hands = hands;
     this.#maxSteps = maxSteps;
   }
@@ -68,7 +68,7 @@ export class FlowPlanner {
     const asked = ChatMessage.user(
       `Goal:\n${goal}\n\nWhat the steps gave:\n${results}\n\nGive the answer to the goal, whole. Say plainly what could not be done.`,
     );
-    const reply = this.#desk.ask({ messages: [asked] });
+    const reply = this.#client.ask({ messages: [asked] });
     for (;;) {
       const next = await reply.next();
       if (next.done === true) return next.value.content;
@@ -78,7 +78,7 @@ export class FlowPlanner {
   async #ask(prompt: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
     let complaint = "";
     for (let n = 1; ; n++) {
-      const { steps } = await this.#desk.read(PlannedSteps, { messages: [ChatMessage.user(prompt + this.#rules() + complaint)] });
+      const { steps } = await this.#client.read(PlannedSteps, { messages: [ChatMessage.user(prompt + this.#rules() + complaint)] });
       try {
         if (steps.length > this.#maxSteps)
           throw new PlanError("PLAN_TOO_LONG", `Expected at most ${this.#maxSteps} steps, got ${steps.length}.`);

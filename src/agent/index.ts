@@ -25,9 +25,8 @@ export type { AgentMemory, Answer, NextAction } from "./agent-memory.ts";
 export { MessagesMemory, type MessagesMemoryOptions } from "./messages-memory.ts";
 
 // How a mind thinks: a brain runs the states of a net over a memory.
-export { Brain, type BrainOptions, type BrainRunOptions } from "./brain.ts";
-export type { BrainEnd, BrainRun } from "./brain-run.ts";
-export type { CallRules } from "./tool-runner.ts";
+export { Brain, type BrainEnd, type BrainRun, type BrainRunOptions } from "./brain.ts";
+export type { BrainOptions, CallRules } from "./brain-options.ts";
 export type { CallPolicy } from "../model/call.ts";
 export type { StepPort } from "../kernel/step.ts";
 export type { CompactionOptions } from "./compaction.ts";

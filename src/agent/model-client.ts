@@ -1,29 +1,29 @@
 import type { z } from "zod";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { ControlError, ModelError, OutputError } from "../kernel/errors.ts";
+import { freshSeed, type Random, randomStream } from "../kernel/random.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import type { CallPolicy } from "../model/call.ts";
 import { ChatMessage } from "../model/chat-message.ts";
-import type { ChatModel, ChatRequest, ChatResponse, ToolSpec } from "../model/chat-model.ts";
+import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/stepped-model.ts";
 import { askAgain, issueLine, promptFor, readReply } from "../model/structured-output.ts";
 import type { AgentMemory } from "./agent-memory.ts";
-import { type Compacted, type Compaction, withoutPictures } from "./compaction.ts";
+import { type Compaction, withoutPictures } from "./compaction.ts";
 import type { AgentEvent } from "./events.ts";
 import type { Question } from "./net.ts";
 import type { CallTally, RunTally } from "./run-tally.ts";
 
-/** What the questions of one run share. */
-interface ModelDeskParts {
+interface ModelClientParts {
   readonly model: ChatModel;
   readonly steps: StepPort;
   readonly policy: CallPolicy;
   readonly systemPrompt: string | undefined;
   readonly memory: AgentMemory;
   readonly compaction: Compaction;
-  /** Models that are known to take no pictures. What is learnt is kept here, beyond the run. */
+  /** Models that are known to take no pictures. The client adds to it; it outlives the run. */
   readonly blind: WeakSet<ChatModel>;
   readonly signal: AbortSignal;
   readonly tell: (event: AgentEvent) => void;
@@ -31,28 +31,33 @@ interface ModelDeskParts {
   readonly tally: RunTally;
 }
 
-/** Of the room, what is left to requests when a server says that one was too long: nobody knows how long it may be. */
+/** A request may be of any size up to the room, or must be shorter because a server refused it as too long. */
+type RoomNeeded = "usual" | "less";
+
+/** Share of the room that a request has after a server refused it as too long: the server's limit is unknown. */
 const AFTER_OVERFLOW = 0.5;
-/** A reply that does not fit its schema is asked for again so often. */
+/** How often a reply that does not fit its schema is asked for again. */
 const REASKS = 1;
-const NO_MESSAGES: readonly ChatMessage[] = [];
-const NO_TOOLS: readonly ToolSpec[] = [];
-/** The words of an error that repeat a reply. */
+/** Longest reply that an error repeats. */
 const KEPT_TEXT = 100_000;
+/** Longest part of an error in a warning. */
+const SHOWN_ERROR = 500;
 
 /**
- * Asks models for one run: puts requests together, makes room for them, streams replies and has their tries counted. What may pass is
- * tried again below, by the model's door; here nothing is sent twice, but for a request that was too long and has been made shorter, and one
- * with pictures that the model refuses, which is sent with words in their place.
+ * Asks models for one run: builds requests, makes room for them, streams replies and counts their tries. It owns the models with the
+ * run's steps around them, and whether summaries fail.
+ *
+ * `ModelClient.C1` nothing is sent twice from here but a request that was too long and is shorter now, and one whose pictures the model
+ * refused, with words in their place (`ask`, `#plainReply`); all other retries are those of the model's calls. `ModelClient.C2` a summary
+ * that failed is not asked for again in this run (`#unsummed`).
  */
-export class ModelDesk {
-  readonly #parts: ModelDeskParts;
-  readonly #doors = new Map<ChatModel, SteppedModel>();
+export class ModelClient {
+  readonly #parts: ModelClientParts;
+  readonly #stepped = new Map<ChatModel, SteppedModel>();
   #system: ChatMessage | undefined;
-  /** A summary that failed is not asked for again in this run. */
   #isUnsummed = false;
 
-  constructor(parts: ModelDeskParts) {
+  constructor(parts: ModelClientParts) {
     this.#parts = parts;
   }
 
@@ -60,41 +65,30 @@ export class ModelDesk {
     return this.#parts.tally;
   }
 
+  /** The agent's model for a tool: its answers are steps inside the step of the call. */
+  modelOf(steps: StepPort): SteppedModel {
+    const { model, policy } = this.#parts;
+    return steppedModel(model, { steps, policy, meter: () => this.tally.begin(model.id) });
+  }
+
   async *ask(question: Question): AsyncGenerator<string, ChatResponse, void> {
-    const { signal, tell, step } = this.#parts;
-    throwIfAborted(signal);
-    let request = await this.#request(question, "roomy");
+    throwIfAborted(this.#parts.signal);
+    let request = await this.#request(question, "usual");
     for (let isShorter = false; ;) {
       try {
-        const door = this.#door(question.model);
-        const meter = this.tally.begin(door.id);
-        const coming = new ComingReply(door, request, { signal, meter });
-        for (;;) {
-          const pieces = coming.takeAll();
-          for (const { text } of pieces) {
-            if (text === undefined) tell({ type: "text.void", step: step() });
-            else yield text;
-          }
-          // Whoever takes the pieces may be slow: more may have come meanwhile, and the end with them.
-          if (pieces.length > 0) continue;
-          const reply = coming.whole;
-          if (reply !== undefined) return this.#took(reply, meter);
-          await coming.changed();
-        }
+        return yield* this.#streamed(question, request);
       } catch (error) {
-        const blindly = this.#withoutPictures(question, request, error);
-        if (blindly === undefined) {
-          if (isShorter || !isOverflow(error)) throw error;
-          isShorter = true;
-          request = await this.#shorterRequest(question, request, error);
-        } else request = blindly;
+        const blind = this.#withoutPictures(question, request, error);
+        if (blind === undefined && (isShorter || !isOverflow(error))) throw error;
+        isShorter ||= blind === undefined;
+        request = blind ?? (await this.#shorterRequest(question, request, error));
       }
     }
   }
 
   async read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
     const output = outputSchema(schema);
-    const { messages } = await this.#request({ ...question, tools: undefined }, "roomy");
+    const { messages } = await this.#request({ ...question, tools: undefined }, "usual");
     let asked = promptFor(messages, output, { format: { type: "text" }, inPrompt: "schema and fence" });
     for (let n = 0; ; n++) {
       const reply = await this.#plainReply(question, asked);
@@ -105,38 +99,68 @@ export class ModelDesk {
     }
   }
 
-  async #plainReply(question: Question, messages: readonly ChatMessage[]): Promise<ChatResponse> {
-    const request: ChatRequest = {
-      messages: this.#seenBy(messages, question.model),
-      ...(question.temperature === undefined ? {} : { temperature: question.temperature }),
-    };
-    try {
-      return await this.#chat(question, request);
-    } catch (error) {
-      const blindly = this.#withoutPictures(question, request, error);
-      if (blindly === undefined) throw error;
-      return this.#chat(question, blindly);
+  async *#streamed(question: Question, request: ChatRequest): AsyncGenerator<string, ChatResponse, void> {
+    const { signal, tell, step } = this.#parts;
+    const model = this.#steppedOf(question.model);
+    const meter = this.tally.begin(model.id);
+    const coming = new StreamedReply(model, request, { signal, meter });
+    for (;;) {
+      const pieces = coming.takeAll();
+      for (const text of pieces) {
+        if (text === undefined) tell({ type: "text.void", step: step() });
+        else yield text;
+      }
+      // A slow reader: more may have come while it read, and the end of the reply.
+      if (pieces.length > 0) continue;
+      const reply = coming.whole;
+      if (reply !== undefined) return this.#took(reply, meter);
+      await coming.changed();
     }
   }
 
-  async #chat({ model }: Question, request: ChatRequest): Promise<ChatResponse> {
-    const door = this.#door(model);
-    const meter = this.tally.begin(door.id);
-    return this.#took(await door.chat(request, { signal: this.#parts.signal, meter }), meter);
+  async #plainReply({ model, temperature }: Question, messages: readonly ChatMessage[]): Promise<ChatResponse> {
+    const request = { messages: this.#seenBy(messages, model), ...(temperature === undefined ? {} : { temperature }) };
+    try {
+      return await this.#chat(model, request);
+    } catch (error) {
+      const blind = this.#withoutPictures({ model }, request, error);
+      if (blind === undefined) throw error;
+      return this.#chat(model, blind);
+    }
   }
 
-  /** @throws the error itself when the request cannot be made shorter */
+  async #chat(asked: ChatModel | undefined, request: ChatRequest): Promise<ChatResponse> {
+    const model = this.#steppedOf(asked);
+    const meter = this.tally.begin(model.id);
+    return this.#took(await model.chat(request, { signal: this.#parts.signal, meter }), meter);
+  }
+
+  #took(reply: ChatResponse, meter: CallTally): ChatResponse {
+    const { tell, step } = this.#parts;
+    meter.answered(reply.usage);
+    tell({ type: "reply.ended", step: step(), text: reply.content, calls: reply.toolCalls, usage: reply.usage });
+    return reply;
+  }
+
+  #steppedOf(model: ChatModel = this.#parts.model): SteppedModel {
+    const { steps, policy } = this.#parts;
+    const stepped = this.#stepped.get(model) ?? steppedModel(model, { steps, policy });
+    this.#stepped.set(model, stepped);
+    return stepped;
+  }
+
+  /** @throws the given error when the request cannot be made shorter */
   async #shorterRequest(question: Question, request: ChatRequest, error: unknown): Promise<ChatRequest> {
-    const shorter = await this.#request(question, "tight");
+    const shorter = await this.#request(question, "less");
     if (JSON.stringify(shorter.messages).length >= JSON.stringify(request.messages).length) throw error;
     return shorter;
   }
 
-  /** The same request with words in place of its pictures, when the model has refused it for those. From now on the model is shown none. */
+  /** The request with words in place of its pictures, when the model refused it for those. From then on the model gets no pictures. */
   #withoutPictures({ model = this.#parts.model }: Question, request: ChatRequest, error: unknown): ChatRequest | undefined {
     if (!refusesPictures(error, request)) return undefined;
     this.#parts.blind.add(model);
-    this.#warn("PICTURES_UNSUPPORTED", `${model.id} takes no pictures; words stand in their place from now on. ${wordsOf(error)}`);
+    this.#warn("PICTURES_UNSUPPORTED", `${model.id} takes no pictures; words stand in their place from now on. ${shownError(error)}`);
     return { ...request, messages: withoutPictures(request.messages) };
   }
 
@@ -148,121 +172,78 @@ export class ModelDesk {
     this.#parts.tell({ type: "warning", step: this.#parts.step(), code, text });
   }
 
-  #took(reply: ChatResponse, meter: CallTally): ChatResponse {
-    const { tell, step } = this.#parts;
-    meter.answered(reply.usage);
-    tell({ type: "reply.ended", step: step(), text: reply.content, calls: reply.toolCalls, usage: reply.usage });
-    return reply;
-  }
-
-  #door(model: ChatModel = this.#parts.model): SteppedModel {
-    let door = this.#doors.get(model);
-    if (door === undefined) {
-      const { steps, policy } = this.#parts;
-      door = steppedModel(model, { steps, policy });
-      this.#doors.set(model, door);
-    }
-    return door;
-  }
-
-  async #request(question: Question, room: "roomy" | "tight"): Promise<ChatRequest> {
+  async #request(question: Question, needed: RoomNeeded): Promise<ChatRequest> {
     const { compaction, memory } = this.#parts;
-    const { tools = NO_TOOLS, toolChoice, temperature } = question;
+    const { tools = [], toolChoice, temperature, prompt } = question;
     const before = this.#systemMessages(question.system);
-    const after: readonly ChatMessage[] = question.prompt === undefined ? [] : [{ role: "user", content: question.prompt }];
+    const after = prompt === undefined ? [] : [ChatMessage.user(prompt)];
     const messages = question.messages ?? (await memory.dump());
     const counter = compaction.tokens;
-    const told = counter.ofTools(tools);
-    let around = typeof told === "number" ? told : await told;
-    for (const prompts of [before, after]) {
-      const said = counter.ofMessages(prompts);
-      around += typeof said === "number" ? said : await said;
-    }
+    const around = (await counter.ofTools(tools)) + (await counter.ofMessages(before)) + (await counter.ofMessages(after));
     const inside = question.messages === undefined ? counter.ofMemory(memory, messages) : counter.ofMessages(messages);
-    const size = around + (typeof inside === "number" ? inside : await inside);
-    const fits = room === "roomy" && size <= compaction.room;
-    const kept = fits ? messages : await this.#shorter(question, messages, around, size, room);
-    const request: { -readonly [K in keyof ChatRequest]: ChatRequest[K] } = {
-      messages: before.concat(this.#seenBy(kept, question.model), after),
+    const size = around + (await inside);
+    const fits = needed === "usual" && size <= compaction.room;
+    const kept = fits ? messages : await this.#shorter(question, messages, { around, size, needed });
+    return {
+      messages: [...before, ...this.#seenBy(kept, question.model), ...after],
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(tools.length === 0 || toolChoice === undefined ? {} : { toolChoice }),
+      ...(temperature === undefined ? {} : { temperature }),
     };
-    if (tools.length > 0) request.tools = tools;
-    if (tools.length > 0 && toolChoice !== undefined) request.toolChoice = toolChoice;
-    if (temperature !== undefined) request.temperature = temperature;
-    return request;
   }
 
-  /** Messages are made shorter for good where they are the memory's, and not a question's own. */
+  /** Shortens messages; those of the memory for good. */
   async #shorter(
     question: Question,
     messages: readonly ChatMessage[],
-    tokens: number,
-    size: number,
-    room: "roomy" | "tight",
+    { around, size, needed }: { readonly around: number; readonly size: number; readonly needed: RoomNeeded },
   ): Promise<readonly ChatMessage[]> {
     const { compaction, memory, tell, step } = this.#parts;
     const ask = (asked: readonly ChatMessage[]): Promise<string> => this.#plainReply({}, asked).then((reply) => reply.content);
-    const around = { tokens, ask: this.#isUnsummed ? undefined : ask, unsummed: (error: unknown) => this.#unsummed(error) };
-    const most = room === "roomy" ? compaction.room : Math.min(compaction.room, size) * AFTER_OVERFLOW;
-    const [shorter, how] = await compaction.shrink(memory, messages, around, most);
+    const room = needed === "usual" ? compaction.room : Math.min(compaction.room, size) * AFTER_OVERFLOW;
+    const [shorter, how] = await compaction.shrink(memory, messages, {
+      room,
+      tokens: around,
+      ask: this.#isUnsummed ? undefined : ask,
+      unsummed: (error) => this.#unsummed(error),
+    });
     if (question.messages === undefined) await memory.rewrite?.(shorter);
-    tell({ type: "memory.compacted", step: step(), ...(how satisfies Compacted) });
+    tell({ type: "memory.compacted", step: step(), ...how });
     return shorter;
   }
 
-  /** Room is made without a summary then. @throws what interrupts the run */
+  /** @throws the error when it ends the run */
   #unsummed(error: unknown): void {
     if (error instanceof ControlError || this.#parts.signal.aborted) throw error;
     this.#isUnsummed = true;
     this.#warn(
       "SUMMARY_FAILED",
-      `What was said before could not be summed up, so it is cut instead, here and later in this run. ${wordsOf(error)}`,
+      `What was said before could not be summed up, so it is cut instead, here and later in this run. ${shownError(error)}`,
     );
   }
 
-  /** One system message: not every server takes two. The same words are the same message, whose tokens are known. */
+  /** One system message, for not every server takes two. Equal words are the same message, whose tokens are known. */
   #systemMessages(more: string | undefined): readonly ChatMessage[] {
-    const said = [this.#parts.systemPrompt, more].filter((prompt) => prompt !== undefined && prompt !== "").join("\n\n");
-    if (said === "") return NO_MESSAGES;
-    if (this.#system?.content !== said) this.#system = ChatMessage.system(said);
+    const text = [this.#parts.systemPrompt, more].filter((prompt) => prompt !== undefined && prompt !== "").join("\n\n");
+    if (text === "") return [];
+    if (this.#system?.content !== text) this.#system = ChatMessage.system(text);
     return [this.#system];
   }
 }
 
-/** An error in a warning: enough of it to find it again. */
-function wordsOf(error: unknown): string {
-  return thrownText(error).slice(0, 500);
-}
-
-function isOverflow(error: unknown): boolean {
-  return error instanceof ModelError && error.code === "MODEL_CONTEXT_OVERFLOW";
-}
-
-function unreadable(model: string, text: string, issues: readonly string[]): OutputError {
-  return new OutputError(
-    "OUTPUT_INVALID",
-    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${issues.slice(0, 5).join("; ").slice(0, 600)}. Use another model, or ask for less at once.`,
-    { data: { text: text.slice(0, KEPT_TEXT) } },
-  );
-}
-
-/** Text as it comes, or the news that a try failed and its text is void. */
-type ReplyPiece = { readonly text: string } | { readonly text?: undefined };
-
-const NO_PIECES: readonly ReplyPiece[] = [];
+/** A piece of text; undefined: the try failed, and the text of the reply so far is void. */
+type ReplyPiece = string | undefined;
 
 /**
- * A reply of a model behind a door, as it comes. It owns the pieces that nobody has taken yet, which are joined, so that it holds no more
- * than the reply's own text.
+ * A reply that streams. It owns the pieces that nobody has taken yet; neighbours are joined, so it holds no more than the reply's own text.
  */
-class ComingReply {
-  #pieces: ReplyPiece[] | undefined;
-  #joined: string[] | undefined;
+class StreamedReply {
+  #pieces: ReplyPiece[] = [];
   #try = 1;
-  #told = false;
+  #hasText = false;
   #wake: (() => void) | undefined;
   #end: { readonly reply: ChatResponse } | { readonly error: unknown } | undefined;
 
-  /** Asks the model. */
   constructor(model: SteppedModel, request: ChatRequest, { signal, meter }: Pick<SteppedChatOptions, "signal" | "meter">) {
     model.chat(request, { signal, meter, onDelta: (text, info) => this.#add(text, info.try) }).then(
       (reply) => this.#ended({ reply }),
@@ -270,16 +251,15 @@ class ComingReply {
     );
   }
 
-  /** The pieces that came since the last time. */
+  /** The pieces that came since the last call. */
   takeAll(): readonly ReplyPiece[] {
-    this.#flush();
     const pieces = this.#pieces;
-    this.#pieces = undefined;
-    return pieces ?? NO_PIECES;
+    this.#pieces = [];
+    return pieces;
   }
 
   /**
-   * The whole reply, once it is there.
+   * The whole reply; undefined while it streams.
    *
    * @throws ModelError, ControlError as the model does
    */
@@ -288,7 +268,7 @@ class ComingReply {
     throw this.#end.error;
   }
 
-  /** Resolves when there is more than there was. */
+  /** Resolves when more has come, or the end. */
   changed(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -301,31 +281,47 @@ class ComingReply {
   }
 
   #add(text: string, n: number): void {
-    if (n !== this.#try) {
-      this.#try = n;
-      if (this.#told) {
-        this.#flush();
-        (this.#pieces ??= []).push({});
-      }
-    }
-    this.#told = true;
-    (this.#joined ??= []).push(text);
+    if (n !== this.#try && this.#hasText) this.#pieces.push(undefined);
+    this.#try = n;
+    this.#hasText = true;
+    const last = this.#pieces.at(-1);
+    if (last === undefined) this.#pieces.push(text);
+    else this.#pieces[this.#pieces.length - 1] = last + text;
     this.#wake?.();
   }
+}
 
-  #flush(): void {
-    if (this.#joined !== undefined) (this.#pieces ??= []).push({ text: this.#joined.join("") });
-    this.#joined = undefined;
-  }
+/** Randomness for the waits between tries. It decides no answer. Each client has its own, so that calls that failed together do not come back together. */
+export function jitter(): Random {
+  let stream: Random | undefined;
+  return () => {
+    stream ??= randomStream(freshSeed());
+    return stream();
+  };
 }
 
 /** Servers have no code for it: each says it in words of its own. */
 const ABOUT_PICTURES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
-/** How a refusal of the request itself is told; of a server that failed for other reasons nothing follows. */
+/** Codes of a refused request; a server that failed for other reasons says nothing about pictures. */
 const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);
 
-/** Whether a model refused a request because of the pictures in it. */
 function refusesPictures(error: unknown, request: ChatRequest): boolean {
   if (!(error instanceof ModelError) || !REFUSALS.has(error.code) || !ABOUT_PICTURES.test(error.message)) return false;
   return request.messages.some(({ images = [] }) => images.length > 0);
+}
+
+function isOverflow(error: unknown): boolean {
+  return error instanceof ModelError && error.code === "MODEL_CONTEXT_OVERFLOW";
+}
+
+function shownError(error: unknown): string {
+  return thrownText(error).slice(0, SHOWN_ERROR);
+}
+
+function unreadable(model: string, text: string, issues: readonly string[]): OutputError {
+  return new OutputError(
+    "OUTPUT_INVALID",
+    `Expected a reply of ${model} that fits its schema, also after asking again, but: ${issues.slice(0, 5).join("; ").slice(0, 600)}. Use another model, or ask for less at once.`,
+    { data: { text: text.slice(0, KEPT_TEXT) } },
+  );
 }

@@ -1,31 +1,31 @@
-import { aFunction, aText, either, object, takes } from "../kernel/argument.ts";
-import { UsageError } from "../kernel/errors.ts";
-import type { AgentMemory } from "./agent-memory.ts";
 import type { z } from "zod";
+import { aFunction, aText, either, object, takes } from "../kernel/argument.ts";
 import type { Clock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ToolSpec } from "../model/chat-model.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
+import type { AgentMemory } from "./agent-memory.ts";
 
 /** One way of being busy: reasoning, acting, answering. A stateless definition: all it knows is in the memory. */
 export interface NetState {
-  /** Its effect belongs to the step before it, as acting belongs to reasoning. Two such states in a row count as two steps all the same. */
+  /** The state belongs to the step before it, as acting belongs to reasoning. Of two such states in a row the second begins a step. */
   readonly sameStep?: boolean;
-  /** Does the work and streams what is said meanwhile. Every effect goes through `mind`. */
+  /** Does the work and streams its text. Every effect goes through `mind`. */
   run(memory: AgentMemory, mind: Mind): AsyncIterable<string>;
-  /** The name of the state that follows. Reads the memory and changes nothing. Not asked once the memory is done. */
+  /** The name of the state that follows. Reads the memory and changes nothing. Not called once the memory is done. */
   nextState(memory: AgentMemory): Promise<string>;
 }
 
 /** What a net is made of. */
 export interface NetParts {
   readonly name: string;
-  /** The state to begin in; a function where a memory may hold work under way. */
+  /** The first state; a function where a memory may hold work under way. */
   readonly start: string | ((memory: AgentMemory) => string);
   readonly states: Readonly<Record<string, NetState>>;
 }
 
-/** States and the ways between them: how a mind thinks. A stateless definition, to be shared by any number of agents. */
+/** States and the ways between them: how a mind thinks. A stateless definition that any number of agents share. */
 export class Net {
   readonly name: string;
   readonly #start: NetParts["start"];
@@ -33,16 +33,8 @@ export class Net {
 
   /** @throws UsageError `NET_UNKNOWN_STATE` when the start is none of the states. */
   constructor(parts: NetParts) {
-    takes(
-      "new Net",
-      "parts",
-      parts,
-      object("an object with name, start and states", {
-        name: aText,
-        start: either(aText, aFunction),
-        states: object("states by their names"),
-      }),
-    );
+    const shape = { name: aText, start: either(aText, aFunction), states: object("states by their names") };
+    takes("new Net", "parts", parts, object("an object with name, start and states", shape));
     this.name = parts.name;
     this.#start = parts.start;
     this.#states = new Map(Object.entries(parts.states));
@@ -53,7 +45,7 @@ export class Net {
     return [...this.#states.keys()];
   }
 
-  /** Where a memory's work goes on. */
+  /** The state in which the work of a memory goes on. */
   startOf(memory: AgentMemory): string {
     return typeof this.#start === "string" ? this.#start : this.#start(memory);
   }
@@ -73,11 +65,11 @@ export class Net {
 export interface Question {
   /** Default: the agent's own model. */
   readonly model?: ChatModel | undefined;
-  /** Instead of what the memory holds. */
+  /** Replaces the messages of the memory. */
   readonly messages?: readonly ChatMessage[] | undefined;
-  /** Said before everything else, after the agent's own system prompt. */
+  /** Added to the agent's own system prompt. */
   readonly system?: string | undefined;
-  /** Said last, in this request alone: it is never stored. */
+  /** The last message, in this request alone: it is never stored. */
   readonly prompt?: string | undefined;
   /** Default none. */
   readonly tools?: readonly ToolSpec[] | undefined;
@@ -85,29 +77,29 @@ export interface Question {
   readonly temperature?: number | undefined;
 }
 
-/** What a state may ask of its world. Every effect goes through it: it counts, limits, records and tells. */
+/** What a state of a net works with. Every effect goes through it: it counts, limits, records and tells. */
 export interface Mind {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** The step under way, from 1. */
   readonly step: number;
   readonly toolChoice: NonNullable<ChatRequest["toolChoice"]>;
-  /** Said last in every request in which the agent decides what to do; never stored. */
+  /** The last message of every request in which the agent decides what to do; never stored. */
   readonly nextStepPrompt: string | undefined;
   /**
-   * Asks a model and streams its text; gives the whole reply. Makes room first when the request would not fit.
+   * Asks a model, streams its text and returns the whole reply. Makes room first when the request would not fit.
    *
-   * @throws ModelError for what cannot succeed, after retries of what could.
+   * @throws ModelError when retries did not help or could not.
    */
   ask(question: Question): AsyncGenerator<string, ChatResponse, void>;
   /** Asks for a value of a schema, once more if the first reply does not fit. @throws OutputError `OUTPUT_INVALID` */
   read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>>;
   /**
-   * Lets tools run: every call gets an outcome, also one that is not run. What was called is watched for loops.
+   * Runs tools: every call gets an outcome, also one that does not run. Repeated calls count as a loop.
    *
    * @throws ControlError when the run was stopped meanwhile
    */
   act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]>;
-  /** Tells observers of something that went wrong and was dealt with. */
+  /** Tells observers of a problem that was dealt with. */
   warn(code: string, text: string): void;
 }

@@ -4,7 +4,7 @@ import type { ToolCall } from "../model/chat-message.ts";
 import { findJson } from "../model/json-in-text.ts";
 
 /** What a text of a model says it wants: calls, nothing (then the text is an answer), or calls that cannot be read. */
-type TextAction =
+export type TextAction =
   | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "malformed"; readonly why: string };

@@ -14,7 +14,7 @@ function brainOf(run: NetState["run"], nextState: NetState["nextState"] = () => 
 }
 
 describe("a run of a brain", () => {
-  it("R1 does nothing before it is asked for a piece, and nothing further until it is asked again", async () => {
+  it("BrainRun.R1 does nothing before it is asked for a piece, and nothing further until it is asked again", async () => {
     const { controller, listeners } = countedSignal();
     const did: string[] = [];
     const brain = brainOf(async function* () {
@@ -55,7 +55,7 @@ describe("a run of a brain", () => {
     { what, how: "pieces" as const },
   ]);
   it.each(owing)(
-    "R2 lets go when it is stopped while a state owes it $what, which changes nothing when it comes ($how)",
+    "BrainRun.R2 lets go when it is stopped while a state owes it $what, which changes nothing when it comes ($how)",
     async ({ what, how }) => {
       const stop = new AbortController();
       const told: string[] = [];

@@ -36,14 +36,14 @@ describe("a brain", () => {
     expect(await Promise.all(memories.map((memory) => textOf(brain.run(memory))))).toEqual(["about sun", "about moon", "about sea"]);
   });
 
-  it("does nothing over a memory that is done (B2)", async () => {
+  it("does nothing over a memory that is done (Brain.B2)", async () => {
     const memory = new MessagesMemory();
     memory.done = true;
     const model = scriptedModel([]);
     expect(await textOf(new Brain({ model }).run(memory))).toBe("");
   });
 
-  it("counts states of one step together, but not for ever (B1)", async () => {
+  it("counts states of one step together, but not for ever (Brain.B1)", async () => {
     const spin: NetState = {
       sameStep: true,
       async *run() {

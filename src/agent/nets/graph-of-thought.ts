@@ -7,12 +7,10 @@ import { ChatMessage } from "../../model/chat-message.ts";
 import { type AgentMemory, goalText } from "../agent-memory.ts";
 import { type Mind, Net, type NetState } from "../net.ts";
 import { remark } from "../remarks.ts";
-import { allSettled, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
-import { checkLimits } from "./net-limits.ts";
-import { answerFrom } from "./tree-of-thought.ts";
+import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /**
- * What is done with the thoughts at hand. `generate`: so many new ones after each, or from the task when there are none; `score`: each gets
+ * An operation on the thoughts at hand. `generate`: so many new ones after each, or from the task when there are none; `score`: each gets
  * its points; `keepBest`: so many of the best scored go on; `improve`: each is made better; `aggregate`: all become one.
  */
 export type GraphOperation =
@@ -22,7 +20,7 @@ export type GraphOperation =
   | { readonly do: "improve" }
   | { readonly do: "aggregate" };
 
-/** Which operations, in which order. */
+/** The operations, in their order. */
 export interface GraphOfThoughtOptions extends ThoughtModels {
   /** Default: 3 thoughts, scored, the best 2 improved, made one, scored once more beside each other, and the best taken. */
   readonly operations?: readonly GraphOperation[];
@@ -32,7 +30,7 @@ export interface GraphOfThoughtOptions extends ThoughtModels {
 
 const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = { ...thoughtModels, operations: true, width: true };
 
-/** One thought and where it comes from. */
+/** One thought and its origin. */
 interface Thought {
   readonly id: number;
   readonly text: string;
@@ -75,10 +73,11 @@ export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
   return new Net({
     name: "graph_of_thought",
     start: "operate",
-    states: { operate: new Operating(options, operations, width), answer: new AnsweringGraph(options) },
+    states: { operate: new Operating(options, operations, width), answer: answeringBest(options) },
   });
 }
 
+/** Carries out one operation after another. */
 class Operating implements NetState {
   readonly #models: ThoughtModels;
   readonly #operations: readonly GraphOperation[];
@@ -94,12 +93,12 @@ class Operating implements NetState {
     const graph = await graphOf(memory);
     const operation = this.#operations[graph.place];
     if (operation === undefined) return;
-    const goal = await goalText(memory);
-    const changed = await this.#operate(operation, graph, goal, mind);
+    const changed = await this.#operate(operation, graph, await goalText(memory), mind);
     const front = changed.front.length <= this.#width ? changed.front : bestOf(changed, this.#width);
-    await keepGraph(memory, { ...changed, front, place: graph.place + 1 });
-    const told = thoughtsAt({ ...changed, front }).map(({ text, score: points }) => `${text}${points === 0 ? "" : ` (${points})`}`);
-    await memory.update([remark(`Thoughts after ${operation.do}: ${told.join("; ")}`)]);
+    const next: Graph = { ...changed, front, place: graph.place + 1 };
+    await memory.setNote(GRAPH, next as unknown as Json);
+    const texts = thoughtsAt(next).map(({ text, score: points }) => `${text}${points === 0 ? "" : ` (${points})`}`);
+    await memory.update([remark(`Thoughts after ${operation.do}: ${texts.join("; ")}`)]);
     yield "\n";
   }
 
@@ -125,13 +124,7 @@ class Operating implements NetState {
       }
       case "aggregate": {
         if (front.length < 2) return graph;
-        const text = await this.#rewrite(
-          mind,
-          aggregatePrompt(
-            goal,
-            front.map((thought) => thought.text),
-          ),
-        );
+        const text = await this.#rewrite(mind, aggregatePrompt(goal, front));
         return withThoughts(graph, [{ text, parents: front.map(({ id }) => id) }], graph.front);
       }
     }
@@ -155,35 +148,24 @@ class Operating implements NetState {
 }
 
 /** Answers from the best of the thoughts at hand. */
-class AnsweringGraph implements NetState {
-  readonly #models: ThoughtModels;
-
-  constructor(models: ThoughtModels) {
-    this.#models = models;
-  }
-
-  async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
-    const graph = await graphOf(memory);
-    const best = graph.thoughts.filter((thought) => bestOf(graph, 1).includes(thought.id));
-    yield* answerFrom(
-      memory,
-      mind,
-      this.#models,
-      best.map((thought) => thought.text),
-    );
-  }
-
-  nextState(): Promise<string> {
-    return Promise.resolve("answer");
-  }
+function answeringBest(models: ThoughtModels): NetState {
+  return {
+    async *run(memory, mind) {
+      const graph = await graphOf(memory);
+      const [best] = bestOf(graph, 1);
+      const path = graph.thoughts.filter(({ id }) => id === best).map(({ text }) => text);
+      yield* answerFrom(memory, mind, models, path);
+    },
+    nextState: () => Promise.resolve("answer"),
+  };
 }
 
 function improvePrompt(goal: string, text: string): string {
   return `Task:\n${goal}\n\nThought:\n${text}\n\nFind what is wrong or weak in this thought and write it again, better and whole.`;
 }
 
-function aggregatePrompt(goal: string, texts: readonly string[]): string {
-  const list = texts.map((text, place) => `${place + 1}. ${text}`).join("\n");
+function aggregatePrompt(goal: string, thoughts: readonly Thought[]): string {
+  const list = thoughts.map(({ text }, place) => `${place + 1}. ${text}`).join("\n");
   return `Task:\n${goal}\n\nThoughts:\n${list}\n\nBring these thoughts together into one that keeps what is good in each and contradicts none without need.`;
 }
 
@@ -213,10 +195,6 @@ function withScores(graph: Graph, points: ReadonlyMap<number, number>): Graph {
 async function graphOf(memory: AgentMemory): Promise<Graph> {
   const note = await memory.note(GRAPH);
   return note === undefined ? EMPTY : (note as unknown as Graph);
-}
-
-function keepGraph(memory: AgentMemory, graph: Graph): Promise<void> {
-  return memory.setNote(GRAPH, graph as unknown as Json);
 }
 
 function checkOperation(operation: GraphOperation): void {

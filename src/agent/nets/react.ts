@@ -1,15 +1,16 @@
-import { isRecord } from "../../kernel/value-kind.ts";
+import { ModelError, OutputError } from "../../kernel/errors.ts";
 import { object, takes } from "../../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
-import { ModelError, OutputError } from "../../kernel/errors.ts";
-import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
+import { isRecord } from "../../kernel/value-kind.ts";
 import { ChatMessage, type ToolCall } from "../../model/chat-message.ts";
-import { type CalledTool, resultText, toolMessage } from "../../tool/tool-result.ts";
-import type { AgentMemory, Answer, NextAction } from "../agent-memory.ts";
-import { cutCallsOf, cutOff } from "../cut-calls.ts";
+import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
+import { readArguments } from "../../tool/call-arguments.ts";
+import type { ToolCollection } from "../../tool/tool-collection.ts";
+import { type CalledTool, notRun, resultText, toolMessage } from "../../tool/tool-result.ts";
+import { type AgentMemory, type Answer, isOneOf, type NextAction, numberNote } from "../agent-memory.ts";
 import { type Mind, Net, type NetState, type Question } from "../net.ts";
 import { observation, remark } from "../remarks.ts";
-import { actionInstructions, readTextAction, wholeTextAction } from "../text-action.ts";
+import { actionInstructions, readTextAction, type TextAction, wholeTextAction } from "../text-action.ts";
 
 /** How a mind reasons and acts in turns. */
 export interface ReactOptions {
@@ -18,13 +19,13 @@ export interface ReactOptions {
   /** Writes the answer in a state of its own, from all that was found. Default: the text without calls that ends the reasoning is the answer. */
   readonly answerModel?: ChatModel;
   /**
-   * How the model says what to do: by tool calls on the wire, or as JSON in its text. Default "auto": by tool calls, and a text that is
-   * nothing but such JSON for a tool there is counts too.
+   * How the model names an action: by tool calls on the wire, or as JSON in its text. Default "auto": by tool calls, and a text that is
+   * nothing but such JSON for a known tool counts too.
    */
   readonly actions?: "auto" | "native" | "text";
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const reactOptions: Known<ReactOptions> = { model: true, answerModel: true, actions: true };
 
 type Form = NonNullable<ReactOptions["actions"]>;
@@ -32,14 +33,14 @@ type Form = NonNullable<ReactOptions["actions"]>;
 /** Where an answer leads: the memory is done, or a state of a larger net goes on with it. */
 export interface ReactParts extends ReactOptions {
   readonly then?: string;
-  /** Said in this request alone, besides the next-step prompt. */
+  /** A prompt for this request alone, besides the next-step prompt. */
   readonly prompt?: (memory: AgentMemory) => Promise<string | undefined>;
 }
 
-/** Replies in a row that cannot be used before the run fails. */
-const MOST_MISSES = 3;
+/** Unusable replies in a row after which the run fails. */
+const MAX_MISSES = 3;
 const MISSES = "react.misses";
-/** Set to "text" when the model's server takes no tools. */
+/** The note is "text" when the model's server takes no tools. */
 const FORM = "react.form";
 
 /**
@@ -52,7 +53,7 @@ export function react(options: ReactOptions = {}): Net {
   return new Net({ name: "react", start: reactStart, states: reactStates(options) });
 }
 
-/** An action that is under way goes first. */
+/** The state to start in: an action that is under way goes first. */
 export function reactStart(memory: AgentMemory): string {
   takes("reactStart", "memory", memory, object("a memory of an agent"));
   return memory.nextAction === undefined ? "reasoning" : "action";
@@ -62,11 +63,7 @@ export function reactStart(memory: AgentMemory): string {
 export function reactStates(parts: ReactParts): Record<"reasoning" | "action" | "answer", NetState> {
   takes("reactStates", "parts", parts, object("what the states are made of"));
   const afterAnswer = parts.answerModel === undefined ? parts.then : "answer";
-  return {
-    reasoning: new Reasoning(parts, afterAnswer),
-    action: new Acting(parts.then),
-    answer: new Answering(parts.answerModel, parts.then),
-  };
+  return { reasoning: new Reasoning(parts, afterAnswer), action: acting(parts.then), answer: answering(parts.answerModel, parts.then) };
 }
 
 /** Decides what to do next: calls, or an answer. */
@@ -83,7 +80,7 @@ class Reasoning implements NetState {
     memory.answer = undefined;
     const { actions = "auto" } = this.#parts;
     let form = actions === "auto" && (await memory.note(FORM)) === "text" ? "text" : actions;
-    const own = this.#parts.prompt === undefined ? undefined : await this.#parts.prompt(memory);
+    const own = await this.#parts.prompt?.(memory);
     let reply: ChatResponse;
     try {
       reply = yield* mind.ask(this.#question(memory, mind, form, own));
@@ -91,125 +88,185 @@ class Reasoning implements NetState {
       if (form !== "auto" || !refusesTools(error)) throw error;
       mind.warn("TOOLS_UNSUPPORTED", "The model's server takes no tools; they are told in words from now on.");
       await memory.setNote(FORM, "text");
-      // A server that knows no tools is asked once more in the other form, and from then on in that form alone.
       form = "text";
       reply = yield* mind.ask(this.#question(memory, mind, form, own));
     }
-    if (reply.toolCalls.length > 0 && form !== "text" && mind.toolChoice !== "none") {
-      await this.#takeCalls(memory, mind, reply);
-    } else await this.#takeText(memory, mind, reply, form);
+    const isCall = reply.toolCalls.length > 0 && form !== "text" && mind.toolChoice !== "none";
+    await (isCall ? takeCalls(memory, mind, reply) : this.#takeText(memory, mind, reply, form));
   }
 
   nextState(memory: AgentMemory): Promise<string> {
-    if (memory.nextAction !== undefined) return Promise.resolve("action");
-    return Promise.resolve(memory.answer !== undefined && this.#then !== undefined ? this.#then : "reasoning");
+    return Promise.resolve(memory.nextAction === undefined ? afterAnswer(memory, this.#then) : "action");
   }
 
   #question(memory: AgentMemory, mind: Mind, form: Form, own: string | undefined): Question {
     const { model } = this.#parts;
     const prompts = [mind.nextStepPrompt, own].filter((prompt) => prompt !== undefined && prompt !== "");
-    const usable = mind.toolChoice !== "none" && memory.tools.size > 0;
     const prompt = prompts.length === 0 ? undefined : prompts.join("\n\n");
     if (form !== "text") return { model, prompt, tools: memory.tools.specs, toolChoice: mind.toolChoice };
-    return usable ? { model, prompt, system: actionInstructions(memory.listTools()) } : { model, prompt };
-  }
-
-  async #takeCalls(memory: AgentMemory, mind: Mind, reply: ChatResponse): Promise<void> {
-    const said = ChatMessage.fromToolCalls(reply.toolCalls, reply.content);
-    const { toolCalls: calls = [] } = said;
-    const cut = cutCallsOf(reply, calls, memory.tools);
-    if (reply.finishReason === "length") mind.warn("REPLY_TRUNCATED", truncatedText(calls.length, cut.length));
-    if (cut.length > 0 && cut.length === calls.length)
-      return miss(memory, mind, { said: [said, ...cut.map(cutOff).map(toolMessage)] }, NO_WHOLE_CALL);
-    await memory.update([said]);
-    memory.nextAction = { calls, form: "native", ...(cut.length === 0 ? {} : { cut: cut.map(({ id }) => id) }) };
+    const isUsable = mind.toolChoice !== "none" && memory.tools.size > 0;
+    return isUsable ? { model, prompt, system: actionInstructions(memory.listTools()) } : { model, prompt };
   }
 
   async #takeText(memory: AgentMemory, mind: Mind, reply: ChatResponse, form: Form): Promise<void> {
     if (reply.toolCalls.length > 0) mind.warn("TOOLS_UNASKED", "The model called tools where it may not; the calls are left out.");
-    const { content } = reply;
-    const said = ChatMessage.assistant(content);
-    if (mind.toolChoice === "none") return this.#takeAnswer(memory, mind, said, content);
-    const isTool = (name: string): boolean => memory.tools.find(name) !== undefined;
-    if (form === "text") return this.#takeWords(memory, mind, said, readTextAction(content, isTool));
-    if (form === "auto") return this.#takeWords(memory, mind, said, wholeTextAction(content, isTool));
-    return this.#takeWords(memory, mind, said, { kind: "answer", text: content });
-  }
-
-  async #takeWords(memory: AgentMemory, mind: Mind, said: ChatMessage, words: ReturnType<typeof readTextAction>): Promise<void> {
-    if (words.kind === "malformed")
-      return miss(
-        memory,
-        mind,
-        { said: [said], told: true },
-        `Your action cannot be read: ${words.why}. Give it again as one whole JSON object.`,
-      );
-    if (words.kind === "answer") return this.#takeAnswer(memory, mind, said, words.text);
-    await memory.update([said]);
-    memory.nextAction = { calls: words.calls, form: "text" };
+    const said = ChatMessage.assistant(reply.content);
+    const action = actionIn(reply.content, mind.toolChoice === "none" ? "native" : form, memory.tools);
+    switch (action.kind) {
+      case "malformed":
+        return miss(memory, mind, [said], `Your action cannot be read: ${action.why}. Give it again as one whole JSON object.`);
+      case "answer":
+        return this.#takeAnswer(memory, mind, said, action.text);
+      case "calls":
+        await memory.update([said]);
+        memory.nextAction = { calls: action.calls, form: "text" };
+    }
   }
 
   async #takeAnswer(memory: AgentMemory, mind: Mind, said: ChatMessage, text: string): Promise<void> {
     const { toolChoice } = mind;
-    const needed = typeof toolChoice === "object" ? `the tool ${toolChoice.name}` : "a tool";
-    if (toolChoice !== "auto" && toolChoice !== "none")
-      return miss(memory, mind, { said: [said], told: true }, `You must call ${needed}; text alone is no answer here.`);
-    if (text.trim() === "")
-      return miss(memory, mind, { said: [], told: true }, "You said nothing. Call a tool, or give your answer as text.");
+    if (toolChoice !== "auto" && toolChoice !== "none") {
+      const needed = typeof toolChoice === "object" ? `the tool ${toolChoice.name}` : "a tool";
+      return miss(memory, mind, [said], `You must call ${needed}; text alone is no answer here.`);
+    }
+    if (text.trim() === "") return miss(memory, mind, [], "You said nothing. Call a tool, or give your answer as text.");
     await memory.update([said]);
-    if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
+    await forgetMisses(memory);
     answer(memory, { text, status: "success" }, this.#then);
   }
 }
 
-/** Runs what was decided, once. */
-class Acting implements NetState {
-  readonly sameStep = true;
-  readonly #then: string | undefined;
+function actionIn(text: string, form: Form, tools: ToolCollection): TextAction {
+  const isTool = (name: string): boolean => tools.find(name) !== undefined;
+  if (form === "native") return { kind: "answer", text };
+  return form === "text" ? readTextAction(text, isTool) : wholeTextAction(text, isTool);
+}
 
-  constructor(then: string | undefined) {
-    this.#then = then;
+async function takeCalls(memory: AgentMemory, mind: Mind, reply: ChatResponse): Promise<void> {
+  const said = ChatMessage.fromToolCalls(reply.toolCalls, reply.content);
+  const { toolCalls: calls = [] } = said;
+  const isTruncated = reply.finishReason === "length";
+  const cut = isTruncated ? calls.filter((call) => !isWhole(call, memory.tools)) : [];
+  if (isTruncated) mind.warn("REPLY_TRUNCATED", truncatedText(calls.length, cut.length));
+  if (cut.length > 0 && cut.length === calls.length) {
+    const why = "The reply reached its length limit before any call in it was whole.";
+    return miss(memory, mind, [said, ...cut.map(cutOff).map(toolMessage)], why, { isTold: true });
   }
+  await memory.update([said]);
+  memory.nextAction = { calls, form: "native", ...(cut.length === 0 ? {} : { cut: cut.map(({ id }) => id) }) };
+}
 
-  async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
-    const action = memory.nextAction;
-    if (action === undefined) return;
-    // Consumed before it runs: whatever happens, nothing is called twice.
-    memory.nextAction = undefined;
-    memory.answer = undefined;
-    const called = await acted(mind, action);
-    const ending = called.find((one) => one.ends);
-    const before = ending === undefined || action.form === "text" ? "" : lastWords(await memory.dump(), await memory.goal());
-    await memory.update(action.form === "native" ? called.map(toolMessage) : [observed(called)]);
-    if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
-    if (ending !== undefined) answer(memory, answerOf(ending, before), this.#then);
-    yield "\n";
-  }
-
-  nextState(memory: AgentMemory): Promise<string> {
-    return Promise.resolve(memory.answer !== undefined && this.#then !== undefined ? this.#then : "reasoning");
+/** A call is whole when its arguments are one JSON object, not mended, that fits the tool: a missing end cannot be known. */
+function isWhole({ function: { name, arguments: text } }: ToolCall, tools: ToolCollection): boolean {
+  const tool = tools.find(name);
+  try {
+    return tool !== undefined && isRecord(JSON.parse(text)) && readArguments(text, tool).ok;
+  } catch {
+    return false;
   }
 }
 
+function cutOff(call: ToolCall): CalledTool {
+  const why =
+    "your reply reached its length limit before this call was whole, so it was not made. Call again, and write less at once: in several calls if need be.";
+  return notRun(call, "invalid", why);
+}
+
+function truncatedText(calls: number, cut: number): string {
+  if (cut === 0) return "The reply reached its length limit; the calls in it are whole and are made.";
+  return `The reply reached its length limit; ${cut} of its ${calls} calls are cut and are not made.`;
+}
+
+/** Runs the chosen action, once. */
+function acting(then: string | undefined): NetState {
+  return {
+    sameStep: true,
+    async *run(memory, mind) {
+      const action = memory.nextAction;
+      if (action === undefined) return;
+      // Consumed before it runs: whatever happens, nothing is called twice.
+      memory.nextAction = undefined;
+      memory.answer = undefined;
+      const called = await runAction(mind, action);
+      const ending = called.find((one) => one.ends);
+      const before = ending === undefined || action.form === "text" ? "" : lastWords(await memory.dump(), await memory.goal());
+      await memory.update(action.form === "native" ? called.map(toolMessage) : [observationOf(called)]);
+      await forgetMisses(memory);
+      if (ending !== undefined) answer(memory, answerOf(ending, before), then);
+      yield "\n";
+    },
+    nextState: (memory) => Promise.resolve(afterAnswer(memory, then)),
+  };
+}
+
 /** Writes the answer from all that was found. */
-class Answering implements NetState {
-  readonly #model: ChatModel | undefined;
-  readonly #then: string | undefined;
+function answering(model: ChatModel | undefined, then: string | undefined): NetState {
+  return {
+    async *run(memory, mind) {
+      const reply = yield* mind.ask({ model });
+      await memory.update([ChatMessage.assistant(reply.content)]);
+      answer(memory, { text: reply.content, status: "success" }, then);
+    },
+    nextState: () => Promise.resolve(then ?? "answer"),
+  };
+}
 
-  constructor(model: ChatModel | undefined, then: string | undefined) {
-    this.#model = model;
-    this.#then = then;
-  }
+function answer(memory: AgentMemory, given: Answer, then: string | undefined): void {
+  memory.answer = given;
+  memory.done = then === undefined;
+}
 
-  async *run(memory: AgentMemory, mind: Mind): AsyncGenerator<string, void, void> {
-    const reply = yield* mind.ask({ model: this.#model });
-    await memory.update([ChatMessage.assistant(reply.content)]);
-    answer(memory, { text: reply.content, status: "success" }, this.#then);
-  }
+function afterAnswer(memory: AgentMemory, then: string | undefined): string {
+  return memory.answer !== undefined && then !== undefined ? then : "reasoning";
+}
 
-  nextState(): Promise<string> {
-    return Promise.resolve(this.#then ?? "answer");
-  }
+/** The outcomes of an action, in the order of its calls. A call that was cut is answered and not made. */
+async function runAction(mind: Mind, { calls, cut = [] }: NextAction): Promise<readonly CalledTool[]> {
+  const isCut = ({ id }: ToolCall): boolean => cut.includes(id);
+  const called = await mind.act(calls.filter((call) => !isCut(call)));
+  if (cut.length === 0) return called;
+  const ran = new Map(called.map((one) => [one.call, one]));
+  return calls.flatMap((call) => (isCut(call) ? cutOff(call) : (ran.get(call) ?? [])));
+}
+
+function observationOf(called: readonly CalledTool[]): ChatMessage {
+  const images = called.flatMap(({ result }) => result.images ?? []);
+  return observation(called.map(({ call, result }) => `Result of ${call.function.name}:\n${resultText(result)}`).join("\n\n"), images);
+}
+
+/** The answer in a call that ends the work; if it holds none, the text that came with the call. */
+function answerOf({ result }: CalledTool, before: string): Answer {
+  const { status, answer: given } = (isRecord(result.data) ? result.data : {}) as Readonly<Record<"status" | "answer", unknown>>;
+  const text = typeof given === "string" ? given || before : resultText(result);
+  return { text, status: status === "failure" ? "failure" : "success" };
+}
+
+/** The last text of the assistant since the goal was set. */
+function lastWords(messages: readonly ChatMessage[], goal: readonly ChatMessage[]): string {
+  const since = messages.slice(messages.findLastIndex((message) => isOneOf(goal, message)) + 1);
+  return since.findLast(({ role, content = "" }) => role === "assistant" && content.trim() !== "")?.content ?? "";
+}
+
+/**
+ * Tells the model that its reply cannot be used. Too many in a row end the run.
+ *
+ * @param said the messages to remember; with `isTold` they say why already
+ */
+async function miss(memory: AgentMemory, mind: Mind, said: readonly ChatMessage[], why: string, { isTold = false } = {}): Promise<void> {
+  const misses = (await numberNote(memory, MISSES)) + 1;
+  mind.warn("REPLY_UNUSABLE", why);
+  await memory.update(isTold ? said : [...said, remark(why)]);
+  await memory.setNote(MISSES, misses);
+  if (misses < MAX_MISSES) return;
+  throw new OutputError(
+    "AGENT_REPLY_UNUSABLE",
+    `Expected a reply that says what to do or answers, got ${misses} in a row that do neither. The last one: ${why} Use a model that is made for tools, or react({ actions: "text" }).`,
+    { data: { misses } },
+  );
+}
+
+async function forgetMisses(memory: AgentMemory): Promise<void> {
+  if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
 }
 
 /** Servers have no code for it: Ollama and its like say it in words. */
@@ -220,66 +277,4 @@ function refusesTools(error: unknown): boolean {
     /\b(tools?|function.?call(s|ing)?)\b/i.test(error.message) &&
     /\b(not|n't|un)[ -]?(be )?(supported|support|enabled)/i.test(error.message)
   );
-}
-
-function answer(memory: AgentMemory, given: Answer, then: string | undefined): void {
-  memory.answer = given;
-  memory.done = then === undefined;
-}
-
-/** What is remembered of a reply that cannot be used, and whether a remark must tell the model why. */
-interface Missed {
-  readonly said: readonly ChatMessage[];
-  readonly told?: boolean;
-}
-
-/** A reply that cannot be used is told to the model, and to nobody as an answer; too many in a row end the run. */
-async function miss(memory: AgentMemory, mind: Mind, { said, told = false }: Missed, why: string): Promise<void> {
-  const before = await memory.note(MISSES);
-  const misses = (typeof before === "number" ? before : 0) + 1;
-  mind.warn("REPLY_UNUSABLE", why);
-  await memory.update(told ? [...said, remark(why)] : said);
-  await memory.setNote(MISSES, misses);
-  if (misses < MOST_MISSES) return;
-  throw new OutputError(
-    "AGENT_REPLY_UNUSABLE",
-    `Expected a reply that says what to do or answers, got ${misses} in a row that do neither. The last one: ${why} Use a model that is made for tools, or react({ actions: "text" }).`,
-    { data: { misses } },
-  );
-}
-
-function observed(called: readonly CalledTool[]): ChatMessage {
-  const images = called.flatMap(({ result }) => result.images ?? []);
-  return observation(called.map(({ call, result }) => `Result of ${call.function.name}:\n${resultText(result)}`).join("\n\n"), images);
-}
-
-/** The answer of a call that ends the work; where it says none, what was said with it. */
-function answerOf({ result }: CalledTool, before: string): Answer {
-  const data = isRecord(result.data) ? result.data : {};
-  const { status, answer: given } = data as { readonly status?: unknown; readonly answer?: unknown };
-  const text = typeof given === "string" ? given || before : resultText(result);
-  return { text, status: status === "failure" ? "failure" : "success" };
-}
-
-/** The last text that was said since the goal was set. */
-function lastWords(messages: readonly ChatMessage[], goal: readonly ChatMessage[]): string {
-  const isGoal = (message: ChatMessage): boolean =>
-    goal.some((one) => one === message || (one.role === message.role && one.content === message.content));
-  const since = messages.slice(messages.findLastIndex(isGoal) + 1);
-  return since.findLast(({ role, content = "" }) => role === "assistant" && content.trim() !== "")?.content ?? "";
-}
-
-const NO_WHOLE_CALL = "The reply reached its length limit before any call in it was whole.";
-
-function truncatedText(calls: number, cut: number): string {
-  if (cut === 0) return "The reply reached its length limit; the calls in it are whole and are made.";
-  return `The reply reached its length limit; ${cut} of its ${calls} calls are cut and are not made.`;
-}
-
-/** What came of an action, in the order of its calls. Those that were cut are answered and not made. */
-async function acted(mind: Mind, { calls, cut = [] }: NextAction): Promise<readonly CalledTool[]> {
-  if (cut.length === 0) return mind.act(calls);
-  const isCut = ({ id }: ToolCall): boolean => cut.includes(id);
-  const ran = new Map((await mind.act(calls.filter((call) => !isCut(call)))).map((called) => [called.call, called]));
-  return calls.flatMap((call) => (isCut(call) ? cutOff(call) : (ran.get(call) ?? [])));
 }

@@ -1,10 +1,12 @@
-import type { Known } from "../../kernel/known-options.ts";
 import { z } from "zod";
+import { UsageError } from "../../kernel/errors.ts";
+import type { Known } from "../../kernel/known-options.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
 import type { ChatModel } from "../../model/chat-model.ts";
+import { type AgentMemory, goalText } from "../agent-memory.ts";
 import type { Mind } from "../net.ts";
 
-/** Who thinks and who judges, where it is not the agent's model. */
+/** Models that think and judge in place of the agent's own. */
 export interface ThoughtModels {
   /** Proposes thoughts. */
   readonly model?: ChatModel | undefined;
@@ -12,18 +14,20 @@ export interface ThoughtModels {
   readonly judge?: ChatModel | undefined;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const thoughtModels: Known<ThoughtModels> = { model: true, judge: true };
 
 const Proposals = z.object({ thoughts: z.array(z.string().min(1)).min(1) });
 const Score = z.object({ score: z.number().min(0).max(10) });
 
-/** Different next thoughts on the way to a goal. */
-export async function propose(
-  mind: Mind,
-  o: ThoughtModels & { readonly goal: string; readonly path: readonly string[]; readonly count: number },
-): Promise<readonly string[]> {
-  const { goal, path, count, model } = o;
+/** A line of thoughts on the way to a goal. */
+interface Line extends ThoughtModels {
+  readonly goal: string;
+  readonly path: readonly string[];
+}
+
+/** Asks for different next thoughts. */
+export async function propose(mind: Mind, { goal, path, count, model }: Line & { readonly count: number }): Promise<readonly string[]> {
   const asked = ChatMessage.user(
     `Task:\n${goal}\n\n${soFar(path)}Propose ${count} different thoughts, each one next step toward solving the task. Do not solve it whole.`,
   );
@@ -31,26 +35,47 @@ export async function propose(
   return [...new Set(thoughts)].slice(0, count);
 }
 
-/** How promising a way of thinking is, from 0 to 10. */
-export async function score(mind: Mind, o: ThoughtModels & { readonly goal: string; readonly path: readonly string[] }): Promise<number> {
+/** Asks how promising a line of thoughts is, from 0 to 10. */
+export async function score(mind: Mind, { goal, path, judge }: Line): Promise<number> {
   const asked = ChatMessage.user(
-    `Task:\n${o.goal}\n\n${soFar(o.path)}Judge how likely this way of thinking solves the task: 0 is impossible, 10 is sure.`,
+    `Task:\n${goal}\n\n${soFar(path)}Judge how likely this way of thinking solves the task: 0 is impossible, 10 is sure.`,
   );
-  return (await mind.read(Score, { messages: [asked], model: o.judge })).score;
+  return (await mind.read(Score, { messages: [asked], model: judge })).score;
 }
 
-/** Thoughts in words. */
-export function soFar(path: readonly string[]): string {
+/** Streams the answer to the goal that thoughts lead to, and ends the work. */
+export async function* answerFrom(
+  memory: AgentMemory,
+  mind: Mind,
+  { model }: ThoughtModels,
+  path: readonly string[],
+): AsyncGenerator<string, void, void> {
+  const goal = await goalText(memory);
+  const asked = ChatMessage.user(
+    `Task:\n${goal}\n\n${soFar(path)}Following these thoughts, give the answer to the task, whole, and nothing else.`,
+  );
+  const { content } = yield* mind.ask({ messages: [asked], model });
+  await memory.update([ChatMessage.assistant(content)]);
+  memory.answer = { text: content, status: "success" };
+  memory.done = true;
+}
+
+function soFar(path: readonly string[]): string {
   return path.length === 0 ? "" : `Thoughts so far:\n${path.map((thought, place) => `${place + 1}. ${thought}`).join("\n")}\n\n`;
 }
 
-/**
- * All values, side by side. When one fails the others are awaited before it is thrown: a net whose state has ended leaves nothing behind
- * that still asks, pays and tells.
- */
+/** All values. When one fails the others are awaited before it is thrown: a state that has ended must leave nothing behind that asks and pays. */
 export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const ends = await Promise.allSettled(work);
   const failed = ends.find((end) => end.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
+}
+
+/** @throws UsageError `NET_INVALID` for a limit under which nothing would be thought. */
+export function checkLimits(limits: Readonly<Record<string, number>>): void {
+  for (const [name, limit] of Object.entries(limits)) {
+    if (Number.isSafeInteger(limit) && limit >= 1) continue;
+    throw new UsageError("NET_INVALID", `Expected ${name} to be a whole number of 1 or more, got ${limit}.`);
+  }
 }

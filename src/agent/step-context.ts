@@ -1,0 +1,189 @@
+import type { z } from "zod";
+import { throwIfAborted, withTimeout } from "../kernel/abort.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { StepPort } from "../kernel/step.ts";
+import type { ToolCall } from "../model/chat-message.ts";
+import type { ChatRequest, ChatResponse } from "../model/chat-model.ts";
+import { forbiddenBy, type ToolNotice } from "../tool/call-options.ts";
+import { callTools } from "../tool/call-tools.ts";
+import { toldOf } from "../tool/plain-value.ts";
+import type { CalledTool } from "../tool/tool-result.ts";
+import type { Tool } from "../tool/tool.ts";
+import type { AgentMemory } from "./agent-memory.ts";
+import type { BrainOptions } from "./brain-options.ts";
+import type { AgentEvent, DeniedCall } from "./events.ts";
+import { LoopDetector } from "./loop-detector.ts";
+import type { ModelClient } from "./model-client.ts";
+import type { Mind, Question } from "./net.ts";
+import { remark } from "./remarks.ts";
+import type { RunTally } from "./run-tally.ts";
+
+/** Denied calls that a result names, and the longest reason and name that are kept of each. */
+const MAX_DENIED = 100;
+const SHOWN_REASON = 500;
+const SHOWN_NAME = 100;
+/** Milliseconds that a tool has to let go of what it holds. */
+const CLOSING_TIME = 10_000;
+/** Longest part of an error in a warning. */
+const SHOWN_ERROR = 500;
+
+interface StepContextParts {
+  readonly options: BrainOptions;
+  readonly memory: AgentMemory;
+  readonly client: ModelClient;
+  readonly steps: StepPort;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly tell: (event: AgentEvent) => void;
+}
+
+/**
+ * What the states of one run work with. It owns the number of the step under way, the calls since loops were looked for, the denied calls,
+ * and which tools ran.
+ */
+export class StepContext implements Mind {
+  step = 0;
+  readonly denied: DeniedCall[] = [];
+  readonly #parts: StepContextParts;
+  readonly #loops: LoopDetector | undefined;
+  readonly #opened = new Set<Tool>();
+  #called: CalledTool[] = [];
+  /** A call that the choice of tools demanded has run. */
+  #hasActed = false;
+  #isWarned = false;
+
+  constructor(parts: StepContextParts) {
+    const { loops = {} } = parts.options;
+    this.#parts = parts;
+    this.#loops = loops === false ? undefined : new LoopDetector(loops);
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.signal;
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  get nextStepPrompt(): string | undefined {
+    return this.#parts.options.nextStepPrompt;
+  }
+
+  /** A tool that is named must be called once; then the model chooses, or the run would never end. */
+  get toolChoice(): NonNullable<ChatRequest["toolChoice"]> {
+    const { toolChoice = "auto" } = this.#parts.options;
+    return this.#hasActed && typeof toolChoice === "object" ? "auto" : toolChoice;
+  }
+
+  get tally(): RunTally {
+    return this.#parts.client.tally;
+  }
+
+  ask(question: Question): AsyncGenerator<string, ChatResponse, void> {
+    return this.#parts.client.ask(question);
+  }
+
+  read<S extends z.ZodType>(schema: S, question: Question): Promise<z.infer<S>> {
+    return this.#parts.client.read(schema, question);
+  }
+
+  async act(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
+    throwIfAborted(this.signal);
+    const choice = this.toolChoice;
+    const isFree = choice === "auto" || choice === "required";
+    const called = await (isFree ? this.#run(calls) : this.#runChosen(choice, calls));
+    throwIfAborted(this.signal);
+    if (this.#loops !== undefined) this.#called.push(...called);
+    for (const one of called) if (one.outcome === "denied") this.#denied(one);
+    return called;
+  }
+
+  warn(code: string, text: string): void {
+    this.#parts.tell({ type: "warning", step: this.step, code, text });
+  }
+
+  /** True when the run must end because a loop went on after the model was told of one. */
+  async isLooping(): Promise<boolean> {
+    if (this.#loops === undefined || this.#called.length === 0) return false;
+    const { memory } = this.#parts;
+    const period = this.#loops.add(this.#called, (name) => memory.tools.find(name)?.polls === true);
+    this.#called = [];
+    if (period === 0) return false;
+    const repeated = period === 1 ? "the same tools with the same arguments" : `the same ${period} steps in turns`;
+    this.warn("LOOP", `It calls ${repeated} again and again, and gets the same results.`);
+    if (this.#isWarned) return true;
+    this.#isWarned = true;
+    await memory.update([
+      remark(
+        `You call ${repeated} again and again, and nothing new comes of it. Do something else, or say what you know so far. If you go on like this, you are stopped.`,
+      ),
+    ]);
+    return false;
+  }
+
+  /** Closes the tools that ran, at the same time. Never rejects: a tool that fails or hangs is a warning. */
+  async closeTools(): Promise<void> {
+    await Promise.all([...this.#opened].map((tool) => this.#close(tool)));
+  }
+
+  async #close(tool: Tool): Promise<void> {
+    if (tool.close === undefined) return;
+    const { clock, memory: session } = this.#parts;
+    const name = `the closing of the tool "${tool.name}"`;
+    try {
+      await withTimeout(clock, CLOSING_TIME, name, new AbortController().signal, async (signal) => tool.close?.({ session, signal }));
+    } catch (error) {
+      const why = toldOf(error).slice(0, SHOWN_ERROR);
+      this.warn("TOOL_NOT_CLOSED", `The tool "${tool.name}" may not have let go of what it holds: ${why}`);
+    }
+  }
+
+  #run(calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
+    const { memory, steps, clock, signal, tell, client, options } = this.#parts;
+    const { permissions, approve, ask, deps, name, parallelTools } = options;
+    return callTools(calls, {
+      tools: memory.tools,
+      steps,
+      clock,
+      signal,
+      model: (door) => client.modelOf(door),
+      tell: (notice) => tell(eventOf(notice, this.step)),
+      policy: permissions,
+      approve,
+      ask,
+      role: name,
+      concurrency: parallelTools,
+      session: memory,
+      deps,
+      opened: (tool) => this.#opened.add(tool),
+    });
+  }
+
+  /** Runs only the calls that the choice of tools allows. */
+  async #runChosen(choice: "none" | { readonly name: string }, calls: readonly ToolCall[]): Promise<readonly CalledTool[]> {
+    const forbidden = new Map(calls.map((call) => [call, forbiddenBy(choice, call, this.#parts.memory.tools)]));
+    const ran = await this.#run(calls.filter((call) => forbidden.get(call) === undefined));
+    this.#hasActed ||= ran.length > 0;
+    const answers = new Map(ran.map((called) => [called.call, called]));
+    return calls.flatMap((call) => forbidden.get(call) ?? answers.get(call) ?? []);
+  }
+
+  #denied({ call, result }: CalledTool): void {
+    const why = (result.error ?? "").slice(0, SHOWN_REASON);
+    const tool = call.function.name;
+    if (this.denied.length < MAX_DENIED) this.denied.push({ step: this.step, tool, why });
+    this.warn("CALL_DENIED", `The call of ${JSON.stringify(tool.slice(0, SHOWN_NAME))} was not made: ${why}`);
+  }
+}
+
+function eventOf(notice: ToolNotice, step: number): AgentEvent {
+  switch (notice.type) {
+    case "tool.started":
+      return { type: "call.started", step, call: notice.call };
+    case "tool.progress":
+      return { type: "call.progress", step, call: notice.call, text: notice.text };
+    case "tool.ended":
+      return { type: "call.ended", step, ...notice.called };
+  }
+}
