@@ -96,7 +96,7 @@ class Reasoning implements NetState {
   }
 
   nextState(memory: AgentMemory): Promise<string> {
-    return Promise.resolve(memory.nextAction === undefined ? afterAnswer(memory, this.#then) : "action");
+    return Promise.resolve(memory.nextAction === undefined ? stateAfterAnswer(memory, this.#then) : "action");
   }
 
   #question(memory: AgentMemory, mind: Mind, form: Form, own: string | undefined): Question {
@@ -195,7 +195,7 @@ function acting(then: string | undefined): NetState {
       if (ending !== undefined) answer(memory, answerOf(ending, before), then);
       yield "\n";
     },
-    nextState: (memory) => Promise.resolve(afterAnswer(memory, then)),
+    nextState: (memory) => Promise.resolve(stateAfterAnswer(memory, then)),
   };
 }
 
@@ -216,7 +216,7 @@ function answer(memory: AgentMemory, given: Answer, then: string | undefined): v
   memory.done = then === undefined;
 }
 
-function afterAnswer(memory: AgentMemory, then: string | undefined): string {
+function stateAfterAnswer(memory: AgentMemory, then: string | undefined): string {
   return memory.answer !== undefined && then !== undefined ? then : "reasoning";
 }
 
