@@ -65,6 +65,31 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
   "16-rumour": [/^3\d{4} messages in \d\d rounds: 2[01]\.\d % never heard of it$/, "equal at concurrency 1 and 16: true"],
   "17-money": ["5 of 10 runs had the money; 25000 of 50000 micro-dollars are spent", "Printed: A line. It cost 5000 micro-dollars."],
   "18-deps": ["apple: 5, sold for 5 today", "A pear costs 4 coins."],
+  "20-models": [
+    "openai, claude, gemini, azure, ollama",
+    "Wim: small at 1, 0 pictures",
+    "Eda: large at 0.2, 0 pictures",
+    /^small: \$0\.\d{4}$/,
+    /^large: \$0\.\d{4}$/,
+    "small at 1, 1 pictures",
+  ],
+  "21-page": [
+    'said {"role":"Wim","text":"The sea is wide, and blue, and old."}',
+    'said {"role":"Eda","text":"The sea is wide."}',
+    'end {"status":"finished"}',
+    /^[5-9] pieces$/,
+  ],
+  "22-stop": ["rounds 3", "stopped 5", "stopped 7", "stopped 9", "4", "stopped Stopped: enough."],
+  "23-person": ["user -> Wim -> Rosa", "Rosa was asked something: good", "waiting 1", "good"],
+  "24-service": [
+    /"said","run":"order-1","role":"Wim","length":26}$/,
+    /"said","run":"order-1","role":"Eda","length":16}$/,
+    /"finished","run":"order-1","cost":0,"rounds":2}$/,
+    /"stopped","run":"order-2","cost":0,"rounds":0}$/,
+    /"said","run":"order-2","role":"Wim","length":26}$/,
+    /"said","run":"order-2","role":"Eda","length":16}$/,
+    /"finished","run":"order-2","cost":0,"rounds":2}$/,
+  ],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))
