@@ -26,7 +26,7 @@ export function shownCode(source, name) {
 
 /** The import lines of a file, each with the names alone that the code uses. */
 function importsOf(source, code) {
-  const bare = code.replace(/\/\*[\s\S]*?\*\/|\/\/.*$|"[^"\n]*"/gm, "");
+  const bare = code.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$|"[^"\n]*"/gm, "");
   const isUsed = (name) => new RegExp(`(?<![\\w$.])${name}(?![\\w$])`).test(bare) || new RegExp(`\\.\\.\\.${name}\\b`).test(bare);
   return [...source.matchAll(/^import\s+([^;]*?)\s+from\s+("[^"]+");$/gm)].flatMap(([, names = "", from = ""]) => {
     const isList = names.includes("{");
@@ -34,8 +34,8 @@ function importsOf(source, code) {
     const used = list.map((one) => one.trim()).filter((one) => one !== "" && isUsed(one.split(/\s+/).at(-1) ?? ""));
     if (used.length === 0) return [];
     if (!isList) return [`import ${used.join(", ")} from ${from};`];
-    const isErased = used.every((one) => one.startsWith("type "));
-    const shown = isErased ? used.map((one) => one.slice("type ".length)) : used;
+    const isErased = names.startsWith("type ") || used.every((one) => one.startsWith("type "));
+    const shown = isErased ? used.map((one) => one.replace(/^type /, "")) : used;
     return [`import ${isErased ? "type " : ""}{ ${shown.join(", ")} } from ${from};`];
   });
 }

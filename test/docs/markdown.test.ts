@@ -108,6 +108,11 @@ describe("shownCode", () => {
     expect(shownCode(source, "type")).toBe('import type { Role } from "troupe";\n\nconst roles: Role[] = [];');
   });
 
+  it("keeps an import of types, and takes no address for a comment", () => {
+    const typed = 'import type { Address } from "node:net";\n// #region a\nconst url = `http://${(x as Address).port}`;\n// #endregion\n';
+    expect(shownCode(typed, "a")).toBe('import type { Address } from "node:net";\n\nconst url = `http://${(x as Address).port}`;');
+  });
+
   it("shows no import where none is used", () => {
     expect(shownCode(source, "plain")).toBe("const path = node.readFileSync;");
   });
