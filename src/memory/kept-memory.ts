@@ -4,7 +4,7 @@ import { QueueFullError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import { inMemoryStore } from "./in-memory-store.ts";
-import type { MemoryOp } from "./memory-op.ts";
+import type { MemoryOp } from "./memory-draft.ts";
 import { MemoryStorage, TICK } from "./memory-storage.ts";
 import { identityOf, type MessageStore } from "./message-store.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";

@@ -1,60 +1,58 @@
 import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
-import { assertMessage, meantMessage, type Message } from "../message/message.ts";
-import { MemoryChanges } from "./memory-changes.ts";
-import type { MemoryOp } from "./memory-op.ts";
+import { assertMessage, createMessage, meantMessage, type Message } from "../message/message.ts";
+import { Memory } from "./memory.ts";
+import { checkedCount, containing, findNewsIn, identityIn, memoryJson, newestOf, olderThan, resolveTarget } from "./memory-queries.ts";
 import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
-import { checkedCount, containing, meantIn, memoryJson, newestOf, newsIn, olderThan } from "./recall.ts";
 
-/** Who remembers nothing yet, and gets a memory when that is asked for. */
+/** One write to a memory: a message added, a message deleted by its identity (the id, or with `ignoreId` the content), or all deleted. */
+export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readonly ["0"];
+
+/** Applies the operations of a draft to its base. */
+export function applyMemoryOps(memory: MessageMemory, ops: readonly MemoryOp[]): void {
+  for (const op of ops) applyMemoryOp(memory, op);
+}
+
+export function applyMemoryOp(memory: MessageMemory, op: MemoryOp): void {
+  if (op[0] === "+") memory.add(op[1]);
+  else if (op[0] === "0") memory.clear();
+  else memory.delete(memory.ignoreId ? createMessage(op[1], { id: "forgotten", timestamp: 0 }) : op[1]);
+}
+
+/** An owner of a memory that is made when it is first read. */
 export interface MemoryHolder {
-  /** For reading alone. */
   readonly heldMemory: ReadableMemory;
 }
 
-/** What a draft stands on. */
+/** Options of a {@link MemoryDraft}. */
 export interface MemoryDraftOptions {
   /** Must not change while the draft is open. */
   readonly base: ReadableMemory | MemoryHolder;
-  /** The activation that writes. The error that a late write gets asks for its name. */
+  /** The activation that writes. Its name is read for the error of a late write. */
   readonly by: { readonly act: string };
-  /** What was remembered so far, in order: no two the same, and none that the base has or makes room for. */
+  /** Messages already added, in order. The base holds none of them. */
   readonly remembered?: readonly Message[] | undefined;
 }
 
 /**
- * A memory as one activation sees it: its base with what the activation has added and forgotten.
+ * The view that one activation has of a memory: the base with the messages that the activation has added and deleted.
  *
- * Owns the writes of one activation and the view they give. The base is never touched and never copied; whoever ends the activation
- * applies `ops` to it, or drops them.
+ * Owns the uncommitted changes. The base is never changed or copied; the end of the activation applies `ops` to it or drops them.
  *
- * D1 applying `ops` to the base gives a memory that answers every query as the draft did. D2 nothing is made before the first write, and
- * no write or query costs more for a larger base than the same on the base itself, but for messages the draft hides. Where nobody looks at a
- * base that is not there, none is made for a first message. D3 after `close` writes throw and reads go on; after `settle` they show the base
- * as it now is.
+ * MemoryDraft.D1 (`ops`) applying `ops` to the base gives a memory that answers every query as the draft did. MemoryDraft.D2 (`#changes`) nothing is
+ * made before the first write, and a write or query costs no more than on the base, except for deleted messages it passes. MemoryDraft.D3
+ * (`#assertOpen`) after `close` writes throw and reads go on; after `settle` reads show the base.
  */
 export class MemoryDraft implements MessageMemory {
-  /** The base, if it is there. */
-  #made: ReadableMemory | undefined;
-  readonly #holder: MemoryHolder | undefined;
+  readonly #given: ReadableMemory | MemoryHolder;
   readonly #by: MemoryDraftOptions["by"];
-  /** All that was written, as long as that is a few messages remembered. Most activations write no more. */
-  #few: Message[] | undefined;
   #changes: MemoryChanges | undefined;
   #isClosed = false;
 
-  constructor(options: MemoryDraftOptions) {
-    const { base } = options;
-    this.#made = "heldMemory" in base ? undefined : base;
-    this.#holder = "heldMemory" in base ? base : undefined;
-    this.#by = options.by;
-    const { remembered } = options;
-    if (remembered === undefined) return;
-    if (remembered.length <= FEW_MESSAGES) this.#few = [...remembered];
-    else {
-      this.#changes = new MemoryChanges(this.#base, false);
-      for (const message of remembered) this.#changes.add(message);
-    }
+  constructor({ base, by, remembered }: MemoryDraftOptions) {
+    this.#given = base;
+    this.#by = by;
+    if (remembered !== undefined) this.addBatch(remembered);
   }
 
   get ignoreId(): boolean {
@@ -65,97 +63,71 @@ export class MemoryDraft implements MessageMemory {
     return this.#base.limit;
   }
 
-  /** What was remembered, in order, where nothing else was written and it was not much. */
+  /** The added messages in order, when nothing was deleted or evicted; undefined also before the first write. */
   get remembered(): readonly Message[] | undefined {
-    return this.#few;
+    return this.#changes?.additions;
   }
 
-  /** What was written so far, in order: the caller's own array. */
+  /** The operations so far, in a new array. */
   get ops(): readonly MemoryOp[] {
-    if (this.#few !== undefined) return this.#few.map((message) => ["+", message]);
-    return this.#changes === undefined ? noOps : [...this.#changes.ops];
+    return this.#changes === undefined ? [] : [...this.#changes.ops];
   }
 
-  /** Ends writing: the activation is over. Reads go on. */
+  /** Ends writing, because the activation is over. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** Ends the draft once its ops are applied or dropped: it shows the base from now on, and no write twice. */
+  /** Ends the draft after its operations were applied or dropped. */
   settle(): void {
     this.#isClosed = true;
-    this.#few = undefined;
     this.#changes = undefined;
   }
 
   get size(): number {
     const changes = this.#changes;
-    if (this.#few !== undefined) return this.#base.size + this.#few.length;
     return changes === undefined ? this.#base.size : changes.baseSize + changes.added.size;
   }
 
   add(message: Message): boolean {
-    if (this.#isClosed) throw this.#late("add");
+    this.#assertOpen("add");
     assertMessage(message);
-    const few = this.#few;
-    // Nothing is below it, and nothing was written.
-    if (this.#made === undefined && few === undefined && this.#changes === undefined && isNamed(message)) {
-      this.#few = [message];
-      return true;
-    }
-    const base = this.#made ?? this.#base;
-    const count = few === undefined ? 0 : few.length;
-    const isFull = base.limit !== undefined && base.size + count >= base.limit;
-    if (this.#changes !== undefined || count >= FEW_MESSAGES || isFull) return this.#addToMany(message);
-    if ((few !== undefined && isAmong(few, message, base.ignoreId)) || base.has(message)) return false;
-    // A list that grows has room for many; most activations remember one or two.
-    if (few === undefined) this.#few = [message];
-    else if (count === 1) this.#few = [few[0] as Message, message];
-    else few.push(message);
-    return true;
-  }
-
-  #addToMany(message: Message): boolean {
-    const changes = this.#write("add");
     if (this.has(message)) return false;
+    const changes = this.#write("add");
     changes.add(message);
-    if (this.limit !== undefined && this.size > this.limit) changes.makeRoom();
+    if (this.limit !== undefined && this.size > this.limit) changes.evictOldest();
     return true;
   }
 
   addBatch(messages: Iterable<Message>): number {
-    if (this.#isClosed) throw this.#late("addBatch");
+    this.#assertOpen("addBatch");
     let added = 0;
     for (const message of messages) if (this.add(message)) added++;
     return added;
   }
 
   has(target: Message | string): boolean {
-    if (!isNamed(target)) assertMessage(target);
-    if (this.#few === undefined && this.#changes === undefined)
-      return (this.#made !== undefined || this.#isClosed || !isNamed(target)) && this.#base.has(target);
-    if (this.#few !== undefined && typeof target !== "string") return isAmong(this.#few, target, this.ignoreId) || this.#base.has(target);
-    const changes = this.#all;
+    if (typeof target !== "string") assertMessage(target);
+    const changes = this.#changes;
     if (changes === undefined) return this.#base.has(target);
-    const meant = meantIn(this, target);
-    return meant !== undefined && changes.has(meant);
+    const known = resolveTarget(this, target);
+    return known !== undefined && changes.has(known);
   }
 
   get(k = 0): Message[] {
-    const changes = this.#all;
-    if (changes === undefined) return this.#base.get(k);
+    if (this.#changes === undefined) return this.#base.get(k);
     if (checkedCount(k) > 0) return newestOf(this, k);
-    return this.#both((memory) => memory.get());
+    return this.#query((memory) => memory.get());
   }
 
   getByPosition(place: number): Message | undefined {
-    const changes = this.#all;
+    const changes = this.#changes;
     if (changes === undefined) return this.#base.getByPosition(place);
     const fromStart = place < 0 ? this.size + place : place;
     if (!Number.isInteger(place) || fromStart < 0) return undefined;
     const { baseSize } = changes;
     if (fromStart >= baseSize) return changes.added.getByPosition(fromStart - baseSize);
-    if (!changes.hides) return this.#base.getByPosition(fromStart);
+    if (!changes.hasHidden) return this.#base.getByPosition(fromStart);
     if (place < 0) return newestOf(this, -place)[0];
     let left = fromStart;
     for (const message of this) if (left-- === 0) return message;
@@ -163,7 +135,7 @@ export class MemoryDraft implements MessageMemory {
   }
 
   getByRole(role: Message["role"]): Message[] {
-    return this.#both((memory) => memory.getByRole(role));
+    return this.#query((memory) => memory.getByRole(role));
   }
 
   getByContent(substring: string): Message[] {
@@ -175,42 +147,42 @@ export class MemoryDraft implements MessageMemory {
   }
 
   getByAction<P>(address: Address<P>): Message<P>[] {
-    return this.#both((memory) => memory.getByAction(address));
+    return this.#query((memory) => memory.getByAction(address));
   }
 
   getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[] {
     const all = [...addresses];
-    return this.#both((memory) => memory.getByActions(all));
+    return this.#query((memory) => memory.getByActions(all));
   }
 
   newestBy<P>(address: Address<P>): Message<P> | undefined {
-    const changes = this.#all;
+    const changes = this.#changes;
     if (changes === undefined) return this.#base.newestBy(address);
     const added = changes.added.newestBy(address);
     if (added !== undefined || changes.isCleared) return added;
     const newest = this.#base.newestBy(address);
-    if (newest === undefined || changes.sees(newest)) return newest;
-    return this.#base.getByAction(address).findLast((message) => changes.sees(message));
+    if (newest === undefined || !changes.isHidden(newest)) return newest;
+    return this.#base.getByAction(address).findLast((message) => !changes.isHidden(message));
   }
 
   findNews(observed: Iterable<Message>, k = 0): Message[] {
-    return newsIn(this, observed, k);
+    return findNewsIn(this, observed, k);
   }
 
   delete(target: Message | string): boolean {
     const changes = this.#write("delete");
-    const meant = meantIn(this, meantMessage(target));
-    return meant !== undefined && changes.forget(meant);
+    const known = resolveTarget(this, meantMessage(target));
+    return known !== undefined && changes.delete(known);
   }
 
   deleteNewest(): Message | undefined {
-    return this.#write("deleteNewest").forgetNewest();
+    return this.#write("deleteNewest").deleteNewest();
   }
 
   deleteOlderThan(timestampMs: number): number {
     const changes = this.#write("deleteOlderThan");
     const old = olderThan(this, timestampMs);
-    for (const message of old) changes.forget(message);
+    for (const message of old) changes.delete(message);
     return old.length;
   }
 
@@ -220,18 +192,18 @@ export class MemoryDraft implements MessageMemory {
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
-    const changes = this.#all;
+    const changes = this.#changes;
     if (changes?.isCleared !== true) {
-      for (const message of this.#base) if (changes === undefined || changes.sees(message)) yield message;
+      for (const message of this.#base) if (changes?.isHidden(message) !== true) yield message;
     }
     if (changes !== undefined) yield* changes.added;
   }
 
   *newestFirst(): Generator<Message, void> {
-    const changes = this.#all;
+    const changes = this.#changes;
     if (changes !== undefined) yield* changes.added.newestFirst();
     if (changes?.isCleared === true) return;
-    for (const message of this.#base.newestFirst()) if (changes === undefined || changes.sees(message)) yield message;
+    for (const message of this.#base.newestFirst()) if (changes?.isHidden(message) !== true) yield message;
   }
 
   toJSON(): MemoryJson {
@@ -239,48 +211,112 @@ export class MemoryDraft implements MessageMemory {
   }
 
   get #base(): ReadableMemory {
-    return (this.#made ??= (this.#holder as MemoryHolder).heldMemory);
+    return "heldMemory" in this.#given ? this.#given.heldMemory : this.#given;
   }
 
-  #write(what: string): MemoryChanges {
-    if (this.#isClosed) throw this.#late(what);
-    return this.#all ?? (this.#changes = new MemoryChanges(this.#base, false));
+  #assertOpen(method: string): void {
+    if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
   }
 
-  #late(what: string): ContextClosedError {
-    return new ContextClosedError(this.#by.act, `memory.${what}`);
+  #write(method: string): MemoryChanges {
+    this.#assertOpen(method);
+    return (this.#changes ??= new MemoryChanges(this.#base, false));
   }
 
-  /** What was written, to be asked for more than a few messages can tell. */
-  get #all(): MemoryChanges | undefined {
-    if (this.#few === undefined) return this.#changes;
-    const changes = new MemoryChanges(this.#base, false);
-    for (const message of this.#few) changes.add(message);
-    this.#few = undefined;
-    this.#changes = changes;
-    return changes;
-  }
-
-  #both<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
-    const changes = this.#all;
-    return changes === undefined ? query(this.#base) : changes.both(query);
+  #query<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
+    return this.#changes === undefined ? query(this.#base) : this.#changes.query(query);
   }
 }
 
-/** Most messages that are looked through one by one, while none of them makes room. */
-const FEW_MESSAGES = 8;
+/** The changes of a draft: the operations, the added messages, and the messages of the base that are hidden. */
+class MemoryChanges {
+  readonly ops: MemoryOp[];
+  /** All messages of the base are deleted. */
+  readonly isCleared: boolean;
+  /** Added and not deleted. */
+  readonly added: Memory;
+  readonly #base: ReadableMemory;
+  /** Identities of messages of the base that were deleted one by one or evicted. */
+  readonly #hidden = new Set<string>();
+  /** Iterators that find the next message to hide. They never go back, because the messages they passed are hidden. */
+  #oldest: Iterator<Message> | undefined;
+  #newest: Iterator<Message> | undefined;
 
-/** Whether it can be remembered at all. What cannot is refused by the memory itself, whether anybody had asked for that before or not. */
-function isNamed(target: Message | string): boolean {
-  return typeof target === "string" || typeof (target as Message | null | undefined)?.id === "string";
-}
-
-function isAmong(few: readonly Message[], { id, content }: Message, ignoreId: boolean): boolean {
-  for (let place = 0; place < few.length; place += 1) {
-    const one = few[place] as Message;
-    if (ignoreId ? one.content === content : one.id === id) return true;
+  constructor(base: ReadableMemory, isCleared: boolean) {
+    this.#base = base;
+    this.isCleared = isCleared;
+    this.ops = isCleared ? [["0"]] : [];
+    this.added = new Memory({ ignoreId: base.ignoreId });
   }
-  return false;
-}
 
-const noOps: readonly MemoryOp[] = Object.freeze([]);
+  get additions(): readonly Message[] | undefined {
+    const isOnlyAdding = this.ops.length === this.added.size && this.#hidden.size === 0 && !this.isCleared;
+    return isOnlyAdding ? this.added.get() : undefined;
+  }
+
+  get baseSize(): number {
+    return this.isCleared ? 0 : this.#base.size - this.#hidden.size;
+  }
+
+  get hasHidden(): boolean {
+    return this.#hidden.size > 0;
+  }
+
+  isHidden(message: Message): boolean {
+    return this.#hidden.has(identityIn(this.#base, message));
+  }
+
+  has(target: Message | string): boolean {
+    return this.added.has(target) || this.#baseHas(target);
+  }
+
+  /** Adds a message that neither the base nor this holds. */
+  add(message: Message): void {
+    this.added.add(message);
+    this.ops.push(["+", message]);
+  }
+
+  delete(target: Message | string): boolean {
+    const isOfBase = !this.added.delete(target);
+    if (isOfBase && !this.#baseHas(target)) return false;
+    const identity = this.#identityOf(target);
+    if (isOfBase) this.#hidden.add(identity);
+    this.ops.push(["-", identity]);
+    return true;
+  }
+
+  /** The base evicts the message too when the operations are applied, so this is no operation. */
+  evictOldest(): void {
+    const oldest = this.#nextOfBase((this.#oldest ??= this.#base[Symbol.iterator]()));
+    if (oldest === undefined) this.added.delete(this.added.getByPosition(0) as Message);
+    else this.#hidden.add(identityIn(this.#base, oldest));
+  }
+
+  deleteNewest(): Message | undefined {
+    const newest = this.added.getByPosition(-1) ?? this.#nextOfBase((this.#newest ??= this.#base.newestFirst()));
+    if (newest !== undefined) this.delete(newest);
+    return newest;
+  }
+
+  /** Joins the answers of the base and of the added messages. */
+  query<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
+    const added = query(this.added);
+    if (this.isCleared) return added;
+    return [...query(this.#base).filter((message) => !this.isHidden(message)), ...added];
+  }
+
+  #identityOf(target: Message | string): string {
+    return typeof target === "string" ? target : identityIn(this.#base, target);
+  }
+
+  #baseHas(target: Message | string): boolean {
+    return !this.isCleared && !this.#hidden.has(this.#identityOf(target)) && this.#base.has(target);
+  }
+
+  /** The next message of the base that is not hidden. The caller hides it. */
+  #nextOfBase(iterator: Iterator<Message>): Message | undefined {
+    if (this.baseSize === 0) return undefined;
+    for (let step = iterator.next(); step.done !== true; step = iterator.next()) if (!this.isHidden(step.value)) return step.value;
+    return undefined;
+  }
+}

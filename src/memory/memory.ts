@@ -3,48 +3,43 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
-import { PlacedIds } from "../kernel/placed-ids.ts";
-import { PlacedList } from "../kernel/placed-list.ts";
+import { MessageLog } from "./message-log.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { assertMessage, meantMessage, type Message, MessageSchema } from "../message/message.ts";
 import { MessageIndex } from "./message-index.ts";
 import type { MemoryJson, MessageMemory } from "./message-memory.ts";
-import { checkedCount, containing, identityIn, meantIn, memoryJson, namesOf, newsIn, olderThan } from "./recall.ts";
+import { checkedCount, containing, findNewsIn, memoryJson, namesOf, olderThan, resolveTarget } from "./memory-queries.ts";
 
 const causeOf = (message: Message): string => message.causeBy;
 const roleOf = (message: Message): string => message.role;
 const idOf = (message: Message): string => message.id;
 const contentOf = (message: Message): string => message.content;
 
-/** So many are looked through one by one. */
+/** A memory of so few messages is searched one by one: with a `Map` of its own, a memory of one message takes 545 bytes instead of 300. */
 const FEW_MESSAGES = 4;
 
-/** The log and the index of every empty memory. Nothing is ever put into them. */
-const nothing = new PlacedList<Message>();
-const nothingIndexed = new MessageIndex(nothing, causeOf);
-
-/** How a memory tells messages apart, and how many it keeps. */
+/** Options of a {@link Memory}. */
 export interface MemoryOptions {
-  /** Let the content decide identity, and not the id: the same words are remembered once. Default false. */
+  /** Recognize messages by content instead of id: equal contents are remembered once. Default false. */
   readonly ignoreId?: boolean | undefined;
-  /** Messages kept at most, 1 or more; the oldest make room. Without it nothing is forgotten. */
+  /** Most messages kept, 1 or more; the oldest ones are evicted. Default: no limit. */
   readonly limit?: number | undefined;
-  /** Told of every message that made room for a newer one. */
+  /** Called with every evicted message. */
   readonly onEvict?: ((message: Message) => void) | undefined;
 }
 
 const memoryOptions: Known<MemoryOptions> = { ignoreId: true, limit: true, onEvict: true };
 
 /**
- * Short-term memory: what a role (or an environment) has heard and said, in order of arrival.
+ * Short-term memory: the messages that a role or an environment has received and sent, in order of arrival.
  *
- * Owns identity, the limit, and that log, places and indexes agree. The log owns order, an index its lists, and what an
- * activation has written but not yet committed is its draft's.
+ * Owns the log of messages, their positions by identity, the limit and the indexes. Uncommitted changes of an activation belong to its draft.
  *
- * R1 `add` is O(1) amortised, `getByAction` O(answer) and creates nothing, `findNews` O(observed + k), `delete` keeps every index true
- * in O(1) amortised. R2 what a query returns is the caller's own array, in order of arrival. R3 `get(0)` is all, a negative `k` is
- * a RangeError. R4 `limit` forgets the oldest, in O(1) amortised. M1 messages are shared, never copied and never changed.
- * M2 the id decides identity; with `ignoreId`, the content does.
+ * Memory.M1 (`#identityOf`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
+ * Memory.M2 (`#log`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
+ * Memory.M3 (`#positions`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
+ * Memory.M4 (`#evictOldest`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
+ * a negative `k` is a RangeError.
  *
  * @example
  * import { createMessage, Memory } from "troupe";
@@ -57,10 +52,10 @@ export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
-  #log: PlacedList<Message> = nothing;
-  /** The positions of exactly the messages held, by identity. Made once they are more than a few. */
-  #places: PlacedIds<Message> | undefined;
-  /** An index is made when it is first asked and kept true from then on. */
+  #log = new MessageLog();
+  /** Positions in the log by identity; undefined while there are only a few messages. */
+  #positions: Map<string, number> | undefined;
+  /** Built at the first query. */
   #byCause: MessageIndex | undefined;
   #byRole: MessageIndex | undefined;
 
@@ -83,28 +78,22 @@ export class Memory implements MessageMemory {
     return this.#log.size;
   }
 
-  /** @throws UsageError `MESSAGE_INVALID` for what is no message */
+  /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message */
   add(message: Message): boolean {
     assertMessage(message);
-    const identity = this.ignoreId ? message.content : message.id;
-    const places = this.#places;
-    const position = places === undefined ? this.#addToFew(identity, message) : places.add(identity, message);
-    if (position === undefined) return false;
+    const identity = this.#identityOf(message);
+    if (this.#positionOf(identity) !== undefined) return false;
+    const position = this.#log.push(message);
+    this.#positions?.set(identity, position);
     this.#byCause?.add(message, position);
     this.#byRole?.add(message, position);
     if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
     return true;
   }
 
-  /**
-   * Adds a message where it is known that none of its identity is held: the caller answers for that. As long as nobody asks for an identity, none
-   * is noted.
-   */
+  /** Adds a message that is known to be new. */
   append(message: Message): void {
-    if (this.#places !== undefined || this.limit !== undefined || this.#log === nothing) return void this.add(message);
-    const position = this.#log.push(message);
-    this.#byCause?.add(message, position);
-    this.#byRole?.add(message, position);
+    this.add(message);
   }
 
   addBatch(messages: Iterable<Message>): number {
@@ -114,15 +103,17 @@ export class Memory implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    if (typeof target === "string") return this.#find(target) !== undefined;
+    if (typeof target === "string") return this.find(target) !== undefined;
     assertMessage(target);
-    const identity = this.ignoreId ? target.content : target.id;
-    return this.#places === undefined ? this.#placeOf(identity) !== undefined : this.#places.has(identity);
+    return this.#positionOf(this.#identityOf(target)) !== undefined;
   }
 
-  /** The message of an id, or the newest of them where ids are ignored. O(1) where the id identifies. */
-  find(id: string): Message | undefined {
-    return this.#find(id);
+  /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
+  find(target: Message | string): Message | undefined {
+    const known = resolveTarget(this, target);
+    if (known === undefined) return undefined;
+    const position = this.#positionOf(typeof known === "string" ? known : this.#identityOf(known));
+    return position === undefined ? undefined : this.#log.at(position);
   }
 
   get(k = 0): Message[] {
@@ -160,11 +151,11 @@ export class Memory implements MessageMemory {
   }
 
   findNews(observed: Iterable<Message>, k = 0): Message[] {
-    return newsIn(this, observed, k);
+    return findNewsIn(this, observed, k);
   }
 
   delete(target: Message | string): boolean {
-    const message = this.#find(meantMessage(target));
+    const message = this.find(meantMessage(target));
     this.#forget(message);
     return message !== undefined;
   }
@@ -182,8 +173,8 @@ export class Memory implements MessageMemory {
   }
 
   clear(): void {
-    this.#log = nothing;
-    this.#places = undefined;
+    this.#log = new MessageLog();
+    this.#positions = undefined;
     this.#byCause = undefined;
     this.#byRole = undefined;
   }
@@ -201,7 +192,7 @@ export class Memory implements MessageMemory {
   }
 
   /**
-   * A memory from {@link toJSON}. Messages pass `MessageSchema`, so older wire forms are filled up and newer ones refused.
+   * Restores a memory from {@link toJSON}. Each message is read by `MessageSchema`.
    *
    * @throws UsageError `MEMORY_INVALID` naming what does not fit.
    */
@@ -218,40 +209,28 @@ export class Memory implements MessageMemory {
   }
 
   get #causes(): MessageIndex {
-    return this.#log === nothing ? nothingIndexed : (this.#byCause ??= new MessageIndex(this.#log, causeOf));
+    return (this.#byCause ??= new MessageIndex(this.#log, causeOf));
   }
 
   get #roles(): MessageIndex {
-    return this.#log === nothing ? nothingIndexed : (this.#byRole ??= new MessageIndex(this.#log, roleOf));
-  }
-
-  #find(target: Message | string): Message | undefined {
-    const meant = meantIn(this, target);
-    if (meant === undefined) return undefined;
-    const position = this.#placeOf(typeof meant === "string" ? meant : identityIn(this, meant));
-    return position === undefined ? undefined : this.#log.at(position);
-  }
-
-  #placeOf(identity: string): number | undefined {
-    if (this.#places === undefined && this.#log.size <= FEW_MESSAGES) return this.#log.newestWith(identity, this.#identityOf);
-    return this.#noted().find(identity);
-  }
-
-  /** Those of more than a few, once somebody asks. */
-  #noted(): PlacedIds<Message> {
-    return (this.#places ??= new PlacedIds(this.#log, this.#identityOf));
+    return (this.#byRole ??= new MessageIndex(this.#log, roleOf));
   }
 
   get #identityOf(): (message: Message) => string {
     return this.ignoreId ? contentOf : idOf;
   }
 
-  /** What {@link PlacedIds.add} does where there are no places yet. */
-  #addToFew(identity: string, message: Message): number | undefined {
-    if (this.#log === nothing) this.#log = new PlacedList<Message>();
-    else if (this.#log.size >= FEW_MESSAGES) return this.#noted().add(identity, message);
-    else if (this.#placeOf(identity) !== undefined) return undefined;
-    return this.#log.push(message);
+  #positionOf(identity: string): number | undefined {
+    if (this.#positions === undefined) {
+      if (this.#log.size <= FEW_MESSAGES) return this.#log.newestWith(identity, this.#identityOf);
+      this.#indexPositions();
+    }
+    return this.#positions?.get(identity);
+  }
+
+  #indexPositions(): void {
+    this.#positions = new Map();
+    this.#log.forEach((message, position) => this.#positions?.set(this.#identityOf(message), position));
   }
 
   #evictOldest(): void {
@@ -260,30 +239,25 @@ export class Memory implements MessageMemory {
     if (oldest !== undefined) this.#onEvict?.(oldest);
   }
 
-  /** Takes a message that is held out of log, places and indexes. */
+  /** Removes a message from the log, the positions and the indexes. */
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
-    const identity = identityIn(this, message);
-    const isFew = this.#places === undefined && this.#log.size <= FEW_MESSAGES;
-    const position = isFew ? this.#placeOf(identity) : this.#noted().delete(identity);
-    this.#log.drop(position as number);
+    const identity = this.#identityOf(message);
+    this.#log.drop(this.#positionOf(identity) as number);
+    this.#positions?.delete(identity);
     this.#byCause?.remove(message);
     this.#byRole?.remove(message);
-    if (this.#log.isMostlyHoles) this.#rewrite();
+    if (this.#log.isMostlyHoles) this.#compact();
   }
 
-  /** Closes the holes. The deletions that made them have paid for it. */
-  #rewrite(): void {
+  #compact(): void {
     const held = this.get();
     this.clear();
-    const log = new PlacedList<Message>();
-    for (const message of held) log.push(message);
-    this.#log = log;
-    if (log.size > FEW_MESSAGES) this.#places = new PlacedIds(log, this.#identityOf);
+    for (const message of held) this.#log.push(message);
   }
 
-  /** A walk goes on over the log it began with; a rewritten one tells by its places what is gone. */
-  *#walk(start: (log: PlacedList<Message>) => Iterable<Message>): Generator<Message, void> {
+  /** An iteration continues over the log it began with. After a compaction it skips messages that were deleted since. */
+  *#walk(start: (log: MessageLog) => Iterable<Message>): Generator<Message, void> {
     const log = this.#log;
     for (const message of start(log)) {
       if (log === this.#log || this.has(message)) yield message;

@@ -1,72 +1,70 @@
-import type { PlacedList } from "../kernel/placed-list.ts";
 import type { Message } from "../message/message.ts";
+import type { MessageLog } from "./message-log.ts";
 
-/** Below this many dead entries a list is not worth rewriting. */
-const FEW_DEAD = 8;
+/** A list with fewer positions of dropped messages than this is not compacted. */
+const FEW_DROPPED = 8;
 
-interface Posting {
-  /** Positions in the log, growing; the last one is always held. */
+interface Postings {
+  /** Ascending positions in the log. The last one is always held. */
   readonly positions: number[];
-  /** How many of them the log dropped meanwhile. */
-  dead: number;
+  /** How many of them the log has dropped. */
+  dropped: number;
 }
 
 /**
- * Where in a log the messages of each key stand.
+ * The positions in a log of the messages of each key.
  *
  * Owns the lists of positions; the log owns the messages.
  *
- * I1 a list is in order of arrival and tells exactly the messages the log holds. I2 reading makes no key, and the last message of a key takes
- * the key along. I3 `add`, `remove` and `newest` are O(1) amortised, `positionsOf` O(answer): dead entries never outnumber the living by much.
+ * MessageIndex.I1 (`positionsOf`) a list is in order of arrival and holds exactly the messages that the log holds. MessageIndex.I2 (`remove`) a
+ * query adds no key, and a key is removed with its last message. MessageIndex.I3 (`FEW_DROPPED`) `add`, `remove` and `newest` are O(1)
+ * amortised, and `positionsOf` is O(result).
  */
 export class MessageIndex {
-  readonly #log: PlacedList<Message>;
+  readonly #log: MessageLog;
   readonly #keyOf: (message: Message) => string;
-  readonly #postings = new Map<string, Posting>();
+  readonly #postings = new Map<string, Postings>();
 
-  /** Indexes what the log holds. O(log). */
-  constructor(log: PlacedList<Message>, keyOf: (message: Message) => string) {
+  /** Indexes the messages of the log. O(log). */
+  constructor(log: MessageLog, keyOf: (message: Message) => string) {
     this.#log = log;
     this.#keyOf = keyOf;
     log.forEach((message, position) => this.add(message, position));
   }
 
-  /** Takes in a message that the log just got. */
+  /** Indexes a message that was just added to the log. */
   add(message: Message, position: number): void {
     const key = this.#keyOf(message);
-    const posting = this.#postings.get(key);
-    if (posting === undefined) this.#postings.set(key, { positions: [position], dead: 0 });
-    else posting.positions.push(position);
+    const postings = this.#postings.get(key);
+    if (postings === undefined) this.#postings.set(key, { positions: [position], dropped: 0 });
+    else postings.positions.push(position);
   }
 
-  /** Lets go of a message that the log just dropped. */
+  /** Removes a message that the log just dropped. */
   remove(message: Message): void {
     const key = this.#keyOf(message);
-    const posting = this.#postings.get(key);
-    if (posting === undefined) return;
-    const { positions } = posting;
-    posting.dead++;
-    if (posting.dead === positions.length) {
+    const postings = this.#postings.get(key);
+    if (postings === undefined) return;
+    const { positions } = postings;
+    postings.dropped++;
+    if (postings.dropped === positions.length) {
       this.#postings.delete(key);
       return;
     }
     while (!this.#isHeld(positions[positions.length - 1])) {
       positions.pop();
-      posting.dead--;
+      postings.dropped--;
     }
-    if (posting.dead > FEW_DEAD && posting.dead * 2 > positions.length) {
-      this.#postings.set(key, { positions: positions.filter((position) => this.#isHeld(position)), dead: 0 });
+    if (postings.dropped > FEW_DROPPED && postings.dropped * 2 > positions.length) {
+      this.#postings.set(key, { positions: positions.filter((position) => this.#isHeld(position)), dropped: 0 });
     }
   }
 
-  /** Positions of a key's messages in order of arrival: the caller's own array. */
+  /** Returns the positions of a key in order of arrival, in a new array. */
   positionsOf(key: string): number[] {
-    const posting = this.#postings.get(key);
-    if (posting === undefined) return [];
-    return posting.dead === 0 ? [...posting.positions] : posting.positions.filter((position) => this.#isHeld(position));
+    return (this.#postings.get(key)?.positions ?? []).filter((position) => this.#isHeld(position));
   }
 
-  /** The newest message of a key. */
   newest(key: string): Message | undefined {
     const position = this.#postings.get(key)?.positions.at(-1);
     return position === undefined ? undefined : this.#log.at(position);

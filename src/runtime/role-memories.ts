@@ -2,7 +2,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { errorRecord, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { KeptMemory } from "../memory/kept-memory.ts";
-import type { MemoryOp } from "../memory/memory-op.ts";
+import type { MemoryOp } from "../memory/memory-draft.ts";
 import { type RoleMemoryOptions, type RoleMemoryParts, roleMemoryParts } from "../memory/role-memory.ts";
 import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
-import { MemoryDraft } from "../../src/memory/memory-draft.ts";
-import { applyMemoryOps } from "../../src/memory/memory-op.ts";
+import { applyMemoryOps, MemoryDraft } from "../../src/memory/memory-draft.ts";
 import type { MessageMemory, ReadableMemory } from "../../src/memory/message-memory.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth, type Write } from "./naive-memory.ts";
@@ -44,7 +43,7 @@ function built(
 }
 
 describe("MemoryDraft", () => {
-  test("D1 property: it answers as if the writes had happened, and so does the base once they are applied", () => {
+  test("MemoryDraft.D1 property: it answers as if the writes had happened, and so does the base once they are applied", () => {
     fc.assert(
       fc.property(situation, ({ options, before, during }) => {
         const { memory, naive } = built(options, before);
@@ -66,7 +65,7 @@ describe("MemoryDraft", () => {
     );
   });
 
-  test("D1 property: over a memory that is made when it is asked for it does the same, whenever somebody asks", () => {
+  test("MemoryDraft.D1 property: over a memory that is made when it is asked for it does the same, whenever somebody asks", () => {
     const steps = fc.array(fc.tuple(anyWrite, fc.boolean()), { maxLength: 12 });
     fc.assert(
       fc.property(situation, steps, fc.boolean(), ({ options }, during, settles) => {
@@ -86,27 +85,8 @@ describe("MemoryDraft", () => {
     );
   });
 
-  test("D2 a first message, and whether another is there, are no reason to make the memory it stands on", () => {
-    let made = 0;
-    const holder = {
-      get heldMemory(): ReadableMemory {
-        made += 1;
-        return memoryOf();
-      },
-    };
-    const draft = new MemoryDraft({ base: holder, by: { act: "Alice#1~1" } });
-    expect([draft.has(said("one")), draft.has("one"), draft.add(said("one")), draft.remembered?.length, made]).toEqual([
-      false,
-      false,
-      true,
-      1,
-      0,
-    ]);
-    expect([draft.add(said("one")), draft.add(said("two")), draft.size, made]).toEqual([false, true, 2, 1]);
-  });
-
   test.each([null, undefined])(
-    "D1 what is no message, like %s, is refused as by the memory it stands on, though nobody asked for that before",
+    "MemoryDraft.D1 what is no message, like %s, is refused as by the memory it stands on, though nobody asked for that before",
     (wrong) => {
       const nothing = wrong as unknown as Message;
       const draft = new MemoryDraft({ base: { heldMemory: memoryOf() }, by: { act: "Alice#1~1" } });
@@ -116,7 +96,7 @@ describe("MemoryDraft", () => {
     },
   );
 
-  test("D3 once settled it shows what is in a memory that nobody had asked for before", () => {
+  test("MemoryDraft.D3 once settled it shows what is in a memory that nobody had asked for before", () => {
     const memory = new Memory();
     const draft = new MemoryDraft({ base: { heldMemory: memory }, by: { act: "Alice#1~1" } });
     draft.add(said("one"));
@@ -126,7 +106,7 @@ describe("MemoryDraft", () => {
     expect([draft.has("one"), draft.has("two"), draft.size]).toEqual([true, false, 1]);
   });
 
-  test("D1 property: ops that went through JSON do the same", () => {
+  test("MemoryDraft.D1 property: ops that went through JSON do the same", () => {
     fc.assert(
       fc.property(situation, ({ options, before, during }) => {
         const { memory, naive } = built(options, before);
@@ -145,7 +125,7 @@ describe("MemoryDraft", () => {
     for (const action of ["WriteCode", "WriteTest", "Review"]) expect(memory.getByAction(action)).toEqual(naive.byActions([action]));
   }
 
-  test("D1 property: several activations after one another leave the base as one list would be", () => {
+  test("MemoryDraft.D1 property: several activations after one another leave the base as one list would be", () => {
     fc.assert(
       fc.property(situation, fc.array(fc.array(anyWrite, { maxLength: 8 }), { maxLength: 6 }), ({ options, before }, turns) => {
         const { memory, naive } = built(options, before);
@@ -161,7 +141,7 @@ describe("MemoryDraft", () => {
     );
   });
 
-  test("D1 the limit makes room in the base first, then among what was added", () => {
+  test("MemoryDraft.D1 the limit makes room in the base first, then among what was added", () => {
     const base = new Memory({ limit: 3 });
     base.addBatch([said("a"), said("b"), said("c")]);
     const draft = draftOver(base);
@@ -173,7 +153,7 @@ describe("MemoryDraft", () => {
     expect(ids(base.get())).toEqual(["a", "b", "c"]);
   });
 
-  test("D1 what made room is news again, and may come back", () => {
+  test("MemoryDraft.D1 what made room is news again, and may come back", () => {
     const base = new Memory({ limit: 2 });
     base.addBatch([said("a"), said("b")]);
     const draft = draftOver(base);
@@ -185,7 +165,7 @@ describe("MemoryDraft", () => {
     expect(ids(base.get())).toEqual(["c", "a"]);
   });
 
-  test("D1 a message forgotten and remembered again stands at the end", () => {
+  test("MemoryDraft.D1 a message forgotten and remembered again stands at the end", () => {
     const base = memoryOf("a", "b");
     const draft = draftOver(base);
     draft.delete("a");
@@ -247,7 +227,7 @@ describe("MemoryDraft", () => {
     ]);
   });
 
-  test.each([-1, 0.5, Number.NaN])("R3 get(%s) is refused before and after the first write", (k) => {
+  test.each([-1, 0.5, Number.NaN])("Memory.M5 get(%s) is refused before and after the first write", (k) => {
     const draft = draftOver(memoryOf("a"));
     expect(() => draft.get(k)).toThrow(RangeError);
     draft.add(said("b"));
@@ -256,7 +236,7 @@ describe("MemoryDraft", () => {
     expect(draft.getByPosition(0.5)).toBeUndefined();
   });
 
-  test("D3 after close every write is refused, naming the activation, and reads go on", () => {
+  test("MemoryDraft.D3 after close every write is refused, naming the activation, and reads go on", () => {
     const draft = draftOver(memoryOf("a"));
     draft.add(said("b"));
     draft.close();
@@ -276,7 +256,7 @@ describe("MemoryDraft", () => {
     expect(draft.ops).toHaveLength(1);
   });
 
-  test("D3 once settled it shows the base, with no message twice, also when the writes were dropped", () => {
+  test("MemoryDraft.D3 once settled it shows the base, with no message twice, also when the writes were dropped", () => {
     const base = memoryOf("a");
     const applied = draftOver(base);
     applied.add(said("b"));
@@ -356,14 +336,14 @@ describe("what a draft asks of its base, counted in messages read", () => {
       },
       undefined,
     ],
-  ])("D2 %s reads as much over a base of 200 as over one of 20,000", (_what, work, limited) => {
+  ])("MemoryDraft.D2 %s reads as much over a base of 200 as over one of 20,000", (_what, work, limited) => {
     const few = readsOf(200, work, limited === undefined ? undefined : 200);
     const many = readsOf(20_000, work, limited === undefined ? undefined : 20_000);
     expect(many).toBe(few);
     expect(many).toBeLessThan(500);
   });
 
-  test("D2 a thousand adds to a full memory read each message that makes room once, and no more", () => {
+  test("MemoryDraft.D2 a thousand adds to a full memory read each message that makes room once, and no more", () => {
     const { base, reads } = countedBase(5000, 5000);
     const draft = draftOver(base);
     for (let n = 0; n < 1000; n++) draft.add(said(`x${n}`));
@@ -371,13 +351,13 @@ describe("what a draft asks of its base, counted in messages read", () => {
     expect(draft.size).toBe(5000);
   });
 
-  test("D2 a draft nobody writes to weighs next to nothing", () => {
+  test("MemoryDraft.D2 a draft nobody writes to weighs next to nothing", () => {
     const base = memoryOf("a");
     const kept = bytesKeptBy(() => Array.from({ length: 50_000 }, () => draftOver(base)));
     expect(kept / 50_000).toBeLessThan(150);
   });
 
-  test("D2 before the first write it only passes questions on", () => {
+  test("MemoryDraft.D2 before the first write it only passes questions on", () => {
     const { base, reads } = countedBase(1000);
     const draft = draftOver(base);
     expect(draft.getByAction("Action3")).toHaveLength(10);

@@ -44,7 +44,7 @@ describe("Memory", () => {
     );
   });
 
-  test("R1 property: it does so too where what is known to be new is added without being looked for", () => {
+  test("Memory.M3 property: it does so too where what is known to be new is added without being looked for", () => {
     const step = fc.oneof({ weight: 6, arbitrary: fc.constant("append" as const) }, { weight: 1, arbitrary: anyWrite });
     fc.assert(
       fc.property(options, fc.array(step, { maxLength: 60 }), (given, steps) => {
@@ -69,7 +69,7 @@ describe("Memory", () => {
     );
   });
 
-  test("R1 property: it still does after thousands of writes have made and closed its holes", () => {
+  test("Memory.M3 property: it still does after thousands of writes have made and closed its holes", () => {
     const size = fc.record({ limit: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }), seed: fc.nat(1000) });
     fc.assert(
       fc.property(size, ({ limit, seed }) => {
@@ -106,7 +106,7 @@ describe("Memory", () => {
       (n: number) => createMessage(longContent(n), { id: `m${n}`, timestamp: 0 }),
     ],
     ["a limit", { limit: 7_000 }, (n: number) => said(`m${n}`)],
-  ])("R1 M2 of very many messages it holds each once, finds it, and forgets what it is told to: %s", (_what, given, make) => {
+  ])("Memory.M1 Memory.M3 of very many messages it holds each once, finds it, and forgets what it is told to: %s", (_what, given, make) => {
     const count = 10_000;
     const memory = new Memory(given);
     const messages = Array.from({ length: count }, (_, n) => make(n));
@@ -122,7 +122,7 @@ describe("Memory", () => {
     expect(memory.get()).toEqual([...left, ...messages.slice(-6_000).filter((message) => !left.includes(message))]);
   });
 
-  test("M1 it shares the very message and never changes it", () => {
+  test("Memory.M2 it shares the very message and never changes it", () => {
     const message = said("a");
     const memory = new Memory();
     memory.add(message);
@@ -136,7 +136,7 @@ describe("Memory", () => {
     expect(memory.get()[0]).toBe(message);
   });
 
-  test("M2 the id decides identity", () => {
+  test("Memory.M1 the id decides identity", () => {
     const memory = memoryOf("a");
     expect(memory.add(createMessage("other words", { id: "a" }))).toBe(false);
     expect(memory.add(createMessage("content of a", { id: "b" }))).toBe(true);
@@ -154,7 +154,7 @@ describe("Memory", () => {
     expect(memory.get().map((message) => message.content)).toEqual(["goodbye"]);
   });
 
-  test("M2 with ignoreId an id stands for the newest message that carries it", () => {
+  test("Memory.M1 with ignoreId an id stands for the newest message that carries it", () => {
     const memory = new Memory({ ignoreId: true });
     for (const content of ["one", "two"]) memory.add(createMessage(content, { id: "a" }));
     expect(memory.has("a")).toBe(true);
@@ -164,7 +164,7 @@ describe("Memory", () => {
     expect([memory.has("a"), memory.size]).toEqual([false, 0]);
   });
 
-  test("R2 [MetaGPT: get_by_action gave out the live list] what a query gives is the caller's own", () => {
+  test("Memory.M2 [MetaGPT: get_by_action gave out the live list] what a query gives is the caller's own", () => {
     const memory = memoryOf("a", "b", "c");
     memory.getByAction("Talk").length = 0;
     memory.getByActions(["Talk"]).reverse();
@@ -178,7 +178,7 @@ describe("Memory", () => {
     }
   });
 
-  test("R2 [MetaGPT: get_by_actions went action by action, in the order of a set] several actions answer in order of arrival, each message once", () => {
+  test("Memory.M2 [MetaGPT: get_by_actions went action by action, in the order of a set] several actions answer in order of arrival, each message once", () => {
     const memory = new Memory();
     for (const [id, cause] of [
       ["1", "B"],
@@ -194,7 +194,7 @@ describe("Memory", () => {
     expect(memory.getByActions([])).toEqual([]);
   });
 
-  test("R1 [MetaGPT: asking for an unknown action made a key for it] a question leaves no trace", () => {
+  test("Memory.M3 [MetaGPT: asking for an unknown action made a key for it] a question leaves no trace", () => {
     const memory = memoryOf("a");
     const before = JSON.stringify(memory);
     for (const name of ["Unknown", "__proto__", "constructor", "toString"]) {
@@ -206,18 +206,18 @@ describe("Memory", () => {
     expect(ids(memory.getByAction("__proto__"))).toEqual(["b"]);
   });
 
-  test("R1 findNews tells each message once, in the order given", () => {
+  test("Memory.M3 findNews tells each message once, in the order given", () => {
     const memory = memoryOf("a", "b", "c");
     expect(ids(memory.findNews([said("x"), said("b"), said("y"), said("x")]))).toEqual(["x", "y"]);
     expect(memory.size).toBe(3);
   });
 
-  test("R1 findNews with k looks at the newest k only", () => {
+  test("Memory.M3 findNews with k looks at the newest k only", () => {
     const memory = memoryOf("a", "b", "c");
     expect(ids(memory.findNews([said("a"), said("b"), said("c")], 2))).toEqual(["a"]);
   });
 
-  test("R3 [MetaGPT: get(-2) dropped the first two] a count is a whole number of 0 or more", () => {
+  test("Memory.M5 [MetaGPT: get(-2) dropped the first two] a count is a whole number of 0 or more", () => {
     const memory = memoryOf("a", "b", "c");
     for (const k of [-1, -2, 1.5, Number.NaN]) {
       expect(() => memory.get(k)).toThrow(RangeError);
@@ -225,7 +225,7 @@ describe("Memory", () => {
     }
   });
 
-  test("R3 get gives the newest k, all for 0, and all when there are fewer", () => {
+  test("Memory.M5 get gives the newest k, all for 0, and all when there are fewer", () => {
     const memory = memoryOf("a", "b", "c");
     expect([memory.get(), memory.get(0), memory.get(2), memory.get(9)].map(ids)).toEqual([
       ["a", "b", "c"],
@@ -235,7 +235,7 @@ describe("Memory", () => {
     ]);
   });
 
-  test("R4 the limit forgets the oldest, and what it forgot is news again", () => {
+  test("Memory.M4 the limit forgets the oldest, and what it forgot is news again", () => {
     const memory = new Memory({ limit: 2 });
     for (const id of ["a", "b", "c"]) expect(memory.add(said(id))).toBe(true);
     expect(ids(memory.get())).toEqual(["b", "c"]);
@@ -244,13 +244,13 @@ describe("Memory", () => {
     expect(ids(memory.findNews([said("a"), said("b")]))).toEqual(["a"]);
   });
 
-  test("R4 [the bounded memory that deletes the newest] a limit of one keeps the newest", () => {
+  test("Memory.M4 [the bounded memory that deletes the newest] a limit of one keeps the newest", () => {
     const memory = new Memory({ limit: 1 });
     memory.addBatch([said("a"), said("b"), said("c")]);
     expect(ids(memory.get())).toEqual(["c"]);
   });
 
-  test("R4 a message held already makes nobody leave", () => {
+  test("Memory.M4 a message held already makes nobody leave", () => {
     const memory = new Memory({ limit: 2 });
     memory.addBatch([said("a"), said("b")]);
     expect(memory.add(said("b"))).toBe(false);
@@ -371,7 +371,7 @@ describe("what a memory costs, counted in reads of messages", () => {
     return memory;
   }
 
-  test("R1 [MetaGPT: 4000 adds took twelve times as long as 1000, each compared with all before] an add reads the same whatever is held", () => {
+  test("Memory.M3 [MetaGPT: 4000 adds took twelve times as long as 1000, each compared with all before] an add reads the same whatever is held", () => {
     const addReads = (size: number): number => {
       const memory = memoryOfSize(size);
       const messages = Array.from({ length: 50 }, (_, n) => counted(said(`new${n}`)));
@@ -382,7 +382,7 @@ describe("what a memory costs, counted in reads of messages", () => {
     expect(addReads(10_000)).toBe(few);
   });
 
-  test("R1 findNews reads what was observed, not what is held", () => {
+  test("Memory.M3 findNews reads what was observed, not what is held", () => {
     const newsReads = (size: number): number => {
       const memory = memoryOfSize(size);
       const observed = [counted(said("m1")), counted(said("news"))];
@@ -394,12 +394,12 @@ describe("what a memory costs, counted in reads of messages", () => {
     for (const size of [10_000, 40_000]) expect(newsReads(size)).toBeLessThanOrEqual(newsReads(10) + 3);
   });
 
-  test("R1 findNews with k reads what was observed and k more", () => {
+  test("Memory.M3 findNews with k reads what was observed and k more", () => {
     const memory = memoryOfSize(10_000);
     expect(readsOf(() => memory.findNews([counted(said("news"))], 20))).toBeLessThan(2 * 21 + 5);
   });
 
-  test("R1 getByAction, newestBy, get and getByPosition read no message at all", () => {
+  test("Memory.M3 getByAction, newestBy, get and getByPosition read no message at all", () => {
     const memory = memoryOfSize(1000);
     expect(
       readsOf(() => {
@@ -412,7 +412,7 @@ describe("what a memory costs, counted in reads of messages", () => {
     ).toBe(0);
   });
 
-  test("R1 deleting all of a memory reads each message a few times, closing of holes included", () => {
+  test("Memory.M3 deleting all of a memory reads each message a few times, closing of holes included", () => {
     const deleteReads = (size: number): number => {
       const memory = memoryOfSize(size);
       // From the middle outwards, so that holes come about.
@@ -425,7 +425,7 @@ describe("what a memory costs, counted in reads of messages", () => {
     expect(deleteReads(10_000)).toBeLessThan(10_000 * 10);
   });
 
-  test("R4 a full memory reads a few messages per add, however long it has been full", () => {
+  test("Memory.M4 a full memory reads a few messages per add, however long it has been full", () => {
     const memory = memoryOfSize(500, 100);
     const addReads = (): number =>
       readsOf(() => {
@@ -440,7 +440,7 @@ describe("what a memory costs, counted in reads of messages", () => {
 });
 
 describe("what a memory keeps", () => {
-  test("R4 a small memory that has forgotten half a million messages is still small", () => {
+  test("Memory.M4 a small memory that has forgotten half a million messages is still small", () => {
     const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`));
     const forgetful = (): Memory => {
       const memory = new Memory({ limit: 10 });
@@ -453,7 +453,7 @@ describe("what a memory keeps", () => {
     expect(bytesKeptBy(forgetful)).toBeLessThan(500_000);
   });
 
-  test("R1 holes between the oldest and the newest are closed, in the log and in the indexes", () => {
+  test("Memory.M3 holes between the oldest and the newest are closed, in the log and in the indexes", () => {
     const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`, n % 2 === 0 ? "Even" : "Odd"));
     const first = Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First"));
     const full = (): Memory => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PlacedList } from "../../src/kernel/placed-list.ts";
+import { MessageLog } from "../../src/memory/message-log.ts";
 import { MessageIndex } from "../../src/memory/message-index.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 
@@ -9,11 +9,11 @@ function said(n: number): Message {
 }
 
 describe("MessageIndex", () => {
-  test("I1, G3 property: it tells what the log holds, whether it was there from the start or is made now", () => {
+  test("MessageIndex.I1 property: it tells what the log holds, whether it was there from the start or is made now", () => {
     const step = fc.oneof({ weight: 3, arbitrary: fc.constant("push" as const) }, { weight: 2, arbitrary: fc.nat(1000) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const log = new PlacedList<Message>();
+        const log = new MessageLog();
         const causeOf = (message: Message): string => message.causeBy;
         const early = new MessageIndex(log, causeOf);
         const held: { position: number; message: Message }[] = [];
@@ -42,7 +42,7 @@ describe("MessageIndex", () => {
   });
 
   test("what it gives is the caller's own", () => {
-    const log = new PlacedList<Message>();
+    const log = new MessageLog();
     const index = new MessageIndex(log, (message) => message.causeBy);
     index.add(said(0), log.push(said(0)));
     index.positionsOf("Action0").pop();

@@ -1,6 +1,6 @@
 import type { ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
-import { applyMemoryOp, type MemoryOp } from "../../memory/memory-op.ts";
+import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
 import { Plan } from "../../role/plan.ts";
 import type { Message } from "../../message/message.ts";
 import { damaged, roleOf } from "./damage.ts";
