@@ -5,7 +5,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions, type Said } from "../../src/role/role.ts";
-import { RoleState } from "../../src/runtime/record/role-state.ts";
+import type { RoleState } from "../../src/runtime/record/role-state.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { contents, remembered, town } from "./town.ts";
 
