@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { effort } from "./test/effort.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -23,12 +24,20 @@ function ownNames(): { find: RegExp; replacement: string }[] {
   );
 }
 
+/** The tests that try more under `npm run soak`: those that take their numbers from test/effort.ts. */
+function soakedFiles(): string[] {
+  const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" });
+  const isSoaked = (file: string): boolean =>
+    file.endsWith(".test.ts") && readFileSync(`${root}test/${file}`, "utf8").includes('/effort.ts"');
+  return files.filter(isSoaked).map((file) => `test/${file.replaceAll("\\", "/")}`);
+}
+
 export default defineConfig({
   resolve: { alias: ownNames() },
   test: {
-    include: ["test/**/*.test.ts"],
+    include: effort === "soak" ? soakedFiles() : ["test/**/*.test.ts"],
     setupFiles: ["test/properties/seed.ts"],
-    typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
+    typecheck: { enabled: effort === "test", include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
     pool: "forks",
     maxWorkers: Math.min(availableParallelism(), 8),
     // Generous: these bound tests that start processes on a busy machine; nothing in a test waits for real time.

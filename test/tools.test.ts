@@ -78,6 +78,20 @@ describe("tally", () => {
     expect(tally(report({ passed: 0 }), 0)).toEqual({ line: "0 passed, 1 failed\n", code: 1 });
   });
 
+  it("adds reports up, and fails when one of them does", () => {
+    const [tested, soaked] = ["tested.json", "soaked.json"].map((name) => join(folder, name));
+    writeFileSync(tested ?? "", JSON.stringify(report({ passed: 2, skipped: 1 }, file("passed", "passed"))));
+    writeFileSync(soaked ?? "", JSON.stringify(report({ passed: 3, failed: 1 }, file("failed", "failed"))));
+    const told = (...given: readonly (string | undefined)[]): unknown => {
+      const ended = spawnSync(process.execPath, ["tools/tally.mjs", ...given.map(String)], { cwd: root, encoding: "utf8" });
+      return [ended.stdout, ended.status];
+    };
+    expect(told(tested, "0", soaked, "1")).toEqual(["5 passed, 1 failed, 1 skipped\n", 1]);
+    expect(told(soaked, "0", tested, "0")).toEqual(["5 passed, 1 failed, 1 skipped\n", 1]);
+    expect(told(tested, "0", join(folder, "none.json"), "7")).toEqual(["2 passed, 1 failed, 1 skipped\n", 7]);
+    expect(told(tested, "0", tested, "0")).toEqual(["4 passed, 0 failed, 2 skipped\n", 0]);
+  });
+
   it("fails without a report or a code", () => {
     const ended = spawnSync(process.execPath, ["tools/tally.mjs"], { cwd: root, encoding: "utf8" });
     expect([ended.stdout, ended.status]).toEqual(["0 passed, 1 failed\n", 1]);

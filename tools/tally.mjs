@@ -1,5 +1,5 @@
-// node tools/tally.mjs <vitest's JSON report> <exit code of npm test>
-// Prints the one line that a machine reads, and ends with a code that is 0 only when something ran and nothing failed.
+// node tools/tally.mjs (<vitest's JSON report> <exit code of the command that wrote it>)...
+// Prints one line for a machine: the sum of all reports. Ends with 0 only when each command ran some tests and nothing failed.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -25,8 +25,16 @@ function read(path) {
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const exitCode = Number(process.argv[3] ?? 1);
-  const { passed, failed, skipped } = tally(read(process.argv[2]), exitCode);
+  const given = process.argv.slice(2);
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  let code = 0;
+  for (let at = 0; at < Math.max(given.length, 1); at += 2) {
+    const exitCode = Number(given[at + 1] ?? 1);
+    const counts = tally(read(given[at]), exitCode);
+    for (const key of Object.keys(sum)) sum[key] += counts[key];
+    if (code === 0) code = exitCode !== 0 ? exitCode : counts.failed > 0 ? 1 : 0;
+  }
+  const { passed, failed, skipped } = sum;
   process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
-  process.exitCode = exitCode !== 0 ? exitCode : failed > 0 ? 1 : 0;
+  process.exitCode = code;
 }

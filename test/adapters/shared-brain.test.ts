@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
 import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { tries } from "../effort.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import { brainWith, idsOf, said, talk } from "../memory/brain-setup.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
@@ -13,12 +14,12 @@ import { hasRedis, startRedis } from "./redis-process.ts";
 import type { Task } from "./shared-brain-child.ts";
 
 /*
- * Processes that start at once and use one conversation. `npm test` does it once; TROUPE_ROUNDS names another number of rounds.
+ * Processes that start at once and use one conversation. `npm test` does it once, `npm run soak` ten times.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const program = await sourceProgram(fileURLToPath(new URL("shared-brain-child.ts", import.meta.url)));
-const rounds = Number(process.env["TROUPE_ROUNDS"] ?? 1);
+const rounds = tries(1, 10);
 const NAMES = ["a", "b", "c", "d", "e", "f"];
 
 /** How loading ended in a process of its own, each time. */

@@ -4,17 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { tries } from "../effort.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import type { Left } from "./sqlite-handles-child.ts";
 
 /*
- * Real files in a process that may have few of them open. `npm test` opens 100 stores and 100 journals; TROUPE_STORES names another number. They lie in memory where that is possible: what is tested is who
- * holds them, and thousands of writes that wait for a disk would take a minute.
+ * Real files in a process that may have few of them open. `npm test` opens 100 stores and 100 journals, `npm run soak` 1,000 of
+ * each. They lie in memory where that is possible: thousands of writes that wait for a disk would take a minute.
  */
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const program = await sourceProgram(fileURLToPath(new URL("sqlite-handles-child.ts", import.meta.url)));
-const count = Number(process.env["TROUPE_STORES"] ?? 100);
+const count = tries(100, 1_000);
 const dir = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "troupe-handles-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 

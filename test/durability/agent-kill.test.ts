@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { effort, placesOf } from "../effort.ts";
 import { type AgentDeath, type AgentSurvived, surviveAsAgent } from "./agent-kills.ts";
 import { repeated } from "./kills.ts";
 
 /*
  * SIGKILL of a company in which a role is an agent: at every durable write, in every call of its model and in every call of a tool, by real
- * processes. `npm test` tries some points of each kind; `npm run kill` tries all of them, and several deaths in a row.
+ * processes. `npm test` tries a few points of each kind, `npm run soak` more, and `npm run kill` all of them.
  */
 
 const scratch = scratchFolder();
-const isWhole = process.env["TROUPE_KILLS"] === "all";
 /** Of an unkilled run: durable writes, a little more than there are, so that the last ones are tried too; calls of its model and of its tools. */
 const WRITES = 24;
 const CALLS = 5;
@@ -20,16 +20,12 @@ const BILLS = [3, 5];
 const figures = { kills: 0, inFlightRepeated: 0, readsRepeated: 0, asked: 0 };
 
 afterAll(() => {
-  if (!isWhole) return;
+  if (effort !== "kill") return;
   const { kills, inFlightRepeated, readsRepeated, asked } = figures;
   process.stdout.write(
     `agents: killed ${kills} processes; model calls in flight repeated: ${inFlightRepeated}; reads repeated: ${readsRepeated}; asked before a second time: ${asked}\n`,
   );
 });
-
-function points(most: number, some: readonly number[]): readonly number[] {
-  return isWhole ? Array.from({ length: most }, (_, n) => n + 1) : some;
-}
 
 const lives = (deaths: readonly AgentDeath[]): Promise<AgentSurvived> => surviveAsAgent(scratch, deaths);
 const unkilled = lives([]);
@@ -78,7 +74,7 @@ test("a run that nobody kills does each thing once", async () => {
 
 describe("a role that is an agent, killed", () => {
   test("after a durable write: nothing recorded happens again", async () => {
-    for (const write of points(WRITES, [2, 5, 8, 11])) {
+    for (const write of placesOf(WRITES, [5, 11], [2, 5, 8, 11, 14])) {
       const survived = await lives([{ write }]);
       if (write === WRITES) expect(survived.deaths).toBe(0);
       await expectSame(survived);
@@ -86,7 +82,7 @@ describe("a role that is an agent, killed", () => {
   }, 600_000);
 
   test("while its model answers: only that call is made again", async () => {
-    for (const call of points(CALLS, [1, 3])) {
+    for (const call of placesOf(CALLS, [3], [1, 3])) {
       const survived = await lives([{ call }]);
       expect(survived.deaths).toBe(1);
       expect(repeated(survived.calls, (await unkilled).calls)).toBe(1);
@@ -98,7 +94,7 @@ describe("a role that is an agent, killed", () => {
   test.each(["before", "after"] as const)(
     "in a call of a tool, %s it has done anything: what may not happen twice is asked for",
     async (when) => {
-      for (const tool of points(TOOLS, [1, 3])) {
+      for (const tool of placesOf(TOOLS, [3], [1, 3])) {
         const survived = await lives([{ tool, when }]);
         expect(survived.deaths).toBe(1);
         await expectSame(survived);
@@ -114,7 +110,7 @@ describe("a role that is an agent, killed", () => {
 
   test("again and again comes to the same end", async () => {
     const deaths: AgentDeath[] = [{ write: 3 }, { call: 1 }, { tool: 1, when: "after" }, { call: 2 }, { write: 4 }];
-    for (const first of points(deaths.length, [1])) {
+    for (const first of placesOf(deaths.length, [1], [1, 3])) {
       await expectSame(await lives([...deaths.slice(first - 1), ...deaths.slice(0, first - 1)]));
     }
   }, 600_000);

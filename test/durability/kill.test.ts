@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { effort, placesOf } from "../effort.ts";
 import { type Death, repeated, type Survived, survive } from "./kills.ts";
 
 /*
- * SIGKILL at every point, by real processes on a real disk with a real wire. `npm test` tries some points of each kind; `npm run kill`
- * tries all of them, and pairs of them.
+ * SIGKILL at every point, by real processes on a real disk with a real wire. `npm test` tries a few points of each kind, `npm run soak`
+ * more, and `npm run kill` all of them, and several deaths in a row.
  */
 
 const scratch = scratchFolder();
-const isWhole = process.env["TROUPE_KILLS"] === "all";
 /** Durable writes and calls of an unkilled run: a little more than there are, so that the last ones are tried too. */
 const WRITES = 40;
 const CALLS = 10;
@@ -17,13 +17,9 @@ const CALLS = 10;
 const figures = { kills: 0, inFlightRepeated: 0 };
 
 afterAll(() => {
-  if (!isWhole) return;
+  if (effort !== "kill") return;
   process.stdout.write(`killed ${figures.kills} processes; calls in flight that were repeated: ${figures.inFlightRepeated}\n`);
 });
-
-function points(most: number, some: readonly number[]): readonly number[] {
-  return isWhole ? Array.from({ length: most }, (_, n) => n + 1) : some;
-}
 
 /** An unkilled run and one that was killed differ in nothing but the calls that were in flight, and those are told. */
 function expectSame(survived: Survived, whole: Survived, inOrder: boolean): void {
@@ -48,7 +44,7 @@ describe.each(["rounds", "eager"] as const)("a run under %s that is killed", (sc
 
   test("after a durable write goes on as if it had not been: no message lost or doubled, no recorded call repeated", async () => {
     const whole = await unkilled;
-    for (const write of points(WRITES, [1, 2, 3, 5, 8, 13])) {
+    for (const write of placesOf(WRITES, inOrder ? [1, 5, 13] : [3], [1, 2, 3, 5, 8, 13, 21])) {
       const survived = await lives([{ write }]);
       expectSame(survived, whole, inOrder);
     }
@@ -56,7 +52,7 @@ describe.each(["rounds", "eager"] as const)("a run under %s that is killed", (sc
 
   test("while the model answers repeats what was in flight, at most, and tells what that may have cost", async () => {
     const whole = await unkilled;
-    for (const call of points(CALLS, [1, 4, 8])) {
+    for (const call of placesOf(CALLS, [4], [1, 4, 8])) {
       const survived = await lives([{ call }]);
       expect(survived.deaths).toBe(1);
       expectSame(survived, whole, inOrder);
@@ -68,7 +64,7 @@ describe.each(["rounds", "eager"] as const)("a run under %s that is killed", (sc
   test("again and again comes to the same end", async () => {
     const whole = await unkilled;
     const deaths: Death[] = [{ write: 3 }, { call: 1 }, { write: 4 }, { call: 2 }, { write: 6 }];
-    for (const start of points(deaths.length, [1])) {
+    for (const start of placesOf(deaths.length, [1], [1, 3])) {
       const survived = await lives([...deaths.slice(start - 1), ...deaths.slice(0, start - 1)]);
       expect(survived.deaths).toBeGreaterThanOrEqual(3);
       expectSame(survived, whole, inOrder);

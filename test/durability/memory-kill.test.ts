@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { effort, placesOf } from "../effort.ts";
 
 /*
  * SIGKILL while a run and what its roles remember are written to two files: after an append to the journal, before and after one to the
- * store. `npm test` tries some places; with TROUPE_KILLS=all it is all of them, and pairs.
+ * store. `npm test` tries a few places, `npm run soak` more, and `npm run kill` all of them.
  */
 
 const CHILD = fileURLToPath(new URL("memory-child.mjs", import.meta.url));
-const isWhole = process.env["TROUPE_KILLS"] === "all";
 const scratch = scratchFolder();
 let kills = 0;
 
@@ -25,7 +25,7 @@ interface Told {
 }
 
 afterAll(() => {
-  if (isWhole) process.stdout.write(`killed ${kills} processes at work on runs that remember\n`);
+  if (effort === "kill") process.stdout.write(`killed ${kills} processes at work on runs that remember\n`);
 });
 
 function life(task: object): Promise<{ readonly signal: string | null; readonly told: string; readonly trouble: string }> {
@@ -51,13 +51,11 @@ async function survive(deaths: readonly Death[]): Promise<{ readonly told: Told;
   return { told: JSON.parse(last.told) as Told, killed };
 }
 
-const some: readonly Death[] = [{ append: 4 }, { append: 11 }, { add: 1, isAfter: false }, { add: 2, isAfter: true }];
-
 function places(): readonly Death[] {
-  if (!isWhole) return some;
-  const appends = Array.from({ length: 60 }, (_, n) => ({ append: n + 1 }));
-  const adds = Array.from({ length: 8 }, (_, n) => [true, false].map((isAfter) => ({ add: n + 1, isAfter }))).flat();
-  return [...appends, ...adds];
+  const appends = placesOf(60, [4], [4, 11, 20]).map((append) => ({ append }));
+  const after = placesOf(8, [2], [1, 2]).map((add) => ({ add, isAfter: true }));
+  const before = placesOf(8, [1], [1, 2]).map((add) => ({ add, isAfter: false }));
+  return [...appends, ...after, ...before];
 }
 
 describe("a run that remembers and is killed", () => {
@@ -73,7 +71,7 @@ describe("a run that remembers and is killed", () => {
       killed += survived.killed;
       expect(survived.told, JSON.stringify(death)).toEqual(whole);
     }
-    expect(killed).toBeGreaterThanOrEqual(some.length);
+    expect(killed).toBeGreaterThanOrEqual(3);
   }, 600_000);
 
   test("again and again comes to the same end", async () => {

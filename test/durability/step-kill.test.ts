@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { placesOf } from "../effort.ts";
 import { start } from "./kills.ts";
 
 /*
- * SIGKILL of a run of plain functions after a durable write, by real processes on a real disk. `npm test` tries some writes; `npm run kill` tries
- * all of them, and several deaths in a row.
+ * SIGKILL of a run of plain functions after a durable write, by real processes on a real disk. `npm test` tries a few writes, `npm run soak`
+ * more, and `npm run kill` all of them; each tries several deaths in a row.
  */
 
 const CHILD = fileURLToPath(new URL("step-child.mjs", import.meta.url));
 const scratch = scratchFolder();
-const isWhole = process.env["TROUPE_KILLS"] === "all";
 /** Durable writes of an unkilled run: a little more than there are, so that the last ones are tried too. */
 const WRITES = 12;
 const SURE_WRITES = 3;
@@ -42,7 +42,7 @@ describe.each(["rounds", "eager"])("a run of plain functions under %s that is ki
     expect(whole).toMatchObject({ status: "finished" });
     expect(whole.acts).toBeGreaterThan(1_000);
     expect(whole.failed).toBeGreaterThan(0);
-    const points = isWhole ? Array.from({ length: WRITES }, (_, write) => write + 1) : [1, 3];
+    const points = placesOf(WRITES, [3], [1, 2, 3, 5]);
     for (const lives of [...points.map((write) => [write]), [2, 1, 3]]) {
       const { told, killed } = await survive(scheduler, lives);
       if (lives.every((write) => write <= SURE_WRITES)) expect(killed).toBeGreaterThan(0);

@@ -10,21 +10,21 @@ import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { effort, tries } from "../effort.ts";
 import { isDoubled, numbersIn } from "./counting-summary.mjs";
 import { say } from "./storage-setup.ts";
 
 /*
- * SIGKILL while a real process stores, makes vectors again, sums up, or moves messages between files. `npm test` kills a few; with TROUPE_KILLS=all
- * it is more than two hundred.
+ * SIGKILL while a real process stores, makes vectors again, sums up, or moves messages between files. `npm test` kills a few, `npm run soak`
+ * some tens, and `npm run kill` more than two hundred.
  */
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url));
-const isWhole = process.env["TROUPE_KILLS"] === "all";
 const scratch = scratchFolder();
 let kills = 0;
 
 afterAll(() => {
-  if (isWhole) process.stdout.write(`killed ${kills} processes at work on memories\n`);
+  if (effort === "kill") process.stdout.write(`killed ${kills} processes at work on memories\n`);
 });
 
 interface Task {
@@ -73,7 +73,7 @@ describe("a process that is killed", () => {
   it("while it stores has lost nothing that was acknowledged, and doubled nothing", async () => {
     const path = join(scratch, "persist.db");
     const acknowledged: string[] = [];
-    for (let life = 0; life < (isWhole ? 100 : 5); life++) {
+    for (let life = 0; life < tries(3, 20, 100); life++) {
       // Each life tries the last three again, whatever became of them.
       const from = Math.max(0, acknowledged.length - 3);
       const told = await killedAfter(2 + (life % 7), { path, job: "persist", from });
@@ -95,7 +95,7 @@ describe("a process that is killed", () => {
     const ids = Array.from({ length: 1_500 }, (_, n) => `m${n}`);
     await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
     await filled.close();
-    for (let life = 0; life < (isWhole ? 60 : 3); life++) {
+    for (let life = 0; life < tries(2, 10, 60); life++) {
       await killedAfter(1 + (life % 3), { path, job: "rebuild" });
       const storage = storageAt(path);
       expect((await storage.recover()).map(({ id }) => id)).toEqual(ids);
@@ -110,7 +110,7 @@ describe("a process that is killed", () => {
     const ids = Array.from({ length: 1_200 }, (_, n) => `m${n}`);
     await filled.addBatch(ids.map((id) => say(id, `${id} and what it had to say`)));
     await filled.close();
-    for (let life = 0; life < (isWhole ? 60 : 3); life++) {
+    for (let life = 0; life < tries(2, 10, 60); life++) {
       await killedAfter(1 + (life % 4), { path, other, job: "reshard" });
       const sharded = new ShardedStorage({ shards: [storageAt(path), storageAt(other)] });
       expect((await sharded.recover()).map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
@@ -122,7 +122,7 @@ describe("a process that is killed", () => {
   it("while it sums up a conversation has every message, in the history or in the summary, and in one of them only", async () => {
     const path = join(scratch, "brain");
     let next = 0;
-    for (let life = 0; life < (isWhole ? 60 : 4); life++) {
+    for (let life = 0; life < tries(3, 12, 60); life++) {
       const told = await killedAfter(9 + (life % 11), { path, job: "compress", from: Math.max(0, next - 2) });
       next = Math.max(next, ...told.filter((line) => /^\d+$/.test(line)).map((line) => Number(line) + 1));
       const brain = new BrainMemory({ model: scriptedModel([]), cache: fileCache({ dir: path }), key: "talk" });

@@ -1,0 +1,20 @@
+/**
+ * How hard the tests try. A test that can try more names its numbers here: few for `npm test`, more for `npm run soak`, all for
+ * `npm run kill`. No other file reads TROUPE_EFFORT.
+ */
+export type Effort = "test" | "soak" | "kill";
+
+const { TROUPE_EFFORT: asked = "test" } = process.env;
+
+export const effort: Effort = asked === "soak" || asked === "kill" ? asked : "test";
+
+/** Returns how often a test tries something under the present effort. */
+export function tries(few: number, more: number, all: number = more): number {
+  return { test: few, soak: more, kill: all }[effort];
+}
+
+/** Returns at which of the places 1 to `most` a test tries something: all of them when the effort is `kill`. */
+export function placesOf(most: number, few: readonly number[], more: readonly number[]): readonly number[] {
+  if (effort === "kill") return Array.from({ length: most }, (_, n) => n + 1);
+  return effort === "soak" ? more : few;
+}
