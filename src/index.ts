@@ -41,7 +41,7 @@ export type {
 } from "./model/chat-model.ts";
 export type { DeltaInfo } from "./model/told-text.ts";
 export { type Cost, formatCost, formatUsd, type MicroUsd, usd } from "./model/money.ts";
-export type { Spending, Spendings } from "./model/spending.ts";
+export type { Spending, Spendings } from "./model/ledger.ts";
 export type { LimitOptions } from "./model/limits.ts";
 export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
 

@@ -2,18 +2,15 @@ import { isObject } from "../kernel/value-kind.ts";
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import { systemClock } from "../kernel/clock.ts";
-import type { Mask } from "../kernel/mask.ts";
-import type { ChatChunk, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
-import { failureOf } from "../model/failure.ts";
-import { redactor } from "../model/redact.ts";
-import { ReplyBuilder } from "../model/reply.ts";
-import { retryAfterOf } from "../model/retry.ts";
-import { serverError } from "../model/server-error.ts";
-import { clientOf } from "./openai-client.ts";
-import { Unanswered } from "./openai-fetch.ts";
+import { type Mask, redactor } from "../kernel/mask.ts";
+import type { ChatChunk, ChatOptions, ChatRequest, ChatResponse, ReplyFormat, ToolSpec } from "../model/chat-model.ts";
+import { failureOf, serverError } from "../model/failure.ts";
+import { ReplyBuilder } from "../model/attempt.ts";
+import { retryAfterOf } from "../model/call.ts";
+import { clientOf, Unanswered, type OpenAIServer, secretsOf } from "./openai-server.ts";
 import { ReplyReader } from "./openai-reply.ts";
-import { requestBody, type WireDialect } from "./openai-request.ts";
-import { type OpenAIServer, secretsOf } from "./openai-server.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { openaiMessages } from "../model/chat-message.ts";
 
 /** What is loaded with the first call. */
 interface Vendor {
@@ -166,5 +163,55 @@ export class Connection {
   async #open(): Promise<Vendor> {
     const [{ OpenAI: Client, APIError }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
     return { client: clientOf(Client, this.#server, this.#dialect.model), Stream, APIError };
+  }
+}
+
+/** What differs between servers that speak the same protocol. */
+export interface WireDialect {
+  readonly model: string;
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  readonly extra: Readonly<Record<string, Json>>;
+}
+
+/**
+ * The body of a `chat/completions` request: what OpenAI's servers accept, without empty fields. Fields that this package is
+ * responsible for win over `extra`.
+ *
+ * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ */
+export function requestBody(request: ChatRequest, dialect: WireDialect, stream: boolean): JsonObject {
+  return {
+    ...dialect.extra,
+    ...request.extra,
+    model: dialect.model,
+    messages: openaiMessages(request.messages),
+    ...(request.tools === undefined || request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
+    ...(request.toolChoice === undefined ? {} : { tool_choice: wireToolChoice(request.toolChoice) }),
+    ...wireFormat(request.schema),
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...(request.maxTokens === undefined ? {} : { [dialect.maxTokensField]: request.maxTokens }),
+    ...(request.seed === undefined ? {} : { seed: request.seed }),
+    ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop: [...request.stop] }),
+    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function wireTool(tool: ToolSpec): JsonObject {
+  return { type: "function", function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
+}
+
+function wireToolChoice(choice: NonNullable<ChatRequest["toolChoice"]>): Json {
+  return typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
+}
+
+function wireFormat(format: ReplyFormat | undefined): JsonObject {
+  switch (format?.type) {
+    case "schema":
+      return { response_format: { type: "json_schema", json_schema: { name: format.name, schema: format.schema, strict: true } } };
+    case "json":
+      return { response_format: { type: "json_object" } };
+    case "text":
+    case undefined:
+      return {};
   }
 }

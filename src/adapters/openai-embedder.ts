@@ -4,16 +4,12 @@ import { z } from "zod";
 import { sleep, systemClock, type Clock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshSeed, randomStream } from "../kernel/random.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { type Mask, redactor } from "../kernel/mask.ts";
 import type { Embedder, EmbedOptions } from "../memory/embedder.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { failureOf, modelError } from "../model/failure.ts";
-import { redactor } from "../model/redact.ts";
-import { defaultRetry, retryAfterOf, retryDelay } from "../model/retry.ts";
-import { serverError } from "../model/server-error.ts";
-import { clientOf } from "./openai-client.ts";
-import { Unanswered } from "./openai-fetch.ts";
-import { type OpenAIServer, secretsOf, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
+import { failureOf, modelError, serverError } from "../model/failure.ts";
+import { defaultRetry, retryAfterOf, retryDelay } from "../model/call.ts";
+import { clientOf, Unanswered, type OpenAIServer, secretsOf, serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 
 /** An embedding model behind an OpenAI-compatible server. */
 export interface OpenAIEmbedderOptions extends Omit<ServerOptions, "stream"> {

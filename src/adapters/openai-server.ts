@@ -1,6 +1,7 @@
 import type { Known } from "../kernel/known-options.ts";
-import { UsageError } from "../kernel/errors.ts";
+import { UsageError, type ModelError } from "../kernel/errors.ts";
 import { modelError } from "../model/failure.ts";
+import type { OpenAI } from "openai";
 
 const OPENAI_URL = "https://api.openai.com/v1";
 
@@ -105,4 +106,134 @@ function checkedUrl(text: string): URL {
 
 function firstSet(...values: readonly (string | undefined)[]): string | undefined {
   return values.map((value) => value?.trim()).find((value) => value !== undefined && value !== "");
+}
+
+/** The client's own timer stays out of the way: silence and total time are watched by the caller. The longest a timer can be. */
+const NO_TIMEOUT = 2 ** 31 - 1;
+
+/**
+ * A client of one server. Admin keys, organizations and projects that the client would pick up from the environment stay here: only OpenAI's
+ * own servers get them.
+ */
+export function clientOf(Client: typeof OpenAI, server: OpenAIServer, model: string): OpenAI {
+  const { apiKey, baseURL, query, isOpenAI, organization, headers, fetch: send = fetch } = server;
+  const within: typeof fetch = (url, init) => sendWithin(send, model, placeOf(url, query), init);
+  return new Client({
+    apiKey,
+    adminAPIKey: null,
+    baseURL,
+    ...(isOpenAI ? {} : { organization: null, project: null }),
+    ...(organization === undefined ? {} : { organization }),
+    maxRetries: 0,
+    timeout: NO_TIMEOUT,
+    logLevel: "off",
+    defaultHeaders: { ...headers },
+    fetch: (url, init) => carryOut(within, url, init),
+  });
+}
+
+/** The query stays as it was written: a list of names and values would lose names that stand twice. */
+function placeOf(url: Parameters<typeof fetch>[0], query: string): URL {
+  const place = new URL(url instanceof Request ? url.url : url);
+  if (query !== "") place.search = place.search === "" ? query : `${query}&${place.search.slice(1)}`;
+  return place;
+}
+
+/** A request that `fetch` could not carry out. It hides its reason from the client, which would take some reasons apart and drop the codes. */
+export class Unanswered extends Error {
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super("the request was not answered");
+    this.reason = reason;
+  }
+}
+
+/** Servers put their complaint at the top of the body, or under `detail`; the client looks for it under `error` alone and drops the rest. */
+export async function carryOut(send: typeof fetch, url: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await send(url, init);
+  } catch (error) {
+    throw init?.signal?.aborted === true ? error : new Unanswered(error);
+  }
+  if (response.ok) return response;
+  const text = await response.text().catch(() => "");
+  const body = complaintOf(text);
+  return new Response(body === undefined ? text : JSON.stringify({ error: body }), {
+    status: response.status,
+    headers: plainHeaders(response.headers),
+  });
+}
+
+function complaintOf(text: string): { readonly [key: string]: unknown } | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof body !== "object" || body === null || "error" in body) return undefined;
+  const { detail, message } = body as { readonly detail?: unknown; readonly message?: unknown };
+  const said = message ?? detail ?? body;
+  return { ...body, message: typeof said === "string" ? said : JSON.stringify(said) };
+}
+
+/** The body was decoded and may have been rewritten: what described its bytes is no longer true. */
+function plainHeaders(headers: Headers): Headers {
+  const plain = new Headers(headers);
+  plain.delete("content-encoding");
+  plain.delete("content-length");
+  return plain;
+}
+
+/** Most redirects of one request. */
+const MOST = 5;
+/** Redirects that keep the method and the body of a request. All others turn it into a question without a prompt. */
+const KEEPING: ReadonlySet<number> = new Set([307, 308]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Sends a request, and follows redirects within its origin that keep its method and body. Whoever answers at another origin was not chosen
+ * by the caller: the prompt and the key do not go there.
+ *
+ * @throws ModelError `MODEL_REDIRECTED`
+ */
+export async function sendWithin(send: typeof fetch, model: string, url: URL, init: RequestInit = {}): Promise<Response> {
+  let at = url;
+  for (let hops = 0; ; hops++) {
+    const response = await send(at.href, { ...init, redirect: "manual" });
+    if (!isRedirect(response)) return response;
+    // Nobody reads it, and an unread body keeps its connection.
+    await response.body?.cancel().catch(() => {});
+    at = nextPlace(response, at, model, hops);
+  }
+}
+
+/** Where `fetch` keeps the place from its caller, the answer is opaque. */
+function isRedirect({ status, type }: Response): boolean {
+  return type === "opaqueredirect" || REDIRECTS.has(status);
+}
+
+function nextPlace({ status, headers }: Response, from: URL, model: string, hops: number): URL {
+  const location = headers.get("location") ?? "";
+  const to = location !== "" && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
+  if (to === undefined) throw refused(model, status, `${from.origin} redirects to a place that it does not tell`);
+  if (to.origin !== from.origin) throw refused(model, status, `${from.origin} redirects to ${originOf(to)}`);
+  if (!KEEPING.has(status)) throw refused(model, status, `${from.origin} redirects by ${status}, which leaves the question behind`);
+  if (hops === MOST) throw refused(model, status, `${from.origin} redirects more than ${MOST} times`);
+  return to;
+}
+
+/** An address without an origin of its own, such as a file's, is told by its kind: what follows may be a secret. */
+function originOf(url: URL): string {
+  return url.origin === "null" ? `an address of the kind ${url.protocol}` : url.origin;
+}
+
+function refused(model: string, status: number, came: string): ModelError {
+  return modelError(
+    "MODEL_REDIRECTED",
+    `Expected an answer from the server of ${model} itself, but ${came}. Nothing was sent there. Check the base URL, and set it to where the API is.`,
+    { data: { ...(status === 0 ? {} : { status }), mayHaveRun: false } },
+  );
 }

@@ -2,8 +2,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type { Json } from "../kernel/json.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { Connection } from "./openai-connection.ts";
-import type { WireDialect } from "./openai-request.ts";
+import { Connection, type WireDialect } from "./openai-connection.ts";
 import { serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";

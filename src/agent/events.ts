@@ -1,7 +1,7 @@
 import type { ToolCall } from "../model/chat-message.ts";
 import type { Usage } from "../model/chat-model.ts";
 import type { Cost } from "../model/money.ts";
-import type { Spendings } from "../model/spending.ts";
+import type { Spendings } from "../model/ledger.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMove, AgentState } from "./lifecycle.ts";
 

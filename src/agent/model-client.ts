@@ -8,7 +8,7 @@ import type { CallPolicy } from "../model/call.ts";
 import { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
-import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/stepped-model.ts";
+import { type SteppedChatOptions, type SteppedModel, steppedModel } from "../model/ask.ts";
 import { askAgain, issueLine, promptFor, readReply } from "../model/structured-output.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 import { type Compaction, withoutPictures } from "./compaction.ts";

@@ -1,10 +1,9 @@
 import { ControlError } from "../kernel/errors.ts";
 import type { AttemptOutcome } from "../kernel/step.ts";
-import type { CallMeter } from "../model/call-meter.ts";
-import type { Usage } from "../model/chat-model.ts";
+import type { CallMeter } from "../model/ask.ts";
+import { type Usage, addUsage } from "../model/chat-model.ts";
 import type { Cost, MicroUsd } from "../model/money.ts";
-import { type Spendings, SpendingTable } from "../model/spending.ts";
-import { addUsage } from "../model/usage.ts";
+import { type Spendings, SpendingTable } from "../model/ledger.ts";
 
 /** A run of an agent has used as many tokens as it may. It can go on with another run. */
 export class TokenLimitError extends ControlError {

@@ -1,4 +1,4 @@
-import { nearestWord } from "../kernel/nearest-word.ts";
+import { nearestWord } from "../kernel/known-options.ts";
 
 /** The commands there are. `run` is what an idea alone stands for. */
 export const COMMANDS: readonly string[] = [

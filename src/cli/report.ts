@@ -1,8 +1,7 @@
 import type { ForkReport, RunResult } from "../runtime/run-result.ts";
 import type { Message } from "../message/message.ts";
 import { formatCost } from "../model/money.ts";
-import type { Spendings } from "../model/spending.ts";
-import type { UsageSum } from "../model/ledger.ts";
+import type { Spendings, UsageSum } from "../model/ledger.ts";
 import type { RunStatus } from "../runtime/record/event.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
 import type { CommitReport } from "./agent-commit.ts";

@@ -1,5 +1,6 @@
 import { abortReason, interruptionBy, onAbort } from "./abort.ts";
 import type { ControlError } from "./errors.ts";
+import type { Clock } from "./clock.ts";
 
 /** What may be ended from outside, as those see it who stop then. A signal is made for who needs one: it costs more than most work below it. */
 export interface Ending {
@@ -154,5 +155,54 @@ export class Lifetime implements Ending {
   /** The work is done. */
   close(): void {
     this.#leave?.(this);
+  }
+}
+
+/**
+ * The time an activation may take. It owns one timer.
+ *
+ * L1 time that is spent waiting for a person does not count: the limit stands still meanwhile. L2 it fires once, and not after `stop`.
+ */
+export class TimeLimit {
+  readonly #clock: Clock;
+  readonly #fire: () => void;
+  #left: number;
+  #since = 0;
+  #cancel: (() => void) | undefined;
+
+  /** @param ms milliseconds from now */
+  constructor(clock: Clock, ms: number, fire: () => void) {
+    this.#clock = clock;
+    this.#fire = fire;
+    this.#left = ms;
+    this.#run();
+  }
+
+  /** Lets the limit stand still, or run on. */
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#stand();
+    else this.#run();
+  }
+
+  /** The work is done. */
+  stop(): void {
+    this.#stand();
+    this.#left = Infinity;
+  }
+
+  #run(): void {
+    if (this.#cancel !== undefined || this.#left === Infinity) return;
+    this.#since = this.#clock.now();
+    this.#cancel = this.#clock.timer(this.#left, () => {
+      this.stop();
+      this.#fire();
+    });
+  }
+
+  #stand(): void {
+    if (this.#cancel === undefined) return;
+    this.#cancel();
+    this.#cancel = undefined;
+    this.#left = Math.max(0, this.#left - (this.#clock.now() - this.#since));
   }
 }

@@ -1,5 +1,4 @@
-import { thrownText, valueText } from "./value-text.ts";
-import { visibleText } from "./visible-text.ts";
+import { thrownText, valueText, visibleText } from "./value-text.ts";
 
 const brand = Symbol.for("troupe.error");
 

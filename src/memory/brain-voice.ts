@@ -3,8 +3,8 @@ import type { Clock } from "../kernel/clock.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel, ChatResponse } from "../model/chat-model.ts";
-import { checkReply } from "../model/reply.ts";
-import { isStepped } from "../model/stepped-model.ts";
+import { checkReply } from "../model/attempt.ts";
+import { isStepped } from "../model/ask.ts";
 
 /** Answers that were paid for and may be asked for again, because what was made of them could not be stored. */
 const MOST_ANSWERS = 100;

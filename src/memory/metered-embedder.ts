@@ -3,10 +3,9 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
-import type { CallPolicy } from "../model/call.ts";
+import { type CallPolicy, defaultRetry, retryDelay } from "../model/call.ts";
 import { mayHaveRun, modelError } from "../model/failure.ts";
 import { costOf, type ModelPrice, priceOf } from "../model/price.ts";
-import { defaultRetry, retryDelay } from "../model/retry.ts";
 import type { Embedder, EmbedOptions } from "./embedder.ts";
 
 /** Milliseconds for one try, unless the policy says otherwise. */

@@ -2,15 +2,14 @@ import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
 import { OutputError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { StepDoor, StepPort, StepSpec, StepTry } from "../kernel/step.ts";
+import type { StepDoor, StepPort, StepSpec, StepTry, AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
-import { type CallMeter, MeteredAttempts } from "./call-meter.ts";
 import type { ChatMessage } from "./chat-message.ts";
-import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
+import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
-import { addUsage } from "./usage.ts";
 import { askAgain, issueLine, type OutputIssue, promptFor, readReply, withLadder } from "./structured-output.ts";
-import { infoOf, LastTold, type TextListener, ToldText } from "./told-text.ts";
+import { infoOf, LastTold, type TextListener, ToldText, bothOf } from "./told-text.ts";
+import type { BudgetPool } from "../kernel/budget.ts";
 
 /** What a question to a model passes on its way, whatever it asks. */
 export interface AskedThrough extends TextListener {
@@ -174,4 +173,111 @@ function outputError(model: string, text: string, issues: readonly OutputIssue[]
 function issuesText(issues: readonly OutputIssue[], count: number): string {
   const lines = issues.slice(0, count).map(issueLine);
   return lines.map((line) => (line.length > SHOWN_ISSUE ? `${line.slice(0, SHOWN_ISSUE)}…` : line)).join("; ");
+}
+
+/** Told of every try of a call that is made, and not of an answer from a record. */
+export interface CallMeter {
+  /** @param hold micro-dollars; 0 where `isUnpriced`, for nobody knows what it costs */
+  opened(hold: number, isUnpriced: boolean): void;
+  settled(outcome: AttemptOutcome): void;
+}
+
+/** Tries that are told to a meter. */
+export class MeteredAttempts implements Attempts {
+  readonly #attempts: Attempts;
+  readonly #meter: CallMeter;
+
+  constructor(attempts: Attempts, meter: CallMeter) {
+    this.#attempts = attempts;
+    this.#meter = meter;
+  }
+
+  get current(): StepTry | undefined {
+    return this.#attempts.current;
+  }
+
+  get budget(): BudgetPool | undefined {
+    return this.#attempts.budget;
+  }
+
+  async open(hold: number, o: { readonly unpriced?: boolean } = {}): Promise<void> {
+    await this.#attempts.open(hold, o);
+    this.#meter.opened(hold, o.unpriced === true);
+  }
+
+  settle(outcome: AttemptOutcome): void {
+    this.#attempts.settle(outcome);
+    this.#meter.settled(outcome);
+  }
+}
+
+/** What one answer is asked for with. */
+export interface SteppedChatOptions extends ChatOptions, TextListener {
+  /** Told of the tries of this call. */
+  readonly meter?: CallMeter | undefined;
+}
+
+/**
+ * A model behind the door that every side effect passes: each answer is one step, made with retries and limits, bound by the budget,
+ * recorded, and given from the record afterwards. It does not stream by itself, since a try that fails takes its text back: see `onDelta`.
+ */
+export interface SteppedModel extends ChatModel {
+  readonly streams: false;
+  /** @throws ModelError, ControlError, UsageError `MESSAGES_EMPTY` */
+  chat(request: ChatRequest, o: SteppedChatOptions): Promise<ChatResponse>;
+  /** The same model through another door: what an effect asks is part of that effect's step. */
+  through(steps: StepPort): SteppedModel;
+}
+
+/** What stands around a model. Its listener is told of all text that comes, besides the caller. */
+export interface SteppedModelParts extends TextListener {
+  readonly steps: StepPort;
+  /** How calls are made; none of it is part of a step's address. */
+  readonly policy: CallPolicy;
+  /** Makes the meter of a call that comes without one. */
+  readonly meter?: (() => CallMeter) | undefined;
+}
+
+/** Puts a model behind a door; one that stands behind a door already is given the other door instead, or its answers would be recorded twice. */
+export function steppedModel(model: ChatModel, parts: SteppedModelParts): SteppedModel {
+  if (isStepped(model)) return model.through(parts.steps);
+  const { steps, policy } = parts;
+  const chat: SteppedModel["chat"] = (request, o) =>
+    chatStep(request, { model, steps, policy, signal: o.signal, meter: o.meter ?? parts.meter?.(), ...bothOf(parts, o) });
+  const stepped: SteppedModel = {
+    id: model.id,
+    ...(model.price === undefined ? {} : { price: model.price }),
+    ...(model.maxOutputTokens === undefined ? {} : { maxOutputTokens: model.maxOutputTokens }),
+    streams: false,
+    chat,
+    async *stream(request, o) {
+      const { content, toolCalls, finishReason, usage, refusal } = await chat(request, o);
+      const calls = toolCalls.map(({ id, function: { name, arguments: args }, extra }, index) => ({
+        ...{ index, id, name, arguments: args },
+        ...(extra === undefined ? {} : { extra }),
+      }));
+      yield {
+        content,
+        ...(calls.length === 0 ? {} : { toolCalls: calls }),
+        finishReason,
+        ...(usage === undefined ? {} : { usage }),
+        ...(refusal === undefined ? {} : { refusal }),
+      };
+    },
+    through: (other) => steppedModel(model, { ...parts, steps: other }),
+  };
+  return stepped;
+}
+
+/** Stands in for the model of somebody who has none, and says so when it is asked. @throws UsageError `MODEL_MISSING` */
+export function missingModel(who: string): never {
+  throw new UsageError(
+    "MODEL_MISSING",
+    `${who} asks a model, but neither the role nor its environment has one. Give new Team({ model }) or defineRole({ model }).`,
+  );
+}
+
+/** Whether a model stands behind a door, which bounds its calls. */
+export function isStepped(model: ChatModel): model is SteppedModel {
+  return "through" in model && typeof model.through === "function";
 }

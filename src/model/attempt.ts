@@ -1,9 +1,10 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
-import type { ChatModel, ChatRequest, ChatResponse } from "./chat-model.ts";
-import { failureOf, modelError } from "./failure.ts";
-import { checkReply, ReplyBuilder } from "./reply.ts";
+import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
+import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import { hasFunction, type ToolCall } from "./chat-message.ts";
 
 /** What bounds one try. Milliseconds. */
 export interface AttemptBounds {
@@ -135,4 +136,185 @@ class Watch {
       },
     );
   }
+}
+
+/** Longest answer that is put together, in characters: a server that never stops must not fill the memory. */
+export const MAX_REPLY_CHARS: number = 32 * 1024 * 1024;
+
+/** The first so many characters of a failed answer stay in the error. */
+const KEPT_TEXT = 20_000;
+
+interface PartialCall {
+  id: string;
+  name: string;
+  readonly pieces: string[];
+  extra: JsonObject | undefined;
+}
+
+/**
+ * Puts a streamed answer together. It owns the pieces; what they mean is judged by {@link checkReply}.
+ *
+ * P1 an answer without a finish reason is a cut one, never a short one. P2 text or pieces of calls after the end are an error, except
+ * that the last chunk may come twice. P3 a call's id and name are set once, so that a piece that comes twice does not double them.
+ */
+export class ReplyBuilder {
+  readonly #model: string;
+  readonly #text: string[] = [];
+  readonly #refusal: string[] = [];
+  readonly #calls = new Map<number, PartialCall>();
+  #size = 0;
+  #finish: FinishReason | undefined;
+  #lastText = "";
+  #usage: Usage | undefined;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  /** True when a part of the answer has come. */
+  get began(): boolean {
+    return this.#size > 0 || this.#calls.size > 0 || this.#finish !== undefined;
+  }
+
+  /**
+   * Takes the next piece and gives back its text, or nothing when it was only the last one again.
+   *
+   * @throws ModelError `MODEL_PROTOCOL` for pieces after the end and for an answer beyond all measure.
+   */
+  add(chunk: ChatChunk): string {
+    const text = chunk.content ?? "";
+    if (chunk.usage !== undefined) this.#usage = chunk.usage;
+    if (this.#finish !== undefined) return this.#afterEnd(text, chunk.toolCalls ?? []);
+    this.#size += text.length + (chunk.refusal?.length ?? 0);
+    if (text !== "") this.#text.push(text);
+    if (chunk.refusal !== undefined && chunk.refusal !== "") this.#refusal.push(chunk.refusal);
+    for (const delta of chunk.toolCalls ?? []) this.#addCall(delta);
+    if (this.#size > MAX_REPLY_CHARS) {
+      throw modelError(
+        "MODEL_PROTOCOL",
+        `Expected an answer of at most ${MAX_REPLY_CHARS} characters from ${this.#model}, and more came. Set maxTokens.`,
+        {
+          retryable: false,
+        },
+      );
+    }
+    if (chunk.finishReason !== undefined) {
+      this.#finish = chunk.finishReason;
+      this.#lastText = text;
+    }
+    return text;
+  }
+
+  /**
+   * The whole answer.
+   *
+   * @throws ModelError `MODEL_CUT` when no finish reason came.
+   */
+  finish(): ChatResponse {
+    const content = this.#text.join("");
+    if (this.#finish === undefined) {
+      throw modelError(
+        "MODEL_CUT",
+        `Expected a whole answer from ${this.#model}, but it ended after ${content.length} characters without a finish reason. Check the server's log and any proxy on the way, or ask for less at once.`,
+        { data: keptText(content) },
+      );
+    }
+    const isCut = this.#finish === "length";
+    const toolCalls = [...this.#calls.entries()].sort(([a], [b]) => a - b).map(([index, call]) => wholeCall(index, call, isCut));
+    return {
+      content,
+      toolCalls,
+      finishReason: this.#finish,
+      ...(this.#usage === undefined ? {} : { usage: this.#usage }),
+      ...(this.#refusal.length === 0 ? {} : { refusal: this.#refusal.join("") }),
+    };
+  }
+
+  #addCall(delta: ToolCallDelta): void {
+    const call = this.#calls.get(delta.index) ?? { id: "", name: "", pieces: [], extra: undefined };
+    this.#calls.set(delta.index, call);
+    if (call.id === "") call.id = delta.id ?? "";
+    if (call.name === "") call.name = delta.name ?? "";
+    if (delta.extra !== undefined) {
+      call.extra = delta.extra;
+      this.#size += JSON.stringify(delta.extra).length;
+    }
+    if (delta.arguments === undefined) return;
+    call.pieces.push(delta.arguments);
+    this.#size += delta.arguments.length;
+  }
+
+  #afterEnd(text: string, calls: readonly ToolCallDelta[]): string {
+    if ((text === "" || text === this.#lastText) && calls.every((call) => (call.arguments ?? "") === "")) return "";
+    throw modelError(
+      "MODEL_PROTOCOL",
+      `Expected nothing after the end of the answer of ${this.#model}, but more of it came. Say stream: false, or use another server.`,
+    );
+  }
+}
+
+/**
+ * Lets an answer pass that is one, and turns the rest into typed errors: no half answer ever looks like a whole one. One that was cut by its
+ * length limit passes when it calls tools, with `finishReason` "length": its last call may be cut.
+ *
+ * @throws ModelError `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_TRUNCATED`, `MODEL_PROTOCOL` or `MODEL_EMPTY`, with text and usage in its data.
+ */
+export function checkReply(model: string, request: ChatRequest, reply: ChatResponse): void {
+  const data: ModelErrorData = { ...keptText(reply.content), ...(reply.usage === undefined ? {} : { usage: reply.usage }) };
+  if (reply.refusal !== undefined && reply.refusal !== "") {
+    const refusal = reply.refusal.slice(0, KEPT_TEXT);
+    throw modelError(
+      "MODEL_REFUSED",
+      `Expected an answer from ${model}, but it declined: "${refusal.slice(0, 300)}". Change the words of the request, or use another model.`,
+      { data: { ...data, refusal } },
+    );
+  }
+  if (reply.finishReason === "content_filter") {
+    throw modelError(
+      "MODEL_CONTENT_FILTER",
+      `Expected an answer from ${model}, but a content filter stopped it. Change the words of the request.`,
+      { data },
+    );
+  }
+  const mayCall = (request.tools?.length ?? 0) > 0 && request.toolChoice !== "none";
+  const named = reply.toolCalls.every((call) => hasFunction(call) && call.function.name !== "");
+  // Of a reply with calls whoever asked can tell what is whole: it is given as it is, and its finish reason says that it was cut.
+  if (reply.finishReason === "length" && !(mayCall && named && reply.toolCalls.length > 0)) {
+    throw modelError(
+      "MODEL_TRUNCATED",
+      `Expected a whole answer from ${model}, but it reached its limit of ${request.maxTokens ?? "unknown"} tokens after ${reply.content.length} characters. Raise maxTokens or ask for less.`,
+      { data },
+    );
+  }
+  if (!named) {
+    throw modelError(
+      "MODEL_PROTOCOL",
+      `Expected every tool call of ${model} to name its tool, but one does not. Use a model that is made for tools.`,
+      { data },
+    );
+  }
+  const called = reply.toolCalls.length > 0 && request.tools !== undefined && request.tools.length > 0;
+  if (!called && reply.content.trim() === "") {
+    throw modelError(
+      "MODEL_EMPTY",
+      `Expected text${request.tools === undefined ? "" : " or tool calls"} from ${model}, got an empty answer. Say more plainly what to answer, raise maxTokens if the model thinks before it writes, or use another model.`,
+      { data },
+    );
+  }
+}
+
+/** Servers leave out the id of a single call and the arguments of a tool that has none. Where a reply was cut, arguments may be missing that were to come. */
+function wholeCall(index: number, call: PartialCall, isCut: boolean): ToolCall {
+  const id = call.id === "" ? `call_${index}` : call.id;
+  const { name, pieces, extra } = call;
+  return {
+    id,
+    type: "function",
+    function: { name, arguments: pieces.join("") || (isCut ? "" : "{}") },
+    ...(extra === undefined ? {} : { extra }),
+  };
+}
+
+function keptText(text: string): ModelErrorData {
+  return text === "" ? {} : { text: text.slice(0, KEPT_TEXT) };
 }

@@ -11,7 +11,7 @@ import type { Plan } from "./plan.ts";
 import type { Task } from "../agent/task.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import type { Message, MessageFields } from "../message/message.ts";
-import type { SteppedModel } from "../model/stepped-model.ts";
+import type { SteppedModel } from "../model/ask.ts";
 import type { z } from "zod";
 
 /** What an action shall work on, where it differs from the whole news. */

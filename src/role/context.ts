@@ -12,7 +12,7 @@ import type { Message, MessageFields } from "../message/message.ts";
 import type { Receipt } from "../message/receipt.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import type { SteppedModel } from "../model/stepped-model.ts";
+import type { SteppedModel } from "../model/ask.ts";
 import type { DeltaInfo } from "../model/told-text.ts";
 
 /** Who a role is, as prompts and screens tell it. */

@@ -1,6 +1,6 @@
 import { valueText } from "../kernel/value-text.ts";
 import type { Addressable } from "../message/address.ts";
-import { valueFault } from "../model/zod-schema.ts";
+import { valueFault } from "../model/json-schema.ts";
 
 /** A named part of a definition, such as a role's actions, and what it must be. */
 export interface Part {

@@ -3,7 +3,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { StepDoor } from "../kernel/step.ts";
-import type { Funds } from "../model/funds.ts";
+import type { Funds } from "../model/budget-pool.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Past } from "./steps/past.ts";
 import type { RunLog } from "./record/run-log.ts";

@@ -1,5 +1,5 @@
 import type { StepDoor } from "../kernel/step.ts";
-import type { Funds } from "../model/funds.ts";
+import type { Funds } from "../model/budget-pool.ts";
 import type { Past } from "./steps/past.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState } from "./record/run-state.ts";

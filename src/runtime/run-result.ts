@@ -2,9 +2,8 @@ import { AbortedError, BudgetError, type ControlError, type TroupeError, Waiting
 import type { Mask } from "../kernel/mask.ts";
 import { lazyMembers } from "../kernel/lazily.ts";
 import type { Message } from "../message/message.ts";
-import type { UsageSum } from "../model/ledger.ts";
+import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
-import type { Spendings } from "../model/spending.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-past.ts";
 import { type PendingQuestion, pendingQuestions } from "./record/questions.ts";

@@ -3,7 +3,7 @@ import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
 import { progressOf, type StopCondition, roundsOf } from "../runtime/stop-condition.ts";
 import type { RunBounds } from "../runtime/engine.ts";
-import { Funds } from "../model/funds.ts";
+import { Funds } from "../model/budget-pool.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { RunEventBody } from "../runtime/record/event.ts";

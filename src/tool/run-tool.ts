@@ -2,10 +2,9 @@ import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, TimeoutError } from "../kernel/errors.ts";
-import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
+import { type Ending, endingOf, Lifetime, throwIfEnded, TimeLimit } from "../kernel/lifetime.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
-import { TimeLimit } from "../kernel/time-limit.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { HumanPort } from "./approval.ts";
 import { plainResult, plainText } from "./plain-result.ts";

@@ -12,7 +12,7 @@ import { object, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
-import { isZod3 } from "../model/zod-schema.ts";
+import { isZod3 } from "../model/json-schema.ts";
 
 /** What a tool may give back; a value that is no result is its output. */
 export type ToolAnswer = ToolResult | Json | void;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { carryOut, Unanswered } from "../../src/adapters/openai-fetch.ts";
+import { carryOut, Unanswered } from "../../src/adapters/openai-server.ts";
 import { errorOf } from "../model/call-setup.ts";
 
 const answering =

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ReplyReader } from "../../src/adapters/openai-reply.ts";
 import { ModelError } from "../../src/kernel/errors.ts";
 import type { ChatChunk } from "../../src/model/chat-model.ts";
-import { ReplyBuilder } from "../../src/model/reply.ts";
+import { ReplyBuilder } from "../../src/model/attempt.ts";
 
 const whole = (data: unknown): ChatChunk => new ReplyReader("m").whole(data);
 const message = (fields: object, more: object = {}): object => ({

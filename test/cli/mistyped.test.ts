@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { COMMANDS, mistypedCommand } from "../../src/cli/mistyped.ts";
-import { editDistance } from "../../src/kernel/nearest-word.ts";
+import { editDistance } from "../../src/kernel/known-options.ts";
 
 describe("editDistance", () => {
   it.each([

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { AbortedError, BudgetError, ModelError, UsageError } from "../../src/kernel/errors.ts";
 import type { AttemptOutcome, Attempts } from "../../src/kernel/step.ts";
-import { boundedRequest, callModel, DEFAULT_CALL_TIMEOUT, DEFAULT_IDLE_TIMEOUT } from "../../src/model/call.ts";
+import { boundedRequest, callModel, DEFAULT_CALL_TIMEOUT, DEFAULT_IDLE_TIMEOUT, defaultRetry } from "../../src/model/call.ts";
 import type { ChatChunk, ChatModel, ChatRequest } from "../../src/model/chat-model.ts";
 import { modelError } from "../../src/model/failure.ts";
 import { modelLimits } from "../../src/model/limits.ts";
 import { holdFor } from "../../src/model/price.ts";
-import { defaultRetry } from "../../src/model/retry.ts";
 import { type ScriptedAnswer, scriptedModel, type ScriptedReply } from "../../src/testing/scripted-model.ts";
 import { callSetup, errorOf, until, withTime } from "./call-setup.ts";
 

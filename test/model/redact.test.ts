@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { redact, redactor } from "../../src/model/redact.ts";
+import { redact, redactor } from "../../src/kernel/mask.ts";
 
 describe("redactor", () => {
   it("property: no given secret survives, whatever stands around it", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ModelError } from "../../src/kernel/errors.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatChunk, ChatRequest, ChatResponse } from "../../src/model/chat-model.ts";
-import { checkReply, MAX_REPLY_CHARS, ReplyBuilder } from "../../src/model/reply.ts";
+import { checkReply, MAX_REPLY_CHARS, ReplyBuilder } from "../../src/model/attempt.ts";
 import { WITH_NEXT_STEP } from "./call-setup.ts";
 
 function built(chunks: readonly ChatChunk[]): ChatResponse {

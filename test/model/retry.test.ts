@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomStream } from "../../src/kernel/random.ts";
 import { modelError } from "../../src/model/failure.ts";
-import { defaultRetry, retryAfterOf, retryDelay } from "../../src/model/retry.ts";
+import { defaultRetry, retryAfterOf, retryDelay } from "../../src/model/call.ts";
 
 const cut = modelError("MODEL_CUT", "cut");
 const limited = (retryAfterMs: number): Error => modelError("MODEL_RATE_LIMIT", "slow down", { data: { retryAfterMs } });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { directSteps, type StepPort, type StepSpec } from "../../src/kernel/step.ts";
-import { ReplyBuilder } from "../../src/model/reply.ts";
+import { ReplyBuilder } from "../../src/model/attempt.ts";
 import { modelError } from "../../src/model/failure.ts";
-import { steppedModel } from "../../src/model/stepped-model.ts";
+import { steppedModel } from "../../src/model/ask.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { callSetup } from "./call-setup.ts";
 

@@ -3,7 +3,7 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
 import { memoryPlace, withMemories } from "../memory-store.ts";
-import { nearestWord } from "../../kernel/nearest-word.ts";
+import { nearestWord } from "../../kernel/known-options.ts";
 import { tableLines } from "../screen/table.ts";
 import { bytesText, counted, plural, shown } from "../screen/text.ts";
 import { ageText } from "../screen/time-text.ts";

@@ -1,7 +1,7 @@
 import { UsageError } from "../../kernel/errors.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";
-import { nearestWord } from "../../kernel/nearest-word.ts";
+import { nearestWord } from "../../kernel/known-options.ts";
 import { shortId } from "../run-id.ts";
 import { type RunRow, runRows } from "../run-row.ts";
 import { column, counted, fitted, shown, widthOf } from "../screen/text.ts";

@@ -4,7 +4,7 @@ import type { StepDoor, StepPort, StepSpec } from "../../kernel/step.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
-import type { SteppedModel } from "../../model/stepped-model.ts";
+import type { SteppedModel } from "../../model/ask.ts";
 import type { ActivationParts } from "../turn/activation-parts.ts";
 import { Nesting } from "./nesting.ts";
 

@@ -2,7 +2,7 @@ import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
 import { BudgetError } from "../../kernel/errors.ts";
 import type { Ending, Lifetime } from "../../kernel/lifetime.ts";
-import type { Funds } from "../../model/funds.ts";
+import type { Funds } from "../../model/budget-pool.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { LentBudget, type Lender } from "./lent-budget.ts";
 import type { RunState } from "../record/run-state.ts";

@@ -21,7 +21,7 @@ import type { MessageMemory } from "../../memory/message-memory.ts";
 import type { Plan } from "../../role/plan.ts";
 import type { Message } from "../../message/message.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
-import type { SteppedModel } from "../../model/stepped-model.ts";
+import type { SteppedModel } from "../../model/ask.ts";
 import type { ReactLoop } from "../../role/react-loop.ts";
 import { actName } from "../record/act-name.ts";
 import type { RecordedMemoryOp } from "../record/event.ts";

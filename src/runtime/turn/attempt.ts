@@ -1,6 +1,5 @@
 import { ControlError, TimeoutError } from "../../kernel/errors.ts";
-import type { Lifetime } from "../../kernel/lifetime.ts";
-import { TimeLimit } from "../../kernel/time-limit.ts";
+import { type Lifetime, TimeLimit } from "../../kernel/lifetime.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { LastLife } from "../record/event.ts";
 import { mailboxOf } from "../record/mailbox.ts";

@@ -1,7 +1,7 @@
 import { ModelError } from "../../kernel/errors.ts";
 import { canonicalJson, deepFreeze } from "../../kernel/json.ts";
 import type { ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../model/chat-model.ts";
-import { ReplyBuilder } from "../../model/reply.ts";
+import { ReplyBuilder } from "../../model/attempt.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** What the model under test is made to answer. */
