@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openProgram } from "../../tools/api.mjs";
-import { rootExamples } from "../../tools/reference.mjs";
-import { root } from "../architecture/read-house.ts";
+import { referencePages, rootExamples } from "../../tools/reference.mjs";
+import { filesBelow, root } from "../architecture/read-house.ts";
 
 describe("the doc comments of the root entry", () => {
   const { missing, examples } = rootExamples();
@@ -41,5 +41,16 @@ describe("the doc comments of the root entry", () => {
       const promised = [...(examples[name] ?? "").matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line);
       expect(lines).toEqual(promised);
     });
+  });
+});
+
+describe("docs/reference", () => {
+  it("is what the doc comments say; npm run reference writes it", () => {
+    const program = openProgram();
+    const pages = referencePages(program);
+    program.close();
+    const stale = [...pages].filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
+    expect(stale.map(([path]) => path)).toEqual([]);
+    expect(filesBelow("docs/reference", ".md")).toEqual([...pages.keys()].sort());
   });
 });
