@@ -23,7 +23,7 @@ export {
 } from "./message/message.ts";
 export type { Mailbox } from "./message/mailbox.ts";
 export { MessageQueue } from "./message/message-queue.ts";
-export type { Receipt } from "./message/receipt.ts";
+export type { Receipt } from "./message/message.ts";
 
 // Something can answer.
 export { type ChatMessage, type ImagePart, toChat, type ToolCall } from "./model/chat-message.ts";
@@ -47,7 +47,7 @@ export { type ModelPrice, type PriceTable, priceOf } from "./model/price.ts";
 
 // It is remembered.
 export { BrainMemory, type BrainCallOptions, type BrainLoad } from "./memory/brain-memory.ts";
-export type { BrainMemoryOptions } from "./memory/brain-options.ts";
+export type { BrainMemoryOptions } from "./memory/brain-memory.ts";
 export type { Cache, CacheEntry, CacheKeyParts, ReplaceOptions } from "./memory/cache.ts";
 export { Memory } from "./memory/memory.ts";
 export type { MessageMemory, ReadableMemory } from "./memory/message-memory.ts";
@@ -77,7 +77,7 @@ export type { LexicalHit, LexicalIndex } from "./memory/lexical-index.ts";
 // And shown to a role before it asks.
 export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";
 export type { Recalled } from "./memory/recollection.ts";
-export type { RecalledMessage } from "./memory/related-messages.ts";
+export type { RecalledMessage } from "./memory/recall-window.ts";
 
 // A unit of work.
 export { Action, type ActionOptions, type ActionResult, type Awaitable, defineAction, type InputsOf } from "./role/action.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../kernel/json.ts";
-import type { ChatMeasure } from "../memory/chat-list.ts";
+import type { ChatMeasure } from "../memory/chat-unit.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import type { ToolCollection } from "../tool/tool-collection.ts";

@@ -3,7 +3,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import type { ChatMeasure } from "../memory/chat-list.ts";
+import type { ChatMeasure } from "../memory/chat-unit.ts";
 import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
 import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";

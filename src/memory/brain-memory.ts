@@ -1,23 +1,27 @@
 import { aText, takes } from "../kernel/argument.ts";
-import { checkGivenOptions } from "../kernel/known-options.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { untilAborted } from "../kernel/abort.ts";
-import { systemClock } from "../kernel/clock.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import { BrainContent } from "./brain-content.ts";
-import { joinedBrain, mergedBrain } from "./brain-merge.ts";
-import { brainMemoryOptions, type BrainMemoryOptions } from "./brain-options.ts";
+import { brainJson, type BrainJson, type BrainState, joinedBrain, mergedBrain } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { askRelated, askRewritten, askTitle, extractInfo } from "./brain-questions.ts";
-import { brainJson, type BrainJson, type BrainState } from "./brain-state.ts";
-import { BrainVoice } from "./brain-voice.ts";
-import { cacheKey, checkedTtl, DEFAULT_TTL } from "./cache.ts";
-import { checkedLimits, type CompressionLimits, dueMessages, MessageSizes, windowOf } from "./compression.ts";
-import { nextSummary, type NextSummary } from "./next-summary.ts";
-import { splitTexts } from "./split-texts.ts";
-import { summarizeText } from "./summary.ts";
+import { askRelated, askRewritten, askTitle, BrainVoice, extractInfo } from "./brain-model.ts";
+import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
+import {
+  checkedLimits,
+  type CompressionLimits,
+  dueMessages,
+  MessageSizes,
+  nextSummary,
+  type NextSummary,
+  windowOf,
+} from "./next-summary.ts";
+import { splitTexts, summarizeText } from "./summary.ts";
 import { dueMerge } from "./summary-levels.ts";
-import { estimatedTokens } from "./tokens.ts";
+import { estimatedTokens, type TokenCounter } from "./tokens.ts";
+import type { ChatModel } from "../model/chat-model.ts";
 
 /** What {@link BrainMemory.load} found. */
 export type BrainLoad =
@@ -335,3 +339,37 @@ export class BrainMemory {
     return signal === undefined ? turn : untilAborted(turn, signal);
   }
 }
+
+/** What a brain memory works with. */
+export interface BrainMemoryOptions {
+  /** Writes the summaries and answers questions. Each question is one attempt: retries are the model's own, as a role's model has them. */
+  readonly model: ChatModel;
+  /** Where it is kept between two lives. Without one it ends with its process. */
+  readonly cache?: Cache | undefined;
+  /** Under which key; needed with `cache`. */
+  readonly key?: string | CacheKeyParts | undefined;
+  /** A history of so many messages is summed up. Default 10. */
+  readonly maxMessages?: number | undefined;
+  /** So is one of more tokens than this. Default 4000. */
+  readonly maxTokens?: number | undefined;
+  /** Default: an estimate, a quarter of the characters and one for each Chinese, Japanese or Korean one. */
+  readonly tokens?: TokenCounter | undefined;
+  /** Milliseconds that what is stored stays. Default 30 minutes. */
+  readonly ttl?: number | undefined;
+  /** Milliseconds that one answer of the model may take. Default 10 minutes. */
+  readonly timeout?: number | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** Their names. @internal */
+export const brainMemoryOptions: Known<BrainMemoryOptions> = {
+  model: true,
+  cache: true,
+  key: true,
+  maxMessages: true,
+  maxTokens: true,
+  tokens: true,
+  ttl: true,
+  timeout: true,
+  clock: true,
+};

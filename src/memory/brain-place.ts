@@ -1,6 +1,5 @@
 import { MemoryError, UsageError } from "../kernel/errors.ts";
-import { joinedBrain } from "./brain-merge.ts";
-import { brainJson, type BrainState, readBrainState } from "./brain-state.ts";
+import { brainJson, type BrainState, joinedBrain, readBrainState } from "./brain-state.ts";
 import { type Cache, type CacheEntry, replaceIn } from "./cache.ts";
 
 /** What others have stored. */

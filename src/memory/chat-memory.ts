@@ -6,10 +6,8 @@ import { Deque } from "../kernel/deque.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { ChatMessage, joinMessages, parseChatMessage } from "../model/chat-message.ts";
-import { ChatList, type ChatMeasure, weightOf } from "./chat-list.ts";
-import { messageTokens } from "./chat-tokens.ts";
-import { ChatUnit, NO_ANSWER } from "./chat-unit.ts";
-import { estimatedTokens, type TokenCounter } from "./tokens.ts";
+import { ChatList, type ChatMeasure, ChatUnit, NO_ANSWER, weightOf } from "./chat-unit.ts";
+import { estimatedTokens, messageTokens, type TokenCounter } from "./tokens.ts";
 
 /** How much of a conversation is kept. */
 export interface ChatMemoryOptions {

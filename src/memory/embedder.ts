@@ -3,7 +3,7 @@ import type { ModelPrice } from "../model/price.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../kernel/abort.ts";
 import { ControlError, MemoryError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
-import { squareOf } from "./dot-product.ts";
+import { squareOf } from "./vector-math.ts";
 
 /** How a call to an embedder may end, and what for its vectors are. */
 export interface EmbedOptions {

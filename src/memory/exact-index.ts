@@ -1,30 +1,31 @@
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { MemoryError, UsageError } from "../kernel/errors.ts";
-import { BestHits } from "./best-hits.ts";
-import { ask, LONGEST, product, products } from "./dot-product.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { unitVector } from "./embedder.ts";
-import { KeyRows } from "./key-rows.ts";
-import { countDiffering, nearest, SignSketch } from "./sign-sketch.ts";
+import { countDiffering, dotProduct, nearest, SignSketch } from "./vector-math.ts";
 import type { VectorHit, VectorIndex, VectorSearch } from "./vector-index.ts";
 
-/** Rows of one piece of the arena: it grows without copying what is there. */
+/** Rows of one piece of memory. New pieces are added without copying the others. */
 const PIECE = 1024;
-/** Of how many times `k`, at least, and of how many rows in all, at most, the prefilter's favourites are compared exactly. */
-const FAVOURITES = 200;
-const PART = 1 / 20;
+/** Most numbers of a vector. */
+const LONGEST_VECTOR = 65_536;
+/** The prefilter chooses at least so many rows for each hit asked for, and at most this share of all rows. */
+const CANDIDATES_PER_HIT = 200;
+const CANDIDATE_SHARE = 1 / 20;
+/** Candidates that are collected before the best are chosen. */
+const FEW_HITS = 16;
 
-/** When an exact index begins to look at bits first. */
+/** Options of {@link exactIndex}. */
 export interface ExactIndexOptions {
-  /** Above so many vectors bits are compared first and only the favourites exactly. `Infinity`: never. Default 50,000. */
+  /** Above so many vectors, signs are compared first and only the best candidates exactly. `Infinity`: never. Default 50,000. */
   readonly prefilterAbove?: number | undefined;
 }
 
 const exactIndexOptions: Known<ExactIndexOptions> = { prefilterAbove: true };
 
 /**
- * An index that compares with every vector. Up to `prefilterAbove` vectors, and for every search with a condition, it finds exactly the
- * best; above, it compares signs first, and exactly only what may be among the best by them, a twentieth of all at most. Of vectors of
- * models that misses hardly any, of hashed texts one of two hundred.
+ * An index that compares the query with every vector. Up to `prefilterAbove` vectors, and in every search with a condition, the result is
+ * exact. Above, it compares the signs of all vectors first, and then at most a twentieth of them exactly. That misses hardly any of the vectors of
+ * a model, and one of two hundred of hashed texts.
  *
  * @throws UsageError `OPTION_INVALID`
  * @example
@@ -43,14 +44,17 @@ export function exactIndex(options: ExactIndexOptions = {}): VectorIndex {
 }
 
 /**
- * Owns the vectors, each of length 1, in pieces of flat memory, and which row is whose.
+ * Owns the vectors, each of length 1, in pieces of flat memory, and the row of each key.
  *
- * X1 rows 0 to size - 1 are in use, without holes: a deleted row is filled by the last one, so `add` and `delete` are O(1). X2 the first
- * vector decides the dimensions until `clear`. X3 bits are made when they are first needed and kept true from then on.
+ * ExactIndex.X1 (`delete`) rows 0 to size - 1 are in use: the last row moves to the place of a deleted one, so `add` and `delete` are O(1).
+ * ExactIndex.X2 (`#checked`) the first vector decides the dimensions until `clear`. ExactIndex.X3 (`#writeBits`) signs are computed at the first
+ * prefiltered search and kept up to date from then on.
  */
 class ExactIndex implements VectorIndex {
   readonly #prefilterAbove: number;
-  readonly #rows = new KeyRows();
+  readonly #rows = new Map<number, number>();
+  /** The key of each row. */
+  readonly #keys: number[] = [];
   #pieces: Float32Array[] = [];
   #dimensions = 0;
   #sketch: SignSketch | undefined;
@@ -61,25 +65,32 @@ class ExactIndex implements VectorIndex {
   }
 
   get size(): number {
-    return this.#rows.size;
+    return this.#keys.length;
   }
 
   add(key: number, vector: Float32Array): void {
     const unit = this.#checked(vector, "the vector to keep");
     if (this.size === 0) this.#begin(unit.length);
-    const row = this.#rows.rowOf(key) ?? this.#rows.push(key);
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      row = this.#keys.push(key) - 1;
+      this.#rows.set(key, row);
+    }
     if (row === this.#pieces.length * PIECE) this.#pieces.push(new Float32Array(PIECE * this.#dimensions));
-    this.#piece(row).set(unit, (row % PIECE) * this.#dimensions);
+    this.#piece(row).set(unit, this.#start(row));
     this.#writeBits(row);
   }
 
   delete(key: number): boolean {
-    const row = this.#rows.rowOf(key);
+    const row = this.#rows.get(key);
     if (row === undefined) return false;
     const last = this.size - 1;
-    const from = (last % PIECE) * this.#dimensions;
-    this.#piece(row).set(this.#piece(last).subarray(from, from + this.#dimensions), (row % PIECE) * this.#dimensions);
-    this.#rows.remove(key);
+    const lastKey = this.#keys[last] as number;
+    this.#piece(row).set(this.#piece(last).subarray(this.#start(last), this.#start(last) + this.#dimensions), this.#start(row));
+    this.#keys[row] = lastKey;
+    this.#rows.set(lastKey, row);
+    this.#keys.pop();
+    this.#rows.delete(key);
     if (row < last) this.#writeBits(row);
     if (last % PIECE === 0) {
       this.#pieces.pop();
@@ -92,16 +103,17 @@ class ExactIndex implements VectorIndex {
     if (!Number.isInteger(k) || k < 0) throw new RangeError(`Expected how many to find to be a whole number of 0 or more, got ${k}.`);
     if (this.size === 0 || k === 0) return [];
     const unit = this.#checked(query, "the vector to look for");
-    const best = new BestHits(Math.min(k, this.size));
     const { among, accept } = o;
-    if (among !== undefined) this.#lookAt(unit, best, among, accept);
-    else if (accept !== undefined || this.size <= this.#prefilterAbove) this.#scan(unit, best, accept);
-    else this.#lookAtFavourites(unit, k, best);
+    const best = new BestHits(k, accept);
+    if (among !== undefined) this.#compareKeys(unit, best, among);
+    else if (accept !== undefined || this.size <= this.#prefilterAbove) this.#compareAll(unit, best);
+    else this.#compareCandidates(unit, k, best);
     return best.hits();
   }
 
   clear(): void {
     this.#rows.clear();
+    this.#keys.length = 0;
     this.#begin(0);
   }
 
@@ -120,13 +132,11 @@ class ExactIndex implements VectorIndex {
         { data: { expected: this.#dimensions, came: vector.length } },
       );
     }
-    if (vector.length > LONGEST) {
+    if (vector.length > LONGEST_VECTOR) {
       throw new MemoryError(
         "EMBEDDING_DIMENSION",
-        `Expected ${what} to have ${LONGEST} numbers at most, got ${vector.length}. Ask its embedder for fewer.`,
-        {
-          data: { expected: LONGEST, came: vector.length },
-        },
+        `Expected ${what} to have ${LONGEST_VECTOR} numbers at most, got ${vector.length}. Ask its embedder for fewer.`,
+        { data: { expected: LONGEST_VECTOR, came: vector.length } },
       );
     }
     const unit = unitVector(vector, what);
@@ -138,32 +148,28 @@ class ExactIndex implements VectorIndex {
     return this.#pieces[Math.floor(row / PIECE)] as Float32Array;
   }
 
-  /** Compares with the whole arena, piece by piece. */
-  #scan(query: Float32Array, best: BestHits, accept: VectorSearch["accept"]): void {
-    const scores = new Float64Array(Math.min(PIECE, this.size));
-    ask(query);
-    for (const [n, piece] of this.#pieces.entries()) {
-      const first = n * PIECE;
-      const count = Math.min(PIECE, this.size - first);
-      products(piece, count, this.#dimensions, scores);
-      for (let row = 0; row < count; row++) {
-        const score = scores[row] as number;
-        if (score >= best.floor) offer(best, score, this.#rows.keyOf(first + row), accept);
-      }
-    }
+  /** Where a row starts in its piece. */
+  #start(row: number): number {
+    return (row % PIECE) * this.#dimensions;
   }
 
-  /** Compares with some keys. */
-  #lookAt(query: Float32Array, best: BestHits, keys: ReadonlySet<number>, accept: VectorSearch["accept"]): void {
-    ask(query);
+  #compareRow(query: Float32Array, row: number, best: BestHits): void {
+    best.offer(this.#keys[row] as number, dotProduct(query, this.#piece(row), this.#start(row)));
+  }
+
+  #compareAll(query: Float32Array, best: BestHits): void {
+    for (let row = 0; row < this.size; row++) this.#compareRow(query, row, best);
+  }
+
+  #compareKeys(query: Float32Array, best: BestHits, keys: ReadonlySet<number>): void {
     for (const key of keys) {
-      const row = this.#rows.rowOf(key);
-      if (row !== undefined) offer(best, product(this.#piece(row), (row % PIECE) * this.#dimensions, this.#dimensions), key, accept);
+      const row = this.#rows.get(key);
+      if (row !== undefined) this.#compareRow(query, row, best);
     }
   }
 
-  /** Compares with the rows whose signs differ least from the query's, these first, until no other is likely to be among the best. */
-  #lookAtFavourites(query: Float32Array, k: number, best: BestHits): void {
+  /** Compares the rows in order of differing signs, until no other row is likely to be among the best. */
+  #compareCandidates(query: Float32Array, k: number, best: BestHits): void {
     const sketch = this.#sketched();
     const asked = new Int32Array(sketch.words);
     sketch.write(query, 0, asked, 0);
@@ -172,17 +178,15 @@ class ExactIndex implements VectorIndex {
     for (const [n, bits] of this.#bits.entries()) {
       countDiffering(bits, asked, distances.subarray(n * PIECE, (n + 1) * PIECE), histogram);
     }
-    ask(query);
     let seen = 0;
     let distance = 0;
-    for (const row of nearest(distances, histogram, Math.max(FAVOURITES * k, this.size * PART))) {
+    for (const row of nearest(distances, histogram, Math.max(CANDIDATES_PER_HIT * k, this.size * CANDIDATE_SHARE))) {
       if ((distances[row] as number) > distance) {
         distance = distances[row] as number;
-        if (seen >= FAVOURITES * k && distance > sketch.reachOf(best.floor)) return;
+        if (seen >= CANDIDATES_PER_HIT * k && distance > sketch.reachOf(best.floor)) return;
       }
       seen++;
-      const score = product(this.#piece(row), (row % PIECE) * this.#dimensions, this.#dimensions);
-      if (score >= best.floor) offer(best, score, this.#rows.keyOf(row), undefined);
+      this.#compareRow(query, row, best);
     }
   }
 
@@ -198,10 +202,37 @@ class ExactIndex implements VectorIndex {
     if (this.#sketch === undefined) return;
     const { words } = this.#sketch;
     const bits = (this.#bits[Math.floor(row / PIECE)] ??= new Int32Array(PIECE * words));
-    this.#sketch.write(this.#piece(row), (row % PIECE) * this.#dimensions, bits, (row % PIECE) * words);
+    this.#sketch.write(this.#piece(row), this.#start(row), bits, (row % PIECE) * words);
   }
 }
 
-function offer(best: BestHits, score: number, key: number, accept: VectorSearch["accept"]): void {
-  if (best.wants(score, key) && (accept === undefined || accept(key))) best.keep(score, key);
+/** The best `limit` of many hits. Equal scores are ordered by key. */
+class BestHits {
+  readonly #limit: number;
+  readonly #accept: VectorSearch["accept"];
+  #hits: VectorHit[] = [];
+  /** A lower score is not among the best. */
+  floor: number = -Infinity;
+
+  constructor(limit: number, accept: VectorSearch["accept"]) {
+    this.#limit = limit;
+    this.#accept = accept;
+  }
+
+  offer(key: number, score: number): void {
+    if (score < this.floor || this.#accept?.(key) === false) return;
+    this.#hits.push({ key, score });
+    if (this.#hits.length >= 2 * this.#limit + FEW_HITS) this.#choose();
+  }
+
+  /** Returns the best hits, best first. */
+  hits(): VectorHit[] {
+    this.#choose();
+    return this.#hits.map(({ key, score }) => ({ key, score: Math.max(-1, Math.min(1, score)) }));
+  }
+
+  #choose(): void {
+    this.#hits = this.#hits.sort((a, b) => b.score - a.score || a.key - b.key).slice(0, this.#limit);
+    if (this.#hits.length === this.#limit) this.floor = this.#hits.at(-1)?.score ?? -Infinity;
+  }
 }

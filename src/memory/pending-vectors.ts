@@ -1,5 +1,5 @@
 import { MemoryError } from "../kernel/errors.ts";
-import { squareOf } from "./dot-product.ts";
+import { squareOf } from "./vector-math.ts";
 import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { StoredVector } from "./message-store.ts";

@@ -12,9 +12,17 @@ import type { KeptMemory } from "./kept-memory.ts";
 import type { ReadableMemory } from "./message-memory.ts";
 import { meteredEmbedder } from "./metered-embedder.ts";
 import { nextSummary } from "./next-summary.ts";
-import { RECALL_FRAME, recallMessages, relatedLine } from "./recall-prompt.ts";
-import { type RecalledMessage, relatedWithin } from "./related-messages.ts";
-import { type Fitting, recentWindow, type RecentWindow, summaryWindow } from "./recall-window.ts";
+import {
+  type Fitting,
+  RECALL_FRAME,
+  type RecalledMessage,
+  recallMessages,
+  recentWindow,
+  type RecentWindow,
+  relatedLine,
+  relatedWithin,
+  summaryWindow,
+} from "./recall-window.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import type { RoleSummary } from "./summary-levels.ts";
 

@@ -3,16 +3,17 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { MessageSizes } from "./compression.ts";
+import { MessageSizes } from "./next-summary.ts";
 import type { Embedder } from "./embedder.ts";
-import { MemoryDigest } from "./memory-digest.ts";
 import type { LexicalIndex } from "./lexical-index.ts";
 import type { MessageStore } from "./message-store.ts";
-import { memoryLine } from "./recall-prompt.ts";
+import { memoryLine } from "./recall-window.ts";
 import { assertNoVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 import type { VectorIndex } from "./vector-index.ts";
 import { minisearch } from "./word-index.ts";
+import { contentHash } from "../kernel/json.ts";
+import type { Message } from "../message/message.ts";
 
 /** How much of what a role may recall goes to each part, from 0 to 1, together at most 1. What a part leaves, the next one may use. */
 export interface RecallShares {
@@ -185,4 +186,24 @@ function checkedShares(shares: RecallShares | undefined): Required<RecallShares>
 
 function invalid(option: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
+}
+
+/** Hexadecimal digits of one message's hash, and of the digest. */
+const DIGITS = 32;
+
+/** Tells memories apart by who said what in them, whatever the ids and times. Each message is hashed once: it never changes. */
+export class MemoryDigest {
+  readonly #hashes = new WeakMap<Message, string>();
+
+  of(memory: Iterable<Message>): string {
+    return contentHash(Array.from(memory, (message) => this.#hashOf(message))).slice(0, DIGITS);
+  }
+
+  #hashOf(message: Message): string {
+    const known = this.#hashes.get(message);
+    if (known !== undefined) return known;
+    const hash = contentHash([message.sentFrom, message.content]).slice(0, DIGITS);
+    this.#hashes.set(message, hash);
+    return hash;
+  }
 }

@@ -1,5 +1,4 @@
-import { tellingTerms } from "./stop-words.ts";
-import { termsOf } from "./text-terms.ts";
+import { tellingTerms, termsOf } from "./text-terms.ts";
 
 /*
  * Which texts say the same once more. Pure.

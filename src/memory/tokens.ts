@@ -1,3 +1,7 @@
+import { UsageError } from "../kernel/errors.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { ChatMessage } from "../model/chat-message.ts";
+
 /** Something that tells how many tokens a text is. */
 export interface TokenCounter {
   /** What counts, as screens and errors tell it: "estimate", or the name of an encoding. */
@@ -51,4 +55,30 @@ export function isCjk(unit: number): boolean {
 
 function isHighHalf(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+/** What every message costs besides its words. */
+const PER_MESSAGE = 4;
+/** A picture whose size nobody knows, as providers count it at most. */
+const PER_IMAGE = 1_024;
+
+/**
+ * How many tokens a message is, near enough for a window.
+ *
+ * @throws UsageError `TOKENS_INVALID` when the counter gives no number at once.
+ */
+export function messageTokens(message: ChatMessage, counter: TokenCounter): number {
+  const { content, name, toolCalls = [], images = [] } = message;
+  const words = [content, name, ...toolCalls.flatMap((call) => [call.function.name, call.function.arguments])];
+  const counted = words.map((text) => (text === undefined || text === "" ? 0 : tokensOf(text, counter)));
+  return counted.reduce((sum, tokens) => sum + tokens, PER_MESSAGE + images.length * PER_IMAGE);
+}
+
+function tokensOf(text: string, counter: TokenCounter): number {
+  const tokens = counter.count(text);
+  if (typeof tokens === "number" && Number.isFinite(tokens) && tokens >= 0) return tokens;
+  throw new UsageError(
+    "TOKENS_INVALID",
+    `Expected the token counter "${counter.name}" to give a number of 0 or more at once, got ${valueText(tokens)}. A chat memory cannot wait for one.`,
+  );
 }

@@ -1,7 +1,6 @@
 import type MiniSearch from "minisearch";
 import type { LexicalHit, LexicalIndex } from "./lexical-index.ts";
-import { tellingTerms } from "./stop-words.ts";
-import { termsOf } from "./text-terms.ts";
+import { tellingTerms, termsOf } from "./text-terms.ts";
 import { likeliestTexts } from "./word-candidates.ts";
 
 /** Words shorter than this are not looked for misspelt. */

@@ -1,4 +1,4 @@
-import { isRecord, isObject } from "../kernel/value-kind.ts";
+import { isObject, isRecord } from "../kernel/value-kind.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
@@ -358,4 +358,10 @@ function present(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).filter(([key, value]) => value !== undefined && (value !== null || key === "instructContent")),
   );
+}
+
+/** What publishing tells: the message as it is stored, and the names of the roles that hear it, in hire order. */
+export interface Receipt {
+  readonly message: Message;
+  readonly recipients: readonly string[];
 }

@@ -4,8 +4,7 @@ import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts"
 import { isFirstUse } from "../kernel/id.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { endingOf, Lifetime, Lifetimes } from "../kernel/lifetime.ts";
-import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage } from "../message/message.ts";
-import type { Receipt } from "../message/receipt.ts";
+import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { RoleSpec } from "../role/role-spec.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";

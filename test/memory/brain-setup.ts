@@ -1,7 +1,6 @@
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import { BrainMemory } from "../../src/memory/brain-memory.ts";
-import type { BrainMemoryOptions } from "../../src/memory/brain-options.ts";
+import { BrainMemory, type BrainMemoryOptions } from "../../src/memory/brain-memory.ts";
 import { type ScriptedAnswer, type ScriptedModel, scriptedModel } from "../../src/testing/index.ts";
 
 /** 2026-11-21 09:30 in Greenwich. */

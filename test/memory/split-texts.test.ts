@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { splitTexts } from "../../src/memory/split-texts.ts";
+import { splitTexts } from "../../src/memory/summary.ts";
 
 const OVERLAP = 20;
 

@@ -1,7 +1,6 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../message/address.ts";
 import type { Message } from "../../message/message.ts";
-import type { Many } from "../record/run-state.ts";
-import { FEW_HEARERS } from "../record/run-state.ts";
+import { FEW_HEARERS, type Many } from "../record/run-state.ts";
 import { Audience, type Hearer, Kin, listed, type Listing, merged, type Route, without } from "./audience.ts";
 
 /** How those who are hired by one definition can be reached, besides by their names. */

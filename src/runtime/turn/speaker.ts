@@ -1,8 +1,16 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
-import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nameOr, parentsOfAnswer } from "../../message/message.ts";
-import type { Receipt } from "../../message/receipt.ts";
+import {
+  isCauseLeftOpen,
+  isMessage,
+  made,
+  type Message,
+  type MessageFields,
+  nameOr,
+  parentsOfAnswer,
+  type Receipt,
+} from "../../message/message.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Sent } from "../record/event.ts";
 import { messageId } from "../record/message-id.ts";

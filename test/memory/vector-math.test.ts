@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomStream } from "../../src/kernel/random.ts";
 import { stableHash } from "../../src/memory/stable-hash.ts";
-import { countDiffering, nearest, SignSketch } from "../../src/memory/sign-sketch.ts";
+import { countDiffering, dotProduct, nearest, SignSketch, squareOf } from "../../src/memory/vector-math.ts";
 
 /** How many bits two numbers differ in, told one by one. */
 function differing(a: number, b: number): number {
@@ -96,5 +96,34 @@ describe("SignSketch", () => {
     expect(beyond).toBeLessThanOrEqual(2);
     expect(sketch.reachOf(1)).toBe(0);
     expect(sketch.reachOf(0.9)).toBeLessThan(100);
+  });
+});
+
+const numbers = fc.array(fc.integer({ min: -50, max: 50 }), { minLength: 1, maxLength: 23 });
+
+function summed(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  return Array.from(a).reduce((sum, value, n) => sum + value * (b[n] as number), 0);
+}
+
+describe("dotProduct", () => {
+  it("is the sum of all products, whatever the size, and of a row in the middle", () => {
+    fc.assert(
+      fc.property(numbers, fc.nat(5), (query, before) => {
+        const rows = Float32Array.from({ length: query.length * (before + 2) }, (_, n) => ((n * 7) % 11) - 5);
+        const from = before * query.length;
+        const wanted = summed(query, rows.subarray(from, from + query.length));
+        expect(dotProduct(Float32Array.from(query), rows, from)).toBeCloseTo(wanted, 9);
+      }),
+    );
+  });
+});
+
+describe("squareOf", () => {
+  it("is the product of a vector with itself", () => {
+    fc.assert(
+      fc.property(numbers, (values) => {
+        expect(squareOf(Float32Array.from(values))).toBeCloseTo(summed(values, values), 6);
+      }),
+    );
   });
 });

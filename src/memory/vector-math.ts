@@ -1,52 +1,52 @@
 import { stableHash } from "./stable-hash.ts";
 
 const BITS_IN_WORD = 32;
-/** Beyond so many standard deviations lies one of thirty thousand. */
+/** One of thirty thousand lies further away than so many standard deviations. */
 const DEVIATIONS = 4;
 
 /**
- * A vector as one bit for each number: its sign. Vectors that point the same way differ in few bits, and to compare bits costs a tenth.
+ * Reduces a vector to the signs of its numbers, one bit each. Similar vectors differ in few bits, and comparing bits costs a tenth.
  *
- * The vector is turned first (some signs flipped, then a Walsh-Hadamard transform), because of a sparse one most signs would say nothing.
+ * The vector is rotated first (some signs flipped, then a Walsh-Hadamard transform), because most signs of a sparse vector carry no information.
  */
 export class SignSketch {
   readonly words: number;
   readonly #size: number;
   readonly #flips: Float64Array;
-  readonly #turned: Float64Array;
+  readonly #rotated: Float64Array;
 
   constructor(dimensions: number) {
     this.#size = Math.max(2 * BITS_IN_WORD, 2 ** Math.ceil(Math.log2(dimensions)));
     this.words = this.#size / BITS_IN_WORD;
     this.#flips = Float64Array.from({ length: dimensions }, (_, n) => ((stableHash(String(n)) & 1) === 0 ? 1 : -1));
-    this.#turned = new Float64Array(this.#size);
+    this.#rotated = new Float64Array(this.#size);
   }
 
   get bits(): number {
     return this.#size;
   }
 
-  /** How many bits differ, hardly ever more, of two vectors that are at least so alike: of each bit the chance is their angle's (Charikar 2002). */
+  /** The number of bits in which two vectors of at least this similarity hardly ever differ more: each bit differs with the probability of their angle (Charikar 2002). */
   reachOf(similarity: number): number {
     const chance = Math.acos(Math.max(-1, Math.min(1, similarity))) / Math.PI;
     return this.#size * chance + DEVIATIONS * Math.sqrt(this.#size * chance * (1 - chance));
   }
 
-  /** Writes the bits of the numbers from `from` on into `into` at `at`. */
+  /** Writes the bits of the vector that starts at `from` to `into` at `at`. */
   write(vector: Float32Array, from: number, into: Int32Array, at: number): void {
-    const turned = this.#turned.fill(0);
-    for (let n = 0; n < this.#flips.length; n++) turned[n] = (vector[from + n] as number) * (this.#flips[n] as number);
-    transform(turned);
+    const rotated = this.#rotated.fill(0);
+    for (let n = 0; n < this.#flips.length; n++) rotated[n] = (vector[from + n] as number) * (this.#flips[n] as number);
+    transform(rotated);
     for (let word = 0; word < this.words; word++) {
       let bits = 0;
-      // No branch: which way it goes is as good as random, and guessed wrong it costs more than the whole transform.
-      for (let n = 0; n < BITS_IN_WORD; n++) bits |= Number((turned[word * BITS_IN_WORD + n] as number) > 0) << n;
+      // No branch: its direction is random, and a wrong prediction costs more than the transform.
+      for (let n = 0; n < BITS_IN_WORD; n++) bits |= Number((rotated[word * BITS_IN_WORD + n] as number) > 0) << n;
       into[at + word] = bits;
     }
   }
 }
 
-/** The Walsh-Hadamard transform of a power of two of numbers, in their place. Two steps at once: each number is fetched half as often. */
+/** The Walsh-Hadamard transform in place. The length is a power of two. Two steps at once read each number half as often. */
 function transform(numbers: Float64Array): void {
   const size = numbers.length;
   let half = 1;
@@ -73,7 +73,7 @@ function transform(numbers: Float64Array): void {
   }
 }
 
-/** Tells of rows of bits how many of each differ from what is asked, and counts the rows of each number. */
+/** Writes the number of differing bits of each row to `into`, and counts the rows of each number. */
 export function countDiffering(rows: Int32Array, asked: Int32Array, into: Uint16Array, histogram: Uint32Array): void {
   const words = asked.length;
   for (let row = 0; row < into.length; row++) {
@@ -92,7 +92,7 @@ export function countDiffering(rows: Int32Array, asked: Int32Array, into: Uint16
   }
 }
 
-/** The rows that differ least, so many at least and all that differ as little as the last of them; the nearest first. */
+/** Returns at least the `wanted` nearest rows, nearest first, with all rows as near as the last of them. */
 export function nearest(distances: Uint16Array, histogram: Uint32Array, wanted: number): Int32Array {
   const places = new Uint32Array(histogram.length);
   let count = histogram[0] as number;
@@ -107,4 +107,27 @@ export function nearest(distances: Uint16Array, histogram: Uint32Array, wanted: 
     if (distance <= furthest) rows[(places[distance] as number)++] = row;
   }
   return rows;
+}
+
+/** The product of a query with the row that starts at `from`. Four sums, because the processor can add them in parallel. */
+export function dotProduct(query: Float32Array, rows: Float32Array, from: number): number {
+  const size = query.length;
+  const whole = size & ~3;
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  for (let n = 0; n < whole; n += 4) {
+    a += (query[n] as number) * (rows[from + n] as number);
+    b += (query[n + 1] as number) * (rows[from + n + 1] as number);
+    c += (query[n + 2] as number) * (rows[from + n + 2] as number);
+    d += (query[n + 3] as number) * (rows[from + n + 3] as number);
+  }
+  for (let n = whole; n < size; n++) a += (query[n] as number) * (rows[from + n] as number);
+  return a + b + c + d;
+}
+
+/** The square of the length of a vector. */
+export function squareOf(vector: Float32Array): number {
+  return dotProduct(vector, vector, 0);
 }
