@@ -1,6 +1,5 @@
 import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { QueueFullError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import { inMemoryStore } from "./in-memory-store.ts";
@@ -9,6 +8,7 @@ import { MemoryStorage, TICK } from "./memory-storage.ts";
 import { identityOf, type MessageStore } from "./message-store.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import { AskedBefore, wordsOf } from "./said-again.ts";
+import { WriteBehindQueue } from "./write-behind-queue.ts";
 import type { SimilarMessage } from "./storage-options.ts";
 
 /** Whose memory is kept, in which run. */
@@ -81,8 +81,7 @@ export class KeptMemory {
   readonly #store: MessageStore;
   /** By id. */
   readonly #known = new Map<string, Given>();
-  #unsaved: Change[] = [];
-  #work: Promise<void> | undefined;
+  readonly #queue: WriteBehindQueue<Change>;
   #opened: MemoryStorage | undefined;
   /** Whether it was looked for what the runs behind this one have stored. */
   #knowsInherited = false;
@@ -90,11 +89,13 @@ export class KeptMemory {
   constructor(o: KeptMemoryOptions) {
     this.#o = o;
     this.#store = o.parts.store ?? inMemoryStore();
+    const store = (changes: readonly Change[]): Promise<void> => this.#withinLimit("to be stored", () => this.#keep(changes));
+    this.#queue = new WriteBehindQueue({ limit: MOST_UNSAVED, maxBatch: MAX_BATCH, store, onError: o.onError });
   }
 
   /** Changes that are not stored yet. */
   get unsaved(): number {
-    return this.#unsaved.length;
+    return this.#queue.size;
   }
 
   /** What the record says that the role remembered and forgot. `livedBy`: this run, or the one it was forked from, which stores it itself. */
@@ -103,22 +104,24 @@ export class KeptMemory {
       if (op[0] === "+") this.#add(op[1], livedBy);
       else for (const id of op[0] === "-" ? [op[1]] : [...this.#known.keys()]) this.#forget(id, livedBy);
     }
-    if (this.#unsaved.length > 0) void this.#begin();
   }
 
   /** Waits while too much waits for the store. @throws QueueFullError when it does not get less, whatever made the store fail */
   async ready(): Promise<void> {
     // What a counter loads with its first text must not decide in which order an activation asks.
     await this.#o.parts.tokens.count("");
-    if (this.#unsaved.length < MOST_UNSAVED) return;
-    await this.saved();
-    if (this.#unsaved.length >= MOST_UNSAVED) throw new QueueFullError(MOST_UNSAVED);
+    if (this.#queue.isFull) await this.saved();
+    this.#queue.assertRoom();
   }
 
   /** Resolves when everything learned before is stored. @throws whatever the store fails with, and what waits goes on waiting; TimeoutError */
   async saved(): Promise<void> {
-    await this.#work?.catch(() => {});
-    if (this.#unsaved.length > 0) await this.#begin();
+    try {
+      await this.#queue.flush();
+    } catch (error) {
+      this.#o.onError(error);
+      throw error;
+    }
   }
 
   /**
@@ -188,14 +191,14 @@ export class KeptMemory {
     // A store that ends with the run has nothing of the run it was forked from.
     const storedBy = this.#o.parts.store === undefined ? this.#o.runId : livedBy;
     this.#known.set(message.id, { message, storedBy });
-    if (storedBy === this.#o.runId) this.#unsaved.push({ type: "add", message });
+    if (storedBy === this.#o.runId) this.#queue.push({ type: "add", message });
   }
 
   #forget(id: string, livedBy: string): void {
     const given = this.#known.get(id);
     if (!this.#known.delete(id)) return;
     const { runId } = this.#o;
-    if (livedBy === runId || given?.storedBy === runId) this.#unsaved.push({ type: "delete", id });
+    if (livedBy === runId || given?.storedBy === runId) this.#queue.push({ type: "delete", id });
   }
 
   /** What a run behind this one has not stored, or stored as it was before it was changed, is stored by this one. */
@@ -209,7 +212,7 @@ export class KeptMemory {
     for (const [id, { message, storedBy }] of inherited) {
       if (stored.get(identityOf(storedBy, id)) === message.content) continue;
       this.#known.set(id, { message, storedBy: runId });
-      this.#unsaved.push({ type: "add", message });
+      this.#queue.push({ type: "add", message });
     }
     this.#knowsInherited = true;
   }
@@ -220,32 +223,9 @@ export class KeptMemory {
     return given?.storedBy === runId && given.message.content === content;
   }
 
-  #begin(): Promise<void> {
-    if (this.#work === undefined) {
-      this.#work = this.#drain().finally(() => (this.#work = undefined));
-      this.#work.catch((error: unknown) => this.#o.onError(error));
-    }
-    return this.#work;
-  }
-
-  async #drain(): Promise<void> {
-    await Promise.resolve();
-    while (this.#unsaved.length > 0) {
-      const changes = this.#together();
-      await this.#withinLimit("to be stored", () => this.#keep(changes));
-      this.#unsaved.splice(0, changes.length);
-    }
-  }
-
   #withinLimit(what: string, work: () => Promise<void>): Promise<void> {
     const never = new AbortController().signal;
     return withTimeout(this.#o.clock, TIMEOUT, `the memory of ${this.#o.role} ${what}`, never, work);
-  }
-
-  /** Some additions, or one removal. */
-  #together(): readonly Change[] {
-    const end = this.#unsaved.findIndex((change) => change.type !== "add");
-    return this.#unsaved.slice(0, Math.max(1, Math.min(end === -1 ? this.#unsaved.length : end, MAX_BATCH)));
   }
 
   async #keep(changes: readonly Change[]): Promise<void> {

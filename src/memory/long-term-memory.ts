@@ -1,12 +1,12 @@
 import { having, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { QueueFullError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
 import type { MemoryStorage } from "./memory-storage.ts";
 import type { MemoryJson, MessageMemory } from "./message-memory.ts";
 import { identityOf } from "./message-store.ts";
+import { WriteBehindQueue } from "./write-behind-queue.ts";
 import { checkedK, type SearchOptions, type SimilarMessage } from "./storage-options.ts";
 
 /** What a long-term memory is made of. */
@@ -67,10 +67,7 @@ export class LongTermMemory implements MessageMemory {
   readonly ignoreId: boolean = false;
   readonly storage: MemoryStorage;
   readonly #memory: Memory;
-  readonly #maxUnsaved: number;
-  readonly #onError: ((error: unknown) => void) | undefined;
-  #unsaved: Change[] = [];
-  #work: Promise<void> | undefined;
+  readonly #queue: WriteBehindQueue<Change>;
 
   /** @throws UsageError `LIMIT_INVALID` */
   constructor(options: LongTermMemoryOptions) {
@@ -79,8 +76,14 @@ export class LongTermMemory implements MessageMemory {
     takes("new LongTermMemory", "storage", storage, having("a MemoryStorage or a ShardedStorage", "add", "recover"));
     this.storage = storage;
     this.#memory = new Memory({ limit });
-    this.#maxUnsaved = maxUnsaved;
-    this.#onError = onError;
+    this.#queue = new WriteBehindQueue({
+      limit: maxUnsaved,
+      maxBatch: MAX_BATCH,
+      store: (changes) => this.#store(changes),
+      // A storage keeps messages even when their embedder fails.
+      isStored: (changes) => changes.every((change) => change.type === "add" && storage.has(change.message)),
+      onError,
+    });
   }
 
   get limit(): number | undefined {
@@ -93,15 +96,15 @@ export class LongTermMemory implements MessageMemory {
 
   /** Changes that are not in the storage yet. */
   get unsaved(): number {
-    return this.#unsaved.length;
+    return this.#queue.size;
   }
 
   /** Brings back what this run has stored, before what was added meanwhile. Gives all that is at hand then. */
   async recover(): Promise<Message[]> {
-    await this.#saved();
+    await this.#queue.flush();
     const stored = await this.storage.recover({ runId: this.storage.runId });
     const held = this.#memory.get();
-    const deleted = new Set(this.#unsaved.flatMap((change) => (change.type === "delete" ? [change.id] : [])));
+    const deleted = new Set(this.#queue.changes.flatMap((change) => (change.type === "delete" ? [change.id] : [])));
     this.#memory.clear();
     this.#memory.addBatch(stored.filter((message) => !deleted.has(message.id)));
     this.#memory.addBatch(held);
@@ -110,13 +113,13 @@ export class LongTermMemory implements MessageMemory {
 
   /** Resolves when every change made before is durable. @throws MemoryError, and what waits goes on waiting */
   async persist(): Promise<void> {
-    await this.#saved();
+    await this.#queue.flush();
     await this.storage.persist();
   }
 
   /** The messages most like a text or a message, of all runs, best first; see {@link MemoryStorage.searchSimilar}. */
   async searchSimilar(target: Message | string, o?: SearchOptions): Promise<SimilarMessage[]> {
-    await this.#saved();
+    await this.#queue.flush();
     return this.storage.searchSimilar(target, o);
   }
 
@@ -148,10 +151,10 @@ export class LongTermMemory implements MessageMemory {
   /** @throws QueueFullError when too much waits for the storage; nothing changes then */
   add(message: Message): boolean {
     if (this.#memory.has(message)) return false;
-    this.#assertRoom();
+    this.#queue.assertRoom();
     const isKept = this.storage.has(message);
     this.#memory.add(message);
-    if (!isKept || this.#unsaved.some((change) => change.type !== "add")) this.#change({ type: "add", message });
+    if (!isKept || this.#queue.changes.some((change) => change.type !== "add")) this.#queue.push({ type: "add", message });
     return true;
   }
 
@@ -165,9 +168,9 @@ export class LongTermMemory implements MessageMemory {
   delete(target: Message | string): boolean {
     const id = typeof target === "string" ? target : target.id;
     if (!this.#memory.has(id) && !this.storage.has(id)) return false;
-    this.#assertRoom();
+    this.#queue.assertRoom();
     this.#memory.delete(id);
-    this.#change({ type: "delete", id });
+    this.#queue.push({ type: "delete", id });
     return true;
   }
 
@@ -179,16 +182,16 @@ export class LongTermMemory implements MessageMemory {
 
   /** Forgets what is older at hand, and in the storage. Tells how many were at hand. */
   deleteOlderThan(timestampMs: number): number {
-    this.#assertRoom();
+    this.#queue.assertRoom();
     const count = this.#memory.deleteOlderThan(timestampMs);
-    this.#change({ type: "older", than: timestampMs });
+    this.#queue.push({ type: "older", than: timestampMs });
     return count;
   }
 
   /** Forgets everything at hand, and in the storage, of all runs. */
   clear(): void {
     this.#memory.clear();
-    this.#change({ type: "clear" });
+    this.#queue.push({ type: "clear" });
   }
 
   has(target: Message | string): boolean {
@@ -243,51 +246,6 @@ export class LongTermMemory implements MessageMemory {
     return this.#memory.toJSON();
   }
 
-  #assertRoom(): void {
-    if (this.#unsaved.length >= this.#maxUnsaved) throw new QueueFullError(this.#maxUnsaved);
-  }
-
-  #change(change: Change): void {
-    this.#unsaved.push(change);
-    if (this.#work === undefined) {
-      this.#work = this.#drain();
-      this.#work.catch((error: unknown) => this.#onError?.(error));
-    }
-  }
-
-  /** Resolves when nothing waits. What failed in the background is tried once more here, where somebody can be told. */
-  async #saved(): Promise<void> {
-    await this.#work?.catch(() => {});
-    while (this.#unsaved.length > 0) await (this.#work ??= this.#drain());
-  }
-
-  async #drain(): Promise<void> {
-    // What is added in one go is stored in one go.
-    await Promise.resolve();
-    let failure: { readonly error: unknown } | undefined;
-    try {
-      while (this.#unsaved.length > 0) {
-        const changes = this.#together();
-        try {
-          await this.#store(changes);
-        } catch (error) {
-          if (!this.#isStored(changes)) throw error;
-          failure ??= { error };
-        }
-        this.#unsaved.splice(0, changes.length);
-      }
-    } finally {
-      this.#work = undefined;
-    }
-    if (failure !== undefined) throw failure.error;
-  }
-
-  /** What can be stored at once: some additions, or one other change. */
-  #together(): readonly Change[] {
-    const end = this.#unsaved.findIndex((change) => change.type !== "add");
-    return this.#unsaved.slice(0, Math.max(1, Math.min(end === -1 ? this.#unsaved.length : end, MAX_BATCH)));
-  }
-
   async #store(changes: readonly Change[]): Promise<void> {
     const [first] = changes;
     switch (first?.type) {
@@ -302,10 +260,5 @@ export class LongTermMemory implements MessageMemory {
       default:
         await this.storage.addBatch(changes.flatMap((change) => (change.type === "add" ? [change.message] : [])));
     }
-  }
-
-  /** Messages are kept although their embedder failed: see L1 of the storage. */
-  #isStored(changes: readonly Change[]): boolean {
-    return changes.every((change) => change.type === "add" && this.storage.has(change.message));
   }
 }
