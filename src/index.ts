@@ -95,12 +95,19 @@ export type { Observed, RunEvent, RunNotice, RunStatus } from "./runtime/record/
 export { parseEvent } from "./runtime/record/event-schema.ts";
 export { fold } from "./runtime/record/apply.ts";
 export { canonical } from "./runtime/record/canonical.ts";
-export { difference, differenceText, type EntryName, type RequestDifference, type RunDifference } from "./runtime/replay/difference.ts";
+export {
+  difference,
+  differenceText,
+  type EntryName,
+  type Passage,
+  type RequestDifference,
+  type RunDifference,
+  type ValueDifference,
+} from "./runtime/replay/difference.ts";
 export type { Journal, RunInfo } from "./runtime/record/journal.ts";
 export { memoryJournal } from "./runtime/record/memory-journal.ts";
 export { exportRun, importRun, type ImportOptions, type TransferOptions } from "./runtime/record/transfer.ts";
 export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";
-export type { Passage, ValueDifference } from "./runtime/replay/value-difference.ts";
 
 // They share a world.
 export { Environment } from "./runtime/environment.ts";

@@ -82,3 +82,12 @@ export function visibleText(text: string): string {
     return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16)}`;
   });
 }
+
+/** Characters that a terminal obeys, that end a line, or that have no shape. */
+const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
+
+/** A text of a model, a file or a user on one line: at most `limit` of its characters, with `\u{7f}` for a character that cannot be shown. */
+export function shownText(text: string, limit = 200): string {
+  const shown = text.slice(0, limit).replace(UNSHOWN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.length > limit ? `${shown}...` : shown;
+}

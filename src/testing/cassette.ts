@@ -1,4 +1,4 @@
-import { aReadableJournal } from "../runtime/record/journal-shape.ts";
+import { aReadableJournal, type Journal } from "../runtime/record/journal.ts";
 import { aText, listOf, object, type Shape, takes } from "../kernel/argument.ts";
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -10,7 +10,6 @@ import { thrownText } from "../kernel/value-text.ts";
 import { fold } from "../runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
 import { parseEvent } from "../runtime/record/event-schema.ts";
-import type { Journal } from "../runtime/record/journal.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
 
 /** A run in a file, for tests to play. Frozen. */

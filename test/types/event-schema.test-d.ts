@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type { RoundEnded, RunEvent, StepEnded } from "../../src/runtime/record/event.ts";
 import { parseEvent } from "../../src/runtime/record/event-schema.ts";
-import type { SameFields } from "../../src/runtime/record/exact-schema.ts";
+import type { SameFields } from "../../src/runtime/record/event-schema.ts";
 
 describe("the schema of events is the union of events", () => {
   test("parsing gives an event", () => {

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
-import { linesOf } from "../../runtime/record/export-reader.ts";
+import { linesOf } from "../../runtime/record/run-import.ts";
 import { importRun } from "../../runtime/record/transfer.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Host } from "../host.ts";

@@ -29,20 +29,20 @@ export function canonicalLines(events: Iterable<RunEvent>): readonly string[] {
   return log.lines();
 }
 
-/** A thing that happened, with its place in the order of the log. */
-interface Entry {
+/** Lines of the log, with their place in its order. */
+interface CanonicalEntry {
   readonly place: readonly [round: number, order: number, nth: number];
   readonly lines: readonly object[];
 }
 
-/** Outside messages and the barrier come after the roles of their round. */
+/** The order of a message from outside that waits for the end of a round: after all roles. */
 const AFTER_ROLES = Number.MAX_SAFE_INTEGER;
 
 class CanonicalLog {
-  readonly #entries: Entry[] = [];
+  readonly #entries: CanonicalEntry[] = [];
   readonly #hireOrder = new Map<string, number>();
   readonly #steps = new Map<string, Map<string, MutableStep>>();
-  /** Names of messages from outside, by their ids, which may be random. */
+  /** Names of messages from outside by id, because their ids may be random. */
   readonly #outside = new Map<string, string>();
   #header: object = {};
   #end: object = { type: "open" };
@@ -86,7 +86,7 @@ class CanonicalLog {
     }
   }
 
-  /** Who is new stands behind those who are known. */
+  /** New roles come after the known ones. */
   #hire(roles: readonly HiredRole[]): void {
     for (const { name } of roles) if (!this.#hireOrder.has(name)) this.#hireOrder.set(name, this.#hireOrder.size);
   }
@@ -131,7 +131,7 @@ class CanonicalLog {
       key: started.key,
       request: started.request,
       ok: end?.ok,
-      // What was recalled is told by ids; nothing else that a step gives is known to be one.
+      // Recalled messages stand by their ids. No other value of a step is known to be an id.
       value: started.kind === "memory" ? renamed(end?.value, this.#outside) : end?.value,
       error: end?.error,
     }));
@@ -145,7 +145,7 @@ interface MutableStep {
 
 type Step = Readonly<MutableStep>;
 
-/** What runs side by side inside a step is asked in an order that latencies decide, so there the order is that of the keys. */
+/** Steps inside a step run at the same time and are asked in an order that latencies decide, so they are ordered by key. */
 function inOrder(steps: readonly Step[]): readonly Step[] {
   const within = new Map<string | undefined, Step[]>();
   for (const step of steps) {
@@ -160,12 +160,12 @@ function inOrder(steps: readonly Step[]): readonly Step[] {
   return below(undefined);
 }
 
-/** The end of one activation as text that is equal for equal ends: without times. */
+/** The end of an activation as text, without times: equal for equal ends. */
 export function canonicalEnd(event: ActEnded | ActFailed): string {
   return canonicalJson(event.type === "act.ended" ? ended(event, new Map()) : failed(event));
 }
 
-/** Names that do not differ between equal runs, by the ids that may. */
+/** Names that are the same in equal runs, by the ids that may differ. */
 type Names = ReadonlyMap<string, string>;
 
 function sent(event: Sent, names: Names): object {

@@ -4,12 +4,10 @@ import { z } from "zod";
 import { JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { lazily } from "../../kernel/lazily.ts";
-import { valueText } from "../../kernel/value-text.ts";
+import { shownText, valueText } from "../../kernel/value-text.ts";
 import type { MessageRole } from "../../message/message.ts";
 import { EVENT_VERSION, type RunEvent } from "./event.ts";
-import { closed, list, record, type SameFields } from "./exact-schema.ts";
 import { plainFault } from "./plain-json.ts";
-import { shownText } from "./shown-text.ts";
 
 /**
  * Checks an event that came from outside, from a file, a store or another process. It is returned as it is, not copied.
@@ -38,17 +36,34 @@ export function parseEvent(json: unknown): RunEvent {
   return json as RunEvent;
 }
 
-/** What their parts are made of. */
-const words = lazily(() => {
+const table = () => {
+  const values = valueSchemas();
+  const parts = { ...values, ...termSchemas(values), ...partSchemas(values) };
+  return { ...openings(parts), ...stepEvents(parts), ...activationEnds(parts), ...closings(parts) };
+};
+
+/** The schemas by type of event. Does not compile when a type or a member differs from the union {@link RunEvent}. */
+const schemas: () => Exact<ReturnType<typeof table>> = lazily(table);
+
+type Exact<T extends { readonly [type: string]: z.ZodType }> = {
+  readonly [K in keyof T | RunEvent["type"]]: K extends keyof T
+    ? SameFields<z.infer<T[K]>, Extract<RunEvent, { readonly type: K }>> extends true
+      ? z.ZodType
+      : never
+    : never;
+};
+
+const valueSchemas = () => {
   const text = z.string();
   const json = z.custom<Json>((value) => value !== undefined, "is missing");
   const jsonRecord = z.custom<{ readonly [key: string]: Json }>(isRecord, "expected an object");
-  return { json, jsonRecord, text, texts: list(text), whole: z.int().nonnegative() };
-});
+  return { json, jsonRecord, number: z.number(), text, texts: list(text), whole: z.int().nonnegative() };
+};
 
-/** How a run begins or goes on: with whom, and within which bounds. */
-const terms = lazily(() => {
-  const { json, jsonRecord, text, whole } = words();
+type Values = ReturnType<typeof valueSchemas>;
+
+/** The bounds and the roles with which a run begins or goes on. */
+const termSchemas = ({ json, jsonRecord, text, whole }: Values) => {
   const mailbox = closed({
     limit: whole.exactOptional(),
     overflow: z.enum(["refuse", "drop-oldest", "block"]).exactOptional(),
@@ -75,13 +90,10 @@ const terms = lazily(() => {
     mailbox,
   });
   return { bounds, hiredRole };
-});
+};
 
-/** What events are made of. */
-const parts = lazily(() => {
-  const { json, jsonRecord, text, texts, whole } = words();
-  const number = z.number();
-
+/** Parts that several types of events have. */
+const partSchemas = ({ jsonRecord, number, text, texts, whole }: Values) => {
   const error = closed({
     name: text,
     code: text,
@@ -117,129 +129,104 @@ const parts = lazily(() => {
   const envelope = { v: z.literal(EVENT_VERSION), runId: text, seq: whole, time: number };
   const event = <T extends RunEvent["type"], F extends z.core.$ZodLooseShape>(type: T, fields: F) =>
     closed({ ...envelope, type: z.literal(type), ...fields });
-  return { error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole };
+  return { error, event, lastLife, memoryOp, sentFields };
+};
+
+type Parts = Values & ReturnType<typeof termSchemas> & ReturnType<typeof partSchemas>;
+
+const openings = ({ bounds, event, hiredRole, json, sentFields, text, whole }: Parts) => ({
+  "run.started": event("run.started", {
+    team: text,
+    roles: list(hiredRole),
+    seed: text,
+    scheduler: text,
+    budget: whole.exactOptional(),
+    bounds: bounds.exactOptional(),
+    about: json.exactOptional(),
+    parent: closed({ runId: text, at: whole }).exactOptional(),
+  }),
+  message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional() }),
 });
 
-const openings = () => {
-  const { event, json, sentFields, text, whole } = parts();
-  const { bounds, hiredRole } = terms();
-  return {
-    "run.started": event("run.started", {
-      team: text,
-      roles: list(hiredRole),
-      seed: text,
-      scheduler: text,
-      budget: whole.exactOptional(),
-      bounds: bounds.exactOptional(),
-      about: json.exactOptional(),
-      parent: closed({ runId: text, at: whole }).exactOptional(),
-    }),
-    message: event("message", { ...sentFields, atBarrier: z.literal(true).exactOptional() }),
-  };
-};
+const stepEvents = ({ error, event, json, number, text, whole }: Parts) => ({
+  "act.started": event("act.started", { act: text, role: text, n: whole, attempt: whole, take: whole, at: number }),
+  "act.resumed": event("act.resumed", { act: text }),
+  "step.started": event("step.started", {
+    act: text,
+    key: text,
+    kind: text,
+    name: text,
+    asked: whole,
+    in: text.exactOptional(),
+    try: whole,
+    hold: whole,
+    unpriced: z.literal(true).exactOptional(),
+    request: json,
+    idempotent: z.literal(false).exactOptional(),
+    reused: whole.exactOptional(),
+  }),
+  "step.ended": event("step.ended", {
+    act: text,
+    key: text,
+    try: whole,
+    retry: z.literal(true).exactOptional(),
+    ok: z.boolean(),
+    value: json.exactOptional(),
+    error: error.exactOptional(),
+    cost: whole.nullable(),
+    basis: z.enum(["usage", "hold", "none"]),
+    usage: json.exactOptional(),
+    at: number,
+    saved: whole.exactOptional(),
+  }),
+});
 
-const stepEvents = () => {
-  const { error, event, json, number, text, whole } = parts();
-  return {
-    "act.started": event("act.started", { act: text, role: text, n: whole, attempt: whole, take: whole, at: number }),
-    "act.resumed": event("act.resumed", { act: text }),
-    "step.started": event("step.started", {
-      act: text,
-      key: text,
-      kind: text,
-      name: text,
-      asked: whole,
-      in: text.exactOptional(),
-      try: whole,
-      hold: whole,
-      unpriced: z.literal(true).exactOptional(),
-      request: json,
-      idempotent: z.literal(false).exactOptional(),
-      reused: whole.exactOptional(),
-    }),
-    "step.ended": event("step.ended", {
-      act: text,
-      key: text,
-      try: whole,
-      retry: z.literal(true).exactOptional(),
-      ok: z.boolean(),
-      value: json.exactOptional(),
-      error: error.exactOptional(),
-      cost: whole.nullable(),
-      basis: z.enum(["usage", "hold", "none"]),
-      usage: json.exactOptional(),
-      at: number,
-      saved: whole.exactOptional(),
-    }),
-  };
-};
+const activationEnds = ({ error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole }: Parts) => ({
+  "act.ended": event("act.ended", {
+    act: text,
+    role: text,
+    round: whole,
+    take: whole,
+    said: list(closed(sentFields)),
+    memory: list(memoryOp),
+    working: list(memoryOp),
+    state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
+    plan: json.exactOptional(),
+    joins: record(record(text)).exactOptional(),
+    summary: closed({ oldest: text, older: texts, recent: texts, covered: texts, waits: whole.exactOptional() }).exactOptional(),
+    at: number.exactOptional(),
+    ...lastLife,
+  }),
+  "act.failed": event("act.failed", {
+    act: text,
+    role: text,
+    round: whole,
+    take: whole,
+    error,
+    stepFailed: z.boolean(),
+    then: z.enum(["retry", "isolate", "dead", "stop"]),
+    at: number.exactOptional(),
+    ...lastLife,
+  }),
+});
 
-const endEvents = () => {
-  const { error, event, json, jsonRecord, lastLife, memoryOp, number, sentFields, text, texts, whole } = parts();
-  return {
-    "act.ended": event("act.ended", {
-      act: text,
-      role: text,
-      round: whole,
-      take: whole,
-      said: list(closed(sentFields)),
-      memory: list(memoryOp),
-      working: list(memoryOp),
-      state: closed({ set: jsonRecord, unset: texts }).exactOptional(),
-      plan: json.exactOptional(),
-      joins: record(record(text)).exactOptional(),
-      summary: closed({ oldest: text, older: texts, recent: texts, covered: texts, waits: whole.exactOptional() }).exactOptional(),
-      at: number.exactOptional(),
-      ...lastLife,
-    }),
-    "act.failed": event("act.failed", {
-      act: text,
-      role: text,
-      round: whole,
-      take: whole,
-      error,
-      stepFailed: z.boolean(),
-      then: z.enum(["retry", "isolate", "dead", "stop"]),
-      at: number.exactOptional(),
-      ...lastLife,
-    }),
-  };
-};
-
-const closings = () => {
-  const { error, event, text, whole } = parts();
-  const { bounds, hiredRole } = terms();
-  return {
-    "round.ended": event("round.ended", { round: whole }),
-    "run.resumed": event("run.resumed", {
-      uncertain: list(closed({ act: text, key: text, hold: whole })),
-      budget: whole.exactOptional(),
-      bounds: bounds.exactOptional(),
-      roles: list(hiredRole).exactOptional(),
-      forked: z.literal(true).exactOptional(),
-      hired: z.literal(true).exactOptional(),
-      afresh: z.literal(true).exactOptional(),
-      saved: whole.exactOptional(),
-    }),
-    "run.ended": event("run.ended", {
-      status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
-      error: error.exactOptional(),
-    }),
-  };
-};
-
-const table = () => ({ ...openings(), ...stepEvents(), ...endEvents(), ...closings() });
-
-/** Does not compile when a type or a field stands in the union and not in the table, or the other way round, or is another. */
-const schemas: () => Exact<ReturnType<typeof table>> = lazily(table);
-
-type Exact<T extends { readonly [type: string]: z.ZodType }> = {
-  readonly [K in keyof T | RunEvent["type"]]: K extends keyof T
-    ? SameFields<z.infer<T[K]>, Extract<RunEvent, { readonly type: K }>> extends true
-      ? z.ZodType
-      : never
-    : never;
-};
+const closings = ({ bounds, error, event, hiredRole, text, whole }: Parts) => ({
+  "round.ended": event("round.ended", { round: whole }),
+  "run.resumed": event("run.resumed", {
+    uncertain: list(closed({ act: text, key: text, hold: whole })),
+    budget: whole.exactOptional(),
+    bounds: bounds.exactOptional(),
+    roles: list(hiredRole).exactOptional(),
+    forked: z.literal(true).exactOptional(),
+    hired: z.literal(true).exactOptional(),
+    afresh: z.literal(true).exactOptional(),
+    saved: whole.exactOptional(),
+  }),
+  "run.ended": event("run.ended", {
+    status: z.enum(["finished", "rounds", "budget", "stopped", "waiting", "failed"]),
+    error: error.exactOptional(),
+  }),
+});
 
 function issuesText({ issues }: z.ZodError): string {
   const told = issues.slice(0, 3).map((issue) => `${issue.path.map(String).join(".") || "the event"}: ${issue.message}`);
@@ -259,4 +246,38 @@ function invalid(came: unknown, what: string): JournalError {
   const which = seq === null ? "an event of a run" : `event ${seq} of a run`;
   const advice = "Read it with the version of this program that wrote it, or from a copy that is whole.";
   return new JournalError("EVENT_INVALID", `Expected ${which}, ${what}. ${advice}`, { data: { seq } });
+}
+
+/** True for two types of objects with exactly the same members: names, types, optional and readonly ones. */
+export type SameFields<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>() => T extends Flat<B> ? 1 : 2 ? true : false;
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** An object with these members and no others. */
+function closed<F extends z.core.$ZodLooseShape>(fields: F): z.ZodType<Readonly<z.infer<z.ZodObject<F, z.core.$strict>>>> {
+  return z.strictObject(fields);
+}
+
+/** A list. Only the first item that does not fit is reported: the faults of a million items would fill the memory. */
+export function list<T>(item: z.ZodType<T>): z.ZodType<readonly T[]> {
+  return z.custom<readonly T[]>(Array.isArray, "expected a list").check(({ value, issues }) => {
+    firstFault(item, (Array.isArray(value) ? value : []).entries(), issues);
+  });
+}
+
+/** An object with any keys. Only its first member that does not fit is reported. */
+export function record<T>(member: z.ZodType<T>): z.ZodType<{ readonly [key: string]: T }> {
+  return z.custom<{ readonly [key: string]: T }>(isRecord, "expected an object").check(({ value, issues }) => {
+    firstFault(member, isRecord(value) ? Object.entries(value) : [], issues);
+  });
+}
+
+function firstFault(schema: z.ZodType, members: Iterable<[PropertyKey, unknown]>, issues: z.core.$ZodRawIssue[]): void {
+  for (const [key, member] of members) {
+    const parsed = schema.safeParse(member);
+    if (parsed.success) continue;
+    for (const issue of parsed.error.issues)
+      issues.push({ code: "custom", message: issue.message, input: member, path: [key, ...issue.path] });
+    return;
+  }
 }

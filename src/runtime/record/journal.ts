@@ -1,28 +1,31 @@
+import { having, type Shape } from "../../kernel/argument.ts";
+import { JournalError } from "../../kernel/errors.ts";
 import type { RunEvent } from "./event.ts";
 
-/** What a journal tells of a run without reading it. */
+/** A run in the list of a journal. */
 export interface RunInfo {
   readonly runId: string;
   readonly events: number;
 }
 
 /**
- * Where the events of runs are kept, in order. The port of every store.
+ * Keeps the events of runs in their order. The port of every store.
  *
- * Contract: what `append` has resolved is durable, and an append is all there or not at all; a reader sees a dense prefix; a stale epoch cannot append.
+ * Contract: events are durable once their `append` has resolved, and an append takes effect as a whole or not at all. A reader sees the
+ * first events of a run without gaps. An owner whose epoch is no longer the newest cannot append.
  */
 export interface Journal {
   /** @throws JournalError `RUN_EXISTS` */
   create(runId: string): Promise<void>;
   /**
-   * Makes the caller the run's owner and fences the former one, who can be another in this process, but not in another living one.
+   * Makes the caller the owner of the run and returns its epoch. The owner before may be in this process; its epoch ends. An owner in
+   * another living process keeps the run.
    *
    * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`
    */
   claim(runId: string): Promise<number>;
   /**
-   * Gives the run back, so that another process can go on with it; the epoch ends. Who is not its owner any more gives back nothing, and is
-   * told nothing.
+   * Ends the epoch, so that another process can claim the run. Does nothing for an epoch that is not the newest.
    */
   release(runId: string, epoch: number): Promise<void>;
   /**
@@ -32,13 +35,31 @@ export interface Journal {
    */
   append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void>;
   /**
-   * Events from `from` on, as far as they are durable now.
+   * The events from `from` on that are durable now.
    *
-   * @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` and `EVENT_NEWER` after everything that stands before the trouble
+   * @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` and `EVENT_NEWER` after the events before the damaged or newer one
    */
   read(runId: string, from: number): AsyncIterable<RunEvent>;
   runs(): Promise<readonly RunInfo[]>;
-  /** Forgets a run; an unknown one is no error. @throws JournalError `RUN_OWNED` */
+  /** Removes a run. Does nothing for an unknown one. @throws JournalError `RUN_OWNED` */
   remove(runId: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The shape of a journal that is given as an argument. */
+export const aJournal: Shape = having("a journal", "create", "claim", "release", "append", "read", "runs", "remove");
+
+/** The shape of a journal that is only read. */
+export const aReadableJournal: Shape = having("a journal", "read", "runs");
+
+/**
+ * A run in the list of a journal. Where the list lacks the run, `read` throws the reason.
+ *
+ * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`
+ */
+export async function runInfo(journal: Pick<Journal, "read" | "runs">, runId: string): Promise<RunInfo> {
+  const info = (await journal.runs()).find((run) => run.runId === runId);
+  if (info !== undefined) return info;
+  for await (const _event of journal.read(runId, 0)) break;
+  throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }

@@ -1,21 +1,25 @@
 import { type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
+import { isList, isRecord } from "../../kernel/value-kind.ts";
 import { deepFreeze } from "../../kernel/json.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
 import type { Effect, ToldEnd } from "./told-end.ts";
 
-/** A JSON value with every text in it masked, keys too. What holds no secret is given back as it is, not copied. */
+/*
+ * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
+ */
+
+/** A JSON value with every text in it masked, keys too. */
 export function masked<T>(mask: Mask, value: T): T {
-  return walk(mask, value) as T;
+  return maskedValue(mask, value) as T;
 }
 
-/** An error as it may be written down. */
+/** The record of an error. */
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
   return masked(mask, errorRecord(error));
 }
 
-/** A message as it may be written down: the same object when it holds no secret. */
 export function maskedMessage(mask: Mask, message: Message): Message {
   const content = mask(message.content);
   const instructContent = message.instructContent === undefined ? undefined : masked(mask, message.instructContent);
@@ -25,8 +29,8 @@ export function maskedMessage(mask: Mask, message: Message): Message {
 }
 
 /**
- * An event as it may be written down. Steps and errors are masked where they are made, because what is handed out must be what is
- * recorded; here it is the words and the state of roles, and what a team says of itself. Names of roles stay: they are addresses.
+ * An event with its messages, the state of its roles and its description of the team masked. Steps and errors are masked where they are
+ * made, because a role must get the value that is recorded. Names of roles stay: they are addresses.
  */
 export function maskedBody<B extends RunEventBody>(mask: Mask, body: B): B;
 export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
@@ -52,97 +56,57 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
   return traits === role.traits && state === role.state ? role : { ...role, traits, state };
 }
 
-/** The end of an activation as it may be written down: the same object when it holds no secret. */
 export function maskedEnd(mask: Mask, event: ActEnded): ActEnded;
 export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd;
 export function maskedEnd(mask: Mask, event: Effect): Effect {
-  let { said } = event;
-  // Every hop comes by here, and most say a few plain words: those are looked at in one place.
-  for (let place = 0; place < event.said.length; place += 1) {
-    const { content, instructContent, metadata } = (event.said[place] as Sent).message;
-    if (instructContent === undefined && metadata === NO_METADATA && mask(content) === content) continue;
-    said = cleanList(mask, event.said, maskedSent);
-    break;
-  }
-  const isWords = event.state === undefined && event.plan === undefined && event.summary === undefined && event.working.length === 0;
-  // Most have nothing else that could tell a secret.
-  if (isWords && said === event.said && (event.memory === undefined || event.memory.length === 0)) return event;
-  const memory = event.memory === undefined || event.memory.length === 0 ? event.memory : maskedOps(mask, event.memory);
-  const working = event.working.length === 0 ? event.working : maskedOps(mask, event.working);
-  const state = event.state === undefined ? undefined : maskedChange(mask, event.state);
+  const said = mapped(event.said, (sent) => maskedSent(mask, sent));
+  const memory = event.memory === undefined ? undefined : mapped(event.memory, (op) => maskedOp(mask, op));
+  const working = mapped(event.working, (op) => maskedOp(mask, op));
+  const state = event.state === undefined ? undefined : masked(mask, event.state);
   const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
   const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
-  const isAsItWas = said === event.said && memory === event.memory && working === event.working;
-  if (isAsItWas && state === event.state && plan === event.plan && summary === event.summary) return event;
-  // What it took is masked long since.
-  const now = new Map(event.said.map(({ message }, place) => [message, said[place]?.message]));
+  const isSame = said === event.said && memory === event.memory && working === event.working;
+  if (isSame && state === event.state && plan === event.plan && summary === event.summary) return event;
+  // The messages it took are masked already.
+  const maskedMessages = new Map(event.said.map(({ message }, place) => [message, said[place]?.message]));
+  const remembered = event.remembered?.map((message) => maskedMessages.get(message) ?? message);
   return {
     ...event,
     said,
     memory,
     working,
-    ...(event.remembered === undefined ? {} : { remembered: event.remembered.map((message) => now.get(message) ?? message) }),
+    ...(remembered === undefined ? {} : { remembered }),
     ...(state === undefined ? {} : { state }),
     ...(plan === undefined ? {} : { plan }),
     ...(summary === undefined ? {} : { summary }),
   };
 }
 
-function maskedChange(mask: Mask, change: NonNullable<ActEnded["state"]>): NonNullable<ActEnded["state"]> {
-  const set = walkRecord(mask, change.set) as typeof change.set;
-  const unset = change.unset.length === 0 ? change.unset : (cleanList(mask, change.unset, walk) as readonly string[]);
-  return set === change.set && unset === change.unset ? change : { set, unset };
-}
-
-/** What somebody said as it may be written down: the same object when it holds no secret. */
 function maskedSent<S extends Sent>(mask: Mask, sent: S): S {
   const message = maskedMessage(mask, sent.message);
   return message === sent.message ? sent : { ...sent, message };
 }
 
-/** Most name what they remember, and hold no words. */
-function maskedOps(mask: Mask, ops: readonly RecordedMemoryOp[]): readonly RecordedMemoryOp[] {
-  for (let place = 0; place < ops.length; place += 1) if (typeof ops[place]?.[1] === "object") return cleanList(mask, ops, maskedOp);
-  return ops;
-}
-
 function maskedOp(mask: Mask, op: RecordedMemoryOp): RecordedMemoryOp {
-  return op[0] === "+" && typeof op[1] !== "string" ? ["+", maskedMessage(mask, op[1])] : op;
+  if (op[0] !== "+" || typeof op[1] === "string") return op;
+  const message = maskedMessage(mask, op[1]);
+  return message === op[1] ? op : ["+", message];
 }
 
-function walk(mask: Mask, value: unknown): unknown {
+function maskedValue(mask: Mask, value: unknown): unknown {
   if (typeof value === "string") return mask(value);
-  if (typeof value !== "object" || value === null) return value;
-  return Array.isArray(value) ? walkList(mask, value) : walkRecord(mask, value as Record<string, unknown>);
+  if (isList(value)) return mapped(value, (item) => maskedValue(mask, item));
+  return isRecord(value) ? maskedRecord(mask, value) : value;
 }
 
-function walkList(mask: Mask, list: readonly unknown[]): readonly unknown[] {
-  return cleanList(mask, list, walk);
+function maskedRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(record);
+  const clean = entries.map(([key, value]) => [mask(key), maskedValue(mask, value)] as const);
+  const isSame = clean.every(([key, value], place) => key === entries[place]?.[0] && value === entries[place][1]);
+  return isSame ? record : Object.fromEntries(clean);
 }
 
-/** The same list when nothing in it changes. */
-function cleanList<T>(mask: Mask, list: readonly T[], cleanOne: (mask: Mask, item: T) => T): readonly T[] {
-  if (list.length === 0) return list;
-  let copy: T[] | undefined;
-  for (let place = 0; place < list.length; place += 1) {
-    const item = list[place] as T;
-    const cleaned = cleanOne(mask, item);
-    if (cleaned !== item) (copy ??= [...list])[place] = cleaned;
-  }
-  return copy ?? list;
-}
-
-function walkRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const keys = Object.keys(record);
-  let entries: [string, unknown][] | undefined;
-  for (let place = 0; place < keys.length; place += 1) {
-    const key = keys[place] as string;
-    const cleanKey = mask(key);
-    const value = record[key];
-    const clean = typeof value === "number" ? value : walk(mask, value);
-    if (entries === undefined && cleanKey === key && clean === value) continue;
-    entries ??= keys.slice(0, place).map((before): [string, unknown] => [before, record[before]]);
-    entries.push([cleanKey, clean]);
-  }
-  return entries === undefined ? record : Object.fromEntries(entries);
+function mapped<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+  const changed = list.map(change);
+  return changed.every((item, place) => item === list[place]) ? list : changed;
 }

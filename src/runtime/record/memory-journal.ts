@@ -3,14 +3,14 @@ import { JournalError, UsageError } from "../../kernel/errors.ts";
 import type { RunEvent } from "./event.ts";
 import type { Journal, RunInfo } from "./journal.ts";
 
-/** How much a journal in memory keeps. */
+/** Options of {@link memoryJournal}. */
 export interface MemoryJournalOptions {
   /**
-   * Most runs. Where one more is made, the oldest of those that have ended are forgotten; runs that are under way or wait for somebody never
-   * are, so that there may be more. Default 1,000.
+   * The most runs. A new run makes the journal forget the oldest ones that have ended. It never forgets runs that are under way or wait for
+   * somebody, so it may have more than this. Default 1,000.
    */
   readonly limit?: number;
-  /** Most events of all runs: about 100 MB of small ones by default. The same runs are forgotten for them. Default 100,000. */
+  /** The most events of all runs. New events make it forget the same runs. Default 100,000, about 100 MB of small events. */
   readonly events?: number;
 }
 
@@ -19,13 +19,13 @@ const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: true, events:
 const DEFAULT_RUNS = 1_000;
 const DEFAULT_EVENTS = 100_000;
 
-/** Ids of forgotten runs that are known to be so. */
+/** The most ids of forgotten runs that are kept. */
 const MOST_FORGOTTEN = 100_000;
 
-const NOBODY = 0;
+/** The epoch of a run without an owner. */
+const NO_OWNER = 0;
 
 interface KeptRun {
-  /** Of the present owner; {@link NOBODY} without one. */
   epoch: number;
   readonly events: RunEvent[];
 }
@@ -55,13 +55,15 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
 }
 
 /**
- * Keeps runs in memory. It owns their events, their owners' epochs, and the ids of those that it forgot.
+ * Keeps runs in memory. It owns their events, the epochs of their owners, and the ids of forgotten runs.
  *
- * K1 the events of a run are dense from 0. K2 only the newest epoch appends. K3 (`#makeRoom`) no more than so many events are kept; what must
- * go are the oldest runs that have ended, never a part of a run, and none for an append that is refused all the same.
- * MemoryJournal.K4 (`create`) of runs that may be forgotten, so many are kept that all together are no more than the limit.
- * MemoryJournal.K5 (`mayForget`) no run that is under way, waits for somebody or has an owner is forgotten. MemoryJournal.K6 (`#run`) an id
- * that was forgotten is told apart from one that never was, as long as no {@link MOST_FORGOTTEN} others were forgotten since.
+ * MemoryJournal.K1 (`append`): the sequence numbers of a run are 0, 1, 2 and so on.
+ * MemoryJournal.K2 (`append`): only the newest epoch of a run appends.
+ * MemoryJournal.K3 (`#makeRoom`): there are never more events than the limit. The oldest runs that have ended go first, each as a whole,
+ * and none goes for an append that is refused nevertheless.
+ * MemoryJournal.K4 (`#forgetFirst`): there are more runs than the limit only while none of them may be forgotten.
+ * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for somebody or has an owner is not forgotten.
+ * MemoryJournal.K6 (`#run`): a forgotten id differs from an unknown one until {@link MOST_FORGOTTEN} other runs are forgotten.
  */
 class MemoryJournal implements Journal {
   readonly #limit: number;
@@ -69,8 +71,8 @@ class MemoryJournal implements Journal {
   readonly #runs = new Map<string, KeptRun>();
   readonly #forgotten = new Set<string>();
   #count = 0;
-  /** The last epoch given, to whatever run: the owner of a run that was removed owns no other of its name. */
-  #lastEpoch = NOBODY;
+  /** The last epoch of any run, so that the owner of a removed run does not own a new run of the same id. */
+  #lastEpoch = NO_OWNER;
 
   constructor(limit: number, eventLimit: number) {
     this.#limit = limit;
@@ -82,7 +84,7 @@ class MemoryJournal implements Journal {
       throw new JournalError("RUN_EXISTS", `Expected a new run id, got ${runId}, which is taken. Resume it or choose another.`);
     if (this.#forgotten.has(runId)) throw forgotten(runId);
     if (this.#runs.size >= this.#limit) this.#forgetFirst();
-    this.#runs.set(runId, { epoch: NOBODY, events: [] });
+    this.#runs.set(runId, { epoch: NO_OWNER, events: [] });
   }
 
   async claim(runId: string): Promise<number> {
@@ -94,13 +96,13 @@ class MemoryJournal implements Journal {
 
   async release(runId: string, epoch: number): Promise<void> {
     const run = this.#runs.get(runId);
-    if (run?.epoch === epoch) run.epoch = NOBODY;
+    if (run?.epoch === epoch) run.epoch = NO_OWNER;
   }
 
   async append(runId: string, epoch: number, expectedSeq: number, events: readonly RunEvent[]): Promise<void> {
     const run = this.#run(runId);
-    if (run.epoch !== epoch || epoch === NOBODY) {
-      const owner = run.epoch === NOBODY ? "it is nobody's now" : "somebody else has taken the run over";
+    if (run.epoch !== epoch || epoch === NO_OWNER) {
+      const owner = run.epoch === NO_OWNER ? "it is nobody's now" : "somebody else has taken the run over";
       throw new JournalError("EPOCH_STALE", `Expected the epoch of run ${runId}'s owner, got ${epoch}: ${owner}. Claim the run first.`);
     }
     if (run.events.length !== expectedSeq) {
@@ -139,7 +141,6 @@ class MemoryJournal implements Journal {
     return run;
   }
 
-  /** Where more than one run too many is there, they were all under way: one goes for each that comes, once they may. */
   #forgetFirst(): void {
     let over = this.#runs.size + 1 - this.#limit;
     for (const [runId, run] of this.#runs) {
@@ -150,7 +151,7 @@ class MemoryJournal implements Journal {
     }
   }
 
-  /** Forgets nothing when that would not be enough. */
+  /** Forgets nothing when that would not make enough room. */
   #makeRoom(more: number, keep: string): void {
     let missing = this.#count + more - this.#eventLimit;
     const leaving: string[] = [];
@@ -174,13 +175,14 @@ class MemoryJournal implements Journal {
     this.#runs.delete(runId);
     this.#forgotten.add(runId);
     if (this.#forgotten.size <= MOST_FORGOTTEN) return;
-    for (const first of this.#forgotten) return void this.#forgotten.delete(first);
+    const [first = runId] = this.#forgotten;
+    this.#forgotten.delete(first);
   }
 }
 
 function mayForget({ epoch, events }: KeptRun): boolean {
   const last = events.at(-1);
-  return epoch === NOBODY && last?.type === "run.ended" && last.status !== "waiting";
+  return epoch === NO_OWNER && last?.type === "run.ended" && last.status !== "waiting";
 }
 
 function forgotten(runId: string): JournalError {

@@ -1,13 +1,13 @@
 import { isPlainObject } from "../../kernel/value-kind.ts";
-/** Deeper values could not be written again: `canonicalJson` has the same bound. */
+/** The most levels of nesting, as in `canonicalJson`: a deeper value could not be written again. */
 const MOST_LEVELS = 500;
-/** Most values in one value: looking at them must end. */
+/** The most values in one value, so that the search ends. */
 const MOST_VALUES = 10_000_000;
 
 /**
- * What keeps a value from being plain JSON that can be trusted with names: undefined when nothing does. Told are functions, dates and
- * the like, holes, numbers without a JSON form, more than 500 levels, and keys that reach for prototypes, which `JSON.parse` lets
- * pass: `__proto__`, and a `constructor` that has a `prototype`. A cycle has no last level. Depth costs no stack.
+ * The first fault of a value that is not plain JSON, or undefined for one that is: a function, a date or another object with a prototype, a
+ * hole, a number without a JSON form, more than 500 levels (a cycle too), and a key that names a prototype. `JSON.parse` accepts such keys:
+ * `__proto__`, and a `constructor` that has a `prototype`. The search does not recurse.
  */
 export function plainFault(json: unknown): string | undefined {
   const open: Opened[] = [];
@@ -19,7 +19,7 @@ export function plainFault(json: unknown): string | undefined {
     const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
     values += members.length;
     if (values > MOST_VALUES) fault ??= `more than ${MOST_VALUES} values`;
-    // By index, because holes count too.
+    // By index, to find holes.
     for (let place = 0; fault === undefined && place < members.length; place += 1) fault = enter(members[place], level + 1, open);
   }
   return fault;

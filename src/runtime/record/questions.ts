@@ -3,23 +3,23 @@ import type { RunEvent } from "./event.ts";
 import type { RunState } from "./run-state.ts";
 import { stepId } from "./step-address.ts";
 
-/** A question to a person that waits for its answer. */
+/** A question to a person that waits for an answer. */
 export interface PendingQuestion {
-  /** An answer names it. */
+  /** Names the question in an answer. */
   readonly id: string;
-  /** Who asks. */
+  /** The role that asks. */
   readonly role: string;
   readonly text: string;
 }
 
-/** Where a question to a person stands in the record. */
+/** A question and the try of its step. */
 export interface RecordedQuestion extends PendingQuestion {
   readonly act: string;
   readonly key: string;
   readonly try: number;
 }
 
-/** The questions that wait for an answer, in the order of hiring of those who ask. */
+/** The questions that wait for an answer, in the order in which the roles that ask were hired. */
 export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   const asking = [...state.open].map((name) => roleOf(state, name)).sort((a, b) => a.index - b.index);
   return asking.flatMap((role) =>
@@ -29,7 +29,7 @@ export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   );
 }
 
-/** Whether an event asks a question of that id, or of one that begins so. */
+/** True for an event that asks a question whose id begins with `id`. */
 export function asks(event: RunEvent, id: string): boolean {
   return id !== "" && event.type === "step.started" && event.kind === "human" && stepId(event.runId, event.act, event.key).startsWith(id);
 }

@@ -1,38 +1,33 @@
-import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
-import { aJournal, aReadableJournal } from "./journal-shape.ts";
-import { aText, iterable, takes } from "../../kernel/argument.ts";
 import { createHash } from "node:crypto";
 import { throwIfAborted } from "../../kernel/abort.ts";
+import { aText, iterable, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
-import { canonicalJson, deepFreeze } from "../../kernel/json.ts";
-import { EVENT_VERSION, type RunEvent } from "./event.ts";
+import { canonicalJson } from "../../kernel/json.ts";
+import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
+import { EVENT_VERSION } from "./event.ts";
 import { parseEvent } from "./event-schema.ts";
-import type { Journal, RunInfo } from "./journal.ts";
-import { runInfo } from "./run-info.ts";
+import { aJournal, aReadableJournal, type Journal, type RunInfo, runInfo } from "./journal.ts";
 
-/** How an export or an import goes. */
+/** Options of {@link exportRun}. */
 export interface TransferOptions {
-  /** Looked at before each line. What the lines come from, or go to, is the caller's to stop. */
+  /** Looked at before each line. The caller stops the source or the target of the lines. */
   readonly signal?: AbortSignal;
 }
 
 const transferOptions: Known<TransferOptions> = { signal: true };
 
-/** How an import goes. */
+/** Options of {@link importRun}. */
 export interface ImportOptions extends TransferOptions {
-  /** The id of the run here. Default: the one it had. */
+  /** The id of the run in this journal. Default: the id it had. */
   readonly id?: string;
 }
 
 const importOptions: Known<ImportOptions> = { ...transferOptions, id: true };
 
-/** Most characters of events that are held until all have come, and are then written at once. */
-const HELD: number = 64 * 1024 * 1024;
-
 /**
- * A run as lines of text, to be kept in a file or carried elsewhere: a header, one line of canonical JSON for each event, and an end with
- * their count and the sha256 over their lines. The lines come without line breaks; equal runs give equal lines. Of a run that still goes
- * on, what is there when it begins is exported. What it gives can be imported: it checks what it reads.
+ * A run as lines of text, for a file or another machine: a header, one line of canonical JSON for each event, and an end with their count
+ * and the sha256 of their lines. The lines have no line breaks. Equal runs give equal lines. A run that is under way is exported as far as
+ * it has come at the beginning. Every event is checked, so that each export can be imported.
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `EVENT_INVALID`, `EVENT_NEWER`, `JOURNAL_GAP`
  * @throws ControlError when the signal aborts
@@ -70,14 +65,14 @@ export async function* exportRun(journal: Journal, runId: string, o: TransferOpt
 }
 
 /**
- * Takes the lines of an export into a journal. Every line is checked, and every event must fit those before it. A run is written when all
- * of it has come, at once, so that a journal has it whole or not at all, also when the process dies on the way: at most an empty run of
- * that id is left then, which the next import fills. Only one of more than 64 million characters is written in parts, which are removed
- * again when the import fails; of that one a part stays when the process dies.
+ * Reads the lines of an export into a journal. Checks every line, and that every event fits the events before it. Writes the run when all
+ * lines have come, in one append: the journal has the whole run or nothing, even when the process dies meanwhile. It may then have an empty
+ * run of that id, which the next import fills. A run of more than 64 million characters is written in several appends. When such an import
+ * fails, what was written is removed; when the process dies, it stays.
  *
- * @param lines with or without their line breaks; see {@link linesOf} for a text that comes in pieces
- * @throws JournalError `RUN_EXISTS` for an id the journal has; `EXPORT_CUT` when the lines end too early, `EXPORT_INVALID` when they are
- * no export, or were changed; `EVENT_INVALID`, `EVENT_NEWER`; `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each other
+ * @param lines with or without their line breaks
+ * @throws JournalError `RUN_EXISTS` for an id that the journal has; `EXPORT_CUT` when the lines end too early; `EXPORT_INVALID` when they are
+ * no export or were changed; `EVENT_INVALID`, `EVENT_NEWER`; `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each other
  * @throws ControlError when the signal aborts
  * @example
  * import { readFile } from "node:fs/promises";
@@ -96,117 +91,9 @@ export async function importRun(
   checkKnownOptions("importRun", o, importOptions);
   takes("importRun", "journal", journal, aJournal);
   takes("importRun", "lines", lines, iterable("the lines of an export"));
-  // Most programs never import.
-  const { ExportReader } = await import("./export-reader.ts");
-  const reader = new ExportReader();
-  const arrival = new Arrival(journal, o.id);
-  try {
-    for await (const line of lines) {
-      throwIfAborted(o.signal);
-      const event = reader.read(line);
-      if (reader.runId !== undefined) await arrival.begin(reader.runId);
-      if (event !== undefined) await arrival.add(event, line.length);
-    }
-    reader.end();
-    return await arrival.end();
-  } catch (error) {
-    await arrival.withdraw(error);
-    throw error;
-  }
-}
-
-/** A run that comes into a journal. It owns what is read and not yet written, and which run the journal has for it. */
-class Arrival {
-  readonly #journal: Journal;
-  readonly #givenId: string | undefined;
-  #runId: string | undefined;
-  /** Whether the journal has the run, for us. */
-  #isOurs = false;
-  #epoch = 0;
-  #held: RunEvent[] = [];
-  #characters = 0;
-  #written = 0;
-
-  constructor(journal: Journal, givenId: string | undefined) {
-    this.#journal = journal;
-    this.#givenId = givenId;
-  }
-
-  /** @throws JournalError `RUN_EXISTS`, before anything is read for nothing */
-  async begin(itsId: string): Promise<void> {
-    if (this.#runId !== undefined) return;
-    this.#runId = this.#givenId ?? itsId;
-    const known = await this.#known();
-    if (known !== undefined && known.events > 0) throw taken(this.#runId);
-  }
-
-  async add(event: RunEvent, characters: number): Promise<void> {
-    const runId = this.#runId ?? event.runId;
-    this.#held.push(event.runId === runId ? event : deepFreeze({ ...event, runId }));
-    this.#characters += characters;
-    if (this.#characters >= HELD) await this.#write();
-  }
-
-  async end(): Promise<RunInfo> {
-    await this.#write();
-    const runId = this.#runId ?? "";
-    await this.#journal.release(runId, this.#epoch);
-    return { runId, events: this.#written };
-  }
-
-  /** Takes back what was written, unless somebody else has taken the run over. */
-  async withdraw(because: unknown): Promise<void> {
-    const runId = this.#runId;
-    if (runId === undefined || !this.#isOurs || isTakenOver(because)) return;
-    try {
-      await this.#journal.remove(runId);
-    } catch (error) {
-      throw new JournalError(
-        "IMPORT_LEFT_OVER",
-        `Expected to remove the part of run ${runId} that was imported, for the import failed, but that failed too: ${String(error)}. Remove the run before you import it again.`,
-        { cause: because },
-      );
-    }
-  }
-
-  async #write(): Promise<void> {
-    const runId = this.#runId ?? "";
-    if (!this.#isOurs) await this.#make(runId);
-    const held = this.#held;
-    if (held.length === 0) return;
-    this.#held = [];
-    this.#characters = 0;
-    await this.#journal.append(runId, this.#epoch, this.#written, held);
-    this.#written += held.length;
-  }
-
-  async #make(runId: string): Promise<void> {
-    try {
-      await this.#journal.create(runId);
-      this.#isOurs = true;
-    } catch (error) {
-      // One without events is what a process leaves that died between this and the first write.
-      const isLeft = error instanceof JournalError && error.code === "RUN_EXISTS" && (await this.#known())?.events === 0;
-      if (!isLeft) throw error;
-    }
-    this.#epoch = await this.#journal.claim(runId);
-    this.#isOurs = true;
-  }
-
-  async #known(): Promise<RunInfo | undefined> {
-    return (await this.#journal.runs()).find(({ runId }) => runId === this.#runId);
-  }
-}
-
-function isTakenOver(error: unknown): boolean {
-  return error instanceof JournalError && (error.code === "EPOCH_STALE" || error.code === "RUN_OWNED" || error.code === "SEQ_MISMATCH");
-}
-
-function taken(runId: string): JournalError {
-  return new JournalError(
-    "RUN_EXISTS",
-    `Expected a run that the journal does not have, got ${runId}. Remove it, or import under another id.`,
-  );
+  // Loaded here because most programs never import.
+  const { importLines } = await import("./run-import.ts");
+  return importLines(journal, lines, o);
 }
 
 function gap(runId: string, expected: number, came: number | undefined): JournalError {

@@ -1,47 +1,70 @@
 import { aNumber, iterable, object, takes } from "../../kernel/argument.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
+import { isList, isRecord } from "../../kernel/value-kind.ts";
+import { shownText } from "../../kernel/value-text.ts";
 import { canonicalLines } from "../record/canonical.ts";
 import type { RunEvent } from "../record/event.ts";
-import { firstDifference, type Passage, type ValueDifference, valueDifference } from "./value-difference.ts";
-import { shownText } from "../record/shown-text.ts";
 
-/** What an entry of a run's canonical log is about. */
+/** The name of an entry in the canonical log of a run. */
 export interface EntryName {
   /** `step`, or the type of the event. */
   readonly type: string;
   /** `role#n~attempt` */
   readonly act?: string;
   readonly role?: string;
-  /** Of a step: `model`, `human`, `file` ... */
+  /** The kind of a step: `model`, `human`, `file` ... */
   readonly kind?: string;
-  /** Of a step. */
+  /** The name of a step. */
   readonly name?: string;
 }
 
 /** Where two runs first differ. */
 export interface RunDifference {
-  /** Of the canonical logs, from 1. */
+  /** The line of the canonical logs, from 1. */
   readonly line: number;
-  /** Where the left run has ended, this is the right one's. */
+  /** The entry of the left run, or of the right one where the left run has ended. */
   readonly entry: EntryName;
-  /** The entries; undefined where the record of a run ends before. */
+  /** The entries. Undefined where the record of a run ends before. */
   readonly left: Json | undefined;
   readonly right: Json | undefined;
-  /** Where inside them, when both are about the same thing. */
+  /** The place inside the entries, when both have the same name. */
   readonly at?: ValueDifference;
-  /** When both are model steps that asked for different things. */
+  /** When both are model steps with different requests. */
   readonly request?: RequestDifference;
+}
+
+/** Where two values first differ. */
+export interface ValueDifference {
+  /** Such as `request.messages[1].content`; empty for the whole value. */
+  readonly path: string;
+  /** Undefined where the value has no such member. */
+  readonly left: Json | undefined;
+  readonly right: Json | undefined;
+  /** When both are texts. */
+  readonly passage?: Passage;
+}
+
+/** Where two texts first differ, with the lines around it. */
+export interface Passage {
+  /** The first line that differs, from 1. */
+  readonly line: number;
+  /** Its first character that differs, from 0. */
+  readonly column: number;
+  /** The first line of `left` and `right`, from 1. */
+  readonly from: number;
+  readonly left: readonly string[];
+  readonly right: readonly string[];
 }
 
 /** Where two requests to a model first differ; paths are those of the request. */
 export interface RequestDifference extends ValueDifference {
-  /** The message in which they differ, from 0, and who says it there; undefined when all messages are equal. */
+  /** The message in which they differ, from 0, with its role on each side. Undefined when all messages are equal. */
   readonly message?: { readonly index: number; readonly left: string | undefined; readonly right: string | undefined };
 }
 
-/** Most characters of a text that tells a difference. */
+/** The most characters of the text of a difference. */
 const MOST_TEXT = 8_000;
-/** Most characters of one value or line that it shows. */
+/** The most characters of one value or line in it. */
 const MOST_SHOWN = 300;
 
 /**
@@ -102,7 +125,7 @@ export function differenceText(d: RunDifference): string {
   return `${title}\n${where}`.slice(0, MOST_TEXT);
 }
 
-/** A difference of two requests as plain text, side by side, with a word for each side. */
+/** A difference of two requests as plain text, with a word for each side. */
 export function requestDifferenceText(d: RequestDifference, sides: readonly [string, string]): string {
   return sidesText(d, sides).slice(0, MOST_TEXT);
 }
@@ -118,12 +141,11 @@ function sidesText(d: RequestDifference, [left, right]: readonly [string, string
   return [`${at}, line ${passage.line}`, ...texts].join("\n");
 }
 
-/** Fits whole where it stands. */
 function isShort(value: Json | undefined): boolean {
   return typeof value === "string" && value.length <= MOST_SHOWN && !value.includes("\n");
 }
 
-/** Of a long line the part is shown in which it differs. */
+/** Of a long line that differs, the part from shortly before the difference is shown. */
 function linesText(lines: readonly string[], { line, from, column }: Passage): readonly string[] {
   const last = String(from + lines.length - 1).length;
   return lines.map((content, nth) => {
@@ -143,7 +165,7 @@ function valueText(value: Json | undefined): string {
   return value === undefined ? "nothing" : shownText(JSON.stringify(value), MOST_SHOWN);
 }
 
-/** A record that is still open has nothing at the place of its end. */
+/** Undefined for the last line of a run that has not ended. */
 function entryAt(lines: readonly string[], place: number): Json | undefined {
   const line = lines[place];
   const entry = line === undefined ? undefined : (JSON.parse(line) as Json);
@@ -176,7 +198,74 @@ function textAt(value: Json | undefined, key: string): string | undefined {
   return typeof member === "string" ? member : undefined;
 }
 
-function valueAt(value: Json | undefined, key: string): Json | undefined {
+function valueAt(value: Json | undefined, key: string | number): Json | undefined {
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as { readonly [key: string]: Json })[key];
+  return (value as { readonly [key: string | number]: Json })[key];
+}
+
+/** Lines before and after the one that differs. */
+const AROUND = 2;
+
+/** Members that are compared first, because the others follow from them, and members that are compared last. */
+const FIRST: readonly string[] = "type act kind name request messages role content ok error value".split(" ");
+const LAST: readonly string[] = ["in", "key"];
+
+/** The first place at which two values differ. Undefined when they are equal. */
+function valueDifference(left: Json | undefined, right: Json | undefined): ValueDifference | undefined {
+  const found = locate(left, right);
+  if (found === undefined) return undefined;
+  const { left: a, right: b } = found;
+  const sides = { path: pathText(found.path), left: a, right: b };
+  return typeof a === "string" && typeof b === "string" ? { ...sides, passage: passageOf(a, b) } : sides;
+}
+
+function passageOf(left: string, right: string): Passage {
+  const [a, b] = [left.split("\n"), right.split("\n")];
+  const place = firstDifference(a, b);
+  const from = Math.max(0, place - AROUND);
+  const shown = (lines: readonly string[]): readonly string[] => lines.slice(from, place + AROUND + 1);
+  const column = firstDifference(a[place] ?? "", b[place] ?? "");
+  return { line: place + 1, column, from: from + 1, left: shown(a), right: shown(b) };
+}
+
+/** The first place at which two lists or two texts differ: the end of the shorter one when the other begins with it. */
+function firstDifference(a: ArrayLike<string>, b: ArrayLike<string>): number {
+  const end = Math.min(a.length, b.length);
+  for (let place = 0; place < end; place += 1) if (a[place] !== b[place]) return place;
+  return end;
+}
+
+interface Found {
+  /** The innermost key first. */
+  readonly path: (string | number)[];
+  readonly left: Json | undefined;
+  readonly right: Json | undefined;
+}
+
+function locate(left: Json | undefined, right: Json | undefined): Found | undefined {
+  for (const key of keysOf(left, right) ?? []) {
+    const found = locate(valueAt(left, key), valueAt(right, key));
+    if (found === undefined) continue;
+    found.path.push(key);
+    return found;
+  }
+  return left === right || keysOf(left, right) !== undefined ? undefined : { path: [], left, right };
+}
+
+/** The keys of both values when both are lists or both are objects. */
+function keysOf(left: Json | undefined, right: Json | undefined): Iterable<string | number> | undefined {
+  if (isList(left) && isList(right)) return (left.length > right.length ? left : right).keys();
+  if (!isRecord(left) || !isRecord(right)) return undefined;
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+function rank(key: string): number {
+  const place = FIRST.indexOf(key);
+  if (place !== -1) return place;
+  return FIRST.length + 1 + LAST.indexOf(key);
+}
+
+function pathText(innermostFirst: readonly (string | number)[]): string {
+  const path = innermostFirst.toReversed();
+  return path.map((key, nth) => (typeof key === "number" ? `[${key}]` : nth === 0 ? key : `.${key}`)).join("");
 }

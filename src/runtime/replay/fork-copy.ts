@@ -5,35 +5,35 @@ import { createMessage, type Message } from "../../message/message.ts";
 import type { ForkPoint, HiredRole, RunEvent, Sent } from "../record/event.ts";
 import type { RunState } from "../record/run-state.ts";
 
-/** A message of the shared past that is another in the fork, or was never delivered there. */
+/** A change of a message in the shared past: in the fork it has other contents, or was never delivered. */
 export interface MessageChange {
-  /** The event that tells of the message: a `message`, or the `act.ended` of who said it. */
+  /** Sequence number of the event with the message: a `message`, or an `act.ended`. */
   readonly seq: number;
-  /** Which of the messages of that event. Default 0, the first. */
+  /** The place of the message in the event. Default 0, the first. */
   readonly nth?: number;
-  /** Nobody gets it. */
+  /** Deliver it to nobody. */
   readonly drop?: boolean;
   /** Default: as it was. */
   readonly content?: string;
-  /** Default: as it was, or nothing when the content is another. */
+  /** Default: as it was, or none when the content changes. */
   readonly instructContent?: unknown;
 }
 
-/** How the past of a fork is written anew. */
+/** How the shared past is copied into a fork. */
 export interface ForkCopy {
   readonly runId: string;
   readonly parent: ForkPoint;
   readonly roles: readonly HiredRole[];
-  /** Micro-dollars; undefined: what the parent began with. */
+  /** Micro-dollars. Undefined: the budget with which the parent began. */
   readonly budget: number | undefined;
-  /** Undefined: the parent's. */
+  /** Undefined: the seed of the parent. */
   readonly seed?: string | undefined;
-  /** Undefined: what the parent keeps. */
+  /** Undefined: the value that the parent keeps. */
   readonly about?: Json | undefined;
   readonly changes: readonly MessageChange[];
 }
 
-/** An event of the parent as the fork has it: under its own id, with nothing paid, and with the messages that were changed. */
+/** The copy of an event of the parent: with the id of the fork, without costs, and with the changed messages. */
 export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
   const { runId } = copy;
   switch (event.type) {
@@ -66,9 +66,9 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
 }
 
 /**
- * Refuses a change of a message that somebody has read by then, or has begun to: what was made of it stands in the shared past.
+ * Refuses a change of a message that a role has read or begun to read: the shared past has what the role made of it.
  *
- * @param state of the parent, where the fork leaves it
+ * @param state of the parent at the last shared event
  * @throws UsageError `FORK_CHANGE`
  */
 export function assertUnread(change: MessageChange, sent: Sent, state: RunState): void {
@@ -81,7 +81,7 @@ export function assertUnread(change: MessageChange, sent: Sent, state: RunState)
   );
 }
 
-/** @throws UsageError `FORK_CHANGE` when two changes are about one message: nobody could say which of them counts. */
+/** Refuses two changes of one message. @throws UsageError `FORK_CHANGE` */
 export function assertDistinct(changes: readonly MessageChange[]): void {
   const known = new Set<string>();
   for (const { seq, nth = 0 } of changes) {
@@ -93,7 +93,7 @@ export function assertDistinct(changes: readonly MessageChange[]): void {
   }
 }
 
-/** The message that a change is about. @throws UsageError `FORK_CHANGE` when the event has none. */
+/** The message that a change names. @throws UsageError `FORK_CHANGE` when the event has no such message */
 export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange): Sent {
   const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
   const found = sent[nth];

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { JournalError } from "../../../src/kernel/errors.ts";
 import type { Json } from "../../../src/kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../../src/runtime/record/event.ts";
-import { list, record } from "../../../src/runtime/record/exact-schema.ts";
+import { list, record } from "../../../src/runtime/record/event-schema.ts";
 import { parseEvent } from "../../../src/runtime/record/event-schema.ts";
 import { manyRuns } from "../many-runs.ts";
 

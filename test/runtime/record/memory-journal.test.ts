@@ -31,7 +31,7 @@ async function names(journal: Journal): Promise<string[]> {
 }
 
 describe("memoryJournal", () => {
-  test("K3 at its limit it forgets whole runs that have ended, the oldest first", async () => {
+  test("MemoryJournal.K3 at its limit it forgets whole runs that have ended, the oldest first", async () => {
     const journal = memoryJournal({ events: 10 });
     await written(journal, "first", 4, "finished");
     await written(journal, "second", 4, "waiting");
@@ -39,7 +39,7 @@ describe("memoryJournal", () => {
     expect(await names(journal)).toEqual(["second", "third"]);
   });
 
-  test("K3 it never forgets a run that is under way, nor the one that is written, nor any for nothing", async () => {
+  test("MemoryJournal.K3 it never forgets a run that is under way, nor the one that is written, nor any for nothing", async () => {
     const journal = memoryJournal({ events: 10 });
     await written(journal, "open", 4, "open");
     await written(journal, "ended", 3, "finished");
@@ -49,7 +49,7 @@ describe("memoryJournal", () => {
     expect((await names(journal)).filter((name) => name !== "large")).toEqual(["open", "small"]);
   });
 
-  test("K3 a removed run makes room", async () => {
+  test("MemoryJournal.K3 a removed run makes room", async () => {
     const journal = memoryJournal({ events: 4 });
     await written(journal, "a", 4, "open");
     await expect(written(journal, "b", 1, "open")).rejects.toMatchObject({ code: "JOURNAL_FULL" });
@@ -57,7 +57,7 @@ describe("memoryJournal", () => {
     await expect(written(journal, "c", 4, "open")).resolves.toBeUndefined();
   });
 
-  test("K4 K6 beyond its limit it forgets the oldest run that has ended, and says so to who asks for it", async () => {
+  test("MemoryJournal.K4 MemoryJournal.K6 beyond its limit it forgets the oldest run that has ended, and says so to who asks for it", async () => {
     const journal = memoryJournal({ limit: 2 });
     for (const name of ["first", "second", "third"]) await written(journal, name, 2, "finished");
     expect(await names(journal)).toEqual(["second", "third"]);
@@ -72,7 +72,7 @@ describe("memoryJournal", () => {
     await expect(journal.create("first")).resolves.toBeUndefined();
   });
 
-  test("K5 runs under way, those that wait and those with an owner stay, however many there are", async () => {
+  test("MemoryJournal.K5 runs under way, those that wait and those with an owner stay, however many there are", async () => {
     const journal = memoryJournal({ limit: 2 });
     await written(journal, "open", 2, "open");
     await written(journal, "waiting", 2, "waiting");

@@ -6,7 +6,7 @@ import { JournalError } from "../../../src/kernel/errors.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
 import { fold } from "../../../src/runtime/record/apply.ts";
 import type { RunEvent } from "../../../src/runtime/record/event.ts";
-import { linesOf } from "../../../src/runtime/record/export-reader.ts";
+import { linesOf } from "../../../src/runtime/record/run-import.ts";
 import type { Journal } from "../../../src/runtime/record/journal.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { exportRun, type ImportOptions, importRun } from "../../../src/runtime/record/transfer.ts";
@@ -157,7 +157,7 @@ async function* iterated<T>(items: Iterable<T>): AsyncIterable<T> {
 }
 
 describe("an import that is refused leaves nothing behind", () => {
-  test("a file that was cut, between lines or in one, is told with how far it is whole", async () => {
+  test("RunImport.X1 RunImport.X4 a file that was cut, between lines or in one, is told with how far it is whole", async () => {
     for (let kept = 1; kept < lines.length; kept += 1) {
       const error = await refusal(lines.slice(0, kept));
       expect(error).toMatchObject({ code: "EXPORT_CUT", data: { intact: kept - 1, events: waiting.length } });
@@ -169,7 +169,7 @@ describe("an import that is refused leaves nothing behind", () => {
     );
   });
 
-  test("one character that is another is enough, wherever it stands", async () => {
+  test("RunImport.X2 RunImport.X3 one character that is another is enough, wherever it stands", async () => {
     const text = lines.join("\n");
     await fc.assert(
       fc.asyncProperty(fc.nat(text.length - 1), fc.constantFrom("0", "x", "}", '"', " ", "é"), async (place, character) => {
@@ -261,7 +261,7 @@ describe("an import that is refused leaves nothing behind", () => {
     expect(await journal.runs()).toEqual([]);
   });
 
-  test("unless that fails too: then both are told", async () => {
+  test("RunImport.X6 unless that fails too: then both are told", async () => {
     const journal = memoryJournal({ events: 2 });
     journal.remove = () => Promise.reject(new Error("read only"));
     const error: unknown = await importRun(journal, lines).catch((thrown: unknown) => thrown);
@@ -322,7 +322,7 @@ describe("an import whose process dies", () => {
     expect([...ends]).toEqual([0, waiting.length]);
   });
 
-  test("leaves a run to the other one that makes it at the same moment", async () => {
+  test("RunImport.X6 leaves a run to the other one that makes it at the same moment", async () => {
     const journal = memoryJournal();
     const { claim } = journal;
     journal.claim = async (runId) => {
@@ -345,7 +345,7 @@ describe("an import whose process dies", () => {
 });
 
 describe("a large run", () => {
-  test("is written at once, and one that is too large for that in parts", async () => {
+  test("RunImport.X5 is written at once, and one that is too large for that in parts", async () => {
     const [start = "", message = ""] = lines.slice(1);
     const long = "x".repeat(1024 * 1024);
     const many = (count: number, content: string): string[] =>
