@@ -7,10 +7,10 @@ import { canonical, defineAction, defineRole, type RunEvent, type Role, Team, us
 import { sqlite } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 
+// #region team
 const folder = mkdtempSync(join(tmpdir(), "troupe-"));
 const path = join(folder, "runs.db");
 
-// #region team
 const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Draft a line about ${ctx.text}.` });
 const writer = defineRole({ name: "Wim", actions: [Draft] });
 

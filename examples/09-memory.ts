@@ -6,6 +6,7 @@ import { BrainMemory, createMessage, defineAction, defineRole, LongTermMemory, M
 import { ShardedStorage, sqliteStore } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 
+// #region setup
 const folder = mkdtempSync(join(tmpdir(), "troupe-"));
 
 /** Says how many lines it was shown under each title of its memory. */
@@ -16,6 +17,7 @@ const model = scriptedModel(({ messages }) => {
   return parts.length === 0 ? "nothing" : parts.map((part) => `${part.split(" ")[0]} ${part.split("\n").length - 1}`).join(", ");
 });
 const Answer = defineAction({ name: "Answer", prompt: (ctx) => ctx.text });
+// #endregion
 
 // #region single-turn
 const clerk = defineRole({ name: "Clerk", actions: [Answer] });
@@ -30,10 +32,10 @@ notes.add(createMessage("And a river.", { sentFrom: "Ben" }));
 console.log("a few turns:", notes.getByContent("river").length, "of", notes.size); // a few turns: 1 of 2
 // #endregion
 
+// #region long-talk
 /** Talks to itself until the rounds are over. */
 const Chat = defineAction({ name: "Chat", prompt: (ctx) => ctx.text, sendTo: () => ["<self>"] });
 
-// #region long-talk
 const talker = defineRole({ name: "Talker", actions: [Chat], memory: { summary: true, recall: { maxTokens: 300 } } });
 const talk = await new Team({ model, roles: [talker] }).run("Let us talk about a bridge.", { rounds: 40 }).result;
 console.log("40 turns:", talk.messages.at(-1)?.content); // 40 turns: Summary 2, Related 4, Said 8

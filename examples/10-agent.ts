@@ -3,12 +3,12 @@ import { z } from "zod";
 import { Agent, ChatMemory, defineTool } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 
-/** What a model says when it wants a tool. */
+// #region agent
+/** A reply of a model that calls a tool. A real model writes it itself. */
 function call(name: string, args: object) {
   return { toolCalls: [{ id: "call_1", type: "function", function: { name, arguments: JSON.stringify(args) } }] } as const;
 }
 
-// #region agent
 const weather = defineTool({
   name: "weather",
   description: "Tells the weather in a city.",

@@ -4,15 +4,6 @@ import { Agent, defineTool, type PermissionPolicy } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 import { planningTool } from "troupe/tools";
 
-/** What a model says when it wants tools. */
-function calls(...wishes: readonly (readonly [string, object])[]) {
-  return {
-    toolCalls: wishes.map(
-      ([name, args], n) => ({ id: `call_${n}`, type: "function", function: { name, arguments: JSON.stringify(args) } }) as const,
-    ),
-  };
-}
-
 // #region tool
 const sent: string[] = [];
 const mail = defineTool({
@@ -31,6 +22,15 @@ const mail = defineTool({
 // #endregion
 
 // #region permissions
+/** A reply of a model that calls tools. A real model writes it itself. */
+function calls(...wishes: readonly (readonly [string, object])[]) {
+  return {
+    toolCalls: wishes.map(
+      ([name, args], n) => ({ id: `call_${n}`, type: "function", function: { name, arguments: JSON.stringify(args) } }) as const,
+    ),
+  };
+}
+
 const permissions: PermissionPolicy = {
   rules: [
     { tool: "mail", args: { to: "*@example.org" }, decide: "allow" },

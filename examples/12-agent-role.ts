@@ -8,9 +8,6 @@ import { defineTool } from "troupe/agents";
 import { sqlite } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 
-const folder = mkdtempSync(join(tmpdir(), "troupe-"));
-const path = join(folder, "runs.db");
-
 // #region team
 const Research = defineAction({ name: "Research", run: () => undefined }); // names what the agent says, for those who watch it
 const Headline = defineAction({ name: "Headline", prompt: (ctx) => `A headline for: ${ctx.text}` });
@@ -30,7 +27,11 @@ function newsroom(search: (query: string) => string) {
 }
 // #endregion
 
-/** Follows from what it is told, as a real model's answer does. */
+// #region resume
+const folder = mkdtempSync(join(tmpdir(), "troupe-"));
+const path = join(folder, "runs.db");
+
+/** A scripted model whose answers follow from what it is told, as those of a real model do. */
 const model = () =>
   scriptedModel(({ messages }) => {
     const found = messages.filter(({ role }) => role === "tool").length;
@@ -40,7 +41,6 @@ const model = () =>
     return { toolCalls: [{ id: `call_${found}`, type: "function", function: { name: "archive", arguments: args } }] };
   });
 
-// #region resume
 const stop = new AbortController();
 const before = model();
 const first = new Team({

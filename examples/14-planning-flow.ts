@@ -2,13 +2,14 @@
 import { Agent, PlanningFlow } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 
+// #region flow
+/** A scripted model of a worker: says that it did its step. */
 const worker = (name: string) =>
   scriptedModel(({ messages }) => {
     const task = /Your step, and nothing else: (.*)/.exec(messages.map(({ content = "" }) => content).join("\n"))?.[1];
     return `${name} did "${task}"`;
   });
 
-// #region flow
 const planner = scriptedModel([
   JSON.stringify({
     steps: [

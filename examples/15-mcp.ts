@@ -4,9 +4,9 @@ import { Agent } from "troupe/agents";
 import { mcpServer } from "troupe/mcp";
 import { scriptedModel } from "troupe/testing";
 
+// #region mcp
 const script = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js");
 
-// #region mcp
 const server = await mcpServer({ name: "demo", server: { command: process.execPath, args: [script, "stdio"] } });
 const model = scriptedModel([
   { toolCalls: [{ id: "call_1", type: "function", function: { name: "demo_get-sum", arguments: '{"a": 2, "b": 40}' } }] },

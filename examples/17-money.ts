@@ -3,13 +3,13 @@ import { defineRole, Team, usd } from "troupe";
 import { budgetPool, modelLimits } from "troupe/limits";
 import { scriptedModel } from "troupe/testing";
 
+// #region shared
 const model = scriptedModel(() => ({ content: "A line.", usage: { inputTokens: 100, outputTokens: 5_000 } }), {
   price: { input: 0, output: 1 },
   maxOutputTokens: 10_000,
 });
 const poet = defineRole({ name: "Poe", react: async (rc) => rc.message(await rc.ask("Write a line.")) });
 
-// #region shared
 const account = budgetPool(usd(0.05), { name: "account" });
 const limits = modelLimits({ concurrency: 2, requestsPerMinute: 500 });
 

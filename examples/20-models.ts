@@ -22,7 +22,8 @@ const models = {
 console.log(Object.keys(models).join(", "));
 // #endregion
 
-/** Says what it was asked with. */
+// #region stand-in
+/** Stands in for a real server, and answers with what it was asked. */
 const server = await openaiStub({
   handler: ({ model, messages, temperature }) => {
     const parts = messages.at(-1)?.content;
@@ -31,6 +32,7 @@ const server = await openaiStub({
   },
 });
 const baseURL = server.url;
+// #endregion
 
 // #region roles
 const price = { input: 0.25, output: 2 }; // dollars for a million tokens

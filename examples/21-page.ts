@@ -5,12 +5,14 @@ import type { AddressInfo } from "node:net";
 import { defineAction, defineRole, type Run, Team } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
+// #region team
 const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Write a line about ${ctx.text}.` });
 const Shorten = defineAction({ name: "Shorten", prompt: (ctx) => `Shorten this: ${ctx.text}` });
 const team = new Team({
   model: scriptedModel(["The sea is wide, and blue, and old.", "The sea is wide."]),
   roles: [defineRole({ name: "Wim", actions: [Draft] }), defineRole({ name: "Eda", watch: [Draft], actions: [Shorten] })],
 });
+// #endregion
 
 // #region stream
 /** Sends what happens in a run as server-sent events, and ends the response with the run. */

@@ -2,6 +2,7 @@
 import { afterRounds, afterSpending, anyOf, createMessage, defineRole, Environment, saidBy, type StopCondition, Team, usd } from "troupe";
 import { z } from "zod";
 
+// #region conditions
 const counter = defineRole({
   name: "Cora",
   state: z.object({ count: z.number().default(0) }),
@@ -11,7 +12,6 @@ const counter = defineRole({
   },
 });
 
-// #region conditions
 const team = new Team({ roles: [counter] });
 
 const first = await team.run("count", { rounds: 3 }).result;

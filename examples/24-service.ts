@@ -6,12 +6,14 @@ import { defineAction, defineRole, type Journal, type Logger, type Run, type Run
 import { sqlite } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 
+// #region team
 const folder = mkdtempSync(join(tmpdir(), "troupe-"));
 const path = join(folder, "runs.db");
 const Draft = defineAction({ name: "Draft", prompt: (ctx) => `Write a line about ${ctx.text}.` });
 const Shorten = defineAction({ name: "Shorten", prompt: (ctx) => `Shorten this: ${ctx.text}` });
 const roles = [defineRole({ name: "Wim", actions: [Draft] }), defineRole({ name: "Eda", watch: [Draft], actions: [Shorten] })];
 const model = () => scriptedModel(["The sea is wide, and blue.", "The sea is wide."]);
+// #endregion
 
 // #region logging
 /** One line of JSON for each entry. Give its text to the logger of your program instead. */

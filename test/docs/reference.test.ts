@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openProgram } from "../../tools/api.mjs";
 import { referencePages, rootExamples } from "../../tools/reference.mjs";
 import { filesBelow, root } from "../architecture/read-house.ts";
+import { codeBlocks } from "./markdown.ts";
 
 describe("the doc comments of the root entry", () => {
   const { missing, examples } = rootExamples();
@@ -44,6 +45,16 @@ describe("the doc comments of the root entry", () => {
   });
 });
 
+describe("the code of the pages", () => {
+  it("compiles as it is shown: a reader finds every name above or in an import", () => {
+    const pages = ["README.md", "docs/guide.md", ...filesBelow("docs/guides", ".md")];
+    const program = openProgram(Object.fromEntries(pages.flatMap((page) => programsOf(page))));
+    const faults = program.faults();
+    program.close();
+    expect(faults).toEqual([]);
+  });
+});
+
 describe("docs/reference", () => {
   it("is what the doc comments say; npm run reference writes it", () => {
     const program = openProgram();
@@ -54,3 +65,21 @@ describe("docs/reference", () => {
     expect(filesBelow("docs/reference", ".md")).toEqual([...pages.keys()].sort());
   });
 });
+
+/** What a page shows of each example, in the order of the page, as one program with the imports that the blocks show. */
+function programsOf(page: string): (readonly [string, string])[] {
+  const shown = new Map<string, { imports: Set<string>; code: string[] }>();
+  for (const block of codeBlocks(readFileSync(join(root, page), "utf8"))) {
+    const [path = ""] = block.from.split("#", 1);
+    if (!path.startsWith("examples/")) continue;
+    const program = shown.get(path) ?? { imports: new Set(), code: [] };
+    shown.set(path, program);
+    program.code.push(block.code.replace(/^import .*;\n/gm, ""));
+    for (const [, type = "", names = "", from = ""] of block.code.matchAll(/^import (type )?(.*) from (".*");$/gm)) {
+      const list = /^\{(.*)\}$/.exec(names)?.[1]?.split(",") ?? [];
+      for (const name of list) program.imports.add(`import { ${type}${name.trim()} } from ${from};`);
+    }
+  }
+  const nameOf = (path: string): string => `${page}-${path}`.replace(/[^\w.-]/g, "_");
+  return [...shown].map(([path, { imports, code }]) => [nameOf(path), [...imports, ...code, "export {};"].join("\n")]);
+}
