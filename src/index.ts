@@ -60,9 +60,12 @@ export { type FoundMessage, LongTermMemory, type LongTermMemoryOptions } from ".
 export { MemoryStorage, type StorageCall } from "./memory/memory-storage.ts";
 export type { MemoryStorageOptions, SearchOptions, SimilarMessage } from "./memory/storage-options.ts";
 export type {
+  MessageIdentity,
+  MessageLookup,
   MessagePage,
   MessageStore,
   MessageToStore,
+  SoughtWord,
   StoredAt,
   StoredMessage,
   StoredVector,

@@ -7,6 +7,8 @@ import type { Database } from "./sqlite-database.ts";
 
 /** Places of a block. A change to one of them writes all of them again. */
 export const BLOCK = 64;
+/** Places a role can have; a row is its role's number times this, and the place. */
+export const SPAN: number = 2 ** 31;
 /** Blocks read at once: between two pages others get their turn. Larger pages leave the processor's cache. */
 const BLOCKS_IN_PAGE = 8;
 

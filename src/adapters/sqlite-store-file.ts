@@ -7,6 +7,7 @@ import { JournalError, MemoryError, TroupeError } from "../kernel/errors.ts";
 import { isBusy, patiently, unwritable } from "./sqlite-damage.ts";
 import { Database, type Driver } from "./sqlite-database.ts";
 import { bornPrivate, isNoDatabase } from "./sqlite-file.ts";
+import { CREATE_WORDS } from "./sqlite-words.ts";
 
 /** Tells these files from those of others: "TRPM". */
 export const APPLICATION_ID = 0x5452504d;
@@ -34,6 +35,8 @@ export const SCHEMA_STEPS: readonly string[] = [
    CREATE TABLE file.vector_blocks (
      block INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, known BLOB NOT NULL, vectors BLOB NOT NULL, checksum INTEGER NOT NULL
    ) STRICT;`,
+  // The words of messages; see sqlite-words.ts. Those of what there was before come in when it is read.
+  `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
 ];
 
 /** Where a store is and how it is treated. */

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { systemClock } from "../kernel/clock.ts";
+import { SPAN } from "./sqlite-block.ts";
 import { patiently } from "./sqlite-damage.ts";
 import { type Database, loadDriver, type Row } from "./sqlite-database.ts";
 import { openStore, storeError } from "./sqlite-store-file.ts";
 import { decodeMessage, MESSAGE_LINE } from "./sqlite-store-rows.ts";
-import { SPAN } from "./sqlite-store.ts";
 import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
 
 /** Milliseconds to wait for other processes that write the same file. */

@@ -1,20 +1,36 @@
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { resolve } from "node:path";
 import { nextMacrotask, systemClock } from "../kernel/clock.ts";
-import { UsageError } from "../kernel/errors.ts";
-import type { MessagePage, MessageStore, MessageToStore, StoredAt, StoredVector, StoreState } from "../memory/message-store.ts";
-import { BLOCK, blockOf, type BlockTable, nextPage, type RowPage } from "./sqlite-block.ts";
-import { patiently } from "./sqlite-damage.ts";
+import { MemoryError, UsageError } from "../kernel/errors.ts";
+import type {
+  MessageIdentity,
+  MessageLookup,
+  MessagePage,
+  SoughtWord,
+  MessageStore,
+  MessageToStore,
+  StoredAt,
+  StoredVector,
+  StoreState,
+} from "../memory/message-store.ts";
+import { BLOCK, blockOf, type BlockTable, nextPage, type RowPage, SPAN } from "./sqlite-block.ts";
+import { isBroken, patiently } from "./sqlite-damage.ts";
 import { type Database, loadDriver } from "./sqlite-database.ts";
 import { openStore, type StoreFile, storeError } from "./sqlite-store-file.ts";
-import { messageInBlock, messageTable, removeFromMessageBlocks, writeMessageBlocks } from "./sqlite-message-blocks.ts";
+import {
+  gatherMessages,
+  messageInBlock,
+  messagesAt,
+  messageTable,
+  removeFromMessageBlocks,
+  writeMessageBlocks,
+} from "./sqlite-message-blocks.ts";
 import { decodeMessage, encodeMessage, identityDigest, MESSAGE_LINE, messageChecksum } from "./sqlite-store-rows.ts";
 import { gatherVectors, removeFromVectorBlocks, vectorTable, writeVectors } from "./sqlite-vector-blocks.ts";
+import { clearWords, lacksWords, likeliestRows, removeWords, renewWords } from "./sqlite-words.ts";
 
 /** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
-/** Places a role can have. */
-export const SPAN: number = 2 ** 31;
 /** How many values one statement names at most. */
 const NAMED = 500;
 
@@ -32,8 +48,8 @@ const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
  *
  * S1 what `add` has resolved is on the disk (write-ahead log, synchronous=FULL). S2 every row is checked when it is read: a message that is
  * damaged wherever it stands is counted and left out, a damaged vector is made again, and a message that is added again heals its row.
- * S3 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched. S4 ids are data: none
- * becomes a path. S5 what stands in a block besides its rows (`sqlite-block.ts`) is written by the transaction that writes the rows.
+ * Words are not checked: see `sqlite-words.ts`. S3 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched. S4 ids are data: none
+ * becomes a path. S5 what stands in a block besides its rows (`sqlite-block.ts`), and the words of its messages, are written by the transaction that writes the rows.
  * S6 after `close` the file alone is whole, unless another connection reads it at that moment, and the process has no handle of it.
  *
  * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
@@ -55,6 +71,11 @@ export class SqliteStore implements MessageStore {
   readonly #where: StoreFile;
   /** What is being asked: storages share a store, and one must not close it under another that waits for its turn. */
   readonly #asked = new Set<Promise<unknown>>();
+  readonly lookup: MessageLookup = {
+    likeliest: (roleId, words, most) => this.#likeliest(roleId, words, most),
+    read: (roleId, places) => this.#readAt(roleId, places),
+    placesOf: (roleId, identities) => this.#placesOf(roleId, identities),
+  };
   #opened: Promise<Database> | undefined;
 
   constructor(where: StoreFile) {
@@ -87,13 +108,17 @@ export class SqliteStore implements MessageStore {
       });
       if (next > last) db.run("UPDATE roles SET last = ? WHERE number = ?", [next, number]);
       writeMessageBlocks(db, base + last + 1, base + next);
-      for (const row of healed) if (row <= base + last) writeMessageBlocks(db, row, Math.min(base + next, blockOf(row) + BLOCK - 1));
+      for (const row of healed) {
+        if (row > base + last) continue;
+        clearWords(db, blockOf(row), blockOf(row) + BLOCK);
+        writeMessageBlocks(db, row, Math.min(base + next, blockOf(row) + BLOCK - 1));
+      }
       return stored;
     });
   }
 
   async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
-    for await (const { items, count } of this.#pages(roleId, after, messageTable, writeMessageBlocks)) {
+    for await (const { items, count } of this.#pages(roleId, after, messageTable, gatherMessages, lacksWords)) {
       yield { messages: items, damaged: count - items.length };
     }
   }
@@ -117,6 +142,7 @@ export class SqliteStore implements MessageStore {
         removed += db.run(`DELETE FROM messages WHERE place IN ${named}`, rows);
         removeFromVectorBlocks(db, rows);
         removeFromMessageBlocks(db, rows);
+        removeWords(db, rows);
       }
       db.run("UPDATE roles SET removals = removals + ? WHERE number = ?", [removed, base / SPAN]);
       return removed;
@@ -142,6 +168,7 @@ export class SqliteStore implements MessageStore {
       if (base === undefined) return;
       db.run("DELETE FROM vectors WHERE place > ? AND place < ?", [base, base + SPAN]);
       db.run("DELETE FROM vector_blocks WHERE block >= ? AND block < ?", [base, base + SPAN]);
+      clearWords(db, base, base + SPAN);
     });
   }
 
@@ -158,12 +185,49 @@ export class SqliteStore implements MessageStore {
     }
   }
 
+  async #likeliest(roleId: string, words: readonly SoughtWord[], most: number): Promise<readonly number[] | undefined> {
+    const find = (db: Database): readonly number[] | undefined => {
+      const role = roleOf(db, roleId);
+      if (role === undefined) return [];
+      const base = role.number * SPAN;
+      return likeliestRows(db, { number: role.number, base, last: base + role.last }, words, most)?.map((row) => row - base);
+    };
+    try {
+      return await this.#ask((db) => db.transaction("DEFERRED", () => find(db)));
+    } catch (error) {
+      if (!(error instanceof MemoryError && isBroken(error.cause))) throw error;
+      await this.#change(renewWords);
+      return undefined;
+    }
+  }
+
+  #readAt(roleId: string, places: readonly number[]): Promise<MessagePage> {
+    return this.#ask((db) => {
+      const base = baseOf(db, roleId);
+      if (base === undefined) return { messages: [], damaged: 0 };
+      const rows = places.filter((place) => place > 0 && place < SPAN).map((place) => base + place);
+      return messagesAt(db, rows, base);
+    });
+  }
+
+  #placesOf(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly (number | undefined)[]> {
+    return this.#ask((db) => {
+      const base = baseOf(db, roleId);
+      if (base === undefined) return identities.map(() => undefined);
+      return identities.map(({ runId, id }) => {
+        const [row] = db.first(READ_PLACE, [base / SPAN, identityDigest(runId, id)]) ?? [];
+        return row === undefined ? undefined : Number(row) - base;
+      });
+    });
+  }
+
   /** What stands behind a place. Where a whole block may stand in rows of their own it is gathered, and read faster the next time. */
   async *#pages<T>(
     roleId: string,
     after: number,
     table: (base: number) => BlockTable<T>,
     gather: (db: Database, first: number, last: number) => void,
+    lacks: (db: Database, first: number, last: number) => boolean = () => false,
   ): AsyncGenerator<RowPage<T>> {
     const base = await this.#ask((db) => baseOf(db, roleId));
     if (base === undefined) return;
@@ -175,14 +239,16 @@ export class SqliteStore implements MessageStore {
       if (page === undefined) return;
       yield page;
       from = page.upTo;
-      if (!mayGather || !page.isLoose || page.count < BLOCK) continue;
+      if (!mayGather || page.count < BLOCK) continue;
+      if (!page.isLoose && !(await this.#ask((db) => lacks(db, start + 1, page.upTo)))) continue;
       // Who reads waits for nobody who writes. Nothing is lost when it fails, and whoever has something to write is told why.
-      mayGather = await this.#change((db) => gather(db, start + 1, page.upTo), 0).then(didIt, didNot);
+      const work = (db: Database): void => gather(db, start + 1, page.upTo);
+      mayGather = await this.#ask((db) => db.transaction("IMMEDIATE", () => work(db), "the process"), 0).then(didIt, didNot);
     }
   }
 
-  #change<T>(work: (db: Database) => T, patience?: number): Promise<T> {
-    return this.#ask((db) => db.transaction("IMMEDIATE", () => work(db)), patience);
+  #change<T>(work: (db: Database) => T): Promise<T> {
+    return this.#ask((db) => db.transaction("IMMEDIATE", () => work(db)));
   }
 
   #ask<T>(work: (db: Database) => T, patience: number = this.#where.patience): Promise<T> {
@@ -213,6 +279,7 @@ export class SqliteStore implements MessageStore {
 const didIt = (): boolean => true;
 const didNot = (): boolean => false;
 const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT (number, identity) DO NOTHING";
+const READ_PLACE = "SELECT CAST(place AS INTEGER) FROM messages WHERE number = ? AND identity = ?";
 const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
 
 interface Role extends StoreState {

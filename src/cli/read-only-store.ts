@@ -15,6 +15,7 @@ export function readOnlyStore(store: MessageStore): MessageStore {
     remove: refuse,
     writeVectors: () => Promise.resolve(),
     clearVectors: () => Promise.resolve(),
+    ...(store.lookup === undefined ? {} : { lookup: store.lookup }),
     close: () => store.close(),
   };
 }

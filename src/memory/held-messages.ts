@@ -3,7 +3,7 @@ import { ArrivalList } from "./arrival-list.ts";
 import type { StoredMessage, StoreState } from "./message-store.ts";
 
 /** So many places on each side are looked at for what stands next to a message in its run: runs may be stored side by side. */
-const MOST_REACH = 64;
+export const MOST_REACH = 64;
 
 /**
  * What a process knows of a role's store: the messages in order of arrival, who they are, and how far it has read. It owns no vector and
@@ -44,11 +44,11 @@ export class HeldMessages {
   }
 
   /** The messages of the same run next to a place, nearest first, at most `count` on each side. */
-  around(place: number, count: number): readonly StoredMessage[] {
+  around(place: number, count: number, farthest: number = MOST_REACH): readonly StoredMessage[] {
     const runId = this.at(place)?.runId;
     const found: StoredMessage[] = [];
     for (const step of [-1, 1]) {
-      for (let reach = 1, left = count; reach <= MOST_REACH && left > 0; reach += 1) {
+      for (let reach = 1, left = count; reach <= farthest && left > 0; reach += 1) {
         const entry = this.at(place + step * reach);
         if (entry === undefined || entry.runId !== runId) continue;
         found.push(entry);

@@ -5,7 +5,7 @@ import type { Embedder } from "./embedder.ts";
 import { inMemoryStore } from "./in-memory-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
 import { MemoryStorage, TICK } from "./memory-storage.ts";
-import { identityOf, type MessageStore } from "./message-store.ts";
+import type { MessageStore } from "./message-store.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import { AskedBefore, wordsOf } from "./said-again.ts";
 import { WriteBehindQueue } from "./write-behind-queue.ts";
@@ -165,18 +165,24 @@ export class KeptMemory {
   }
 
   /** Each neighbour stands beside the best hit it belongs to, and is no hit itself. */
-  #withNeighbours(hits: readonly KeptMessage[], told: Set<string>, isMeant: (message: Message, runId: string) => boolean): KeptHit[] {
+  async #withNeighbours(
+    hits: readonly KeptMessage[],
+    told: Set<string>,
+    isMeant: (message: Message, runId: string) => boolean,
+  ): Promise<KeptHit[]> {
     for (const { message } of hits) told.add(wordsOf(message.content));
-    return hits.map((hit) => {
-      const around = this.#storage.around(hit.runId, hit.message.id, this.#o.parts.neighbours);
+    const found: KeptHit[] = [];
+    for (const hit of hits) {
+      const around = await this.#storage.around(hit.runId, hit.message.id, this.#o.parts.neighbours);
       const meant = around.filter(({ message, runId }) => isMeant(message, runId) && message.content.trim() !== "");
       const neighbours = withoutRepeats(
         meant.map(({ message, runId }) => this.#kept({ message, runId, score: 0 })),
         told,
       );
       for (const { message } of neighbours) told.add(wordsOf(message.content));
-      return { ...hit, neighbours };
-    });
+      found.push({ ...hit, neighbours });
+    }
+    return found;
   }
 
   get #storage(): MemoryStorage {
@@ -206,11 +212,9 @@ export class KeptMemory {
     const { runId } = this.#o;
     const inherited = [...this.#known].filter(([, { storedBy }]) => storedBy !== runId);
     if (this.#knowsInherited || inherited.length === 0) return;
-    const stored = new Map(
-      (await this.#storage.entries()).map((entry) => [identityOf(entry.runId, entry.message.id), entry.message.content]),
-    );
-    for (const [id, { message, storedBy }] of inherited) {
-      if (stored.get(identityOf(storedBy, id)) === message.content) continue;
+    const stored = await this.#storage.find(inherited.map(([id, { storedBy }]) => ({ runId: storedBy, id })));
+    for (const [n, [id, { message }]] of inherited.entries()) {
+      if (stored[n]?.message.content === message.content) continue;
       this.#known.set(id, { message, storedBy: runId });
       this.#queue.push({ type: "add", message });
     }

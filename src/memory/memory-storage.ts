@@ -3,7 +3,14 @@ import { throwIfAborted } from "../kernel/abort.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
 import { HeldMessages } from "./held-messages.ts";
-import { identityOf, memoryClosed, type MessageToStore, type StoredMessage } from "./message-store.ts";
+import {
+  identityOf,
+  memoryClosed,
+  type MessageIdentity,
+  type MessageLookup,
+  type MessageToStore,
+  type StoredMessage,
+} from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
   assertNoVectorOptions,
@@ -19,6 +26,7 @@ import {
   voiceOf,
 } from "./storage-options.ts";
 import { noEmbedder, noLexical, StorageRanking } from "./storage-ranking.ts";
+import { StoreReading } from "./store-reading.ts";
 
 /** Milliseconds between the times of two messages that were given at once. @internal */
 export const TICK: number = 1 / 1024;
@@ -54,6 +62,7 @@ export class MemoryStorage {
   /** Undefined without an embedder. */
   readonly #vectors: PendingVectors | undefined;
   readonly #ranking: StorageRanking;
+  readonly #reading: StoreReading;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -63,6 +72,10 @@ export class MemoryStorage {
     const { vectors } = this.#parts;
     this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#held);
     this.#ranking = new StorageRanking(this.#parts, this.#held);
+    this.#reading = new StoreReading(this.#parts, this.#held, {
+      learn: (entry) => this.#learn(entry),
+      forget: (place) => this.#forget(place),
+    });
   }
 
   get roleId(): string {
@@ -104,7 +117,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Whether a message is known to be held. Asks no store. */
+  /** Whether a message is known to be held. Asks no store: what is in a large one is known when `recover` has read it. */
   has(target: Message | string, { runId = this.runId }: StorageCall = {}): boolean {
     return this.#held.placeOf(runId, idOf(target)) !== undefined;
   }
@@ -129,7 +142,8 @@ export class MemoryStorage {
   /** Keeps messages of any runs, with the times they had in another store. Tells how many were new. @internal */
   adopt(entries: readonly MessageToStore[]): Promise<number> {
     return this.#inTurn(async () => {
-      await this.#sync();
+      await this.#reading.some();
+      await this.#vectors?.load();
       return this.#store(entries);
     });
   }
@@ -145,6 +159,11 @@ export class MemoryStorage {
       await this.#sync();
       return this.#held.all();
     });
+  }
+
+  /** What the store has of these; undefined for what it has not. @internal */
+  find(identities: readonly MessageIdentity[]): Promise<readonly (StoredMessage | undefined)[]> {
+    return this.#inTurn(() => this.#reading.find(identities));
   }
 
   /**
@@ -169,10 +188,25 @@ export class MemoryStorage {
     if (o.embedder !== undefined) throw noEmbedder();
     throwIfAborted(o.signal);
     return this.#inTurn(async () => {
-      await this.#sync();
+      const lookup = await this.#reading.some();
+      if (lookup !== undefined) {
+        const found = await this.#searchCandidates(lookup, text, o);
+        if (found !== undefined) return found;
+        await this.#reading.all();
+      }
       await this.#expire();
       throwIfAborted(o.signal);
       return this.#ranking.byWords(text, o);
+    });
+  }
+
+  /** Undefined where all messages are to be ranked. */
+  #searchCandidates(lookup: MessageLookup, text: string, o: SearchOptions & { readonly k: number }): Promise<SimilarMessage[] | undefined> {
+    return this.#ranking.byCandidates(text, o, async (words, most) => {
+      throwIfAborted(o.signal);
+      const places = await lookup.likeliest(this.roleId, words, most);
+      if (places !== undefined) await this.#reading.at(lookup, places);
+      return places;
     });
   }
 
@@ -194,10 +228,10 @@ export class MemoryStorage {
     });
   }
 
-  /** What was said in its run right before and after a message, as far as is known here: nearest first, `count` on each side. @internal */
-  around(runId: string, id: string, count: number): readonly StoredMessage[] {
+  /** What was said in its run right before and after a message that is known here: nearest first, `count` on each side. @internal */
+  around(runId: string, id: string, count: number): Promise<readonly StoredMessage[]> {
     const place = this.#held.placeOf(runId, id);
-    return place === undefined ? [] : this.#held.around(place, count);
+    return this.#inTurn(async () => (place === undefined ? [] : this.#reading.around(place, count)));
   }
 
   /** Where a message that is known here stands in the store; 0 for none. @internal */
@@ -209,9 +243,8 @@ export class MemoryStorage {
   delete(target: Message | string, { runId = this.runId }: StorageCall = {}): Promise<boolean> {
     const id = idOf(target);
     return this.#inTurn(async () => {
-      await this.#sync();
-      const place = this.#held.placeOf(runId, id);
-      return place !== undefined && (await this.#remove([place])) === 1;
+      const [found] = await this.#reading.find([{ runId, id }]);
+      return found !== undefined && (await this.#remove([found.place])) === 1;
     });
   }
 
@@ -285,25 +318,7 @@ export class MemoryStorage {
 
   /** Learns what the store has got and lost since it was last read. */
   async #sync(): Promise<void> {
-    const { store, roleId } = this.#parts;
-    const { last, removals } = await store.state(roleId);
-    if (removals !== this.#held.state.removals) {
-      const there = new Set(await store.places(roleId));
-      for (const place of this.#held.places()) if (!there.has(place)) await this.#forget(place);
-    }
-    let seen = this.#held.state.last;
-    let lost = 0;
-    if (last > seen) {
-      for await (const { messages, damaged } of store.read(roleId, seen)) {
-        lost += damaged;
-        for (const entry of messages) {
-          this.#learn(entry);
-          seen = Math.max(seen, entry.place);
-        }
-      }
-    }
-    this.#held.damaged += lost;
-    this.#held.state = { last: Math.max(seen, last), removals };
+    await this.#reading.all();
     await this.#vectors?.load();
   }
 

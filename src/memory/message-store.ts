@@ -44,6 +44,37 @@ export interface StoreState {
   readonly removals: number;
 }
 
+/** By what a message is known: its run, and its id in it. */
+export interface MessageIdentity {
+  readonly runId: string;
+  readonly id: string;
+}
+
+/**
+ * A word that a question asks for: in lower case and in Unicode form NFKC, of letters, digits and marks. Chinese, Japanese and Korean
+ * texts have each character and each two that follow one another as words.
+ */
+export interface SoughtWord {
+  readonly word: string;
+  /** Whether longer words that begin with it are meant too. */
+  readonly isBeginning: boolean;
+  /** Letters that may be left out, added or changed in a misspelt word. */
+  readonly wrongLetters: number;
+}
+
+/** Finds some messages of a store without reading all of them. */
+export interface MessageLookup {
+  /**
+   * The places of messages that hold the most and the rarest of some words: `most` at most, and besides them those that it knows no words
+   * of. Places at which nothing is may be among them. Undefined when it cannot tell, or when it would take as long as reading all.
+   */
+  likeliest(roleId: string, words: readonly SoughtWord[], most: number): Promise<readonly number[] | undefined>;
+  /** The messages at some places, in order of arrival. */
+  read(roleId: string, places: readonly number[]): Promise<MessagePage>;
+  /** The place of each; undefined for one that is not there. */
+  placesOf(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly (number | undefined)[]>;
+}
+
 /**
  * Keeps the messages of roles for good. Port. What it holds is the truth; vectors are kept beside it to save work, and may be lost.
  *
@@ -51,7 +82,8 @@ export interface StoreState {
  * V3 places grow in order of arrival and are never used again. V4 roles keep apart, whatever their ids are made of. V5 a message comes back
  * as it went in, or is counted as damaged: never another one. V6 vectors come back as they went in, under the fingerprint they were
  * written with, or not at all; those of a removed message are gone. V7 several may use one store at once. V8 `close` lets go of what is
- * held open, once what was asked before is done; a later question opens it again, so that several storages can share a store.
+ * held open, once what was asked before is done; a later question opens it again, so that several storages can share a store. V9 where there
+ * is a `lookup`, it knows every change that was resolved, and tells of no message that is gone.
  */
 export interface MessageStore {
   state(roleId: string): Promise<StoreState>;
@@ -68,6 +100,8 @@ export interface MessageStore {
   /** Replaces what was there. Vectors of messages that are gone are dropped. */
   writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void>;
   clearVectors(roleId: string): Promise<void>;
+  /** Optional: without it a memory reads all messages of its role. */
+  readonly lookup?: MessageLookup;
   close(): Promise<void>;
 }
 

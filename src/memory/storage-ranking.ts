@@ -1,13 +1,19 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { LexicalHit } from "./lexical-index.ts";
-import type { StoredMessage } from "./message-store.ts";
+import type { SoughtWord, StoredMessage } from "./message-store.ts";
 import { fuseRankings } from "./rank-merge.ts";
 import type { SearchOptions, SimilarMessage, StorageParts } from "./storage-options.ts";
 import type { VectorIndex } from "./vector-index.ts";
 
 /** How much deeper each ranking is read than what is asked for, when two are merged. */
 const DEPTH = 5;
+/** Candidates of one question, and how many times as many where too few of them are answers. */
+const CANDIDATES = 500;
+const MORE = 4;
+
+/** Finds and holds the likeliest messages; undefined where all of them have to be held. */
+type FindCandidates = (words: readonly SoughtWord[], most: number) => Promise<readonly number[] | undefined>;
 
 /**
  * The order in which a storage's messages answer a question. It owns which messages the lexical index has not read yet: it reads them with
@@ -40,6 +46,30 @@ export class StorageRanking {
       hits.map(({ key }) => key),
       new Map(hits.map(({ key, score }) => [key, score])),
     );
+  }
+
+  /** The same of the messages that a store finds likeliest; undefined where all messages have to be ranked. */
+  async byCandidates(
+    text: string,
+    { k, filter }: { readonly k: number; readonly filter?: SearchOptions["filter"] },
+    find: FindCandidates,
+  ): Promise<SimilarMessage[] | undefined> {
+    const ranking = this.#parts.lexical?.candidates;
+    if (ranking === undefined) return undefined;
+    const words = ranking.wordsOf(text);
+    if (k === 0 || words.length === 0) return [];
+    const accept = this.#accepting(filter) ?? (() => true);
+    for (let most = Math.max(CANDIDATES, MORE * k); ; most *= MORE) {
+      const places = await find(words, most);
+      if (places === undefined) return undefined;
+      const accepted = places.filter((place) => this.#held.at(place) !== undefined && accept(place));
+      const hits = await ranking.rank(text, new Map(accepted.map((place) => [place, this.#textAt(place)])), k);
+      if (hits.length < k && places.length >= most) continue;
+      return this.#answers(
+        hits.map(({ key }) => key),
+        new Map(hits.map(({ key, score }) => [key, score])),
+      );
+    }
   }
 
   /** The messages most like a text, best first: by its vector, and by its words too where that is asked. */
@@ -79,11 +109,15 @@ export class StorageRanking {
     if (lexical === undefined) throw noLexical();
     for (const place of this.#unread) {
       // Not awaited unless the index asks for it: at the start there may be a hundred thousand.
-      const added = lexical.add(place, this.#held.at(place)?.message.content ?? "");
+      const added = lexical.add(place, this.#textAt(place));
       if (added !== undefined) await added;
       this.#unread.delete(place);
     }
     return lexical.search(text, k, accept);
+  }
+
+  #textAt(place: number): string {
+    return this.#held.at(place)?.message.content ?? "";
   }
 
   #answers(places: readonly number[], scores: ReadonlyMap<number, number>): SimilarMessage[] {

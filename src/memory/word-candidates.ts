@@ -1,13 +1,8 @@
+import type { SoughtWord } from "./message-store.ts";
 import { foldedText } from "./text-terms.ts";
 
-/** What a text that holds a piece of a word gives, against one that holds all of it. */
+/** How much a text that holds a piece of a word counts, against one that holds all of it. */
 const PIECE = 0.1;
-
-/** A word that is looked for, and pieces of which one stands in it where it is misspelt. */
-export interface SoughtTerm {
-  readonly term: string;
-  readonly pieces: readonly string[];
-}
 
 /**
  * The keys of the texts that are likeliest to answer, without an index: those that hold the most and the rarest of some words, at most `most`
@@ -15,17 +10,17 @@ export interface SoughtTerm {
  */
 export function likeliestTexts(
   texts: ReadonlyMap<number, string>,
-  terms: readonly SoughtTerm[],
+  words: readonly SoughtWord[],
   most: number,
   accept: (key: number) => boolean = () => true,
 ): readonly number[] {
-  const sought = [...new Map(terms.map((one) => [one.term, one])).values()];
+  const sought = words.map((word) => ({ word: word.word, pieces: piecesOf(word) }));
   const counts = sought.map(() => 0);
   const found: { readonly key: number; readonly held: Float32Array }[] = [];
   for (const [key, text] of texts) {
     const folded = foldedText(text);
-    const held = Float32Array.from(sought, ({ term, pieces }) => {
-      if (folded.includes(term)) return 1;
+    const held = Float32Array.from(sought, ({ word, pieces }) => {
+      if (folded.includes(word)) return 1;
       return pieces.some((piece) => folded.includes(piece)) ? PIECE : 0;
     });
     if (held.every((share) => share === 0)) continue;
@@ -40,4 +35,11 @@ export function likeliestTexts(
     if (accept(key)) likeliest.push(key);
   }
   return likeliest;
+}
+
+/** Pieces of a word of which one stands in every word that is misspelt as far as is allowed. */
+function piecesOf({ word, wrongLetters }: SoughtWord): readonly string[] {
+  const pieces = wrongLetters + 1;
+  const size = Math.floor(word.length / pieces);
+  return pieces === 1 ? [] : Array.from({ length: pieces }, (_, n) => word.slice(n * size, n === pieces - 1 ? undefined : (n + 1) * size));
 }

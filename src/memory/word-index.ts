@@ -1,5 +1,6 @@
 import type MiniSearch from "minisearch";
-import type { LexicalHit, LexicalIndex } from "./lexical-index.ts";
+import type { CandidateRanking, LexicalHit, LexicalIndex } from "./lexical-index.ts";
+import type { SoughtWord } from "./message-store.ts";
 import { tellingTerms, termsOf } from "./text-terms.ts";
 import { likeliestTexts } from "./word-candidates.ts";
 
@@ -40,6 +41,7 @@ class MiniSearchIndex implements LexicalIndex {
   /** Keys of texts that the index does not have yet. */
   readonly #fresh = new Set<number>();
   #index: MiniSearch<Entry> | undefined;
+  readonly candidates: CandidateRanking = { wordsOf: wordsIn, rank: rankedTexts };
 
   get size(): number {
     return this.#texts.size;
@@ -62,11 +64,8 @@ class MiniSearchIndex implements LexicalIndex {
       return best(await this.#whole(), text, k, accept);
     }
     this.#forgetIndex();
-    const terms = tellingTerms(termsOf(text)).map((term) => ({ term, pieces: piecesOf(term) }));
-    const likeliest = likeliestTexts(this.#texts, terms, MOST_CANDIDATES, accept);
-    const index = await newIndex();
-    index.addAll(likeliest.map((id) => ({ id, text: this.#texts.get(id) ?? "" })));
-    return best(index, text, k);
+    const likeliest = likeliestTexts(this.#texts, wordsIn(text), MOST_CANDIDATES, accept);
+    return rankedTexts(text, new Map(likeliest.map((id) => [id, this.#texts.get(id) ?? ""])), k);
   }
 
   clear(): void {
@@ -90,6 +89,21 @@ class MiniSearchIndex implements LexicalIndex {
   }
 }
 
+async function rankedTexts(question: string, texts: ReadonlyMap<number, string>, k: number): Promise<readonly LexicalHit[]> {
+  const index = await newIndex();
+  index.addAll([...texts].map(([id, text]) => ({ id, text })));
+  return best(index, question, k);
+}
+
+function wordsIn(question: string): readonly SoughtWord[] {
+  const words = new Set(tellingTerms(termsOf(question)));
+  return [...words].map((word) => ({ word, isBeginning: isBeginning(word), wrongLetters: wrongLetters(word) }));
+}
+
+function isBeginning({ length }: string): boolean {
+  return length >= SURE;
+}
+
 function best(index: MiniSearch<Entry>, text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] {
   const found = index.search(text, accept === undefined ? {} : { filter: ({ id }) => accept(id as number) });
   return found
@@ -103,13 +117,6 @@ function wrongLetters({ length }: string): number {
   return length < SURE || length > LONGEST_WORD ? 0 : Math.min(MOST_WRONG, Math.round(length * MISSPELT));
 }
 
-/** Pieces of a word of which one stands in every word that is misspelt as far as is allowed. */
-function piecesOf(term: string): readonly string[] {
-  const pieces = wrongLetters(term) + 1;
-  const size = Math.floor(term.length / pieces);
-  return pieces === 1 ? [] : Array.from({ length: pieces }, (_, n) => term.slice(n * size, n === pieces - 1 ? undefined : (n + 1) * size));
-}
-
 async function newIndex(): Promise<MiniSearch<Entry>> {
   const { default: Index } = await import("minisearch");
   return new Index<Entry>({
@@ -119,7 +126,7 @@ async function newIndex(): Promise<MiniSearch<Entry>> {
     searchOptions: {
       tokenize: (question) => tellingTerms(termsOf(question)),
       fuzzy: wrongLetters,
-      prefix: (term) => term.length >= SURE,
+      prefix: isBeginning,
     },
   });
 }

@@ -12,7 +12,7 @@ type Vectors = ReturnType<MessageStore["readVectors"]>;
 /** A store that gives its vectors in another way. */
 function withVectors(store: MessageStore, change: (pages: Vectors) => Vectors): MessageStore {
   return new Proxy(store, {
-    get: (inner, key: keyof MessageStore) =>
+    get: (inner, key: Exclude<keyof MessageStore, "lookup">) =>
       key === "readVectors"
         ? (...asked: Parameters<MessageStore["readVectors"]>) => change(inner.readVectors(...asked))
         : inner[key].bind(inner),

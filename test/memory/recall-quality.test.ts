@@ -19,9 +19,12 @@ async function storageWith(options: { readonly embedder?: ReturnType<typeof hash
 function inStorage(storage: MemoryStorage, neighbours: number, threshold?: number): Search {
   return async (question) => {
     const found = await storage.searchSimilar(question, { k: K, threshold });
-    return found.flatMap(({ message, runId }) =>
-      [message, ...storage.around(runId, message.id, neighbours).map((near) => near.message)].map(({ content }) => content),
-    );
+    const told: string[] = [];
+    for (const { message, runId } of found) {
+      const near = await storage.around(runId, message.id, neighbours);
+      told.push(message.content, ...near.map(({ message: { content } }) => content));
+    }
+    return told;
   };
 }
 

@@ -1,16 +1,17 @@
-import type { MessageStore, MessageToStore, StoredMessage, StoredVector } from "../../memory/message-store.ts";
+import type { MessageLookup, MessageStore, MessageToStore, SoughtWord, StoredMessage, StoredVector } from "../../memory/message-store.ts";
 import { createMessage } from "../../message/message.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
-/** What every {@link MessageStore} must do, wherever it keeps its messages: V1 to V8 of the port. */
+/** What every {@link MessageStore} must do, wherever it keeps its messages: V1 to V9 of the port, the last where it has a `lookup`. */
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
   checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {
     messageChecks(kit, make);
     vectorChecks(kit, make);
+    lookupChecks(kit, make);
   });
 }
 
@@ -160,6 +161,61 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
     expect(await vectors(store, "one")).toEqual([]);
     expect((await all(store, "r")).length).toBe(1);
   });
+}
+
+function lookupChecks(kit: ContractKit, make: MakeStore): void {
+  const { expect } = kit;
+  const many = Array.from({ length: 300 }, (_, n) =>
+    entry(`m${n}`, { content: n % 100 === 50 ? `A rare Lighthouse ${n}` : `common ${n}` }),
+  );
+  const rare = ["m50", "m150", "m250"];
+
+  check(kit, make, "V9 what holds the rarest words is found: whole, by its beginning, and misspelt", async (store) => {
+    const { lookup } = store;
+    if (lookup === undefined) return;
+    await store.add("other", many.slice(0, 100));
+    await store.add("r", many);
+    for (const word of ["lighthouse", "lightho", "lighthuose", "lihgthouse"]) {
+      expect([word, await idsWith(store, lookup, sought("common"), sought(word))]).toEqual([word, rare]);
+    }
+    expect(await idsWith(store, lookup, { ...sought("lightho"), isBeginning: false, wrongLetters: 0 })).toEqual([]);
+    expect(await lookup.likeliest("nobody", [sought("common")], 9)).toEqual([]);
+  });
+
+  check(kit, make, "V9 no more is found than was asked for, besides what it knows no words of", async (store) => {
+    const { lookup } = store;
+    if (lookup === undefined) return;
+    await store.add("r", many);
+    const [one, some] = [await lookup.likeliest("r", [sought("common")], 1), await lookup.likeliest("r", [sought("common")], 200)];
+    expect((some?.length ?? 199) - (one?.length ?? 0)).toBe(199);
+  });
+
+  check(kit, make, "V9 it knows at once what was added and what is gone", async (store) => {
+    const { lookup } = store;
+    if (lookup === undefined) return;
+    const stored = await store.add("r", many);
+    await store.remove("r", [stored[50]?.place ?? 0, stored[299]?.place ?? 0]);
+    await store.add("r", [entry("new", { content: "The lighthouse is new." })]);
+    expect(await idsWith(store, lookup, sought("lighthouse"))).toEqual(["m150", "m250", "new"]);
+    const asked = ["m50", "m51", "new", "never"].map((id) => ({ runId: "", id }));
+    const places = await lookup.placesOf("r", asked);
+    expect(places.map((place) => place !== undefined)).toEqual([false, true, true, false]);
+    const found = await lookup.read("r", [...places.map((place) => place ?? 0), stored[50]?.place ?? 0, 9_999]);
+    expect([found.messages.map(({ message }) => message.id), found.damaged]).toEqual([["m51", "new"], 0]);
+    expect(await lookup.placesOf("nobody", asked)).toEqual(asked.map(() => undefined));
+    expect(await lookup.read("nobody", [1])).toEqual({ messages: [], damaged: 0 });
+  });
+}
+
+function sought(word: string): SoughtWord {
+  return { word, isBeginning: true, wrongLetters: 2 };
+}
+
+/** The ids of the messages that have the last of some words, misspelt or not, among those that are found. */
+async function idsWith(store: MessageStore, lookup: MessageLookup, ...words: readonly SoughtWord[]): Promise<readonly string[]> {
+  const places = await lookup.likeliest("r", words, 10);
+  const { messages } = await lookup.read("r", places ?? (await store.places("r")));
+  return messages.filter(({ message }) => message.content.toLowerCase().includes("lighthouse")).map(({ message }) => message.id);
 }
 
 function entry(
