@@ -7,13 +7,12 @@ import { valueText } from "../kernel/value-text.ts";
 import type { Address } from "../message/address.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../message/message.ts";
 import { ActionView, isSameJson, type Work } from "./action-view.ts";
-import { handedOn } from "./react-loop.ts";
 import type { Said } from "./role.ts";
 
-/** Runs one action on the whole news or, where one action follows the other, on what the one before said. What it says is remembered. */
+/** Runs one action on the whole news or, where one action follows another, on what that one said. What it says is remembered. */
 export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said> {
-  const news = handedOn(rc.news);
-  return actWith(rc, action, news === undefined ? {} : { news });
+  const handed = rc.loop?.handed;
+  return actWith(rc, action, handed?.news === rc.news ? { news: handed.messages } : {});
 }
 
 /**
@@ -23,49 +22,32 @@ export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said>
  */
 export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
   if (!isAction(action)) throw noAction(action, `act of role ${rc.name}`);
-  return performed(rc, action, work);
-}
-
-/** The same of what is known to be an action. */
-export function performed<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
   const view = new ActionView(rc, action, work);
   rc.began?.(action.name);
+  const broke = (error: unknown): never => {
+    rc.broke?.(action.name, error);
+    throw error;
+  };
   let result: unknown;
   try {
     result = action.run(view as unknown as ActionContext<never>);
   } catch (error) {
-    rc.broke?.(action.name, error);
-    throw error;
+    return broke(error);
   }
-  return isThenable(result) ? rememberedLater(rc, action, view, result) : remembered(rc, action, view, result);
-}
-
-/**
- * A function of its own: a closure would make room for what it knows whenever something is performed, and most of that waits for nothing.
- * By `then`, not by `await`, which passes by the `then` that somebody gave to a promise.
- */
-function rememberedLater<S>(rc: RoleContext<S>, action: Action, view: View, result: PromiseLike<unknown>): Promise<Said> {
-  return Promise.resolve(result).then(
-    (came) => remembered(rc, action, view, came),
-    (error: unknown) => {
-      rc.broke?.(action.name, error);
-      throw error;
-    },
-  );
+  return isThenable(result)
+    ? Promise.resolve(result).then((came) => remembered(rc, action, view, came), broke)
+    : remembered(rc, action, view, result);
 }
 
 function remembered<S>(rc: RoleContext<S>, action: Action, view: View, result: unknown): Said {
   if (result === undefined || result === null) return undefined;
-  if (action.output === undefined && rc.keeps?.(result) === true) return result as Message;
-  if (!isMessageList(result, action))
-    return kept(rc, isMessage(result) ? reissued(rc, action, view, result) : newMessage(action, view, result));
-  const said = result.map((message) => reissued(rc, action, view, message));
-  for (let place = 0; place < said.length; place += 1) kept(rc, said[place] as Message);
-  return said.length > 1 ? said : said[0];
-}
-
-function kept<S>(rc: RoleContext<S>, message: Message): Message {
-  if (rc.keeps?.(message) !== true) rc.memory.add(message);
+  if (isMessageList(result, action)) {
+    const said = result.map((message) => reissued(rc, action, view, message));
+    for (const message of said) rc.memory.add(message);
+    return said.length > 1 ? said : said[0];
+  }
+  const message = isMessage(result) ? reissued(rc, action, view, result) : newMessage(action, view, result);
+  rc.memory.add(message);
   return message;
 }
 

@@ -8,6 +8,7 @@ import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "./plan.ts";
 import type { Task } from "../agent/task.ts";
+import type { ReactLoop } from "./react-loop.ts";
 import type { Message, MessageFields, Receipt } from "../message/message.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -187,12 +188,7 @@ export interface RoleContext<S = CustomState> {
   /** For limits of time alone: nothing that a run is may depend on it. @internal */
   readonly clock: Clock;
   /** Where the activation stands in its loop of thinking and acting. @internal */
-  loop?: { turn: number; index: number } | undefined;
-  /**
-   * Remembers a value that is a message of this activation, made by {@link message} or {@link issue}, unless its memory has to be asked. Tells
-   * whether it did. @internal
-   */
-  keeps?(value: unknown): boolean;
+  loop?: ReactLoop | undefined;
   /** Told which action begins. @internal */
   began?(action: string): void;
   /** Told what an action threw. @internal */

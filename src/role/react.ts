@@ -7,7 +7,7 @@ import type { Message } from "../message/message.ts";
 import { actWith } from "./act.ts";
 import { agentMode } from "./late-agent.ts";
 import { planAndAct } from "./planner.ts";
-import { handOn, type ReactLoop, reactLoop } from "./react-loop.ts";
+import { type ReactLoop, reactLoop } from "./react-loop.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
@@ -91,7 +91,7 @@ function passOn<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Sa
   loop.turn += 1;
   if (spec.mode !== "by_order" || said === undefined || said === null) return;
   const messages = messagesOf(said, rc.name);
-  if (messages.length > 0) handOn(rc.news, messages);
+  if (messages.length > 0) loop.handed = { news: rc.news, messages };
 }
 
 /**

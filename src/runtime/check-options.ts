@@ -7,6 +7,7 @@ import { sharedLimits } from "../model/limits.ts";
 import { isFailurePolicy } from "../role/failure-policy.ts";
 import { isModel } from "../role/role-parts.ts";
 import type { EnvironmentOptions } from "./environment-options.ts";
+import { schedulerOf } from "./schedulers/scheduler.ts";
 
 /**
  * Refuses options that can never work, before anything is begun.
@@ -16,12 +17,7 @@ import type { EnvironmentOptions } from "./environment-options.ts";
 export function checkOptions(options: EnvironmentOptions): void {
   if (typeof options !== "object" || options === null) throw refused("options", "an object", options, "Leave them out for the defaults.");
   const { scheduler, concurrency, messageLimit, onFailure, seed, model, human } = options;
-  if (scheduler !== undefined && scheduler !== "rounds" && scheduler !== "eager") {
-    throw new UsageError(
-      "SCHEDULER_UNKNOWN",
-      `Expected a scheduler "rounds" or "eager", got ${valueText(scheduler)}. Leave it out for rounds.`,
-    );
-  }
+  if (scheduler !== undefined) schedulerOf(scheduler);
   if (concurrency !== undefined) checkWhole(concurrency, "concurrency", 1);
   if (messageLimit !== undefined) checkWhole(messageLimit, "messageLimit", 1);
   if (onFailure !== undefined && !isFailurePolicy(onFailure))

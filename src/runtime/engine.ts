@@ -1,30 +1,26 @@
-import type { Deps } from "../kernel/deps.ts";
 import { interruptionBy } from "../kernel/abort.ts";
-import { BudgetError, type ControlError, UsageError } from "../kernel/errors.ts";
-import { isFirstUse } from "../kernel/id.ts";
+import { BudgetError, type ControlError, errorRecord, StepError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { endingOf, Lifetime, Lifetimes } from "../kernel/lifetime.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
-import type { FailurePolicy } from "../role/failure-policy.ts";
-import type { RoleSpec } from "../role/role-spec.ts";
-import { BudgetGate } from "./steps/budget-gate.ts";
+import type { Funds } from "../model/budget-pool.ts";
+import type { Deps } from "../kernel/deps.ts";
+import { afterFailure } from "../role/failure-policy.ts";
+import type { HiredRoles } from "./hired-roles.ts";
+import type { Announcer, Tell } from "./observers.ts";
+import type { Opening } from "./opening.ts";
 import type { MessagePublished, Sent } from "./record/event.ts";
-import { type Line, ListedRoles } from "./record/ready-roles.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
-import type { ActivationHost } from "./turn/activation-parts.ts";
-import { Announcer, type Tell } from "./announcer.ts";
-import type { EngineParts } from "./engine-parts.ts";
-import type { Hearing } from "./ears.ts";
-import type { HiredRoles } from "./hired-roles.ts";
-import { assertRoomForAct, assertRoomOutside, deadlock, fullAtBarrier } from "./routing/mail-room.ts";
-import type { RunFailure } from "./run-failure.ts";
-import { failPoisoned } from "./poison.ts";
 import type { RoleMemory } from "./role-memories.ts";
-import type { Directory } from "./routing/router.ts";
-import type { SchedulerEnd, SchedulerHost, TurnEnd } from "./schedulers/scheduler.ts";
+import type { Directory } from "./routing/directory.ts";
+import { assertRoomForAct, assertRoomOutside, deadlock, fullAtBarrier } from "./routing/mailbox-room.ts";
+import type { RunFailure } from "./run-failure.ts";
+import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
+import { BudgetGate } from "./steps/budget-gate.ts";
+import type { ActivationHost } from "./turn/activation-host.ts";
+import type { TurnResult, TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
-import type { TurnResult, TurnTools } from "./turn/turn-tools.ts";
 
 /** What may end one run of an engine before its work is done, besides its rounds. */
 export interface RunBounds {
@@ -32,33 +28,48 @@ export interface RunBounds {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Runs roles on a run's state. It owns the gate before the budget and which roles are running. Who is hired is the hired roles', what is told the
- * announcer's; the state is written through the log alone, and when which role runs is the scheduler's.
- *
- * E3 idle is counted: no mail, nobody running. E5 a failing role never orphans its siblings, and the failure is kept for the
- * result. E6 nothing is made to be told when nobody listens. E8 the signal that may stop it keeps none of this while it does not run.
- */
-export class Engine implements SchedulerHost, ActivationHost {
-  readonly tell: Tell;
-  readonly ears: Hearing;
-  readonly directory: Directory<RoleState>;
+/** The parts of an engine. */
+export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "lifetimes" | "leavesTraces"> {
+  readonly driver: Driver;
+  readonly concurrency: number;
+  readonly hired: HiredRoles;
+  /** Records how the run began, where its journal does not. */
+  readonly opening: Opening | undefined;
   readonly logger: Logger;
+  readonly announcer: Announcer;
+  /** Accounts with pools that bind the run besides its own budget. */
+  readonly funds: Funds | undefined;
+  readonly messageLimit: number;
+  readonly deps: Deps | undefined;
+  readonly resumed: (() => Promise<void> | undefined) | undefined;
+}
+
+/** After so many times the limit an activation is at fault although others get on between two deaths: it may be slow, but not that often. */
+const PATIENCE = 3;
+
+/**
+ * Runs roles on a run's state. It owns the budget gate and which turns are under way. The state is written through the log alone, and the driver
+ * decides which role acts when.
+ *
+ * Engine.E1 (`isIdle`) idle is counted: no mail, and nobody running. Engine.E2 (`#ended`) a failing role never keeps others from acting, and the
+ * failure is kept for the result. Engine.E3 (`#follow`) the signal that may stop it keeps none of this while it does not run.
+ */
+export class Engine implements DriverHost, ActivationHost {
   readonly state: RunState;
+  readonly directory: Directory;
+  readonly logger: Logger;
+  readonly deps: Deps | undefined;
+  readonly tell: Tell;
+  readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
-  life: Lifetime = new Lifetime();
+  scope: Lifetime = new Lifetime();
   roundLimit = 0;
   checkpoint: (() => boolean) | undefined;
-  readonly resumed: (() => Promise<void> | undefined) | undefined;
   readonly #parts: EngineParts;
-  readonly #hired: HiredRoles;
-  readonly #definitions: HiredRoles["definitions"];
-  readonly #announcer: Announcer;
-  /** Turns under way. */
-  #running = 0;
   readonly #gate: BudgetGate;
   #tools: TurnTools;
-  /** What the process died of was looked for: what is tried next may be it. */
+  #running = 0;
+  /** True once the process was found to have died under an activation: what is tried next may be the reason. */
   #hasDied = false;
   #wake: (() => void) | undefined;
   #failure: RunFailure | undefined;
@@ -66,21 +77,16 @@ export class Engine implements SchedulerHost, ActivationHost {
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.tell = parts.tell;
-    this.ears = parts.ears;
-    this.logger = parts.logger;
     this.state = parts.log.state;
-    this.resumed = parts.resumed;
     this.directory = parts.hired.directory;
-    this.#hired = parts.hired;
-    this.#definitions = parts.hired.definitions;
-    this.#announcer = new Announcer(parts);
+    this.logger = parts.logger;
+    this.deps = parts.deps;
+    this.tell = parts.announcer.telling;
+    this.resumed = parts.resumed;
     this.#gate = new BudgetGate(parts.log.state, parts.funds);
     this.#tools = this.#toolsFor(new Lifetimes(undefined), false);
-    this.state.dropping = (role, message) => this.#announcer.dropped(role.name, message);
   }
 
-  /** Made in one place: what was compiled for one make of them is thrown away when another comes. */
   #toolsFor(lifetimes: Lifetimes, leavesTraces: boolean): TurnTools {
     const { log, clock, past, mode, mask, answerer, onFailure } = this.#parts;
     return { log, clock, gate: this.#gate, past, mode, mask, answerer, onFailure, host: this, lifetimes, leavesTraces };
@@ -89,21 +95,22 @@ export class Engine implements SchedulerHost, ActivationHost {
   get runId(): string {
     return this.state.runId;
   }
-  get deps(): Deps | undefined {
-    return this.#parts.deps;
-  }
+
   get seed(): string {
     return this.state.seed;
   }
-  /** As many as allowed; one, where the process dies again and again and nobody knows of whom. */
+
+  /** One, where the process dies again and again and nobody knows of which activation. */
   get concurrency(): number {
-    return isSuspicious(this.state) && isGrave(this.state) ? 1 : (this.state.bounds.concurrency ?? this.#parts.concurrency);
+    return isGrave(this.state) ? 1 : (this.state.bounds.concurrency ?? this.#parts.concurrency);
   }
+
   get messageLimit(): number {
     return this.state.bounds.messageLimit ?? this.#parts.messageLimit;
   }
+
   get midRound(): boolean {
-    return this.state.hasActed || this.state.pending.length > 0;
+    return this.state.acted > 0 || this.state.pending.length > 0;
   }
 
   get isIdle(): boolean {
@@ -120,158 +127,162 @@ export class Engine implements SchedulerHost, ActivationHost {
     return this.#control;
   }
 
-  specOf(name: string): RoleSpec | undefined {
-    return this.#hired.specOf(name);
-  }
-
   memoryOf(name: string): RoleMemory | undefined {
-    return this.#hired.memoryOf(name);
+    return this.#parts.hired.memoryOf(name);
   }
 
   /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
   publish(given: Message): Receipt {
     const message = fromOutside(given);
     const { to, dead } = this.directory.route(message);
-    const { scheduler, hasActed, pending } = this.state;
-    const waits = scheduler === "rounds" && (this.#running > 0 || hasActed || pending.length > 0);
-    const said: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
+    const waits = this.state.delivery === "round" && (this.#running > 0 || this.midRound);
+    const published: MessagePublished = dead.length === 0 ? { type: "message", message, to } : { type: "message", message, to, dead };
     if (to.length > 0) assertRoomOutside(this.state, to);
     this.#parts.opening?.tell();
-    const sent = this.#parts.log.record(waits ? { ...said, atBarrier: true } : said, isFirstUse(message.id));
-    if (sent.to.length === 0 || sent.dead !== undefined) this.#announcer.saidOutside(sent);
+    const sent = this.#parts.log.record(waits ? { ...published, atBarrier: true } : published);
+    this.#parts.announcer.saidOutside(sent);
     this.#wake?.();
     return { message: sent.message, recipients: sent.to };
   }
 
   /** Runs until nothing is left to do, a limit is reached, or something interrupts. */
-  async run(roundLimit: number, { checkpoint, signal }: RunBounds): Promise<SchedulerEnd> {
+  async run(roundLimit: number, { checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.#failure = undefined;
     this.#control = undefined;
-    if (this.life.ended !== undefined) this.life = new Lifetime();
+    if (this.scope.ended !== undefined) this.scope = new Lifetime();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundLimit = roundLimit;
-    // Until its end is durable, an activation that has passed could be taken for the one that the process dies of later.
-    const leavesTraces = this.#hasDied || isSuspicious(this.state);
-    this.#tools = this.#toolsFor(new Lifetimes(this.life), leavesTraces);
-    const letGo = this.#follow(signal);
+    // Until its end is durable, an activation that was passed could be taken for the one that the process dies of later.
+    this.#tools = this.#toolsFor(new Lifetimes(this.scope), this.#hasDied || isSuspicious(this.state));
+    const unfollow = this.#follow(signal);
     try {
       this.#parts.opening?.tell();
-      const loading = this.#hired.load();
+      const loading = this.#parts.hired.load();
       if (loading !== undefined) await loading;
-      return await this.#parts.scheduler.run(this);
+      return await this.#parts.driver.run(this);
     } catch (error) {
       this.#failure ??= { error };
       return "interrupted";
     } finally {
-      letGo?.();
+      unfollow?.();
       this.#tools.lifetimes.close();
-      if (this.life.ended !== undefined) this.#control ??= interruptionBy(this.life.ended.reason);
+      if (this.scope.ended !== undefined) this.#control ??= interruptionBy(this.scope.ended.reason);
     }
   }
 
-  ready(): Line {
-    const { ready, round, hasActed, roles, blocked } = this.state;
-    // There may be a million of them, and mostly they heard one message.
-    if (ready.isInHireOrder && !hasActed && blocked.size === 0 && this.#hired.size >= roles.size) return ready;
-    const mayRun = ready.those((role) => role.ranIn !== round && this.#mayAct(role));
-    if (mayRun.length === 0 && blocked.size > 0 && !this.midRound) throw deadlock(this.state);
-    return new ListedRoles(mayRun.sort((a, b) => a.index - b.index));
+  mayAct({ index }: RoleState): boolean {
+    return this.#parts.hired.definitionAt(index) !== undefined && !this.state.blocked.has(index);
   }
 
-  line(): Line {
-    const { ready, roles, blocked } = this.state;
-    if (this.#hired.size >= roles.size && blocked.size === 0) return ready;
-    // Where the team was forced to differ, mail may lie for one that is gone.
-    const mayRun = ready.those((role) => this.#mayAct(role));
-    if (mayRun.length === 0 && blocked.size > 0 && this.#running === 0) throw deadlock(this.state);
-    return new ListedRoles(mayRun);
-  }
-
-  mayAct(role: RoleState): boolean {
-    return this.state.blocked.size === 0 || this.#mayAct(role);
-  }
-
-  #mayAct({ index }: RoleState): boolean {
-    return this.#definitions[index] !== undefined && !this.state.blocked.has(index);
+  assertNoDeadlock(): void {
+    if (this.state.blocked.size > 0) throw deadlock(this.state);
   }
 
   onMail(wake: () => void): void {
     this.#wake = wake;
   }
 
-  /** Ends with what stops it from outside. That may live far longer, and would keep all of this: the returned function lets go of it. */
-  #follow(signal: AbortSignal | undefined): (() => void) | undefined {
-    const outer = signal && endingOf(signal);
-    if (outer?.ended !== undefined) this.life.end(outer.ended.reason);
-    return outer?.onEnd((reason) => this.life.end(reason));
-  }
-
-  /** Ends the activations that the process died of again and again; see {@link failPoisoned}. */
-  failPoisoned(limit: number): RunFailure | undefined {
-    const { log, onFailure } = this.#parts;
-    this.#hasDied = isSuspicious(this.state);
-    const policyOf = (name: string): FailurePolicy => this.#hired.specOf(name)?.role.onFailure ?? onFailure;
-    return failPoisoned(log, { limit, policyOf, gaveUp: (name, error) => this.#announcer.gaveUp(name, error) });
-  }
-
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
     const { name } = role;
-    let end: TurnEnd;
     this.#running += 1;
     try {
-      const hired = this.#definitions[role.index];
-      if (hired === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      if (this.ears.hearsNotices) this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
-      const result = takeTurn(this.#tools, hired, role);
-      if (!("kind" in result)) return this.#turnedLater(name, result);
-      end = this.#ended(name, result);
+      const definition = this.#parts.hired.definitionAt(role.index);
+      if (definition === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
+      this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
+      const result = takeTurn(this.#tools, definition, role);
+      if (!(result instanceof Promise)) return this.#turned(name, () => this.#ended(name, result));
+      return result.then(
+        (end) => this.#turned(name, () => this.#ended(name, end)),
+        (error: unknown) => this.#turned(name, () => this.#broke(error)),
+      );
     } catch (error) {
-      end = this.#broke(error);
+      return this.#turned(name, () => this.#broke(error));
     }
-    this.#running -= 1;
-    if (this.ears.hearsNotices) this.#tellIdle(name);
-    return end;
   }
 
-  async #turnedLater(name: string, taken: Promise<TurnResult>): Promise<TurnEnd> {
-    let end: TurnEnd;
-    try {
-      end = this.#ended(name, await taken);
-    } catch (error) {
-      end = this.#broke(error);
-    }
+  #turned(name: string, end: () => TurnEnd): TurnEnd {
+    const ended = end();
     this.#running -= 1;
-    this.#tellIdle(name);
-    return end;
-  }
-
-  #tellIdle(name: string): void {
     this.tell("role.idle")?.({ type: "role.idle", role: name });
+    return ended;
+  }
+
+  #ended(name: string, result: TurnResult): TurnEnd {
+    switch (result.kind) {
+      case "ended":
+        for (const sent of result.said) this.#parts.announcer.said(sent);
+        return "done";
+      case "retried":
+        return "done";
+      case "skipped":
+        this.#parts.announcer.gaveUp(name, result.error);
+        return "done";
+      case "stopped":
+        // In a replay that is part of the record, which may go on after it.
+        if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name, action: result.action, step: result.step };
+        return "stopped";
+      case "suspended":
+        this.#control ??= result.control;
+        if (result.control instanceof BudgetError) this.scope.end(result.control);
+        return "suspended";
+    }
   }
 
   /** The journal takes nothing any more. */
   #broke(error: unknown): TurnEnd {
     this.#failure ??= { error };
-    this.life.end(interruptionBy(error));
+    this.scope.end(interruptionBy(error));
     return "stopped";
   }
 
   warn(role: string | undefined, text: string): void {
-    this.#announcer.warn(role, text);
+    this.#parts.announcer.warn(role, text);
   }
 
   assertRoom(speaker: RoleState, said: readonly Sent[], take: number): void {
     assertRoomForAct(this.state, speaker, said, take);
   }
 
-  /** @throws QueueFullError `MAILBOX_FULL` where what was said in the round has no room: nothing of it is delivered then. */
+  /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: nothing of the round is delivered then */
   endRound(): void {
     const full = fullAtBarrier(this.state);
     if (full !== undefined) throw full;
     this.#parts.log.record({ type: "round.ended", round: this.state.round });
   }
 
-  /** Where the question itself fails, that is the end of it. */
+  /**
+   * Ends the activations during which the process died `limit` times without anything moving in between. Where one had several messages, they are
+   * tried one by one from then on; a single one becomes a dead letter.
+   *
+   * @returns the failure of a role whose policy does not go on without its message
+   */
+  failPoisoned(limit: number): RunFailure | undefined {
+    const { log, hired, onFailure, announcer } = this.#parts;
+    const { state } = this;
+    this.#hasDied = isSuspicious(state);
+    let failure: RunFailure | undefined;
+    for (const role of [...state.open]) {
+      const open = state.roles.get(role)?.open;
+      if (open === undefined || (open.crashes < limit && open.deaths < PATIENCE * limit)) continue;
+      const { act, take, deaths } = open;
+      const error = poisoned(act, deaths);
+      const then = take > 1 ? "isolate" : "dead";
+      log.record({ type: "act.failed", act, role, round: state.round, take, error: errorRecord(error), stepFailed: true, then });
+      if (then === "isolate") continue;
+      announcer.gaveUp(role, error);
+      if (afterFailure(hired.specOf(role)?.role.onFailure ?? onFailure, Infinity) === "stop") failure ??= { error, role };
+    }
+    return failure;
+  }
+
+  /** Ends with the signal. That may live far longer and would keep all of this: the returned function unsubscribes. */
+  #follow(signal: AbortSignal | undefined): (() => void) | undefined {
+    const outer = signal && endingOf(signal);
+    if (outer?.ended !== undefined) this.scope.end(outer.ended.reason);
+    return outer?.onEnd((reason) => this.scope.end(reason));
+  }
+
+  /** A stop condition that fails stops the run. */
   #stopsAt(checkpoint: () => boolean): boolean {
     try {
       return checkpoint();
@@ -280,35 +291,17 @@ export class Engine implements SchedulerHost, ActivationHost {
       return true;
     }
   }
+}
 
-  #ended(name: string, result: TurnResult): TurnEnd {
-    switch (result.kind) {
-      case "ended":
-        for (let place = 0; place < result.event.said.length; place += 1) {
-          const sent = result.event.said[place] as Sent;
-          if (sent.to.length === 0 || sent.dead !== undefined) this.#announcer.said(sent);
-        }
-        return "done";
-      case "retried":
-        return "done";
-      case "skipped":
-        this.#announcer.gaveUp(name, result.error);
-        return "done";
-      case "stopped":
-        // In a replay that is part of the record, which may go on after it.
-        if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name, action: result.action, step: result.step };
-        return "stopped";
-      case "suspended":
-        this.#control ??= result.control;
-        if (result.control instanceof BudgetError) this.life.end(result.control);
-        return "suspended";
-    }
-  }
+function poisoned(act: string, deaths: number): StepError {
+  return new StepError(
+    "POISONED",
+    `Expected ${act} to live to its end, but the process died ${deaths} times while it was under way. What it was about goes to the dead letters; look at what its action does with that.`,
+  );
 }
 
 /**
- * A message as it enters a run. From here on its cause is told: who passes it on later says the same, whether the run has it from its
- * maker or from a record.
+ * A message as it enters a run. Its cause is told from here on.
  *
  * @throws UsageError `MESSAGE_INVALID`
  */

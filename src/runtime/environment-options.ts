@@ -9,6 +9,7 @@ import type { PriceTable } from "../model/price.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Mailbox } from "../message/mailbox.ts";
 import type { HumanPort } from "../tool/approval.ts";
+import type { Scheduler } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
 
 /** Most activations at once, unless said otherwise. */
@@ -33,8 +34,8 @@ export interface EnvironmentOptions {
   /** Default: random. */
   readonly seed?: string | number;
   readonly clock?: Clock;
-  /** Default `rounds`. */
-  readonly scheduler?: "rounds" | "eager";
+  /** Decides which role acts when, by name or as an object. Default `rounds`. */
+  readonly scheduler?: "rounds" | "eager" | Scheduler;
   /** Most activations at once. Default 16. */
   readonly concurrency?: number;
   /** Default `stop`. */

@@ -15,11 +15,10 @@ import type { Role } from "../role/role.ts";
 import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
-import { measureMailboxes } from "./record/mailbox.ts";
+import { measureMailboxes } from "./record/delivery.ts";
 import { noPast } from "./steps/past.ts";
-import { RunLog } from "./record/run-log.ts";
-import { RunState } from "./record/run-state.ts";
-import type { Tell } from "./announcer.ts";
+import { type Observer, RunLog } from "./record/run-log.ts";
+import { roundsOf, RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/answerer.ts";
 import { checkOptions, checkSignal, checkStopCondition, checkWhole } from "./check-options.ts";
 import { Engine, type RunBounds } from "./engine.ts";
@@ -33,16 +32,16 @@ import {
   type EnvironmentRunOptions,
 } from "./environment-options.ts";
 import { HiredRoles } from "./hired-roles.ts";
-import { Listeners } from "./listeners.ts";
+import { Announcer, ObserverRegistry } from "./observers.ts";
 import { Opening } from "./opening.ts";
-import { schedulerNamed } from "./schedulers/regimes.ts";
+import { type Driver, driverOf } from "./schedulers/drive.ts";
+import { recordedBy, schedulerOf } from "./schedulers/scheduler.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
 import type { RunBacking } from "./run-backing.ts";
 import type { RunFailure } from "./run-failure.ts";
-import { RunObserver } from "./run-observer.ts";
 import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
-import { progressOf, roundsOf } from "./stop-condition.ts";
+import { progressOf } from "./stop-condition.ts";
 
 /**
  * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
@@ -67,7 +66,7 @@ export class Environment {
   readonly #engine: Engine;
   readonly #hired: HiredRoles;
   readonly #opening: Opening | undefined;
-  readonly #listeners: Listeners;
+  readonly #observers: ObserverRegistry;
   /** What its roles remember for longer than this run. @internal */
   readonly memories: RoleMemories;
   /** Also while what waits for nothing runs at one go. */
@@ -80,11 +79,12 @@ export class Environment {
     this.#options = options;
     const clock = options.clock ?? systemClock;
     const state = backing.state ?? freshState(options);
-    const scheduler = backing.scheduler ?? schedulerNamed(state.scheduler);
+    const driver: Driver = backing.driver ?? { run: (host) => driverOf(recordedBy(state, options.scheduler)).run(host) };
     const logger = options.logger ?? silentLogger;
     const mask = maskSecrets(options.secrets ?? []);
     this.#mask = mask;
-    this.#listeners = new Listeners({ ears: backing.ears, logger, mask });
+    this.#observers = backing.observers ?? new ObserverRegistry();
+    const announcer = new Announcer({ observers: this.#observers, logger, mask });
     const isLive = backing.mode !== "replay";
     // Without a journal its name is every environment's: in a store it would be taken for all of them.
     const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
@@ -92,14 +92,14 @@ export class Environment {
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
     this.memories = new RoleMemories({ shared: options.memory, runId, state: () => state, clock, isLive, mask, warn, roleNamed });
     this.#hired = new HiredRoles(state, this.memories);
-    const observer = new RunObserver(this.memories, this.#listeners, backing.grew);
+    const observer = observerOf(this.memories, announcer, backing.grew);
     this.#log = new RunLog({ state, clock, mask, owned: backing.owned, observer });
-    this.#opening = backing.state === undefined ? new Opening(this.#log, this.#hired) : undefined;
-    const tell: Tell = this.#listeners.hearing;
+    this.#opening =
+      backing.state === undefined ? new Opening(this.#log, this.#hired, schedulerOf(options.scheduler ?? "rounds")) : undefined;
     this.#engine = new Engine({
       log: this.#log,
       clock,
-      scheduler,
+      driver,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       onFailure: options.onFailure ?? "stop",
       answerer: new Answerer({
@@ -109,7 +109,7 @@ export class Environment {
         seed: state.seed,
         requirePrice: backing.requirePrice ?? false,
         company: { description: this.description, colleagues: () => this.#hired.names },
-        tell,
+        tell: announcer.telling,
       }),
       hired: this.#hired,
       opening: this.#opening,
@@ -120,8 +120,7 @@ export class Environment {
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
       past: backing.past ?? noPast,
       mode: backing.mode ?? "live",
-      tell,
-      ears: this.#listeners.ears,
+      announcer,
       resumed: backing.resumed,
     });
   }
@@ -251,7 +250,7 @@ export class Environment {
    * or run, with everybody who is hired by then; who is hired later comes with a `run.resumed`.
    */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
-    return this.#listeners.on(type, listener);
+    return this.#observers.on(type, listener);
   }
 
   /** Everything the environment holds, as plain JSON. */
@@ -293,6 +292,19 @@ export class Environment {
 
 const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });
 
+/** Observes the events of an environment: for what its roles remember beyond the run, for its observers, and for whoever waits for the run to grow. */
+function observerOf(memories: RoleMemories, announcer: Announcer, grew: (() => void) | undefined): Observer {
+  return {
+    observes: (type) => memories.isUsed || announcer.observers.observes(type),
+    observe: (event, taken) => {
+      if (memories.isUsed) memories.learn(event, taken);
+      announcer.tell(event);
+      grew?.();
+    },
+    dropped: (role, message) => announcer.dropped(role, message),
+  };
+}
+
 function assertAlias(o: unknown): void {
   if (typeof o === "object" && o !== null) return;
   throw new UsageError(
@@ -311,7 +323,10 @@ function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void
 function freshState(options: EnvironmentOptions): RunState {
   const state = new RunState("environment", options.memory !== false);
   state.seed = String(options.seed ?? freshSeed());
-  state.scheduler = options.scheduler ?? "rounds";
+  const scheduler = schedulerOf(options.scheduler ?? "rounds");
+  state.scheduler = scheduler.name;
+  state.parameters = scheduler.parameters ?? null;
+  state.delivery = scheduler.delivery;
   if (options.mailbox !== undefined) state.bounds = { mailbox: options.mailbox };
   measureMailboxes(state);
   return state;

@@ -1,55 +1,45 @@
-import { type Action, assertSameAction } from "../role/action.ts";
 import { UsageError } from "../kernel/errors.ts";
+import { contentHash, deepFreeze, jsonRoundTrip } from "../kernel/json.ts";
+import { type Action, assertSameAction } from "../role/action.ts";
 import { agentMode } from "../role/late-agent.ts";
-import { neverActs } from "../role/never-acts.ts";
-import { OnlyAction } from "../role/only-action.ts";
-import type { Role } from "../role/role.ts";
+import { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
-import type { HiredAs, RoleState } from "./record/role-state.ts";
+import type { HiredRole } from "./record/event.ts";
+import type { HiredAs } from "./record/role-state.ts";
 import { addRoleState, type RunState } from "./record/run-state.ts";
-import { hiredAs } from "./hired-role.ts";
 import type { Remembers, RoleMemories, RoleMemory } from "./role-memories.ts";
-import { Directory, type Listening } from "./routing/router.ts";
+import { Directory, type Listening } from "./routing/directory.ts";
 
-/** A definition, as all who are hired by it share it. */
+/** A definition of roles, shared by all roles that are hired by it. */
 export interface Definition {
   readonly spec: RoleSpec;
-  /** What it does, where that is all there is to its life. */
-  readonly only: OnlyAction;
   readonly remembers: Remembers;
   readonly as: HiredAs;
   readonly listening: Listening;
 }
 
 /**
- * Who of a run's roles is hired, and by which definition. It owns the directory by which messages find them, and that two different actions
- * never share a name.
+ * The hired roles of a run with their definitions. It owns the directory that routes messages to them, and that two different actions never
+ * share a name.
  *
- * H1 a role that is refused leaves no trace. H2 what a definition says is looked at once, however many are hired by it; for each of them there
- * is one place in a list, at its place in the run.
+ * HiredRoles.H1 (`add`) a role that is refused leaves no trace. HiredRoles.H2 (`#definitionBy`) a definition is looked at once, however many roles
+ * are hired by it: each of them is one place in a list.
  */
 export class HiredRoles {
   readonly #state: RunState;
   readonly #memories: RoleMemories;
-  /** By which messages find them. */
-  readonly directory: Directory<RoleState>;
+  /** Routes messages to them. */
+  readonly directory: Directory;
   readonly #definitions = new Map<RoleSpec, Definition>();
-  /** By the place of the role in the run, which may have had others who are not hired now. */
+  /** At each role's place in the run. A run may have had roles that are not hired now. */
   readonly #hired: (Definition | undefined)[] = [];
-  /** By which definition each of the run's roles is hired, at its place in the run. */
-  readonly definitions: readonly (Definition | undefined)[] = this.#hired;
   readonly #actions = new Map<string, Action>();
-  #size = 0;
   #hasAgent = false;
 
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
     this.#memories = memories;
-    this.directory = new Directory({ run: state, hired: this.#hired });
-  }
-
-  get size(): number {
-    return this.#size;
+    this.directory = new Directory((name) => (this.has(name) ? state.roles.get(name) : undefined));
   }
 
   /** In hire order. */
@@ -57,7 +47,7 @@ export class HiredRoles {
     return [...this.#state.roles.values()].filter(({ index }) => this.#hired[index] !== undefined).map(({ name }) => name);
   }
 
-  /** Loads what some of them work by and others do without; undefined where all do without. */
+  /** Loads the code of mode `agent` where a role works in it; undefined where none does. */
   load(): Promise<unknown> | undefined {
     return this.#hasAgent ? agentMode() : undefined;
   }
@@ -73,7 +63,6 @@ export class HiredRoles {
     const definition = this.#definitionBy(role);
     const state = known ?? addRoleState(this.#state, name, definition.as);
     this.#hired[state.index] = definition;
-    this.#size += 1;
     this.#hasAgent ||= definition.spec.mode === "agent";
     this.directory.add(state, definition.listening);
   }
@@ -81,6 +70,11 @@ export class HiredRoles {
   /** Definitions whose roles can only listen. */
   get idle(): readonly RoleSpec[] {
     return [...this.#definitions.keys()].filter(neverActs);
+  }
+
+  /** The definition of the role at a place in the run, if it is hired. */
+  definitionAt(index: number): Definition | undefined {
+    return this.#hired[index];
   }
 
   has(name: string): boolean {
@@ -107,7 +101,6 @@ export class HiredRoles {
     for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
     const definition = {
       spec,
-      only: new OnlyAction(spec),
       as: hiredAs(role),
       listening: { addresses: [card.profile, ...addresses], watch, observeAll },
       remembers: this.#memories.enlist(role),
@@ -123,4 +116,44 @@ function duplicate(name: string): UsageError {
     "ROLE_DUPLICATE",
     `Expected roles of different names, got a second "${name}". Hire it under another: addRole(role, { name }).`,
   );
+}
+
+const descriptions = new WeakMap<RoleSpec, HiredAs>();
+
+/** A role as a run records it when it starts. */
+export function hiredRole(role: Role, name: string): HiredRole {
+  return { name, ...hiredAs(role) };
+}
+
+/** The same apart from the name: made once for each definition. */
+export function hiredAs(role: Role): HiredAs {
+  const spec = roleSpec(role);
+  const known = descriptions.get(spec);
+  if (known !== undefined) return known;
+  const description = deepFreeze(describe(spec));
+  descriptions.set(spec, description);
+  return description;
+}
+
+function describe(spec: RoleSpec): HiredAs {
+  const { card, watch, addresses, observeAll, mode, initialState, role } = spec;
+  const reactions = spec.reactions.map((reaction) => ({ on: [...reaction.on], needs: reaction.needs, do: reaction.action.name }));
+  const actions = spec.actions.map((action) => action.name);
+  const bound = role.mailbox === undefined ? {} : { mailbox: role.mailbox };
+  const traits = jsonRoundTrip({ card, watch, addresses, observeAll, mode, actions, reactions, ...bound }) as unknown as HiredAs["traits"];
+  const fingerprint = contentHash(traits).slice(0, 32);
+  const state = initialState as HiredAs["state"];
+  return { fingerprint, traits, state, ...(role.memoryLimit === undefined ? {} : { memoryLimit: role.memoryLimit }), ...bound };
+}
+
+const { observe, think, act, react } = Role.prototype;
+
+/** True for a role whose reactions follow from its parts: it has no step function, and overrides none of observe, think, act and react. */
+export function livesByDefault({ mode, role }: RoleSpec): boolean {
+  return mode !== "step" && role.observe === observe && role.think === think && role.act === act && role.react === react;
+}
+
+/** True for a role that only listens: it has nothing to do, and overrides nothing. */
+function neverActs(spec: RoleSpec): boolean {
+  return spec.actions.length === 0 && spec.mode !== "agent" && livesByDefault(spec);
 }

@@ -3,13 +3,13 @@ import type { Funds } from "../model/budget-pool.ts";
 import type { Past } from "./steps/past.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState } from "./record/run-state.ts";
-import type { Ears } from "./ears.ts";
-import type { Scheduler } from "./schedulers/scheduler.ts";
+import type { ObserverRegistry } from "./observers.ts";
+import type { Driver } from "./schedulers/drive.ts";
 
 /** What a team adds to an environment: a journal, a budget, a state to go on from. */
 export interface RunBacking {
   readonly state?: RunState;
-  readonly ears?: Ears;
+  readonly observers?: ObserverRegistry;
   readonly owned?: OwnedRun;
   /** Its accounts with the pools that bind it. */
   readonly funds?: Funds | undefined;
@@ -19,8 +19,8 @@ export interface RunBacking {
   readonly past?: Past;
   /** Default `live`. */
   readonly mode?: StepDoor["mode"];
-  /** The regime, where it is not one of the named. */
-  readonly scheduler?: Scheduler;
+  /** Drives the run instead of its scheduler: a replay. */
+  readonly driver?: Driver;
   /** Called after every event that became durable. */
   readonly grew?: () => void;
 }

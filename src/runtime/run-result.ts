@@ -7,14 +7,13 @@ import type { Cost } from "../model/money.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
 import type { ForkDifference } from "./replay/fork-past.ts";
 import { type PendingQuestion, pendingQuestions } from "./record/questions.ts";
-import { type DeadLetter, OUTSIDE, type Pending, type RunState } from "./record/run-state.ts";
+import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState } from "./record/run-state.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";
-import { roundsOf } from "./stop-condition.ts";
-import type { SchedulerEnd } from "./schedulers/scheduler.ts";
+import type { DriveEnd } from "./schedulers/drive.ts";
 
 /** Why a run stopped. */
 export interface RunEnd {
-  readonly reason: SchedulerEnd;
+  readonly reason: DriveEnd;
   readonly failure: RunFailure | undefined;
   readonly control: ControlError | undefined;
 }

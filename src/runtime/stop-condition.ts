@@ -7,7 +7,7 @@ import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import type { Immutable } from "../role/step-role.ts";
 import type { RecordedStop } from "./record/event.ts";
-import type { RunState } from "./record/run-state.ts";
+import { roundsOf, type RunState } from "./record/run-state.ts";
 
 /** What a stop condition may look at, after every round (or, when eager, after every activation) and when a run goes on. */
 export interface RunProgress {
@@ -157,9 +157,4 @@ export function progressOf(state: RunState): RunProgress {
     },
     state: <S>(role: Role<S> | string) => state.roles.get(typeof role === "string" ? role : role.name)?.custom as Immutable<S> | undefined,
   };
-}
-
-/** Rounds so far. A scheduler without rounds is bounded by the most activations of one role instead. */
-export function roundsOf(state: RunState): number {
-  return state.scheduler === "rounds" ? state.round : state.busiest;
 }

@@ -1,11 +1,11 @@
 import { DEFAULT_CONCURRENCY, DEFAULT_MESSAGE_LIMIT, DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
-import type { SchedulerEnd } from "../runtime/schedulers/scheduler.ts";
-import { conditionOf, recordOf, type StopCondition, stopText, roundsOf } from "../runtime/stop-condition.ts";
+import type { DriveEnd } from "../runtime/schedulers/drive.ts";
+import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/stop-condition.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { RecordedBounds } from "../runtime/record/event.ts";
-import type { RunState } from "../runtime/record/run-state.ts";
+import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import type { Crew } from "./crew.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 
@@ -24,7 +24,7 @@ export interface Bounds {
  * @throws JournalError `STOP_CONDITION_NEEDED` when the record names a condition that only its program has, and none is given
  */
 export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOptions): Bounds {
-  const { bounds: before, scheduler } = state;
+  const { bounds: before, delivery } = state;
   const stopWhen = stopConditionNow(state, asked.stopWhen);
   const stop = stopWhen === undefined ? (before.stopWhen === undefined ? {} : { stopWhen: null }) : { stopWhen: recordOf(stopWhen) };
   const mailbox = options.mailbox ?? before.mailbox;
@@ -37,7 +37,7 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
     messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
     ...(mailbox === undefined ? {} : { mailbox }),
     // With rounds nothing that a run does depends on it.
-    ...(scheduler === "rounds" ? {} : { concurrency }),
+    ...(delivery === "round" ? {} : { concurrency }),
     poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,
   };
   return { recorded, stopWhen };
@@ -56,7 +56,7 @@ export function changedBounds(before: RecordedBounds, { recorded }: Bounds): Rec
 }
 
 /** Why a run that had ended came no further, although somebody asked for more; undefined: something else ended it. */
-export function nothingLeft(state: RunState, reason: SchedulerEnd): ControlError | undefined {
+export function nothingLeft(state: RunState, reason: DriveEnd): ControlError | undefined {
   const { runId, bounds } = state;
   const rounds = roundsOf(state);
   if (reason === "rounds") {

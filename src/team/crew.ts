@@ -1,4 +1,4 @@
-import { hiredRole } from "../runtime/hired-role.ts";
+import { hiredRole } from "../runtime/hired-roles.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";

@@ -1,7 +1,7 @@
 import { Environment } from "../runtime/environment.ts";
 import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
 import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
-import { progressOf, type StopCondition, roundsOf } from "../runtime/stop-condition.ts";
+import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import type { RunBounds } from "../runtime/engine.ts";
 import { Funds } from "../model/budget-pool.ts";
 import type { Mask } from "../kernel/mask.ts";
@@ -9,7 +9,7 @@ import type { Message } from "../message/message.ts";
 import type { RunEventBody } from "../runtime/record/event.ts";
 import type { ForkPast } from "../runtime/replay/fork-past.ts";
 import type { Journal } from "../runtime/record/journal.ts";
-import type { RunState } from "../runtime/record/run-state.ts";
+import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import { nothingLeft } from "./bounds.ts";
 import type { Crew } from "./crew.ts";
 import { noteModels, otherModels, otherModelText } from "./known-models.ts";
@@ -125,7 +125,7 @@ function environmentOf(
     { ...options, ...(limits === undefined ? {} : { limits }), description: options.description ?? options.name ?? "" },
     {
       state,
-      ears: controls.ears,
+      observers: controls.observers,
       owned: { journal, epoch },
       funds,
       requirePrice: isBound && options.allowUnpriced !== true,

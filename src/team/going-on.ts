@@ -3,7 +3,7 @@ import type { RunResumed, StepEnded } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { asks, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
-import { stepsInFlight } from "../runtime/record/step-tries.ts";
+import { stepsInFlight } from "../runtime/record/apply-steps.ts";
 import { heard } from "./heard.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { deliveryOf } from "../runtime/schedulers/scheduler.ts";
 import { Environment } from "../runtime/environment.ts";
 import { Replay } from "../runtime/replay/replay.ts";
 import { type RunResult, runResult } from "../runtime/run-result.ts";
@@ -34,6 +35,8 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   await scratch.create(controls.id);
   const state = new RunState(controls.id);
   state.scheduler = opening.scheduler;
+  state.parameters = opening.parameters ?? null;
+  state.delivery = opening.delivery ?? deliveryOf(opening.scheduler);
   state.seed = opening.seed;
   const environment = await environmentOf(parts, state, opening.parent?.at);
   environment.log.record(opening);
@@ -61,12 +64,12 @@ async function environmentOf(
     { ...rest, clock: replay.clock(options.clock ?? systemClock), description: options.description ?? options.name ?? "" },
     {
       state,
-      ears: controls.ears,
+      observers: controls.observers,
       owned: { journal: scratch, epoch: await scratch.claim(controls.id) },
       grew: controls.grew,
       mode: "replay",
       past: replay,
-      scheduler: replay,
+      driver: replay,
     },
   );
   return environment;

@@ -1,6 +1,6 @@
 import { AbortedError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
-import { Ears } from "../runtime/ears.ts";
+import { ObserverRegistry } from "../runtime/observers.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
@@ -8,7 +8,7 @@ import type { Journal } from "../runtime/record/journal.ts";
 /** What drives a run: it gets the handle's means to be watched, paused and stopped. */
 export interface RunControls {
   readonly id: string;
-  readonly ears: Ears;
+  readonly observers: ObserverRegistry;
   readonly signal: AbortSignal;
   /** To be called when events became durable. */
   readonly grew: () => void;
@@ -36,7 +36,7 @@ export class Run implements AsyncIterable<RunEvent> {
   readonly id: string;
   readonly result: Promise<RunResult>;
   readonly #journal: Journal;
-  readonly #ears = new Ears();
+  readonly #observers = new ObserverRegistry();
   readonly #abort = new AbortController();
   #phase: "starting" | "running" | "ended" = "starting";
   #isKnown = false;
@@ -51,7 +51,7 @@ export class Run implements AsyncIterable<RunEvent> {
     const own = this.#abort.signal;
     const controls: RunControls = {
       id,
-      ears: this.#ears,
+      observers: this.#observers,
       signal: signal === undefined ? own : AbortSignal.any([own, signal]),
       grew: () => this.#grew(),
       started: () => this.#becomeRunning(),
@@ -87,7 +87,7 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** Calls `listener` for every event or notice of a type, as it comes; the returned function stops that. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
-    return this.#ears.on(type, listener);
+    return this.#observers.on(type, listener);
   }
 
   /** Stops calls in flight and ends the run with status `stopped`. What was under way stays open. */

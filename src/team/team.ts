@@ -1,3 +1,4 @@
+import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { isObject } from "../kernel/value-kind.ts";
 import { checkKnownOptions } from "../kernel/known-options.ts";
 import { checkOptions, checkReuse, checkSeed, checkStopCondition, checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
@@ -272,7 +273,10 @@ export class Team {
 
   #start(going: Going, idea: Message, about: Json | undefined): Promise<RunResult> {
     const { state, o } = going;
-    state.scheduler = this.#options.scheduler ?? "rounds";
+    const scheduler = schedulerOf(this.#options.scheduler ?? "rounds");
+    state.scheduler = scheduler.name;
+    state.parameters = scheduler.parameters ?? null;
+    state.delivery = scheduler.delivery;
     state.seed = String(this.#options.seed ?? freshSeed());
     const bounds = boundsNow(state, o, this.#options);
     const { recorded, stopWhen } = bounds;
@@ -283,7 +287,7 @@ export class Team {
       team: this.name,
       roles: hiredBy(crew),
       seed: state.seed,
-      scheduler: state.scheduler,
+      ...recordedScheduler(scheduler),
       bounds: recorded,
       ...(budget === undefined ? {} : { budget }),
       ...(about === undefined ? {} : { about }),
@@ -299,6 +303,7 @@ export class Team {
       controls.started();
       return rest({ ...going, options: this.#options, journal: this.#journal, mask: this.#mask });
     }
+    recordedBy(state, this.#options.scheduler);
     const bounds = boundsNow(state, o, this.#options);
     const crew = crewOf(going.crew, bounds);
     const isSameTeam = teamDifferences(state.team, crew).length === 0;

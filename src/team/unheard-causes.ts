@@ -1,6 +1,6 @@
 import { UserRequirement } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
-import { livesByDefault } from "../role/never-acts.ts";
+import { livesByDefault } from "../runtime/hired-roles.ts";
 import { roleSpec } from "../role/role-spec.ts";
 import type { Crew } from "./crew.ts";
 

@@ -25,7 +25,7 @@ function stateOf(events: readonly RunEvent[]): unknown {
     dead: dead.length,
     outputs: [...outputs],
     history: [...history],
-    open: [...ready.those(() => true), ...open],
+    open: [...ready, ...open],
     round,
     busiest,
   };

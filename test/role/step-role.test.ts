@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/role/action.ts";
-import { hiredRole } from "../../src/runtime/hired-role.ts";
+import { hiredRole } from "../../src/runtime/hired-roles.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, Role } from "../../src/role/role.ts";
 import { roleSpec } from "../../src/role/role-spec.ts";

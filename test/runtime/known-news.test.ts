@@ -5,7 +5,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { ContextClosedError } from "../../src/kernel/errors.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions, type Said } from "../../src/role/role.ts";
-import type { RoleState } from "../../src/runtime/record/role-state.ts";
+import { NO_RETRY, type RoleState } from "../../src/runtime/record/role-state.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { contents, remembered, town } from "./town.ts";
 
@@ -53,7 +53,8 @@ test("who takes nothing has no news, and does not act", async () => {
   let acted = 0;
   const environment = town([player("Ann", () => void (acted += 1))]);
   environment.publishMessage("go");
-  Object.assign(environment.state.roles.get("Ann") as RoleState, { retake: 0 });
+  const ann = environment.state.roles.get("Ann") as RoleState;
+  ann.activation = { kind: "waiting", retry: { ...NO_RETRY, retake: 0 } };
   await environment.run({ rounds: 1 });
   expect([acted, environment.getRole("Ann")?.inbox.length]).toEqual([0, 1]);
   await environment.run();

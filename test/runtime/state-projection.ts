@@ -1,13 +1,13 @@
 import type { RoleState } from "../../src/runtime/record/role-state.ts";
 import type { RunState } from "../../src/runtime/record/run-state.ts";
 
-/** A run's state as plain JSON, to be compared: all of it but the guess who hears alone. */
+/** A run's state as plain JSON, to be compared. */
 export function projection(state: RunState): unknown {
-  const { roles, ready, open, history, ledger, hearing: _hearing, ...rest } = state;
+  const { roles, ready, open, history, ledger, ...rest } = state;
   return JSON.parse(
     JSON.stringify({
       ...rest,
-      ready: ready.those(() => true).map(({ name }) => name),
+      ready: [...ready].map(({ name }) => name),
       open: [...open],
       history,
       ledger,
@@ -17,7 +17,8 @@ export function projection(state: RunState): unknown {
 }
 
 function held(role: RoleState): unknown {
-  const { name, index, fingerprint, traits, n, failures, strikes, isolated, retake, open, carry } = role;
+  const { name, index, fingerprint, traits, n, open, retry } = role;
+  const { failures, strikes, isolated, retake, carry } = retry;
   const { mailbox, memory, workingMemory, custom, plan, joins, summary } = role;
   return {
     ...{ name, index, fingerprint, traits, n, failures, strikes, isolated, retake },

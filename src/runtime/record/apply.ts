@@ -1,8 +1,10 @@
 import { iterable, takes } from "../../kernel/argument.ts";
 import { JournalError } from "../../kernel/errors.ts";
-import { endActivation, failActivation, forgetCarried, openActivation, resumeActivation, takeEffect } from "./activations.ts";
+import { deliveryOf } from "../schedulers/scheduler.ts";
+import { endActivation, failActivation, forgetCarried, openActivation, resumeActivation } from "./activations.ts";
+import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
 import { damaged, roleOf } from "./damage.ts";
-import { deliver } from "./deliver.ts";
+import { deliver, deliverHeld, measureMailboxes } from "./delivery.ts";
 import {
   EVENT_VERSION,
   type HiredRole,
@@ -13,11 +15,8 @@ import {
   type RunResumed,
   type RunStarted,
 } from "./event.ts";
-import { deliverHeld, measureMailboxes } from "./mailbox.ts";
-import type { RoleState } from "./role-state.ts";
-import { addRoleState, type DeadLetter, type OpenActivation, OUTSIDE, Pending, RunState } from "./run-state.ts";
-import type { Effect } from "./told-end.ts";
-import { endStep, openStep, settleAtHold, stepsInFlight } from "./step-tries.ts";
+import type { OpenActivation } from "./role-state.ts";
+import { addRoleState, type DeadLetter, OUTSIDE, RunState } from "./run-state.ts";
 
 /**
  * Returns the state that a list of events leads to. The events begin with number 0 and have no gap.
@@ -52,38 +51,21 @@ export function apply(state: RunState, event: RunEvent): void {
   applyNext(state, event, event.runId);
 }
 
-/**
- * The same for what its own pen says next, which needs no envelope to know its place.
- *
- * @param isAnew of a message, that its id is known to be nobody's yet
- */
-export function applyNext(state: RunState, body: RunEventBody, runId: string, isAnew: boolean = false): void {
+/** Changes a state by what happens next in its own run. */
+export function applyNext(state: RunState, body: RunEventBody, runId: string): void {
+  if (state.justDropped.length > 0) state.justDropped = [];
   try {
-    change(state, body, runId, isAnew);
+    change(state, body, runId);
   } catch (error) {
-    throw unfit(state, body, error);
+    if (error instanceof JournalError) throw error;
+    throw damaged(`event ${state.seq}, ${body.type}, does not fit`, error);
   }
   state.seq += 1;
 }
 
-/** The same for an event that says what its state holds already. */
-export function passBy(state: RunState): void {
+/** Counts an event that says what its state holds already. */
+export function skipEvent(state: RunState): void {
   state.seq += 1;
-}
-
-/** The same for the end of an activation that is known to be the one that `role` is in, or its next one. */
-export function applyEnd(state: RunState, role: RoleState, end: Effect): void {
-  try {
-    takeEffect(state, role, end, end.remembered);
-  } catch (error) {
-    throw unfit(state, end, error);
-  }
-  state.seq += 1;
-}
-
-/** Arithmetic and plans refuse in their own words; from a record it is all the same. */
-function unfit(state: RunState, { type }: Pick<RunEventBody, "type">, error: unknown): JournalError {
-  return error instanceof JournalError ? error : damaged(`event ${state.seq}, ${type}, does not fit`, error);
 }
 
 function otherVersion({ v, seq }: { readonly v: unknown; readonly seq: number }): JournalError {
@@ -95,12 +77,12 @@ function otherVersion({ v, seq }: { readonly v: unknown; readonly seq: number })
   );
 }
 
-function change(state: RunState, event: RunEventBody, runId: string, isAnew: boolean): void {
+function change(state: RunState, event: RunEventBody, runId: string): void {
   switch (event.type) {
     case "run.started":
       return start(state, event, runId);
     case "message":
-      return publish(state, event, isAnew);
+      return publish(state, event);
     case "act.started":
       return openActivation(state, event);
     case "act.resumed":
@@ -128,6 +110,8 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   state.runId = runId;
   state.seed = event.seed;
   state.scheduler = event.scheduler;
+  state.parameters = event.parameters ?? null;
+  state.delivery = event.delivery ?? deliveryOf(event.scheduler);
   state.budget = event.budget;
   if (event.bounds !== undefined) state.bounds = event.bounds;
   measureMailboxes(state);
@@ -137,47 +121,32 @@ function start(state: RunState, event: RunStarted, runId: string): void {
   for (const role of event.roles) addRoleState(state, role.name, role);
 }
 
-/** The end of an id that an activation gives: `role#n.k`. */
-const ISSUED = /#\d+\.\d+$/;
-
-/** @param isAnew its id is known to be nobody's yet */
-function publish(state: RunState, event: MessagePublished, isAnew: boolean): void {
+function publish(state: RunState, event: MessagePublished): void {
   state.outside += 1;
-  if (!state.hasChosenIds && !isAnew) state.hasChosenIds = ISSUED.test(event.message.id);
-  if (event.atBarrier === true) state.pending.push(new Pending(OUTSIDE, event));
-  else if (event.dropped !== true) deliver(state, event.message, event.to, event.dead, OUTSIDE, isAnew);
+  if (event.atBarrier === true) state.pending.push({ order: OUTSIDE, sent: event });
+  else deliver(state, event, OUTSIDE);
 }
 
 function endRound(state: RunState, event: RoundEnded): void {
   if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
   orderDead(state);
-  const pending = inOrder(state.pending);
+  const pending = state.pending.sort((a, b) => a.order - b.order);
   state.pending = [];
-  if (state.held.length > 0) deliverHeld(state);
-  for (let place = 0; place < pending.length; place += 1) {
-    const { order, sent } = pending[place] as Pending;
-    if (sent.dropped !== true) deliver(state, sent.message, sent.to, sent.dead, order, order !== OUTSIDE);
-  }
-  state.hasActed = false;
+  deliverHeld(state);
+  for (const { order, sent } of pending) deliver(state, sent, order);
+  state.acted = 0;
   state.round += 1;
   state.deadBefore = state.dead.length;
 }
 
-/** In the order of hiring. Mostly they stand so, for roles begin their turns in it and most wait for nothing. */
-function inOrder(pending: readonly Pending[]): readonly Pending[] {
-  for (let place = 1; place < pending.length; place += 1)
-    if ((pending[place - 1] as Pending).order > (pending[place] as Pending).order) return pending.toSorted((a, b) => a.order - b.order);
-  return pending;
-}
-
-/** Those of a round stand in the order in which the roles were hired. */
+/** Sorts the dead letters of a round in the order of hiring. */
 function orderDead(state: RunState): void {
   const came = state.dead.slice(state.deadBefore);
   const ordered = came.toSorted((a, b) => placeOf(state, a) - placeOf(state, b));
   if (ordered.some((letter, place) => letter !== came[place])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
 }
 
-/** Who failed first is a matter of latency; in which order they were hired is not. What no role failed on came before. */
+/** Which role failed first depends on latency. Letters that no role failed on came before. */
 function placeOf(state: RunState, { reason }: DeadLetter): number {
   return reason.kind === "failed" ? roleOf(state, reason.role).index : -1;
 }
@@ -194,7 +163,7 @@ function resume(state: RunState, event: RunResumed): void {
     state.uncertain += started.hold;
   }
   if (event.forked === true) {
-    // What was counted so far is the parent's.
+    // The counts so far belong to the parent.
     state.reused = 0;
     state.reusedCalls = 0;
     state.calls = 0;
@@ -210,7 +179,7 @@ function resume(state: RunState, event: RunResumed): void {
   state.phase = { phase: "running" };
 }
 
-/** The process died: what was under way may be the reason, as long as nothing moves between two such deaths. Not what waits for a person. */
+/** The process died. An activation that was under way may be the reason, unless it waits for a person. */
 function countCrash(state: RunState): void {
   state.stalled += 1;
   for (const name of state.open) {
@@ -229,7 +198,6 @@ function waitsForPerson({ steps }: OpenActivation): boolean {
   return [...steps.values()].some(({ started, outcome }) => started.kind === "human" && outcome === undefined);
 }
 
-/** Who is new has no mail; who is gone reads none any more. */
 function changeTeam(state: RunState, roles: readonly HiredRole[]): void {
   state.team = roles;
   for (const role of roles) {

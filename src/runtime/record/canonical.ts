@@ -1,5 +1,6 @@
 import { iterable, takes } from "../../kernel/argument.ts";
 import { canonicalJson } from "../../kernel/json.ts";
+import { deliveryOf } from "../schedulers/scheduler.ts";
 import type { Message } from "../../message/message.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
 
@@ -46,7 +47,7 @@ class CanonicalLog {
   readonly #outside = new Map<string, string>();
   #header: object = {};
   #end: object = { type: "open" };
-  #eager = false;
+  #isDeliveredAtOnce = false;
   #round = 0;
   #nth = 0;
 
@@ -54,8 +55,15 @@ class CanonicalLog {
     switch (event.type) {
       case "run.started":
         this.#hire(event.roles);
-        this.#eager = event.scheduler !== "rounds";
-        this.#header = { type: event.type, team: event.team, roles: event.roles, seed: event.seed, scheduler: event.scheduler };
+        this.#isDeliveredAtOnce = (event.delivery ?? deliveryOf(event.scheduler)) === "turn";
+        this.#header = {
+          type: event.type,
+          team: event.team,
+          roles: event.roles,
+          seed: event.seed,
+          scheduler: event.scheduler,
+          ...(event.parameters === undefined ? {} : { parameters: event.parameters }),
+        };
         return;
       case "message":
         this.#outside.set(event.message.id, `outside#${this.#outside.size + 1}`);
@@ -98,7 +106,7 @@ class CanonicalLog {
   }
 
   #push(order: number, lines: readonly object[]): void {
-    this.#entries.push({ place: [this.#round, this.#eager ? 0 : order, this.#nth], lines });
+    this.#entries.push({ place: [this.#round, this.#isDeliveredAtOnce ? 0 : order, this.#nth], lines });
     this.#nth += 1;
   }
 

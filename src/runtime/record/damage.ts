@@ -1,8 +1,9 @@
 import { JournalError } from "../../kernel/errors.ts";
-import type { RoleState } from "./role-state.ts";
+import { roleNameIn } from "./names.ts";
+import type { OpenActivation, RoleState } from "./role-state.ts";
 import type { RunState } from "./run-state.ts";
 
-/** What is thrown when events contradict each other. */
+/** The error for events that contradict each other. */
 export function damaged(what: string, cause?: unknown): JournalError {
   return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`, { cause });
 }
@@ -12,4 +13,11 @@ export function roleOf(state: RunState, name: string): RoleState {
   const role = state.roles.get(name);
   if (role === undefined) throw damaged(`it names role ${name}, which was never hired`);
   return role;
+}
+
+/** @throws JournalError `JOURNAL_DAMAGED` when no activation of that name is open. */
+export function openNamed(state: RunState, activation: string): OpenActivation {
+  const { open } = roleOf(state, roleNameIn(activation));
+  if (open?.act !== activation) throw damaged(`it names activation ${activation}, which is not open`);
+  return open;
 }

@@ -140,6 +140,8 @@ const openings = ({ bounds, event, hiredRole, json, sentFields, text, whole }: P
     roles: list(hiredRole),
     seed: text,
     scheduler: text,
+    parameters: json.exactOptional(),
+    delivery: z.enum(["round", "turn"]).exactOptional(),
     budget: whole.exactOptional(),
     bounds: bounds.exactOptional(),
     about: json.exactOptional(),

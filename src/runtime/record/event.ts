@@ -68,6 +68,10 @@ export interface RunStarted {
   readonly roles: readonly HiredRole[];
   readonly seed: string;
   readonly scheduler: string;
+  /** Parameters of the scheduler, where it has some. */
+  readonly parameters?: Json;
+  /** When messages of roles are delivered. Left out for the schedulers of this package, whose names tell it. */
+  readonly delivery?: "round" | "turn";
   /** Micro-dollars. */
   readonly budget?: number;
   readonly bounds?: RecordedBounds;

@@ -4,7 +4,6 @@ import { deepFreeze } from "../../kernel/json.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
 import type { ActEnded, HiredRole, RecordedMemoryOp, RunEventBody, Sent } from "./event.ts";
-import type { Effect, ToldEnd } from "./told-end.ts";
 
 /*
  * Values without secrets, as they may be recorded. Each function returns the same object where it holds no secret.
@@ -56,26 +55,21 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
   return traits === role.traits && state === role.state ? role : { ...role, traits, state };
 }
 
-export function maskedEnd(mask: Mask, event: ActEnded): ActEnded;
-export function maskedEnd(mask: Mask, event: ToldEnd): ToldEnd;
-export function maskedEnd(mask: Mask, event: Effect): Effect {
+/** The end of an activation without secrets. */
+function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
   const said = mapped(event.said, (sent) => maskedSent(mask, sent));
-  const memory = event.memory === undefined ? undefined : mapped(event.memory, (op) => maskedOp(mask, op));
+  const memory = mapped(event.memory, (op) => maskedOp(mask, op));
   const working = mapped(event.working, (op) => maskedOp(mask, op));
   const state = event.state === undefined ? undefined : masked(mask, event.state);
   const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
   const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
   const isSame = said === event.said && memory === event.memory && working === event.working;
   if (isSame && state === event.state && plan === event.plan && summary === event.summary) return event;
-  // The messages it took are masked already.
-  const maskedMessages = new Map(event.said.map(({ message }, place) => [message, said[place]?.message]));
-  const remembered = event.remembered?.map((message) => maskedMessages.get(message) ?? message);
   return {
     ...event,
     said,
     memory,
     working,
-    ...(remembered === undefined ? {} : { remembered }),
     ...(state === undefined ? {} : { state }),
     ...(plan === undefined ? {} : { plan }),
     ...(summary === undefined ? {} : { summary }),

@@ -1,7 +1,7 @@
 import { isCount, isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
-import { actName } from "./act-name.ts";
+import { activationId } from "./names.ts";
 import type { Envelope, ObservedOf, RecordedMemoryOp, RunEvent, RunEventBody, Sent } from "./event.ts";
 
 /*
@@ -107,7 +107,7 @@ function packActEnded(event: ObservedOf<"act.ended">): PackedEvent | undefined {
   const more = otherMembers(event, END);
   if (memory === undefined || working === undefined || more === undefined) return undefined;
   const n = Number(act.slice(role.length + 1, -2));
-  const isFirstAttempt = isCount(n) && act === actName(role, n, 1);
+  const isFirstAttempt = isCount(n) && act === activationId(role, n, 1);
   const list = ["end", time, since, role, isFirstAttempt ? n : act, round, take, said, memory] as const;
   if (more !== null) return [...list, working, more];
   return working.length > 0 ? [...list, working] : list;
@@ -116,7 +116,7 @@ function packActEnded(event: ObservedOf<"act.ended">): PackedEvent | undefined {
 function unpackActEnded(list: readonly unknown[], envelope: Envelope): RunEvent | undefined {
   const [, , since, role, n, round, take, messages, memoryOps, workingOps = [], more] = list;
   if (!isText(role) || !isCount(round) || !isCount(take) || (since !== null && typeof since !== "number")) return undefined;
-  const act = typeof n === "number" ? actName(role, n, 1) : n;
+  const act = typeof n === "number" ? activationId(role, n, 1) : n;
   if (!isText(act)) return undefined;
   const at = since === null ? envelope.time : envelope.time - since;
   const said = unpackMessages(messages, senderOf(role, act, at));
@@ -131,13 +131,14 @@ function unpackActEnded(list: readonly unknown[], envelope: Envelope): RunEvent 
 function packActStarted(event: ObservedOf<"act.started">): PackedEvent | undefined {
   const { time, act, role, n, attempt, take, at } = event;
   const since = sinceOf(time, at);
-  if (!isText(role) || ![n, attempt, take].every(isCount) || since === undefined || act !== actName(role, n, attempt)) return undefined;
+  if (!isText(role) || ![n, attempt, take].every(isCount) || since === undefined || act !== activationId(role, n, attempt))
+    return undefined;
   return withOthers(["act", time, since, role, n, attempt, take], event, ACT);
 }
 
 function unpackActStarted([, , since, role, n, attempt, take, more]: readonly unknown[], envelope: Envelope): RunEvent | undefined {
   if (!isText(role) || !isCount(n) || !isCount(attempt) || !isCount(take) || typeof since !== "number") return undefined;
-  const act = actName(role, n, attempt);
+  const act = activationId(role, n, attempt);
   return withMembers(
     Object.assign(envelope, { type: "act.started", act, role, n, attempt, take, at: envelope.time - since } as const),
     more,

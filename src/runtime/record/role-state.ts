@@ -1,30 +1,101 @@
-import { isList } from "../../kernel/value-kind.ts";
+import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
-import type { ReadableMemory } from "../../memory/message-memory.ts";
-import type { Plan } from "../../role/plan.ts";
-import type { RoleSummary } from "../../memory/summary-levels.ts";
+import { Plan } from "../../role/plan.ts";
+import { NOTHING_SUMMED_UP, type RoleSummary } from "../../memory/summary-levels.ts";
 import type { Message } from "../../message/message.ts";
 import { MessageQueue } from "../../message/message-queue.ts";
 import type { Joins } from "../../role/reaction.ts";
-import type { HiredRole } from "./event.ts";
-import { actName } from "./act-name.ts";
-import { Life, nothing, Trouble, troubleOf } from "./role-life.ts";
-import type { OpenActivation, StepOutcome } from "./run-state.ts";
+import type { HiredRole, StepStarted } from "./event.ts";
+import { activationId } from "./names.ts";
 
-/** What a role is hired as, whatever its name: all who are hired by one definition share it. */
+/** What a role is hired as, apart from its name: all roles that are hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
 
-const noNews: readonly Message[] = Object.freeze([]);
+/** A recorded step of an activation that has not ended. */
+export interface StepRecord {
+  readonly started: StepStarted;
+  /** True while its last try has not ended: its hold is open. */
+  readonly inFlight: boolean;
+  /** Micro-dollars of the tries that have ended. */
+  readonly paid: number;
+  readonly outcome: StepOutcome | undefined;
+}
+
+/** The answer of a step. */
+export interface StepOutcome {
+  readonly ok: boolean;
+  readonly value: Json;
+  readonly error: ErrorRecord | undefined;
+  readonly at: number;
+}
+
+/** An activation that has begun in the record and has not ended. */
+export interface OpenActivation {
+  readonly act: string;
+  readonly attempt: number;
+  readonly take: number;
+  readonly at: number;
+  readonly steps: Map<string, StepRecord>;
+  /** How often the process died during it since anything in the run moved. */
+  crashes: number;
+  /** How often the process died during it since its last answer. */
+  deaths: number;
+  /** True when it has begun since the run last went on. */
+  isUnderWay: boolean;
+}
+
+/** Failed attempts of the present activation, as far as the next attempt needs to know them. */
+export interface RetryState {
+  readonly failures: number;
+  /** Failures with the messages that the role has now: a failure policy counts these. */
+  readonly strikes: number;
+  /** Messages that are still to be tried one by one, because one of them is at fault. */
+  readonly isolated: number;
+  /** Good answers of the failed attempt. */
+  readonly carry: ReadonlyMap<string, StepOutcome>;
+  /** Micro-dollars that the steps of failed attempts cost, by key. */
+  readonly paid: ReadonlyMap<string, number>;
+  /** How many messages the failed attempt had: the next one has the same. */
+  readonly retake: number | undefined;
+}
+
+/** The retry state of an activation that has not failed. */
+export const NO_RETRY: RetryState = Object.freeze({
+  failures: 0,
+  strikes: 0,
+  isolated: 0,
+  carry: new Map<string, StepOutcome>(),
+  paid: new Map<string, number>(),
+  retake: undefined,
+});
+
+/** Where the present activation of a role stands in the record. */
+export type ActivationState =
+  | { readonly kind: "waiting"; readonly retry: RetryState }
+  | { readonly kind: "open"; readonly retry: RetryState; readonly open: OpenActivation };
+
+const WAITING: ActivationState = Object.freeze({ kind: "waiting", retry: NO_RETRY });
+/** The plan of a role that has none. It is shared: a plan in a state is replaced and never changed. */
+const NO_PLAN: Plan = new Plan({ goal: "" });
+const NO_JOINS: Joins = Object.freeze({});
+
+/** Parts that most roles of a large population never have. */
+class RareParts {
+  activation: ActivationState = WAITING;
+  plan: Plan = NO_PLAN;
+  joins: Joins = NO_JOINS;
+  summary: RoleSummary = NOTHING_SUMMED_UP;
+  workingMemory: Memory | undefined;
+  hiredAgain: HiredAs | undefined;
+}
 
 /**
- * What one role holds in one run. It owns its mailbox, memories, plan, custom state and where its activation stands; what it is hired as
- * it shares with all who are hired so. What belongs to it is written by `apply` alone.
+ * What one role holds in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
  *
- * RS1 a part is made when it is first written, or looked at where it can be written in place: until then a role is its name, its place and
- * what it is hired as. RS2 a part that is not made yet reads like one that is empty; writing that it is empty makes nothing. RS3 what it is
- * hired as at first gives the state and the limit of memory it begins with, however it is hired again. RS4 as long as a role `hearsOnlyNews`,
- * nothing that waits for it is remembered, and what it says next is not either: nobody looks that up.
+ * RoleState.R1 (`mailbox`, `memory`, `#rare`) a part is made when it is first needed: a role that waits is its name, its place and a shared
+ * definition. RoleState.R2 (`#hired`) the first definition gives the state and the memory limit a role begins with, also when it is hired
+ * again by another.
  */
 export class RoleState {
   readonly name: string;
@@ -32,288 +103,120 @@ export class RoleState {
   readonly index: number;
   /** Activations that have ended. */
   n = 0;
-  /** The last round in which it ended an activation, where there are rounds. */
+  /** The last round in which it ended an activation; -1 for none. */
   ranIn = -1;
-  /** Who stands before and behind it in the line of those with mail, while it has some: written by that line alone. */
-  readyBefore: RoleState | undefined;
-  readyBehind: RoleState | undefined;
+  /** Replaced and never changed. */
+  custom: { readonly [key: string]: Json };
   readonly #hired: HiredAs;
-  /** What waits: the one message itself, because most mail is read before more comes, or all of it in line. */
-  #mail: Message | MessageQueue | undefined;
-  /** What it remembers. What it remembered first is held as it came, because many hear no more than one message, and answer it once. */
-  #memory: Message | readonly Message[] | Memory | undefined;
-  /** Whether what it hears may be remembered already: somebody else had its memory, or it heard what it said, or what had been heard before. */
-  #mayKnow: boolean;
-  /** Where it is not what it was hired with. */
-  #custom: { readonly [key: string]: Json } | undefined;
-  // No private accessor or method: each instance would carry their brand.
-  #life: Life | undefined;
+  #mailbox: MessageQueue | undefined;
+  #memory: Memory | undefined;
+  #rare: RareParts | undefined;
 
   constructor(name: string, index: number, hired: HiredAs) {
     this.name = name;
     this.index = index;
+    this.custom = hired.state;
     this.#hired = hired;
-    this.#mayKnow = hired.memoryLimit !== undefined;
   }
 
-  /** An activation is over for good: its attempts are forgotten, but not who is still to be tried alone. Tells whether it was open. */
-  passOn(): boolean {
-    this.n += 1;
-    const life = this.#life;
-    if (life === undefined) return false;
-    const wasOpen = life.open !== undefined;
-    life.open = undefined;
-    const isolated = Math.max(0, (life.trouble?.isolated ?? 0) - 1);
-    life.trouble = isolated === 0 ? undefined : Object.assign(new Trouble(), { isolated, retake: 1 });
-    return wasOpen;
-  }
-
-  /** Whether it has done no more than hear, speak and change its state: nothing of it is open, and nothing has failed. */
-  get isPlain(): boolean {
-    return this.#life === undefined;
-  }
-
-  /** Names its next activation, or the next attempt at it. */
-  get nextAct(): string {
-    return actName(this.name, this.n, this.#life === undefined ? 1 : this.failures + 1);
+  /** What it is hired as now. */
+  get hired(): HiredAs {
+    return this.#rare?.hiredAgain ?? this.#hired;
   }
 
   get fingerprint(): string {
-    return (this.#life?.hiredAgain ?? this.#hired).fingerprint;
+    return this.hired.fingerprint;
   }
 
   get traits(): HiredRole["traits"] {
-    return (this.#life?.hiredAgain ?? this.#hired).traits;
+    return this.hired.traits;
   }
 
-  /** It goes on as another. What it holds stays. */
+  /** Hires it by another definition. What it holds stays. */
   hireAgain(as: HiredAs): void {
-    (this.#life ??= new Life()).hiredAgain = as;
+    this.#parts.hiredAgain = as;
   }
 
-  /** All that waits, in line. */
   get mailbox(): MessageQueue {
-    const mail = this.#mail;
-    if (mail instanceof MessageQueue) return mail;
-    const line = new MessageQueue();
-    if (mail !== undefined) line.push(mail);
-    this.#mail = line;
-    return line;
+    return (this.#mailbox ??= new MessageQueue());
   }
 
   /** How many messages wait. */
   get waiting(): number {
-    const mail = this.#mail;
-    if (mail === undefined) return 0;
-    return mail instanceof MessageQueue ? mail.size : 1;
+    return this.#mailbox === undefined ? 0 : this.#mailbox.size;
   }
 
-  /**
-   * Puts a message in line. False, and nothing changes, when its id waits already.
-   *
-   * @param isNew it is known that this role has neither said nor heard it: then it does not wait either
-   */
-  hear(message: Message, isNew: boolean): boolean {
-    if (!isNew) this.#mayKnow = true;
-    if (this.#mail !== undefined) {
-      if (!isNew) return this.mailbox.push(message);
-      this.mailbox.append(message);
-      return true;
-    }
-    this.#mail = message;
-    return true;
+  /** The first `most` messages that wait, without taking them; fewer when fewer wait. Default: all of them. */
+  news(most: number = this.waiting): readonly Message[] {
+    return this.#mailbox === undefined ? noNews : this.#mailbox.peek(most);
   }
 
-  /** The first messages that wait, without taking them; fewer when fewer wait, and all of them by default. */
-  news(most?: number): readonly Message[] {
-    const mail = this.#mail;
-    if (mail === undefined || most === 0) return noNews;
-    return mail instanceof MessageQueue ? mail.peek(most ?? mail.size) : [mail];
-  }
-
-  /** The one message that waits, where no other does and it {@link isPlain}: what most turns take. */
-  get onlyNews(): Message | undefined {
-    const mail = this.#mail;
-    return this.#life === undefined && !(mail instanceof MessageQueue) ? mail : undefined;
-  }
-
-  /** Takes away those that have waited longest. Gives how many are left; fewer than none, and nothing is taken, where there are too few. */
-  takeAway(count: number): number {
-    const mail = this.#mail;
-    if (!(mail instanceof MessageQueue)) {
-      const left = (mail === undefined ? 0 : 1) - count;
-      if (left === 0) this.#mail = undefined;
-      return left;
-    }
-    const left = mail.size - count;
-    if (left === 0) this.#mail = undefined;
-    else for (let taken = 0; taken < count && left > 0; taken += 1) mail.pop();
-    return left;
-  }
-
-  /** How its mailbox is bounded, where that is not as the run's are. */
-  get room(): HiredRole["mailbox"] {
-    return (this.#life?.hiredAgain ?? this.#hired).mailbox;
-  }
-
-  /** Takes out the message at a place in line, 0 being the one that has waited longest. O(1) for that one. */
-  dropFrom(place: number): Message | undefined {
-    if (place === 0) return this.takeNext();
-    const all = this.mailbox.popAll();
-    const [dropped] = all.splice(place, 1);
-    for (const message of all) this.mailbox.append(message);
-    return dropped;
-  }
-
-  /** Takes the message that has waited longest. */
-  takeNext(): Message | undefined {
-    const mail = this.#mail;
-    if (mail instanceof MessageQueue) return mail.pop();
-    this.#mail = undefined;
-    return mail;
-  }
-
-  /** Whoever has it may write into it. */
   get memory(): Memory {
-    this.#mayKnow = true;
-    return (this.#memory = memoryWith(this.#memory, this.#hired));
-  }
-
-  /** The same for who only reads it. */
-  get heldMemory(): ReadableMemory {
-    return (this.#memory = memoryWith(this.#memory, this.#hired));
-  }
-
-  /** RS4. */
-  get hearsOnlyNews(): boolean {
-    return !this.#mayKnow;
-  }
-
-  /** Its memory, or who will have one, where nothing was remembered or looked for so far. */
-  get recalled(): Memory | this {
-    const held = this.#memory;
-    return held === undefined ? this : (this.#memory = memoryWith(held, this.#hired));
-  }
-
-  /** Adds messages to its memory that it heard or said, in a list that nobody changes any more. Which of them it may know already is not asked where it knows none. */
-  remember(messages: readonly Message[]): void {
-    if (messages.length === 0) return;
-    const held = this.#memory;
-    if (held === undefined && (messages.length === 1 || !this.#mayKnow)) {
-      this.#memory = messages.length === 1 ? messages[0] : messages;
-      return;
-    }
-    const memory = held instanceof Memory ? held : (this.#memory = memoryWith(held, this.#hired));
-    for (let place = 0; place < messages.length; place += 1) {
-      if (this.#mayKnow) memory.add(messages[place] as Message);
-      else memory.append(messages[place] as Message);
-    }
+    const { memoryLimit } = this.#hired;
+    return (this.#memory ??= memoryLimit === undefined ? new Memory() : new Memory({ limit: memoryLimit }));
   }
 
   get workingMemory(): Memory {
-    return ((this.#life ??= new Life()).workingMemory ??= new Memory());
-  }
-
-  get custom(): { readonly [key: string]: Json } {
-    return this.#custom ?? this.#hired.state;
-  }
-
-  set custom(custom: { readonly [key: string]: Json }) {
-    this.#custom = custom;
+    return (this.#parts.workingMemory ??= new Memory());
   }
 
   get plan(): Plan {
-    return this.#life === undefined ? nothing.plan : this.#life.plan;
+    return this.#rare === undefined ? NO_PLAN : this.#rare.plan;
   }
 
   set plan(plan: Plan) {
-    (this.#life ??= new Life()).plan = plan;
+    this.#parts.plan = plan;
   }
 
   get joins(): Joins {
-    return this.#life === undefined ? nothing.joins : this.#life.joins;
+    return this.#rare === undefined ? NO_JOINS : this.#rare.joins;
   }
 
   set joins(joins: Joins) {
-    (this.#life ??= new Life()).joins = joins;
+    this.#parts.joins = joins;
   }
 
   get summary(): RoleSummary {
-    return this.#life === undefined ? nothing.summary : this.#life.summary;
+    return this.#rare === undefined ? NOTHING_SUMMED_UP : this.#rare.summary;
   }
 
   set summary(summary: RoleSummary) {
-    (this.#life ??= new Life()).summary = summary;
+    this.#parts.summary = summary;
   }
 
+  get activation(): ActivationState {
+    return this.#rare === undefined ? WAITING : this.#rare.activation;
+  }
+
+  set activation(activation: ActivationState) {
+    if (this.#rare !== undefined || activation !== WAITING) this.#parts.activation = activation;
+  }
+
+  /** The activation that has begun in the record, if one has. */
   get open(): OpenActivation | undefined {
-    return this.#life?.open;
+    const { activation } = this;
+    return activation.kind === "open" ? activation.open : undefined;
   }
 
-  set open(open: OpenActivation | undefined) {
-    if (this.#life !== undefined || open !== undefined) (this.#life ??= new Life()).open = open;
+  get retry(): RetryState {
+    return this.activation.retry;
   }
 
-  /** Attempts of the present activation that have failed. */
-  get failures(): number {
-    return this.#life?.trouble?.failures ?? 0;
+  /** The name of its next activation, or of the next attempt at it. */
+  get nextAct(): string {
+    return activationId(this.name, this.n, this.retry.failures + 1);
   }
 
-  set failures(failures: number) {
-    if (failures !== this.failures) troubleOf((this.#life ??= new Life())).failures = failures;
+  /** Ends the present activation for good. Of its attempts only the messages that are still to be tried alone are kept. */
+  completeActivation(): void {
+    this.n += 1;
+    const isolated = this.retry.isolated - 1;
+    this.activation = isolated > 0 ? { kind: "waiting", retry: { ...NO_RETRY, isolated, retake: 1 } } : WAITING;
   }
 
-  /** Those of them with the messages it has now: what a policy counts. */
-  get strikes(): number {
-    return this.#life?.trouble?.strikes ?? 0;
-  }
-
-  set strikes(strikes: number) {
-    if (strikes !== this.strikes) troubleOf((this.#life ??= new Life())).strikes = strikes;
-  }
-
-  /** Messages that are still to be tried alone, because one of them is at fault. */
-  get isolated(): number {
-    return this.#life?.trouble?.isolated ?? 0;
-  }
-
-  set isolated(isolated: number) {
-    if (isolated !== this.isolated) troubleOf((this.#life ??= new Life())).isolated = isolated;
-  }
-
-  /** Good answers of the failed attempt, for the next one. */
-  get carry(): ReadonlyMap<string, StepOutcome> {
-    return this.#life?.trouble?.carry ?? nothing.carry;
-  }
-
-  set carry(carry: ReadonlyMap<string, StepOutcome>) {
-    if (carry !== this.carry) troubleOf((this.#life ??= new Life())).carry = carry;
-  }
-
-  /** Micro-dollars that the steps of the failed attempts cost, by key. */
-  get paid(): ReadonlyMap<string, number> {
-    return this.#life?.trouble?.paid ?? nothing.paid;
-  }
-
-  set paid(paid: ReadonlyMap<string, number>) {
-    if (paid !== this.paid) troubleOf((this.#life ??= new Life())).paid = paid;
-  }
-
-  /** How many messages the failed attempt had: the next one has the same. */
-  get retake(): number | undefined {
-    return this.#life?.trouble?.retake;
-  }
-
-  set retake(retake: number | undefined) {
-    if (retake !== this.retake) troubleOf((this.#life ??= new Life())).retake = retake;
+  get #parts(): RareParts {
+    return (this.#rare ??= new RareParts());
   }
 }
 
-/** The memory that is held, or one with what is held instead. */
-function memoryWith(held: Message | readonly Message[] | Memory | undefined, { memoryLimit }: HiredAs): Memory {
-  if (held instanceof Memory) return held;
-  const memory = memoryLimit === undefined ? new Memory() : new Memory({ limit: memoryLimit });
-  if (held === undefined) return memory;
-  for (const message of isList(held) ? held : [held]) memory.append(message);
-  return memory;
-}
+const noNews: readonly Message[] = Object.freeze([]);

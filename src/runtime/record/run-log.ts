@@ -1,50 +1,50 @@
 import { type Clock, nextMacrotask } from "../../kernel/clock.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { Message } from "../../message/message.ts";
-import { applyEnd, applyNext, passBy } from "./apply.ts";
-import { type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
+import { applyNext, skipEvent } from "./apply.ts";
+import { type ActEnded, type Envelope, EVENT_VERSION, type RunEvent, type RunEventBody } from "./event.ts";
 import type { Journal } from "./journal.ts";
-import { maskedBody, maskedEnd } from "./masking.ts";
-import type { RoleState } from "./role-state.ts";
+import { maskedBody } from "./masking.ts";
 import type { RunState } from "./run-state.ts";
-import { memoryIn, namedEnd, type ToldEnd } from "./told-end.ts";
 
-/** A journal, and the right to write one run into it. */
+/** A journal with the right to write one run into it. */
 export interface OwnedRun {
   readonly journal: Journal;
   readonly epoch: number;
 }
 
-/** Who looks at what happens in a run. */
+/** Observes what happens in a run. */
 export interface Observer {
-  /** Whether it would look at such an event now. Without a journal, one that it would not look at is not made. */
-  hears(type: RunEvent["type"]): boolean;
-  /** Told of every event once it is durable; of an end, where the run keeps no history, with the messages it took. */
+  /** True when it observes events of a type now. Without a journal, an event that nobody observes is not made. */
+  observes(type: RunEvent["type"]): boolean;
+  /** Gets every event once it is durable; where the run keeps no history, the end of an activation comes with the messages it took. */
   observe(event: RunEvent, taken?: readonly Message[]): void;
+  /** Gets every message that a full mailbox dropped. */
+  dropped(role: string, message: Message): void;
 }
 
-/** What a log is made of. */
+/** The parts of a log. */
 export interface RunLogParts {
   readonly state: RunState;
   readonly clock: Clock;
   readonly mask: Mask;
-  /** Where events are kept. Without it they change the state, are observed, and are gone. */
+  /** The journal that keeps the events. Without one they change the state and are observed. */
   readonly owned?: OwnedRun | undefined;
   readonly observer?: Observer | undefined;
 }
 
-/** Macrotasks that an event stays in memory for others to come along. An answer takes one to be handed out, what follows from it another. */
+/** Macrotasks that an event waits for others to be written with it. An answer takes one to be handed out, what follows from it another. */
 const LINGER = 3;
 
 /**
- * The pen of a run. It gives events their sequence number and time, applies them at once and in order, and writes them behind.
- * It owns the tail that is not durable yet; the state is owned by whoever made it, and written by `apply` alone.
+ * Records the events of a run. It gives them their sequence number and time, applies them at once and in order, and writes them behind.
+ * It owns the events that are not durable yet. The state belongs to its maker and is written by `apply` alone.
  *
- * W0 no secret is ever recorded. W1 the store gets events in their order, so it always holds a prefix. W2 `durable()` resolves when everything recorded before
- * the call is in the store. W3 observers see an event only when it is durable. W4 after a failed append nothing is recorded any more.
- * W5 what is recorded together is written together: an event that nobody waits for stays in the tail for three macrotasks at most, and what
- * somebody waits for is written when everybody of the same turn has come, so that roles which start their steps together cost one append.
- * The tail is bounded by what roles record in those macrotasks and while one append is in flight.
+ * RunLog.W0 (`record`) no secret is ever recorded. RunLog.W1 (`#write`) the store gets events in their order, so it always holds a prefix.
+ * RunLog.W2 (`durable`) resolves when everything recorded before the call is in the store. RunLog.W3 (`#write`) observers get an event only
+ * when it is durable. RunLog.W4 (`record`) after a failed append nothing is recorded any more. RunLog.W5 (`#gather`) an event waits three
+ * macrotasks at most, and roles that start their steps in the same turn share one append, so the tail is bounded by what roles record in
+ * those macrotasks and during one append.
  */
 export class RunLog {
   readonly state: RunState;
@@ -67,53 +67,33 @@ export class RunLog {
     this.#clock = parts.clock;
     this.#mask = parts.mask;
     this.#owned = parts.owned;
-    this.#observer = parts.observer ?? nobody;
+    this.#observer = parts.observer ?? noObserver;
     this.#durableTo = parts.state.seq;
   }
 
   /**
-   * Records what happened, without secrets, and gives back what was recorded.
+   * Records what happened, without secrets, and returns what was recorded.
    *
-   * @param isAnew of a message, that its id is known to be nobody's yet
-   * @throws whatever broke the journal before
+   * @throws the error that broke the journal
    */
-  record<B extends RunEventBody>(body: B, isAnew: boolean = false): B {
+  record<B extends RunEventBody>(body: B): B {
     if (this.#broken !== undefined) throw this.#broken.error;
+    const { state } = this;
     const clean = maskedBody(this.#mask, body);
-    const isMade = this.#owned !== undefined || this.#observer.hears(body.type);
-    const event = isMade ? { ...this.#envelope, ...clean } : undefined;
-    applyNext(this.state, event ?? clean, this.state.runId, isAnew);
-    if (event !== undefined) this.#send(event);
-    return clean;
-  }
-
-  /**
-   * Records what the state holds already, because its maker wrote it there.
-   *
-   * @param make called only where somebody looks at an event of that type
-   */
-  note<B extends RunEventBody>(type: B["type"], make: () => B): void {
-    if (this.#broken !== undefined) throw this.#broken.error;
-    const isMade = this.#owned !== undefined || this.#observer.hears(type);
-    const event = isMade ? { ...this.#envelope, ...maskedBody(this.#mask, make()) } : undefined;
-    passBy(this.state);
-    if (event !== undefined) this.#send(event);
-  }
-
-  /**
-   * Records that a turn took effect.
-   *
-   * @param role in the activation that has ended, or about to begin it if it took no step
-   */
-  recordEnd(role: RoleState, end: ToldEnd): ToldEnd {
-    if (this.#broken !== undefined) throw this.#broken.error;
-    const clean = maskedEnd(this.#mask, end);
-    const isMade = this.#owned !== undefined || this.#observer.hears("act.ended");
-    const event = isMade ? endInEnvelope(this.state, this.#clock.now(), clean) : undefined;
-    const taken = isMade && !this.state.hasHistory ? role.news(end.take) : undefined;
-    applyEnd(this.state, role, clean);
+    const event = this.#isMade(body.type) ? { ...this.#envelope, ...clean } : undefined;
+    const taken = event !== undefined && body.type === "act.ended" ? this.#taken(body) : undefined;
+    applyNext(state, event ?? clean, state.runId);
+    for (const { role, message } of state.justDropped) this.#observer.dropped(role.name, message);
     if (event !== undefined) this.#send(event, taken);
     return clean;
+  }
+
+  /** Records what the state holds already. `make` is called only where an event of that type is kept or observed. */
+  recordKnown<B extends RunEventBody>(type: B["type"], make: () => B): void {
+    if (this.#broken !== undefined) throw this.#broken.error;
+    const event = this.#isMade(type) ? { ...this.#envelope, ...maskedBody(this.#mask, make()) } : undefined;
+    skipEvent(this.state);
+    if (event !== undefined) this.#send(event);
   }
 
   /** The last event that was made. */
@@ -133,6 +113,15 @@ export class RunLog {
     if (this.#owned === undefined || this.#durableTo >= to) return;
     this.#turnEnds ??= nextMacrotask();
     await new Promise<void>((resolve, reject) => void this.#waiting.push({ to, resolve, reject }));
+  }
+
+  #isMade(type: RunEvent["type"]): boolean {
+    return this.#owned !== undefined || this.#observer.observes(type);
+  }
+
+  /** The messages that an activation takes, for observers of a run that keeps no history. */
+  #taken({ role, take }: ActEnded): readonly Message[] | undefined {
+    return this.state.hasHistory ? undefined : this.state.roles.get(role)?.news(take);
   }
 
   get #envelope(): Envelope {
@@ -192,20 +181,4 @@ export class RunLog {
   }
 }
 
-const nobody: Observer = { hears: () => false, observe() {} };
-
-/** Every hop comes by here, and a plain end of an activation is all that most of them record: it is written out, because a spread costs more. */
-function endInEnvelope({ runId, seq }: RunState, time: number, end: ToldEnd): RunEvent {
-  const v = EVENT_VERSION;
-  if (end.at === undefined || !isPlain(end)) return { v, runId, seq, time, ...namedEnd(end) };
-  const { type, role, round, take, at, said, working, state } = end;
-  const { act } = end.by;
-  const memory = memoryIn(end);
-  if (state !== undefined) return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working, state };
-  return { v, runId, seq, time, type, act, role, round, take, at, said, memory, working };
-}
-
-/** Whether an activation took no step and changed nothing but memories and state. */
-function isPlain({ asked, unrepeated, plan, joins, summary }: ToldEnd): boolean {
-  return (asked ?? unrepeated ?? plan ?? joins ?? summary) === undefined;
-}
+const noObserver: Observer = { observes: () => false, observe() {}, dropped() {} };

@@ -1,14 +1,15 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { DifferenceError, type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { deepFreeze, type Json } from "../../kernel/json.ts";
-import { roleNameIn } from "../record/activations.ts";
+import { roleNameIn } from "../record/names.ts";
 import { canonicalEnd } from "../record/canonical.ts";
 import { roleOf } from "../record/damage.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, StepStarted } from "../record/event.ts";
 import type { AskedAgain, OpenQuestion, Past } from "../steps/past.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { RunState, StepRecord } from "../record/run-state.ts";
-import type { Scheduler, SchedulerEnd, SchedulerHost, TurnEnd } from "../schedulers/scheduler.ts";
+import type { StepRecord } from "../record/role-state.ts";
+import type { RunState } from "../record/run-state.ts";
+import type { DriveEnd, Driver, DriverHost, TurnEnd } from "../schedulers/drive.ts";
 
 /** Failures that come from outside of what is replayed: time, and the death of the process. */
 const OUTER_FAILURES: ReadonlySet<string> = new Set(["TimeoutError TIMEOUT", "StepError POISONED"]);
@@ -47,8 +48,7 @@ export interface ReplayParts {
  * time then is taken over as it is, for time is not replayed. P4 so is what a fork shares with its parent: other roles may have lived it,
  * and its messages may have been changed. P5 and so is what another team lived, where the run was forced to go on with another one.
  */
-export class Replay implements Scheduler, Past {
-  readonly name = "replay";
+export class Replay implements Driver, Past {
   readonly #record: AsyncIterable<RunEvent>;
   readonly #log: () => RunLog;
   /** The last event that the run shares with the one it was forked from. */
@@ -102,10 +102,10 @@ export class Replay implements Scheduler, Past {
     return order === undefined ? this.#shared.get(act)?.has(key) !== true : order.includes(key);
   }
 
-  async run(host: SchedulerHost): Promise<SchedulerEnd> {
+  async run(host: DriverHost): Promise<DriveEnd> {
     for await (const read of this.#record) {
       const event = deepFreeze(read);
-      if (host.life.ended !== undefined) return "interrupted";
+      if (host.scope.ended !== undefined) return "interrupted";
       this.#now = event.time;
       const isShared = event.seq <= this.#sharedTo;
       if (isShared) this.#share(event);
@@ -122,7 +122,7 @@ export class Replay implements Scheduler, Past {
     else if (isEnd(event)) this.#shared.delete(event.act);
   }
 
-  async #liveAgain(event: ActEnded | ActFailed, host: SchedulerHost): Promise<TurnEnd> {
+  async #liveAgain(event: ActEnded | ActFailed, host: DriverHost): Promise<TurnEnd> {
     const log = this.#log();
     if (log.state.roles.get(event.role)?.open === undefined) log.record(beginningOf(event, log.state, this.#now));
     this.#living = event;
@@ -185,9 +185,9 @@ function isOuter(event: ActEnded | ActFailed): boolean {
 
 /** Live, an activation without steps has no beginning in the record; a replay needs to know what it consumed and when. */
 function beginningOf({ act, role, take, at }: ActEnded | ActFailed, state: RunState, now: number): RunEventBody {
-  const { n = 0, failures = 0 } = state.roles.get(role) ?? {};
-  const attempt = failures + 1;
-  return { type: "act.started", act, role, n, attempt, take, at: at ?? now };
+  const known = state.roles.get(role);
+  const attempt = (known?.retry.failures ?? 0) + 1;
+  return { type: "act.started", act, role, n: known?.n ?? 0, attempt, take, at: at ?? now };
 }
 
 function bodyOf({ v: _v, runId: _runId, seq: _seq, time: _time, ...body }: RunEvent): RunEventBody {

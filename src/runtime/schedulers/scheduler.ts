@@ -1,55 +1,139 @@
-import type { Ending } from "../../kernel/lifetime.ts";
-import type { Line } from "../record/ready-roles.ts";
-import type { RoleState } from "../record/role-state.ts";
-import type { RunState } from "../record/run-state.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { canonicalJson, type Json } from "../../kernel/json.ts";
+import { valueText } from "../../kernel/value-text.ts";
 
-/** How one turn of a role ended, as schedulers need to know it. */
-export type TurnEnd = "done" | "stopped" | "suspended";
+/**
+ * When messages of roles are delivered: `round`, at the end of the round in which they were said; `turn`, when the activation that said them
+ * ends.
+ */
+export type Delivery = "round" | "turn";
 
-/** What a scheduler may ask of the environment. */
-export interface SchedulerHost {
-  /** Most activations at once. */
-  readonly concurrency: number;
-  /** Roles with mail that may run in this round, in hire order: so many as its size says now, for who joins it meanwhile does for the next round. */
-  ready(): Line;
-  /** Roles with mail, in the order in which they came to have it. */
-  line(): Line;
-  /** Whether a role may have a turn: not as long as something that it said waits for room. */
-  mayAct(role: RoleState): boolean;
-  /** Calls `wake` whenever a message comes from outside. */
-  onMail(wake: () => void): void;
-  /** Runs one activation, with its retries, to its end: at once, where it waits for nothing. Never throws or rejects. */
-  turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
-  /** Whether a round is under way: some role has ended an activation in it. */
-  readonly midRound: boolean;
-  /** Delivers what was said in the round. */
-  endRound(): void;
-  /** How far the run has come: `round` counts rounds; in regimes without rounds `busiest` bounds it, the most activations of one role. */
-  readonly state: Readonly<Pick<RunState, "round" | "busiest">>;
-  /** The number of rounds at which the run stops. */
-  readonly roundLimit: number;
+/** A role with mail, as a scheduler sees it. */
+export interface ReadyRole {
+  readonly name: string;
+  /** Place in the order of hiring, from 0. */
+  readonly index: number;
+  /** Messages in its mailbox. */
+  readonly waiting: number;
+  /** Activations that it has ended. */
+  readonly n: number;
+}
+
+/** What a scheduler decides by. */
+export interface SchedulerView {
   /**
-   * Asked after every round or, in regimes without rounds, every activation, and when a run goes on. True: stop here. Never throws.
-   * Undefined where nothing would ever stop it.
+   * The roles that may act now. With delivery `round` they are in the order of hiring, without those that have acted in this round; with
+   * delivery `turn` the role that has waited longest is first.
    */
-  readonly checkpoint: (() => boolean) | undefined;
-  /** Resolves when activations may start again; gives undefined unless the run is paused. Undefined where nobody can pause it. */
-  readonly resumed: (() => Promise<void> | undefined) | undefined;
-  /** Ended when nothing more may start: somebody stopped the run, or nothing can go on. */
-  readonly life: Pick<Ending, "ended">;
+  readonly ready: readonly ReadyRole[];
+  /** Rounds that have ended. Always 0 with delivery `turn`. */
+  readonly round: number;
+  /** Activations that have ended in this round. */
+  readonly acted: number;
+  /** Activations under way. */
+  readonly running: number;
+  /**
+   * The next number in [0, 1) of the scheduler's own random stream, which depends on the seed of the run and on how many activations have ended:
+   * a run that goes on after a kill gets the same numbers.
+   */
+  random(): number;
 }
 
 /**
- * Turns between two breaths, which let timers, signals and input be heard: turns that wait for nothing would keep them out for the whole run.
- * Few enough that a stop is heard within milliseconds, many enough to cost nothing.
+ * Decides which roles act next, and when their messages are delivered. The run records its name and parameters, and goes on only with a
+ * scheduler of equal ones.
+ *
+ * @example
+ * ```ts
+ * import { Environment, type Scheduler } from "troupe";
+ *
+ * const oneAtRandom: Scheduler = {
+ *   name: "one-at-random",
+ *   delivery: "turn",
+ *   select: ({ ready, running, random }) => (running > 0 ? [] : [Math.floor(random() * ready.length)]),
+ * };
+ * new Environment({ scheduler: oneAtRandom });
+ * ```
  */
-export const TURNS_PER_BREATH = 128;
-
-/** Why a scheduler stopped. `interrupted`: a turn was stopped or suspended, or the run was stopped. */
-export type SchedulerEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
-
-/** A regime: in which order roles run and when what they say is delivered. */
 export interface Scheduler {
   readonly name: string;
-  run(host: SchedulerHost): Promise<SchedulerEnd>;
+  /** Recorded with the run. */
+  readonly parameters?: { readonly [name: string]: Json };
+  readonly delivery: Delivery;
+  /**
+   * Places in `ready` of the roles that act now, each once, in the order in which they begin. They run side by side, as far as the
+   * concurrency of the run allows. It is asked when there is a role in `ready`: with delivery `round` once all that it chose have acted, with
+   * delivery `turn` whenever an activation has ended or a message came from outside. Choosing nobody ends the round, or waits for those that
+   * are running.
+   */
+  select(view: SchedulerView): Iterable<number>;
+}
+
+/** Simultaneous activation: every role with mail acts once in a round, and hears in the next round what was said in this one. */
+export const rounds: Scheduler = { name: "rounds", delivery: "round", select: ({ ready }) => ready.keys() };
+
+/** A role acts as soon as it has mail. The role that has waited longest begins first. */
+export const eager: Scheduler = { name: "eager", delivery: "turn", select: ({ ready }) => ready.keys() };
+
+const named: readonly Scheduler[] = [rounds, eager];
+
+/** The delivery of a scheduler that a record names without telling it. */
+export function deliveryOf(name: string): Delivery {
+  return name === rounds.name ? rounds.delivery : "turn";
+}
+
+/**
+ * The scheduler that is given by name or as an object.
+ *
+ * @throws UsageError `SCHEDULER_UNKNOWN`
+ */
+export function schedulerOf(given: unknown): Scheduler {
+  const scheduler = named.find(({ name }) => name === given) ?? given;
+  if (isScheduler(scheduler)) return scheduler;
+  throw new UsageError(
+    "SCHEDULER_UNKNOWN",
+    `Expected a scheduler "rounds" or "eager", or an object with name, delivery and select, got ${valueText(given)}. Leave it out for rounds.`,
+  );
+}
+
+/** How a run records its scheduler. */
+export interface RecordedScheduler {
+  readonly scheduler: string;
+  readonly parameters?: Json;
+  readonly delivery?: Delivery;
+}
+
+/** A scheduler as a run records it. */
+export function recordedScheduler({ name, parameters, delivery }: Scheduler): RecordedScheduler {
+  if (named.some((known) => known.name === name)) return { scheduler: name };
+  return { scheduler: name, delivery, ...(parameters === undefined ? {} : { parameters }) };
+}
+
+/**
+ * The scheduler to go on with.
+ *
+ * @param given the scheduler of the program that goes on
+ * @throws UsageError `SCHEDULER_UNKNOWN` where the record names one that the program does not have; `SCHEDULER_DIFFERS` where the parameters differ
+ */
+export function recordedBy(state: { readonly scheduler: string; readonly parameters: Json }, given: unknown): Scheduler {
+  const own = given === undefined ? undefined : schedulerOf(given);
+  const scheduler = own?.name === state.scheduler ? own : named.find(({ name }) => name === state.scheduler);
+  if (scheduler === undefined) {
+    throw new UsageError(
+      "SCHEDULER_UNKNOWN",
+      `Expected the scheduler ${valueText(state.scheduler)} that the run began with, got ${own === undefined ? "none" : valueText(own.name)}. Give the team that scheduler.`,
+    );
+  }
+  const [then, now] = [canonicalJson(state.parameters), canonicalJson(scheduler.parameters ?? null)];
+  if (then === now) return scheduler;
+  throw new UsageError(
+    "SCHEDULER_DIFFERS",
+    `Expected the scheduler ${scheduler.name} with the parameters ${then} that the run began with, got ${now}. Give the team a scheduler with those.`,
+  );
+}
+
+function isScheduler(given: unknown): given is Scheduler {
+  if (typeof given !== "object" || given === null) return false;
+  const { name, delivery, select } = given as Partial<Scheduler>;
+  return typeof name === "string" && name !== "" && (delivery === "round" || delivery === "turn") && typeof select === "function";
 }

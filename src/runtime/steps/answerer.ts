@@ -18,7 +18,7 @@ import type { PriceTable } from "../../model/price.ts";
 import { bothOf, type TextListener } from "../../model/told-text.ts";
 import { introduction } from "../../role/introduction.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
-import type { Tell } from "../announcer.ts";
+import type { Tell } from "../observers.ts";
 import { answerOf } from "./human-answer.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 

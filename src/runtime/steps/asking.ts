@@ -5,7 +5,7 @@ import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { SteppedModel } from "../../model/ask.ts";
-import type { ActivationParts } from "../turn/activation-parts.ts";
+import type { RoleTurn } from "../turn/role-turn.ts";
 import { Nesting } from "./nesting.ts";
 
 /** Whose questions they are. */
@@ -18,7 +18,7 @@ type Asker = Pick<RoleContext, "role" | "memory" | "news" | "logger" | "signal">
  * N1 what the effect of a step asks through the outer context is refused: see {@link Nesting}.
  */
 export class Asking {
-  readonly #parts: ActivationParts;
+  readonly #turn: RoleTurn;
   readonly #asker: Asker;
   #nesting: Nesting | undefined;
   #human: Human | undefined;
@@ -26,18 +26,20 @@ export class Asking {
   #model: SteppedModel | undefined;
   #door: StepPort | undefined;
 
-  constructor(parts: ActivationParts, asker: Asker) {
-    this.#parts = parts;
+  constructor(turn: RoleTurn, asker: Asker) {
+    this.#turn = turn;
     this.#asker = asker;
   }
 
   get human(): Human {
-    const { answerer, steps } = this.#parts;
+    const { answerer } = this.#turn.tools;
+    const { steps } = this.#turn;
     return (this.#human ??= { ...answerer.human(steps, this.#asker.role), ask: (question) => this.#askHuman(question) });
   }
 
   get model(): SteppedModel {
-    const { answerer, spec } = this.#parts;
+    const { answerer } = this.#turn.tools;
+    const { spec } = this.#turn.definition;
     return (this.#model ??= answerer.model(this.steps, spec, this.#asker.role));
   }
 
@@ -52,7 +54,9 @@ export class Asking {
 
   ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType }): Promise<unknown> {
     this.#nesting?.assertOutside("ask");
-    const { answerer, steps, spec } = this.#parts;
+    const { steps, tools, definition } = this.#turn;
+    const { answerer } = tools;
+    const { spec } = definition;
     const question = { steps, spec, card: this.#asker.role, prompt, options };
     const recollection = spec.role.human ? undefined : this.#remembering();
     if (options.recall === false || recollection === undefined) return answerer.ask(question);
@@ -63,7 +67,8 @@ export class Asking {
   }
 
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o: StepOptions): Promise<T> {
-    const { answerer, spec } = this.#parts;
+    const { answerer } = this.#turn.tools;
+    const { spec } = this.#turn.definition;
     return this.#step({ kind: "step", name, request, ...o }, (door) => effect(answerer.effectDoor(door, spec, this.#asker.role)));
   }
 
@@ -74,18 +79,21 @@ export class Asking {
 
   #askHuman(question: string): Promise<string> {
     this.#nesting?.assertOutside("human.ask");
-    const { answerer, steps } = this.#parts;
+    const { answerer } = this.#turn.tools;
+    const { steps } = this.#turn;
     return answerer.askHuman(steps, this.#asker.role, question);
   }
 
   #step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T> {
     this.#nesting?.assertOutside("step");
-    const nesting = (this.#nesting ??= new Nesting(this.#parts.act));
-    return this.#parts.steps.step(spec, (door) => nesting.begin(() => effect(door)));
+    const nesting = (this.#nesting ??= new Nesting(this.#turn.begun.act));
+    return this.#turn.steps.step(spec, (door) => nesting.begin(() => effect(door)));
   }
 
   #remembering(): Recollection | undefined {
-    const { answerer, host, spec, state, steps } = this.#parts;
+    const { steps, role: state, tools, definition } = this.#turn;
+    const { answerer, host } = tools;
+    const { spec } = definition;
     const asker = this.#asker;
     const remembered = host.memoryOf(state.name);
     if (remembered === undefined) return undefined;

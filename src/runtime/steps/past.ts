@@ -1,7 +1,7 @@
 import type { ControlError, ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { StepStarted } from "../record/event.ts";
-import type { StepOutcome, StepRecord } from "../record/run-state.ts";
+import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 
 /** A step that its activation's own record cannot answer. */
 export interface OpenQuestion {

@@ -1,5 +1,5 @@
 import { nextMacrotask } from "../../kernel/clock.ts";
-import type { StepOutcome } from "../record/run-state.ts";
+import type { StepOutcome } from "../record/role-state.ts";
 
 /**
  * Hands out answers in the order they were asked for, a macrotask apart, so that what follows from one answer has been asked

@@ -4,7 +4,7 @@ import type { StepDoor } from "../../kernel/step.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import type { Past } from "./past.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { StepOutcome, StepRecord } from "../record/run-state.ts";
+import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 
 /** What the steps of one activation are made with. */
 export interface StepsParts {

@@ -7,7 +7,7 @@ import type { LastLife, UnrepeatedStep } from "../record/event.ts";
 import { masked, maskedError } from "../record/masking.ts";
 import type { OpenQuestion, PastStep } from "./past.ts";
 import { Release } from "./release.ts";
-import type { StepOutcome, StepRecord } from "../record/run-state.ts";
+import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import { effectId, StepAddresses, stepId, type StepPlace } from "../record/step-address.ts";
 import { StepRequests } from "./step-requests.ts";
 import type { StepsParts } from "./steps-parts.ts";

@@ -10,7 +10,7 @@ import type { LentBudget } from "./lent-budget.ts";
 import { maskedError } from "../record/masking.ts";
 import type { PastAnswer } from "./past.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { StepOutcome } from "../record/run-state.ts";
+import type { StepOutcome } from "../record/role-state.ts";
 
 interface TriesParts {
   readonly act: string;

@@ -1,6 +1,15 @@
-import type { Deps } from "../../kernel/deps.ts";
-import { checkKnownOptions } from "../../kernel/known-options.ts";
 import type { z } from "zod";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { Logger } from "../../kernel/emit.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { checkKnownOptions } from "../../kernel/known-options.ts";
+import type { StepPort } from "../../kernel/step.ts";
+import { MemoryDraft } from "../../memory/memory-draft.ts";
+import type { MessageMemory } from "../../memory/message-memory.ts";
+import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
+import type { ChatMessage } from "../../model/chat-message.ts";
+import type { SteppedModel } from "../../model/ask.ts";
 import {
   askOptions,
   type AskOptions,
@@ -13,219 +22,205 @@ import {
   stepOptions,
   type StepOptions,
 } from "../../role/context.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import type { Logger } from "../../kernel/emit.ts";
-import type { StepPort } from "../../kernel/step.ts";
-import { MemoryDraft } from "../../memory/memory-draft.ts";
-import type { MessageMemory } from "../../memory/message-memory.ts";
 import type { Plan } from "../../role/plan.ts";
-import type { Message } from "../../message/message.ts";
-import type { ChatMessage } from "../../model/chat-message.ts";
-import type { SteppedModel } from "../../model/ask.ts";
 import type { ReactLoop } from "../../role/react-loop.ts";
-import { actName } from "../record/act-name.ts";
-import type { RecordedMemoryOp } from "../record/event.ts";
-import { noPast } from "../steps/past.ts";
-import type { RoleState } from "../record/role-state.ts";
-import type { ToldEnd } from "../record/told-end.ts";
-import { loggerOf, missingDeps } from "./activation-parts.ts";
+import type { Said } from "../../role/role.ts";
+import { messagesOf } from "../../role/said.ts";
+import { isThenable } from "../../kernel/value-kind.ts";
+import { knownMessages } from "../record/activations.ts";
+import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
-import { Attempt } from "./attempt.ts";
-import type { Definition } from "../hired-roles.ts";
-import { live } from "./life.ts";
-import { isKnown, knownMemory, recordedMemory } from "./recorded-memory.ts";
-import { SideWork } from "./side-work.ts";
-import { Speaker } from "./speaker.ts";
-import type { TurnTools } from "./turn-tools.ts";
+import { loggerOf, missingDeps } from "./activation-host.ts";
+import { Drafts } from "./drafts.ts";
+import { Outbox } from "./outbox.ts";
+import type { RoleTurn } from "./role-turn.ts";
+import type { Changes } from "./commit.ts";
 
 /**
- * One activation of one role: it observes, reacts, and what it did takes effect by one event, or not at all. It owns everything
- * the activation changed and has not committed. What it says it has as a {@link Speaker}, what it asks is its {@link Asking}'s; the base state
- * belongs to the run.
+ * One activation of one role, as the role sees it. It owns everything the activation has changed and not committed: its messages are its
+ * outbox's, its questions are its asking's.
  *
- * T1 nothing of an activation is visible to anyone before its `act.ended`. A1 ids, random numbers and `now()` are functions of
- * (seed, role, n) and recorded answers. A2 once closed, sends and memory writes throw.
+ * Activation.A1 (`changes`) nothing of an activation is visible to anyone before its end is committed. Activation.A2 (`random`, `now`, `id`) ids,
+ * random numbers and times are functions of the seed, the role, how often it has acted, and recorded answers. Activation.A3 (`close`) once closed, it
+ * makes, sends, remembers and changes nothing.
  */
-export class Activation extends Speaker implements RoleContext {
+export class Activation implements RoleContext {
+  readonly name: string;
+  readonly inbox: readonly Message[];
+  news: readonly Message[] = [];
+  loop: ReactLoop | undefined;
+  readonly #turn: RoleTurn;
+  readonly #memory: MemoryDraft;
+  readonly #outbox: Outbox;
+  #drafts: Drafts | undefined;
+  #asking: Asking | undefined;
+  #broken: { readonly action: string; readonly error: unknown } | undefined;
+  #isClosed = false;
+
+  constructor(turn: RoleTurn) {
+    const { role, begun } = turn;
+    this.#turn = turn;
+    this.name = role.name;
+    this.inbox = Object.freeze(role.news(begun.take));
+    this.#memory = new MemoryDraft({ base: role.memory, by: begun });
+    this.#outbox = new Outbox(turn, this);
+  }
+
+  /** Observes, remembers the news, reacts, and publishes what came of it: at once, where nothing in it waits. */
+  run(): void | Promise<void> {
+    const memory = this.#turn.definition.remembers === "longer" ? this.#turn.tools.host.memoryOf(this.name) : undefined;
+    return memory === undefined ? this.#observe() : memory.kept.ready().then(() => this.#observe());
+  }
+
+  #observe(): void | Promise<void> {
+    return after(this.#turn.definition.spec.role.observe(this), (observed) => {
+      const news = Object.freeze([...messagesOf(observed, this.name)]);
+      for (const message of news) this.#memory.add(message);
+      this.news = news;
+      return news.length === 0 ? undefined : this.#react();
+    });
+  }
+
+  #react(): void | Promise<void> {
+    return after(this.#turn.definition.spec.role.react(this), (said: Said) => {
+      for (const message of messagesOf(said, this.name)) this.#outbox.send(message);
+    });
+  }
+
   /** @internal */
-  readonly take: number;
-  /** @internal */
-  readonly at: number;
-  /** @internal */
-  readonly beganAt: number | undefined;
-  news: readonly Message[] = nothing;
-  readonly #tools: TurnTools;
-  readonly #hired: Definition;
-  readonly #state: RoleState;
-  readonly #inbox: readonly Message[];
-  /** What it remembers, in order, where that is known to be new and nobody has looked at its memory. */
-  #remembered: readonly Message[] | undefined;
-  /** Made when somebody looks at it. */
-  #memory: MemoryDraft | undefined;
-  /** How many the role had ended before. */
-  readonly #n: number;
-  #act: string | undefined;
-  #attempt: Attempt | undefined;
-  #sideWork: SideWork | undefined;
-
-  constructor(tools: TurnTools, hired: Definition, role: RoleState) {
-    super(tools.host, hired.spec, role);
-    const { isPlain } = role;
-    const open = isPlain ? undefined : role.open;
-    const now = tools.clock.now();
-    this.#n = role.n;
-    this.#act = isPlain ? undefined : (open?.act ?? role.nextAct);
-    this.at = open?.at ?? (tools.past === noPast ? undefined : tools.past.startOf(role.nextAct)) ?? now;
-    this.beganAt = this.at === now ? undefined : now;
-    this.#tools = tools;
-    this.#hired = hired;
-    this.#state = role;
-    this.#inbox = role.news(isPlain ? undefined : (open?.take ?? role.retake));
-    this.take = open === undefined ? this.#inbox.length : open.take;
+  close(): void {
+    this.#isClosed = true;
+    this.#outbox.close();
+    this.#memory.close();
+    this.#drafts?.close();
   }
 
-  /** A plain role's first attempt is named when that is told. @internal */
-  get act(): string {
-    return (this.#act ??= actName(this.name, this.#n, 1));
+  /** Shows the state of the run from now on: what this activation changed is committed. @internal */
+  settle(): void {
+    this.#memory.settle();
+    this.#drafts?.working.settle();
   }
 
-  /** Made when something waits in it, or fails. @internal */
-  get attempt(): Attempt {
-    return (this.#attempt ??= new Attempt(this.#tools, this.#hired, this.#state, this, this.isClosed));
-  }
-
-  /** Whether something waited in it, or may have. @internal */
-  get isAttempted(): boolean {
-    return this.#attempt !== undefined;
-  }
-
-  get name(): string {
-    return this.#state.name;
-  }
-
-  /** Frozen when somebody else looks at it. */
-  get inbox(): readonly Message[] {
-    return Object.freeze(this.#inbox);
-  }
-
-  get role(): RoleCard {
-    const { card } = this.#hired.spec;
-    return card.name === this.name ? card : (this.#side.card ??= { ...card, name: this.name });
-  }
-
-  get runId(): string {
-    return this.#tools.host.runId;
-  }
-
-  get human(): Human {
-    return this.#questions.human;
-  }
-
-  get joins(): JoinMarks {
-    return this.#side.joins;
-  }
-
-  /** See {@link live}. @internal */
-  live(): void | Promise<void> {
-    return live(this, this.#hired, this.#tools.host, this.#inbox);
-  }
-
-  /** Takes all that came as news, and remembers it. False, and nothing changes, where some of it may be remembered already. @internal */
-  takeNews(): boolean {
-    const inbox = this.#inbox;
-    if (inbox.length === 0 || !this.#state.hearsOnlyNews) return false;
-    this.#remembered = inbox;
-    this.news = Object.freeze(inbox);
-    return true;
+  /** Everything this activation changed. @internal */
+  changes(): Changes {
+    const { role, definition, begun, tools } = this.#turn;
+    const said = this.#outbox.sent;
+    if (said.length > 0) tools.host.assertRoom(role, said, begun.take);
+    const drafts = this.#drafts;
+    const state = drafts?.state.changes(role.name, definition.spec.role.state);
+    const plan = drafts?.plan.changes();
+    const joins = drafts?.joined;
+    const summary = this.#asking?.newSummary;
+    const ops = this.#recorded(this.#memory, said);
+    return {
+      said,
+      memory: definition.remembers === "its turn" ? [] : ops,
+      working: drafts === undefined ? [] : this.#recorded(drafts.working, said),
+      ...(state === undefined ? {} : { state }),
+      ...(plan === undefined ? {} : { plan }),
+      ...(joins === undefined ? {} : { joins }),
+      ...(summary === undefined ? {} : { summary }),
+    };
   }
 
   /**
-   * Remembers a message that was made here, where its memory need not be asked: it took all that came as news, and nobody has looked at that
-   * memory. Tells whether it did. What is kept twice is seen when that is looked at. @internal
+   * The changes of a memory as the record has them: a message that the activation took or said is named by its id.
+   *
+   * @throws UsageError `MESSAGE_INVALID` for a remembered value that is no message
    */
-  keeps(value: unknown): boolean {
-    if (!this.isOwn(value)) return false;
-    const remembered = this.#remembered;
-    if (remembered === undefined || this.#memory !== undefined || this.isClosed) return false;
-    const own = value as Message;
-    // Most remember two, and say no more.
-    if (remembered !== this.#inbox) (remembered as Message[]).push(own);
-    else this.#remembered = remembered.length === 1 ? [remembered[0] as Message, own] : [...remembered, own];
-    return true;
-  }
-
-  /** Nothing can be said, remembered, changed or asked any more. @internal */
-  override close(): void {
-    super.close();
-    this.#memory?.close();
-    this.#sideWork?.close();
-  }
-
-  /** What it changed is the run's now: who still reads here sees that. @internal */
-  settle(): void {
-    this.#remembered = undefined;
-    this.#memory?.settle();
-    this.#sideWork?.settle();
-  }
-
-  /** Everything this activation changed. What it remembered and is no message fails it where it is forgotten, too. @internal */
-  ended(round: number): ToldEnd {
-    const { take, at } = this;
-    const role = this.#state.name;
-    const side = this.#sideWork;
-    const said = this.sent;
-    if (said.length > 0) this.#tools.host.assertRoom(this.#state, said, take);
-    // What is wrong with the state is told before what is wrong with what it remembers.
-    const written = side?.written;
-    const state = written?.custom?.changes(role, this.#hired.spec.role.state);
-    const planned = written?.plan?.changes();
-    const forgets = this.#hired.remembers === "its turn";
-    const isPlain = this.#memory === undefined && (forgets || isKnown(this.#remembered, this.#inbox, said));
-    const known = isPlain ? (this.#remembered ?? nothing) : knownMemory(this.memory, this.#inbox, said);
-    const ops = known === undefined ? recordedMemory(this.memory, this.#inbox, said) : undefined;
-    const memory = forgets ? undefined : ops;
-    const remembered = forgets ? nothing : known;
-    if (side === undefined) return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noOps, remembered };
-    const noted = written?.working === undefined ? noOps : recordedMemory(written.working, this.#inbox, said);
-    const summary = side.asking?.newSummary;
-    const { joined } = side;
-    const ended = { type: "act.ended" as const, by: this, role, round, take, at, said, memory, working: noted, remembered };
-    if ((planned ?? joined ?? summary) !== undefined)
-      return {
-        ...ended,
-        ...(state === undefined ? {} : { state }),
-        ...(planned === undefined ? {} : { plan: planned }),
-        ...(joined === undefined ? {} : { joins: joined }),
-        ...(summary === undefined ? {} : { summary }),
-      };
-    // Written out: most change a state at most, and a spread costs more than all of it.
-    if (state === undefined) return ended;
-    return { type: "act.ended", by: this, role, round, take, at, said, memory, working: noted, remembered, state };
+  #recorded({ ops }: MemoryDraft, said: readonly Sent[]): readonly RecordedMemoryOp[] {
+    if (ops.length === 0) return [];
+    const known = knownMessages(this.inbox, said);
+    return ops.map((op): RecordedMemoryOp => {
+      if (op[0] !== "+") return op;
+      const [, message] = op;
+      if (!isMessage(message)) throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof message}.`);
+      return known.get(message.id) === message ? ["+", message.id] : op;
+    });
   }
 
   /** @internal */
   began(action: string): void {
-    const { host } = this.#tools;
-    if (host.ears.hearsNotices) host.tell("action.started")?.({ type: "action.started", role: this.name, action });
+    this.#turn.tools.host.tell("action.started")?.({ type: "action.started", role: this.name, action });
   }
 
   /** @internal */
   broke(action: string, error: unknown): void {
-    this.#side.broken = { action, error };
+    this.#broken = { action, error };
   }
 
-  /** Which action threw this, if one did. @internal */
+  /** The action that threw an error, if one did. @internal */
   actionBehind(error: unknown): string | undefined {
-    const broken = this.#sideWork?.broken;
-    return broken !== undefined && Object.is(broken.error, error) ? broken.action : undefined;
+    return this.#broken !== undefined && Object.is(this.#broken.error, error) ? this.#broken.action : undefined;
+  }
+
+  get role(): RoleCard {
+    const { card } = this.#turn.definition.spec;
+    return card.name === this.name ? card : { ...card, name: this.name };
+  }
+
+  get runId(): string {
+    return this.#turn.tools.host.runId;
+  }
+
+  get memory(): MessageMemory {
+    return this.#memory;
+  }
+
+  get workingMemory(): MessageMemory {
+    return this.#changing.working;
+  }
+
+  get important(): readonly Message[] {
+    return this.memory.getByActions(this.#turn.definition.spec.watch);
+  }
+
+  get state(): CustomState {
+    return this.#changing.state.view;
+  }
+
+  set state(state: CustomState) {
+    this.#changing.state.replace(state);
+  }
+
+  get deps(): Deps {
+    return this.toolDeps ?? missingDeps(this.name);
+  }
+
+  get toolDeps(): Deps | undefined {
+    return this.#turn.tools.host.deps;
+  }
+
+  get plan(): Plan {
+    return this.#changing.plan.plan;
+  }
+
+  set plan(plan: Plan) {
+    this.#changing.plan.replace(plan);
+  }
+
+  get joins(): JoinMarks {
+    return this.#changing.joins;
   }
 
   get signal(): AbortSignal {
-    return this.attempt.lifetime.signal;
+    return this.#turn.scope.signal;
   }
 
   get logger(): Logger {
-    return loggerOf(this.#tools.host, this.name);
+    return loggerOf(this.#turn.tools.host, this.name);
+  }
+
+  get clock(): Clock {
+    return this.#turn.tools.answerer.clock;
+  }
+
+  get introduction(): string {
+    return this.#turn.tools.answerer.introduction(this.role);
+  }
+
+  get human(): Human {
+    return this.#questions.human;
   }
 
   get model(): SteppedModel {
@@ -234,63 +229,6 @@ export class Activation extends Speaker implements RoleContext {
 
   get steps(): StepPort {
     return this.#questions.steps;
-  }
-
-  get introduction(): string {
-    return this.#tools.answerer.introduction(this.role);
-  }
-
-  get clock(): Clock {
-    return this.#tools.answerer.clock;
-  }
-
-  get memory(): MemoryDraft {
-    if (this.#memory === undefined) {
-      const remembered = this.#remembered && [...new Set(this.#remembered)];
-      this.#memory = new MemoryDraft({ base: this.#state.recalled, by: this, remembered });
-      if (this.isClosed) this.#memory.close();
-    }
-    return this.#memory;
-  }
-
-  get workingMemory(): MessageMemory {
-    return this.#side.workingMemory;
-  }
-
-  get important(): readonly Message[] {
-    return this.memory.getByActions(this.#hired.spec.watch);
-  }
-
-  get state(): CustomState {
-    return this.#side.state;
-  }
-
-  set state(state: CustomState) {
-    this.#side.state = state;
-  }
-
-  get deps(): Deps {
-    return this.#tools.host.deps ?? missingDeps(this.name);
-  }
-
-  get toolDeps(): Deps | undefined {
-    return this.#tools.host.deps;
-  }
-
-  get plan(): Plan {
-    return this.#side.plan;
-  }
-
-  set plan(plan: Plan) {
-    this.#side.plan = plan;
-  }
-
-  get loop(): ReactLoop | undefined {
-    return this.#sideWork?.loop;
-  }
-
-  set loop(loop: ReactLoop | undefined) {
-    this.#side.loop = loop;
   }
 
   ask(prompt: string, o?: AskOptions): Promise<string>;
@@ -309,28 +247,48 @@ export class Activation extends Speaker implements RoleContext {
     return this.#questions.recall(about);
   }
 
+  message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P> {
+    return this.#outbox.message(content, fields);
+  }
+
+  issue(message: Message, cause?: string): Message {
+    return this.#outbox.issue(message, cause);
+  }
+
+  publish(given: Message, cause?: string): Receipt {
+    const { message, to } = this.#outbox.send(given, cause);
+    return { message, recipients: to };
+  }
+
   random(): number {
-    return this.#side.random(this.#tools.host.seed);
+    return this.#changing.random(this.#turn.tools.host.seed);
   }
 
   now(): number {
-    return this.#attempt === undefined ? this.at : this.#attempt.now;
+    return this.#turn.now;
   }
 
   id(): string {
-    return this.#side.id();
+    return this.#changing.id();
   }
 
   get #questions(): Asking {
-    return (this.#side.asking ??= new Asking(this.attempt, this));
+    return (this.#asking ??= new Asking(this.#turn, this));
   }
 
-  get #side(): SideWork {
-    return (this.#sideWork ??= new SideWork(this.#state, this.act, this.isClosed));
+  /** Drafts that are made after the end take nothing. */
+  get #changing(): Drafts {
+    if (this.#drafts === undefined) {
+      this.#drafts = new Drafts(this.#turn.role, this.#turn.begun.act);
+      if (this.#isClosed) this.#drafts.close();
+    }
+    return this.#drafts;
   }
 }
 
-const nothing: readonly Message[] = Object.freeze([]);
-const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);
+/** Goes on with a value: at once, unless it is a promise. */
+function after<T, R>(value: T | PromiseLike<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
+}
 
 const knownInAsk = { ...askOptions, schema: true } as const;

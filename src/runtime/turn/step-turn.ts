@@ -1,52 +1,147 @@
-import { ControlError } from "../../kernel/errors.ts";
-import type { Message } from "../../message/message.ts";
+import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
+import type { JsonObject } from "../../kernel/json.ts";
+import { LightStream } from "../../kernel/random.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { UserRequirement } from "../../message/address.ts";
+import { made, type Message, type MessageFields, nameOr } from "../../message/message.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
-import { noPast } from "../steps/past.ts";
+import type { StepOut } from "../../role/step-role.ts";
+import { changedState } from "../record/activations.ts";
+import type { RecordedMemoryOp, Sent } from "../record/event.ts";
+import { messageId } from "../record/names.ts";
 import type { RoleState } from "../record/role-state.ts";
-import type { ToldEnd } from "../record/told-end.ts";
-import { failedTurn } from "./failed-turn.ts";
-import { StepActivation } from "./step-activation.ts";
-import type { TurnResult, TurnTools } from "./turn-tools.ts";
+import { type ActivationHost, assertMessageSize } from "./activation-host.ts";
+import { heldState, stateChange } from "./step-state.ts";
+import { type ActivationOutcome, type Begun, commit, type Changes, failedWith, type TurnResult, type TurnTools } from "./commit.ts";
 
 /**
- * One attempt at an activation of a step function, over when it returns: TU3. Throws only when the journal is broken.
+ * One attempt at an activation of a step role: the function is called for each message, and what it said and its new state take effect by one
+ * event. This is the lane for populations of a million roles: such a role remembers nothing, waits for nothing and asks nobody, so an
+ * attempt is over when this returns and needs no scope, no time limit and no steps.
  *
- * @param onlyNews the role's, as it was just asked for
+ * @throws the error that broke the journal
  */
-export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, onlyNews: Message | undefined): TurnResult | "retry" {
-  const { log, past, clock, host, lifetimes } = tools;
-  const { round } = log.state;
-  const at = (past === noPast ? undefined : past.startOf(role.nextAct)) ?? clock.now();
-  const activation =
-    onlyNews === undefined
-      ? // A fork may have dropped some of what failed before.
-        new StepActivation(
-          host,
-          spec,
-          role,
-          role.isPlain ? undefined : role.nextAct,
-          Math.min(role.retake ?? role.waiting, role.waiting),
-          at,
-        )
-      : new StepActivation(host, spec, role, undefined, 1, at);
-  let end: ToldEnd | undefined;
-  let thrown: unknown;
+export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begun: Begun): TurnResult | "retry" {
+  const out = new StepOutbox(tools.host, spec, role, begun);
+  let outcome: ActivationOutcome;
   try {
-    end = onlyNews === undefined ? activation.hearAll(round) : activation.hearOnly(onlyNews, round);
+    outcome = { kind: "done", changes: stepThrough(spec, role, begun, out) };
+    if (outcome.changes.said.length > 0) tools.host.assertRoom(role, outcome.changes.said, begun.take);
   } catch (error) {
-    activation.close();
-    thrown = error;
+    outcome = failedWith(error);
   }
-  const { ended } = lifetimes;
-  const error = ended === undefined ? thrown : ended.reason;
-  if (error instanceof ControlError) return { kind: "suspended", control: error };
-  if (end === undefined) {
-    const { act, take } = activation;
-    return failedTurn(tools, spec, role, { act, take, at, life: nothingToTell, stepFailed: false }, error);
-  }
-  const event = log.recordEnd(role, end);
-  return event.said.length === 0 ? saidNothing : { kind: "ended", event };
+  out.close();
+  const { ended } = tools.lifetimes;
+  return commit(tools, spec, role, begun, ended === undefined ? outcome : failedWith(ended.reason));
 }
 
-const saidNothing: TurnResult = Object.freeze({ kind: "ended", event: Object.freeze({ said: Object.freeze([]) }) });
-const nothingToTell = {};
+function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: Begun, out: StepOutbox): Changes {
+  const first = heldState(role.custom);
+  let state = first;
+  let changes = 0;
+  let change: Changes["state"];
+  for (const message of role.news(take)) {
+    out.hear(message);
+    const given: unknown = definition.step?.(state, message, out);
+    const next = given === undefined || given === state ? undefined : stateChange(state, stateIn(given, role.name));
+    if (next === undefined) continue;
+    changes += 1;
+    change = next;
+    state = heldState(changedState(state, next));
+  }
+  // Of several changes one is recorded.
+  if (changes > 1) change = stateChange(first, state);
+  return { said: out.said, memory: noOps, working: noOps, ...(change === undefined ? {} : { state: change }) };
+}
+
+/** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
+function stateIn(given: unknown, name: string): JsonObject {
+  if (given instanceof Object && "then" in given && typeof given.then === "function") {
+    // Nobody waits for it: its failure must not end the process.
+    void Promise.resolve(given).catch(() => {});
+    throw new UsageError(
+      "STEP_RESULT",
+      `Expected the step function of ${name} to be done when it returns, got a promise. Do what waits in a role with react, which tells the result by a message.`,
+    );
+  }
+  if (typeof given === "object" && given !== null && !Array.isArray(given)) return given as JsonObject;
+  throw new UsageError(
+    "STEP_RESULT",
+    `Expected the step function of ${name} to return the next state or nothing, got ${valueText(given)}. Return an object: ({ ...state }).`,
+  );
+}
+
+/**
+ * What a step function speaks through. It owns the messages of one attempt.
+ *
+ * StepOutbox.S1 (`say`) once closed, nothing is said. StepOutbox.S2 (`random`, `now`) what it gives is a function of the seed, the role's name,
+ * how often the role has acted, and when the activation began.
+ */
+class StepOutbox implements StepOut {
+  readonly said: Sent[] = [];
+  readonly #host: ActivationHost;
+  readonly #spec: RoleSpec;
+  readonly #role: RoleState;
+  readonly #begun: Begun;
+  #message: Message | undefined;
+  /** Ids of the messages heard since something was said: the parents of the next one. */
+  #unanswered: string[] = [];
+  #hasAnswered = false;
+  #random: LightStream | undefined;
+
+  constructor(host: ActivationHost, spec: RoleSpec, role: RoleState, begun: Begun) {
+    this.#host = host;
+    this.#spec = spec;
+    this.#role = role;
+    this.#begun = begun;
+  }
+
+  get name(): string {
+    return this.#role.name;
+  }
+
+  hear(message: Message): void {
+    if (this.#hasAnswered) this.#unanswered = [];
+    this.#hasAnswered = false;
+    this.#unanswered.push(message.id);
+    this.#message = message;
+  }
+
+  close(): void {
+    this.#message = undefined;
+  }
+
+  say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
+    if (this.#message === undefined) throw new ContextClosedError(this.#begun.act, "a message");
+    const { messageLimit, directory } = this.#host;
+    const { name, n } = this.#role;
+    assertMessageSize(content, messageLimit, name);
+    const { causeBy, sentFrom, parents } = fields;
+    const message = made(
+      content,
+      fields,
+      messageId(name, n, this.said.length),
+      fields.role ?? "assistant",
+      causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
+      sentFrom === undefined ? name : nameOr(sentFrom, ""),
+      Object.freeze([...(parents ?? this.#unanswered)]),
+      this.#begun.at,
+    );
+    const { to, dead } = directory.route(message, name);
+    this.said.push(dead.length === 0 ? { message, to } : { message, to, dead });
+    this.#hasAnswered = true;
+    return message;
+  }
+
+  random(): number {
+    this.#random ??= new LightStream(this.#host.seed, this.name, this.#role.n);
+    return this.#random.next();
+  }
+
+  now(): number {
+    return this.#begun.at;
+  }
+}
+
+const noFields: MessageFields<never> = Object.freeze({});
+const noOps: readonly RecordedMemoryOp[] = Object.freeze([]);

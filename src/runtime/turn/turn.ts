@@ -1,41 +1,52 @@
-import type { RoleState } from "../record/role-state.ts";
-import { Activation } from "./activation.ts";
-import { Attempt } from "./attempt.ts";
 import type { Definition } from "../hired-roles.ts";
-import { plainTurn } from "./plain-turn.ts";
-import { StepActivation } from "./step-activation.ts";
+import type { RoleState } from "../record/role-state.ts";
+import { isSuspicious } from "../record/run-state.ts";
+import { type Begun, recordBegin, type TurnResult, type TurnTools } from "./commit.ts";
+import { RoleTurn } from "./role-turn.ts";
 import { stepTurn } from "./step-turn.ts";
-import type { TurnResult, TurnTools } from "./turn-tools.ts";
 
 /**
- * One role's turn: an activation, and its retries as the failure policy says; a replay takes them one by one. It is over at once where
- * nothing in it waits. Throws or rejects only when the journal is broken.
+ * One turn of a role: it observes, thinks, acts, and what it changed takes effect by one event. An attempt that fails is tried again as the
+ * failure policy says; a replay takes the attempts one by one. The turn is over at once where nothing in it waits.
+ *
+ * @throws the error that broke the journal
  */
-export function takeTurn(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
+export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
   for (;;) {
-    // The plain functions, of which there may be a million, take the shortest way: nothing of such a one is open.
-    const only = hired.spec.mode === "step" && !tools.leavesTraces ? role.onlyNews : undefined;
-    const result = only === undefined ? attempt(tools, hired, role) : stepTurn(tools, hired.spec, role, only);
-    if (result !== "retry") return "kind" in result ? result : goOn(tools, hired, role, result);
+    const result = attempt(tools, definition, role);
+    if (result instanceof Promise) return result.then((end) => (end === "retry" ? again(tools, definition, role) : end));
+    if (result !== "retry") return result;
     if (tools.mode === "replay") return { kind: "retried" };
   }
 }
 
-async function goOn(tools: TurnTools, hired: Definition, role: RoleState, first: Promise<TurnResult | "retry">): Promise<TurnResult> {
-  let result = await first;
-  while (result === "retry" && tools.mode !== "replay") result = await attempt(tools, hired, role);
-  return result === "retry" ? { kind: "retried" } : result;
+function again(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
+  return tools.mode === "replay" ? { kind: "retried" } : takeTurn(tools, definition, role);
 }
 
-/** One attempt at an activation. */
-function attempt(tools: TurnTools, hired: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
-  const isStep = hired.spec.mode === "step";
-  // It needs nothing of what others have: no trace before it, and no beginning in the record.
-  if (role.open === undefined && !tools.leavesTraces)
-    return isStep ? stepTurn(tools, hired.spec, role, role.onlyNews) : plainTurn(tools, hired, role);
-  if (!isStep) return new Activation(tools, hired, role).attempt.run();
-  const act = role.open?.act ?? role.nextAct;
-  const take = role.open?.take ?? Math.min(role.retake ?? role.waiting, role.waiting);
-  const at = role.open?.at ?? tools.past.startOf(act) ?? tools.clock.now();
-  return new Attempt(tools, hired, role, new StepActivation(tools.host, hired.spec, role, act, take, at), false).run();
+function attempt(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
+  if (!tools.leavesTraces && !isSuspicious(tools.log.state)) return body(tools, definition, role);
+  return leaveTrace(tools, role).then(() => body(tools, definition, role));
+}
+
+function body(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
+  const begun = begin(tools, role);
+  if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
+  return new RoleTurn(tools, definition, role, begun).run();
+}
+
+function begin({ clock, past }: TurnTools, role: RoleState): Begun {
+  const { open } = role;
+  const now = clock.now();
+  if (open !== undefined) return { act: open.act, take: open.take, at: open.at, beganAt: now };
+  const act = role.nextAct;
+  return { act, take: Math.min(role.retry.retake ?? role.waiting, role.waiting), at: past.startOf(act) ?? now, beganAt: now };
+}
+
+/** Should the process die of what follows, the record says so. */
+async function leaveTrace(tools: TurnTools, role: RoleState): Promise<void> {
+  const { log } = tools;
+  if (role.open === undefined) recordBegin(tools, role, begin(tools, role));
+  else log.record({ type: "act.resumed", act: role.open.act });
+  await log.durable();
 }

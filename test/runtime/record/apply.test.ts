@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { defineAction } from "../../../src/role/action.ts";
 import { JournalError } from "../../../src/kernel/errors.ts";
 import { Environment } from "../../../src/runtime/environment.ts";
-import { hiredRole } from "../../../src/runtime/hired-role.ts";
+import { hiredRole } from "../../../src/runtime/hired-roles.ts";
 import { retry } from "../../../src/role/failure-policy.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
@@ -10,7 +10,7 @@ import { apply, fold } from "../../../src/runtime/record/apply.ts";
 import { EVENT_VERSION, type RunEvent, type RunEventBody } from "../../../src/runtime/record/event.ts";
 import type { RoleState } from "../../../src/runtime/record/role-state.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
-import { stepsInFlight } from "../../../src/runtime/record/step-tries.ts";
+import { stepsInFlight } from "../../../src/runtime/record/apply-steps.ts";
 import { scriptedModel } from "../../../src/testing/scripted-model.ts";
 import { simulatedClock } from "../../../src/testing/simulated-clock.ts";
 import { answering, listener } from "../town.ts";
@@ -128,12 +128,7 @@ describe("S1-S4 hold after every event", () => {
     for (const event of events) {
       apply(state, event);
       const withMail = [...state.roles.values()].filter((role) => !role.mailbox.isEmpty).map((role) => role.name);
-      expect(
-        state.ready
-          .those(() => true)
-          .map(({ name }) => name)
-          .toSorted(),
-      ).toEqual(withMail.toSorted());
+      expect([...state.ready].map(({ name }) => name).toSorted()).toEqual(withMail.toSorted());
       expect([...state.open].toSorted()).toEqual(
         [...state.roles.values()]
           .filter((role) => role.open !== undefined)

@@ -44,7 +44,7 @@ class SlowStore {
 
 /** Sees every event, and notes its number. */
 function seeing(seen: number[]): Observer {
-  return { hears: () => true, observe: (event) => void seen.push(event.seq) };
+  return { observes: () => true, observe: (event) => void seen.push(event.seq), dropped: () => {} };
 }
 
 function logOver(store: SlowStore): { log: RunLog; seen: number[] } {
@@ -67,7 +67,7 @@ describe("RunLog", () => {
     const mask = (text: string): string => text.replace("hush", "***");
     const log = new RunLog({ state: new RunState("r"), clock: simulatedClock(5), mask, observer: seeing([]) });
     const said: MessagePublished = { type: "message", message: createMessage("hush now"), to: [] };
-    const clean = log.record(said, true);
+    const clean = log.record(said);
     expect(log.latest).toEqual({ v: EVENT_VERSION, runId: "r", seq: 0, time: 5, ...clean });
     expect([clean.message.content, log.state.seq]).toEqual(["*** now", 1]);
   });
@@ -79,7 +79,7 @@ describe("RunLog", () => {
     expect(log.state).toMatchObject({ seq: 2, round: 2 });
   });
 
-  test("W1 writes in order, everything that came during one append with the next", async () => {
+  test("RunLog.W1 writes in order, everything that came during one append with the next", async () => {
     const store = new SlowStore();
     const { log } = logOver(store);
     log.record(round(0));
@@ -92,7 +92,7 @@ describe("RunLog", () => {
     expect(store.numbers).toEqual([[0], [1, 2, 3]]);
   });
 
-  test("W2 W3 durable() waits for all that was recorded before, and observers hear of nothing sooner", async () => {
+  test("RunLog.W2 W3 durable() waits for all that was recorded before, and observers hear of nothing sooner", async () => {
     const store = new SlowStore();
     const { log, seen } = logOver(store);
     log.record(round(0));
@@ -111,7 +111,7 @@ describe("RunLog", () => {
     expect(seen).toEqual([0, 1]);
   });
 
-  test("W4 after a failed append nothing is recorded, nothing more is written, and everybody is told why", async () => {
+  test("RunLog.W4 after a failed append nothing is recorded, nothing more is written, and everybody is told why", async () => {
     const store = new SlowStore();
     const { log, seen } = logOver(store);
     log.record(round(0));
@@ -121,7 +121,7 @@ describe("RunLog", () => {
     store.answer(new Error("disk full"));
     expect(await failed).toMatchObject({ message: "disk full" });
     const said: MessagePublished = { type: "message", message: createMessage("late"), to: [] };
-    for (const late of [() => log.record(round(1)), () => log.record(said, true)]) expect(late).toThrow("disk full");
+    for (const late of [() => log.record(round(1)), () => log.record(said)]) expect(late).toThrow("disk full");
     expect([log.state.seq, log.state.history.size]).toEqual([2, 0]);
     await expect(log.durable()).rejects.toThrow("disk full");
     await aWhile();
@@ -129,7 +129,7 @@ describe("RunLog", () => {
     expect(seen).toEqual([]);
   });
 
-  test("W5 what nobody waits for is written three macrotasks later at most, with what came meanwhile", async () => {
+  test("RunLog.W5 what nobody waits for is written three macrotasks later at most, with what came meanwhile", async () => {
     const store = new SlowStore();
     const { log } = logOver(store);
     log.record(round(0));
@@ -141,7 +141,7 @@ describe("RunLog", () => {
     expect(store.numbers).toEqual([[0, 1]]);
   });
 
-  test("W5 who waits does not wait for that, and takes along what nobody waits for", async () => {
+  test("RunLog.W5 who waits does not wait for that, and takes along what nobody waits for", async () => {
     const store = new SlowStore();
     const { log } = logOver(store);
     log.record(round(0));
@@ -154,7 +154,7 @@ describe("RunLog", () => {
     await waiting;
   });
 
-  test("W5 roles that come to a step in the same turn are one append, though an older event is about to be written among them", async () => {
+  test("RunLog.W5 roles that come to a step in the same turn are one append, though an older event is about to be written among them", async () => {
     const store = new SlowStore();
     const { log } = logOver(store);
     let n = 0;
@@ -195,7 +195,7 @@ describe("RunLog", () => {
       state: new RunState("r"),
       clock: { now: () => ((asked += 1), clock.now()), timer: (ms, fire) => clock.timer(ms, fire) },
       mask: (text) => text,
-      observer: { ...seeing(seen), hears: (type) => wanted.has(type) },
+      observer: { ...seeing(seen), observes: (type) => wanted.has(type) },
     });
     log.record(round(0));
     expect([log.state.seq, log.state.round, seen, asked]).toEqual([1, 1, [], 0]);
@@ -208,7 +208,7 @@ describe("RunLog", () => {
     const store = new SlowStore();
     const owned = { journal: store.journal, epoch: 1 };
     const parts = { state: new RunState("r"), clock: simulatedClock(), mask: (text: string) => text, owned };
-    const log = new RunLog({ ...parts, observer: { observe: () => {}, hears: () => false } });
+    const log = new RunLog({ ...parts, observer: { observe: () => {}, observes: () => false, dropped: () => {} } });
     log.record(round(0));
     await store.asked(1);
     expect(store.numbers).toEqual([[0]]);

@@ -108,17 +108,6 @@ describe("a change that tells all keys anew", () => {
   const record = (change: NonNullable<ReturnType<typeof stateChange>>): typeof change =>
     JSON.parse(JSON.stringify(change)) as typeof change;
 
-  test("is the next state itself, and only where nobody can change it", () => {
-    const change = stateChange(before, { count: 2, list: [], pair: { left: "b", right: null }, more: true });
-    if (change === undefined) throw new Error("Expected a change.");
-    expect(changedState(before, change)).toBe(change.set);
-    expect(isFrozenThroughout(change.set)).toBe(true);
-    const read = record(change);
-    const now = changedState(before, read);
-    expect(now).toStrictEqual(change.set);
-    expect(now).not.toBe(read.set);
-  });
-
   test("property: leads to what its record leads to, with every key at its place", () => {
     const keys = fc.uniqueArray(fc.oneof(fc.constantFrom("a", "b", "c", "d", "1", "0"), fc.string()), { maxLength: 6 });
     fc.assert(

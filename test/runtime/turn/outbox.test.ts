@@ -43,7 +43,7 @@ describe("the parents of what is said", () => {
     expect(Object.isFrozen(said?.parents)).toBe(true);
   });
 
-  it("are one list for all who answer one message, and another for another", async () => {
+  it("are the messages that it answers, in a frozen list", async () => {
     const roles = ["Ann", "Bob"].map((name) =>
       defineRole({ name, watch: ["UserRequirement"], react: (rc) => rc.message(name, { sendTo: "<none>" }) }),
     );
@@ -54,7 +54,6 @@ describe("the parents of what is said", () => {
     }
     const parents = environment.history.get().flatMap(({ sentFrom, parents: of }) => (sentFrom === "" ? [] : [of]));
     expect(parents).toEqual([["m1"], ["m1"], ["m2"], ["m2"]]);
-    expect([parents[1], parents[3]].map((list, place) => list === parents[place * 2])).toEqual([true, true]);
     expect(parents.every((list) => Object.isFrozen(list))).toBe(true);
   });
 

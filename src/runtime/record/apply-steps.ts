@@ -1,11 +1,11 @@
 import type { Usage } from "../../model/chat-model.ts";
 import type { Settlement } from "../../model/ledger.ts";
 import type { MicroUsd } from "../../model/money.ts";
-import { openNamed, roleNameIn } from "./activations.ts";
-import { damaged, roleOf } from "./damage.ts";
+import { damaged, openNamed, roleOf } from "./damage.ts";
 import type { StepEnded, StepStarted } from "./event.ts";
-import type { RoleState } from "./role-state.ts";
-import { progress, type RunState, type StepRecord } from "./run-state.ts";
+import { roleNameIn } from "./names.ts";
+import type { RoleState, StepRecord } from "./role-state.ts";
+import { progress, type RunState } from "./run-state.ts";
 
 /** Kinds of steps that are named by the model they ask. */
 const BY_MODELS: ReadonlySet<string> = new Set(["model", "embedding"]);

@@ -1,31 +1,24 @@
-import type { Deps } from "../../kernel/deps.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import type { RoleSpec } from "../../role/role-spec.ts";
+import type { Deps } from "../../kernel/deps.ts";
 import type { Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
-import type { ActivationSteps } from "../steps/steps.ts";
-import type { Tell } from "../announcer.ts";
-import type { Answerer } from "../steps/answerer.ts";
-import type { Hearing } from "../ears.ts";
 import type { RoleMemory } from "../role-memories.ts";
-import type { Directory } from "../routing/router.ts";
+import type { Directory } from "../routing/directory.ts";
+import type { Tell } from "../observers.ts";
 
-/** What an activation needs of the environment it happens in. */
+/** The environment, as an activation sees it. */
 export interface ActivationHost {
   readonly runId: string;
   readonly seed: string;
-  /** What roles get from outside. */
   readonly deps: Deps | undefined;
   readonly logger: Logger;
   /** Most characters of one message. */
   readonly messageLimit: number;
   readonly tell: Tell;
-  /** Looked at before {@link tell} is asked. */
-  readonly ears: Hearing;
-  /** Logs a warning of a role and tells it to listeners. */
+  /** Logs a warning of a role and tells it to observers. */
   warn(role: string, text: string): void;
-  /** How a role remembers beyond the messages of its run, if it does. */
+  /** The long-term memory of a role, if it has one. */
   memoryOf(role: string): RoleMemory | undefined;
   /**
    * Refuses what an activation says where a mailbox that refuses has no room for it.
@@ -33,7 +26,7 @@ export interface ActivationHost {
    * @throws QueueFullError `MAILBOX_FULL`
    */
   assertRoom(speaker: RoleState, said: readonly Sent[], take: number): void;
-  readonly directory: Pick<Directory<RoleState>, "route">;
+  readonly directory: Pick<Directory, "route">;
 }
 
 /** @throws UsageError `DEPS_MISSING` always */
@@ -44,7 +37,7 @@ export function missingDeps(role: string): never {
   );
 }
 
-/** The environment's logger, for a role: a warning is told to listeners too. */
+/** The environment's logger for a role. A warning is told to observers too. */
 export function loggerOf(host: ActivationHost, role: string): Logger {
   const { logger } = host;
   return {
@@ -55,12 +48,16 @@ export function loggerOf(host: ActivationHost, role: string): Logger {
   };
 }
 
-/** What is asked of the world in an activation is asked with. */
-export interface ActivationParts {
-  readonly act: string;
-  readonly spec: RoleSpec;
-  readonly state: RoleState;
-  readonly host: ActivationHost;
-  readonly steps: ActivationSteps;
-  readonly answerer: Answerer;
+/**
+ * Refuses a text that is too long for one message.
+ *
+ * @param limit characters
+ * @throws UsageError `MESSAGE_TOO_LONG`
+ */
+export function assertMessageSize(content: string, limit: number, name: string): void {
+  if (typeof content !== "string" || content.length <= limit) return;
+  throw new UsageError(
+    "MESSAGE_TOO_LONG",
+    `Expected a message of at most ${limit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
+  );
 }

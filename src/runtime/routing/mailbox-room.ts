@@ -1,6 +1,6 @@
 import { QueueFullError } from "../../kernel/errors.ts";
 import type { Sent } from "../record/event.ts";
-import { mailboxOf } from "../record/mailbox.ts";
+import { mailboxOf } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { Pending, RunState } from "../record/run-state.ts";
 
@@ -37,7 +37,7 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
     if (role === undefined) continue;
     const { limit, overflow } = mailboxOf(state, role);
     if (overflow !== "refuse") continue;
-    const waiting = state.scheduler === "rounds" ? 0 : role.waiting - (role === speaker ? take : 0);
+    const waiting = state.delivery === "round" ? 0 : role.waiting - (role === speaker ? take : 0);
     if (waiting + count > limit) throw full(name, limit, speaker.name);
   }
 }
@@ -61,8 +61,8 @@ export function fullAtBarrier(state: RunState): QueueFullError | undefined {
   return undefined;
 }
 
-function isSurelyRoom({ told, pending, leastMailbox }: RunState, more: number): boolean {
-  return told + pending.length + more <= leastMailbox;
+function isSurelyRoom({ delivered, pending, smallestMailbox }: RunState, more: number): boolean {
+  return delivered + pending.length + more <= smallestMailbox;
 }
 
 function waitingAtBarrier(pending: readonly Pending[], name: string): number {

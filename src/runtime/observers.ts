@@ -1,0 +1,117 @@
+import { EventEmitter } from "eventemitter3";
+import type { Emit, Logger } from "../kernel/emit.ts";
+import type { Mask } from "../kernel/mask.ts";
+import { isThenable } from "../kernel/value-kind.ts";
+import type { Message } from "../message/message.ts";
+import { isOutput } from "./record/delivery.ts";
+import type { Observed, ObservedOf, RunNotice, Sent } from "./record/event.ts";
+import { freezeObserved } from "./record/frozen-event.ts";
+import { maskedError } from "./record/masking.ts";
+
+/** Gives the function that tells a notice of a type; undefined while nobody observes that type, so that the notice need not be made. */
+export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
+
+/** The observers of a run by the type of event or notice that they observe. A run has them before it has an environment. */
+export class ObserverRegistry {
+  readonly #emitter = new EventEmitter();
+
+  observes(type: Observed["type"]): boolean {
+    return this.#emitter.listenerCount(type) > 0;
+  }
+
+  /** Calls `observer` for every event or notice of a type; the returned function unsubscribes it. */
+  on<T extends Observed["type"]>(type: T, observer: (observed: ObservedOf<T>) => void): () => void {
+    this.#emitter.on(type, observer);
+    return () => void this.#emitter.off(type, observer);
+  }
+
+  /** The observers of a type now. What one of them returns may be a promise that fails. */
+  of(type: Observed["type"]): readonly ((observed: Observed) => unknown)[] {
+    return this.#emitter.listeners(type);
+  }
+}
+
+/** How an announcer tells. */
+export interface AnnouncerParts {
+  readonly observers: ObserverRegistry;
+  readonly logger: Logger;
+  readonly mask: Mask;
+}
+
+/**
+ * Tells the logger and the observers of an environment what happens in it. It owns of which full mailboxes it has warned.
+ *
+ * Announcer.A1 (`#call`) an observer that fails is logged, and the run and the other observers go on. Announcer.A2 (`tell`) what is told is
+ * frozen, so that no observer can change the run. Announcer.A3 (`telling`) nothing is made to be told while nobody observes it.
+ */
+export class Announcer {
+  readonly observers: ObserverRegistry;
+  readonly #logger: Logger;
+  readonly #mask: Mask;
+  /** Roles whose full mailboxes were warned of. */
+  readonly #dropping = new Set<string>();
+
+  constructor({ observers, logger, mask }: AnnouncerParts) {
+    this.observers = observers;
+    this.#logger = logger;
+    this.#mask = mask;
+  }
+
+  readonly telling: Tell = (type) => (this.observers.observes(type) ? this.tell : undefined);
+
+  readonly tell = (observed: Observed): void => {
+    const observers = this.observers.of(observed.type);
+    if (observers.length > 0) freezeObserved(observed);
+    for (const observer of observers) this.#call(observer, observed);
+  };
+
+  warn(role: string | undefined, text: string): void {
+    this.#logger.warn(text);
+    this.telling("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
+  }
+
+  /** Tells of a message of a role: that it is an output, or that one of its addresses is nobody's. */
+  said({ message, to, dead }: Sent): void {
+    this.#tellDead(message, dead);
+    if (isOutput(message, to)) this.telling("message.output")?.({ type: "message.output", message });
+  }
+
+  /** Tells of a message from outside. Somebody should hear it. */
+  saidOutside({ message, to, dead }: Sent): void {
+    this.#tellDead(message, dead);
+    if (!isOutput(message, to)) return;
+    this.#logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
+    this.telling("message.unheard")?.({ type: "message.unheard", message });
+  }
+
+  /** Tells that a full mailbox dropped a message. The first one of a role is warned of. */
+  dropped(role: string, message: Message): void {
+    if (!this.#dropping.has(role)) {
+      this.#dropping.add(role);
+      this.warn(role, `The mailbox of ${role} is full: message ${message.id} and others that have waited longest are dropped unread.`);
+    }
+    this.telling("message.dropped")?.({ type: "message.dropped", message, role });
+  }
+
+  gaveUp(role: string, error: unknown): void {
+    this.warn(role, `${role} failed and its messages became dead letters: ${maskedError(this.#mask, error).message}`);
+  }
+
+  #tellDead(message: Message, dead: readonly string[] = []): void {
+    for (const address of dead) {
+      this.warn(message.sentFrom, `Nobody has the address "${address}": message ${message.id} is a dead letter.`);
+      this.telling("message.dead")?.({ type: "message.dead", message, address });
+    }
+  }
+
+  #call(observer: (observed: Observed) => unknown, observed: Observed): void {
+    const failed = (error: unknown): void =>
+      this.#logger.error(`A listener of ${observed.type} failed: ${maskedError(this.#mask, error).message}`);
+    try {
+      const returned = observer(observed);
+      if (isThenable(returned)) void Promise.resolve(returned).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../message/address.ts";
+import type { Message } from "../../message/message.ts";
+
+/** A role, as the directory knows it. */
+export interface Recipient {
+  readonly name: string;
+  /** Place in the order of hiring. */
+  readonly index: number;
+}
+
+/** How the roles of one definition can be reached, besides by their names. */
+export interface Listening {
+  readonly addresses: readonly string[];
+  readonly watch: readonly string[];
+  readonly observeAll: boolean;
+}
+
+/** The recipients of a message in the order of hiring, and those of its addresses that nobody has. */
+export interface Recipients {
+  /** Frozen: other messages share it. */
+  readonly to: readonly string[];
+  readonly dead: readonly string[];
+}
+
+/** The roles hired by one definition, in the order of hiring. */
+type ListenerGroup = Recipient[];
+
+/** Names that the lists kept for causes and addresses may have together. */
+const MOST_KEPT_NAMES = 1_000_000;
+
+/**
+ * Finds the recipients of messages. It owns the indexes from addresses and causes to roles; routing is a pure function of these and the message.
+ *
+ * Directory.D1 (`#listOf`) finding the recipients of a message costs as much as it has recipients, however many roles there are: the list for a cause
+ * or an address is kept until somebody is hired. Directory.D2 (`add`) a hired role is one more in the group of its definition, however many
+ * addresses and causes that has.
+ */
+export class Directory {
+  readonly #find: (name: string) => Recipient | undefined;
+  readonly #groups = new Map<Listening, ListenerGroup>();
+  readonly #byAddress = new Map<string, ListenerGroup[]>();
+  readonly #byCause = new Map<string, ListenerGroup[]>();
+  /** Groups that observe every broadcast. */
+  readonly #observers: ListenerGroup[] = [];
+  readonly #lists = new Map<string, readonly string[]>();
+  #keptNames = 0;
+
+  /** @param find the hired role of a name */
+  constructor(find: (name: string) => Recipient | undefined) {
+    this.#find = find;
+  }
+
+  /** @param listening one object for all roles of one definition */
+  add(role: Recipient, listening: Listening): void {
+    const group = this.#groups.get(listening) ?? this.#newGroup(listening);
+    group.push(role);
+    if (this.#lists.size > 0) this.#forgetLists();
+  }
+
+  /**
+   * A message to an address reaches every role that has it. A broadcast reaches the roles that watch its cause or observe everything, but neither
+   * its sender nor the role that publishes it in the sender's name.
+   *
+   * @param publisher the role that publishes it; default: its sender
+   */
+  route(message: Message, publisher: string = message.sentFrom): Recipients {
+    const { sendTo } = message;
+    if (sendTo.length === 1) return this.#routeTo(sendTo[0] as string, message, publisher);
+    const routes = sendTo.map((address) => this.#routeTo(address, message, publisher));
+    const names = new Set(routes.flatMap(({ to }) => to));
+    return { to: Object.freeze(this.#inHireOrder([...names])), dead: routes.flatMap(({ dead }) => dead) };
+  }
+
+  #routeTo(address: string, message: Message, publisher: string): Recipients {
+    if (address === ROUTE_TO_NONE) return { to: nobody, dead: nobody };
+    if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher), dead: nobody };
+    const name = address === ROUTE_TO_SELF ? message.sentFrom : address;
+    const groups = address === ROUTE_TO_SELF ? undefined : this.#byAddress.get(address);
+    const to = groups === undefined ? this.#named(name) : this.#listOf(`address ${address}`, groups, name);
+    return to.length > 0 ? { to, dead: nobody } : { to: nobody, dead: Object.freeze([address]) };
+  }
+
+  #named(name: string): readonly string[] {
+    return this.#find(name) === undefined ? nobody : Object.freeze([name]);
+  }
+
+  #watchers({ causeBy, sentFrom }: Message, publisher: string): readonly string[] {
+    const groups = this.#byCause.get(causeBy);
+    const to = this.#listOf(groups === undefined ? "everything" : `cause ${causeBy}`, [...(groups ?? []), ...this.#observers]);
+    if (!to.includes(sentFrom) && !to.includes(publisher)) return to;
+    return Object.freeze(to.filter((name) => name !== sentFrom && name !== publisher));
+  }
+
+  /** @param name of a role that is in the list, too */
+  #listOf(key: string, groups: readonly ListenerGroup[], name?: string): readonly string[] {
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known;
+    const own = name === undefined ? undefined : this.#find(name);
+    const roles = new Set([...groups.flat(), ...(own === undefined ? [] : [own])]);
+    const list = Object.freeze([...roles].sort((a, b) => a.index - b.index).map((role) => role.name));
+    this.#keptNames += list.length;
+    if (this.#keptNames > MOST_KEPT_NAMES) this.#forgetLists();
+    this.#lists.set(key, list);
+    return list;
+  }
+
+  #forgetLists(): void {
+    this.#lists.clear();
+    this.#keptNames = 0;
+  }
+
+  #inHireOrder(names: string[]): string[] {
+    const placeOf = (name: string): number => this.#find(name)?.index ?? 0;
+    return names.sort((a, b) => placeOf(a) - placeOf(b));
+  }
+
+  #newGroup(listening: Listening): ListenerGroup {
+    const { addresses, watch, observeAll } = listening;
+    const group: ListenerGroup = [];
+    this.#groups.set(listening, group);
+    for (const address of new Set(addresses)) if (address !== "") groupsAt(this.#byAddress, address).push(group);
+    if (observeAll) this.#observers.push(group);
+    else for (const cause of new Set(watch)) groupsAt(this.#byCause, cause).push(group);
+    return group;
+  }
+}
+
+const nobody: readonly string[] = Object.freeze([]);
+
+function groupsAt(index: Map<string, ListenerGroup[]>, key: string): ListenerGroup[] {
+  const known = index.get(key);
+  if (known !== undefined) return known;
+  const groups: ListenerGroup[] = [];
+  index.set(key, groups);
+  return groups;
+}

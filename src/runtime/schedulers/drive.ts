@@ -1,0 +1,224 @@
+import { nextMacrotask } from "../../kernel/clock.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import type { Ending } from "../../kernel/lifetime.ts";
+import { type Random, randomStream } from "../../kernel/random.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import type { RoleState } from "../record/role-state.ts";
+import { type RunState, roundsOf } from "../record/run-state.ts";
+import type { Scheduler, SchedulerView } from "./scheduler.ts";
+
+/** How a turn of a role ended. */
+export type TurnEnd = "done" | "stopped" | "suspended";
+
+/** Why a run stopped. `interrupted`: a turn was stopped or suspended, or the run was stopped from outside. */
+export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
+
+/** The engine, as its driver sees it. */
+export interface DriverHost {
+  readonly state: RunState;
+  /** Most activations at once. */
+  readonly concurrency: number;
+  /** The number of rounds at which the run stops. */
+  readonly roundLimit: number;
+  /** True where some role has ended an activation in the present round, or messages wait for its end. */
+  readonly midRound: boolean;
+  /** Ended when nothing more may start. */
+  readonly scope: Pick<Ending, "ended">;
+  /** Asked when the run goes on, after every round, and with delivery `turn` after every activation. True stops the run. It never throws. */
+  readonly checkpoint: (() => boolean) | undefined;
+  /** Resolves when activations may start again; undefined unless the run is paused. */
+  readonly resumed: (() => Promise<void> | undefined) | undefined;
+  /** True for a role that may have a turn: it is hired, and none of its messages waits for room. */
+  mayAct(role: RoleState): boolean;
+  /** Runs one activation with its retries: at once, where nothing in it waits. It never throws or rejects. */
+  turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
+  /** Delivers what was said in the round. */
+  endRound(): void;
+  /** Calls `wake` whenever a message comes from outside. */
+  onMail(wake: () => void): void;
+  /** @throws QueueFullError where roles have mail and all of them wait for room in mailboxes */
+  assertNoDeadlock(): void;
+}
+
+/** Drives a run to its end: a scheduler, or a replay. */
+export interface Driver {
+  run(host: DriverHost): Promise<DriveEnd>;
+}
+
+/** Turns between two pauses in which timers, signals and input are served. */
+const TURNS_PER_PAUSE = 128;
+
+/** Drives a run as a scheduler decides. */
+export function driverOf(scheduler: Scheduler): Driver {
+  return { run: (host) => new ScheduledRun(scheduler, host).run() };
+}
+
+/** Roles that a scheduler has chosen, and how many of them have begun. */
+interface Batch {
+  readonly roles: readonly RoleState[];
+  begun: number;
+}
+
+/**
+ * One drive of a run. It owns which turns are under way, and why the drive ends.
+ *
+ * ScheduledRun.S1 (`#aside`) a role has at most one turn under way. ScheduledRun.S2 (`run`) the run is idle when no role may act and none is
+ * running: this is counted, never inferred. ScheduledRun.S3 (`#turned`) with delivery `round` a failing role does not keep the others of its
+ * round from acting. ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
+ */
+class ScheduledRun {
+  readonly #scheduler: Scheduler;
+  readonly #host: DriverHost;
+  readonly #byRounds: boolean;
+  /** Roles with a turn under way, and roles that failed or wait for somebody: these have no further turn in this drive. */
+  readonly #aside = new Set<RoleState>();
+  #running = 0;
+  #turns = 0;
+  #end: DriveEnd | undefined;
+  #isInterrupted = false;
+  #wake: () => void = () => {};
+
+  constructor(scheduler: Scheduler, host: DriverHost) {
+    this.#scheduler = scheduler;
+    this.#host = host;
+    this.#byRounds = scheduler.delivery === "round";
+  }
+
+  async run(): Promise<DriveEnd> {
+    const host = this.#host;
+    host.onMail(() => this.#wake());
+    let mayStop = roundsOf(host.state) > 0 && !host.midRound;
+    for (;;) {
+      const paused = host.resumed?.();
+      if (paused !== undefined) await paused;
+      if (host.scope.ended !== undefined) this.#end ??= "interrupted";
+      else if (mayStop && host.checkpoint?.() === true) this.#end ??= "checkpoint";
+      mayStop = false;
+      const ready = this.#end === undefined ? this.#ready() : [];
+      if (ready.length > 0 && this.#isAtLimit) this.#end = "rounds";
+      const batch = { roles: this.#end === undefined ? this.#chosen(ready) : [], begun: 0 };
+      for (let wait = this.#startNext(batch); wait !== undefined; wait = this.#startNext(batch)) await wait;
+      if (this.#running > 0 && (this.#byRounds || batch.roles.length === 0)) await this.#change();
+      else if (batch.roles.length > 0) continue;
+      else if (this.#end !== undefined) return this.#end;
+      else if (this.#isInterrupted) return "interrupted";
+      else if (ready.length === 0 && !host.midRound) return this.#idle();
+      else if (this.#isAtLimit) return "rounds";
+      else {
+        // A stop or a message that follows a promise of this round counts before the round ends, and before the next one begins.
+        await undefined;
+        if (host.scope.ended !== undefined) continue;
+        this.#endRound(ready.length);
+        await undefined;
+        mayStop = true;
+      }
+    }
+  }
+
+  get #isAtLimit(): boolean {
+    return roundsOf(this.#host.state) >= this.#host.roundLimit;
+  }
+
+  #ready(): RoleState[] {
+    const { state } = this.#host;
+    // With delivery by rounds a batch is over before the next one is chosen.
+    if (this.#byRounds && this.#running > 0) return [];
+    const ready: RoleState[] = [];
+    for (const role of state.ready) if (this.#mayBegin(role)) ready.push(role);
+    return this.#byRounds ? ready.sort((a, b) => a.index - b.index) : ready;
+  }
+
+  #mayBegin(role: RoleState): boolean {
+    return !this.#aside.has(role) && !(this.#byRounds && role.ranIn === this.#host.state.round) && this.#host.mayAct(role);
+  }
+
+  /** @throws UsageError `SCHEDULER_CHOICE` for what is not a place in the list, or one that was chosen before */
+  #chosen(ready: readonly RoleState[]): readonly RoleState[] {
+    if (ready.length === 0) return ready;
+    const { seed, activations, round, acted } = this.#host.state;
+    let stream: Random | undefined;
+    const random = (): number => (stream ??= randomStream(seed, "scheduler", activations))();
+    const view: SchedulerView = { ready, round, acted, running: this.#running, random };
+    const isChosen = new Uint8Array(ready.length);
+    const chosen: RoleState[] = [];
+    for (const place of this.#scheduler.select(view)) {
+      const role = ready[place];
+      if (role === undefined || isChosen[place] === 1) throw badChoice(this.#scheduler.name, ready.length, place);
+      isChosen[place] = 1;
+      chosen.push(role);
+    }
+    return chosen;
+  }
+
+  /** Begins turns as far as it may. Returns what to wait for before more can begin; undefined when none is left to begin. */
+  #startNext(batch: Batch): Promise<void> | undefined {
+    const { state, scope, concurrency } = this.#host;
+    while (batch.begun < batch.roles.length && this.#end === undefined) {
+      const paused = this.#host.resumed?.();
+      if (paused !== undefined) return paused;
+      if (this.#running > 0 && this.#running >= concurrency) return this.#change();
+      if (scope.ended !== undefined) this.#end = "interrupted";
+      else if (!this.#byRounds && this.#isAtLimit) this.#end = "rounds";
+      if (this.#end !== undefined) return undefined;
+      const role = batch.roles[batch.begun] as RoleState;
+      batch.begun += 1;
+      // What others did since it was chosen may have changed that.
+      if (!state.ready.has(role) || !this.#mayBegin(role)) continue;
+      const turn = this.#host.turn(role);
+      if (typeof turn === "object") this.#follow(role, turn);
+      else {
+        this.#turned(role, turn);
+        this.#turns += 1;
+        if (this.#turns % TURNS_PER_PAUSE === 0) return nextMacrotask();
+      }
+    }
+    return undefined;
+  }
+
+  #follow(role: RoleState, turn: Promise<TurnEnd>): void {
+    this.#running += 1;
+    this.#aside.add(role);
+    void turn.then(async (end) => {
+      this.#turns += 1;
+      if (this.#turns % TURNS_PER_PAUSE === 0) await nextMacrotask();
+      this.#running -= 1;
+      this.#aside.delete(role);
+      this.#turned(role, end);
+      this.#wake();
+    });
+  }
+
+  #turned(role: RoleState, end: TurnEnd): void {
+    if (end === "done") {
+      if (!this.#byRounds && this.#host.checkpoint?.() === true) this.#end ??= "checkpoint";
+      return;
+    }
+    this.#aside.add(role);
+    if (end === "stopped" && !this.#byRounds) this.#end ??= "interrupted";
+    else this.#isInterrupted = true;
+  }
+
+  /** Resolves when a turn has ended or a message came from outside. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  #idle(): DriveEnd {
+    this.#host.assertNoDeadlock();
+    return "idle";
+  }
+
+  /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and nothing would ever happen again */
+  #endRound(ready: number): void {
+    if (!this.#byRounds) throw badChoice(this.#scheduler.name, ready, undefined);
+    this.#host.endRound();
+  }
+}
+
+function badChoice(name: string, ready: number, place: unknown): UsageError {
+  const came = place === undefined ? "no role while none is running" : `${valueText(place)} (a place may be chosen once)`;
+  return new UsageError(
+    "SCHEDULER_CHOICE",
+    `Expected the scheduler ${name} to choose among the places 0 to ${ready - 1} of ready, got ${came}.`,
+  );
+}

@@ -1,0 +1,119 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { ControlError } from "../../kernel/errors.ts";
+import type { Lifetimes } from "../../kernel/lifetime.ts";
+import type { Mask } from "../../kernel/mask.ts";
+import type { StepDoor } from "../../kernel/step.ts";
+import { afterFailure, type FailurePolicy } from "../../role/failure-policy.ts";
+import type { RoleSpec } from "../../role/role-spec.ts";
+import type { ActEnded, LastLife, Sent } from "../record/event.ts";
+import type { RoleState } from "../record/role-state.ts";
+import type { RunLog } from "../record/run-log.ts";
+import { type FailedPlace, failureRecord } from "../run-failure.ts";
+import type { Answerer } from "../steps/answerer.ts";
+import type { BudgetGate } from "../steps/budget-gate.ts";
+import type { Past } from "../steps/past.ts";
+import { isUncertain } from "../steps/uncertain-step.ts";
+import type { ActivationHost } from "./activation-host.ts";
+
+/** What every turn of an environment works with. */
+export interface TurnTools {
+  readonly log: RunLog;
+  readonly clock: Clock;
+  readonly gate: BudgetGate;
+  readonly past: Past;
+  readonly mode: StepDoor["mode"];
+  readonly mask: Mask;
+  readonly answerer: Answerer;
+  readonly onFailure: FailurePolicy;
+  readonly host: ActivationHost;
+  readonly lifetimes: Lifetimes;
+  /** True where the process died before and may die of the next activation: each is durable before its body runs. */
+  readonly leavesTraces: boolean;
+}
+
+/** An attempt at an activation that has begun. */
+export interface Begun {
+  /** `role#n~attempt` */
+  readonly act: string;
+  /** How many messages it takes. */
+  readonly take: number;
+  /** Milliseconds: when it began, as the record tells it. */
+  readonly at: number;
+  /** Milliseconds: when it began in this process. */
+  readonly beganAt: number;
+}
+
+/** What an activation changed. */
+export type Changes = Pick<ActEnded, "said" | "memory" | "working" | "state" | "plan" | "joins" | "summary">;
+
+/** How an attempt at an activation ended. */
+export type ActivationOutcome =
+  | { readonly kind: "done"; readonly changes: Changes }
+  | { readonly kind: "failed"; readonly error: unknown; readonly place?: FailedPlace }
+  | { readonly kind: "interrupted"; readonly control: ControlError };
+
+/** How a turn ended. */
+export type TurnResult =
+  | { readonly kind: "ended"; readonly said: readonly Sent[] }
+  | { readonly kind: "retried" }
+  | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedPlace)
+  | { readonly kind: "suspended"; readonly control: ControlError };
+
+/** Records that an activation began, unless the record has that. */
+export function recordBegin({ log }: TurnTools, role: RoleState, { act, take, at }: Begun): void {
+  if (role.open !== undefined) return;
+  log.record({ type: "act.started", act, role: role.name, n: role.n, attempt: role.retry.failures + 1, take, at });
+}
+
+/** What an attempt tells of its steps when it ends. */
+export interface StepsSummary {
+  readonly life: LastLife;
+  readonly failedStep: string | undefined;
+}
+
+/** The summary of an attempt without steps. */
+export const NO_STEPS: StepsSummary = Object.freeze({ life: Object.freeze({}), failedStep: undefined });
+
+/** Records how an attempt ended: the only way to commit what an activation changed. */
+export function commit(
+  tools: TurnTools,
+  spec: RoleSpec,
+  role: RoleState,
+  begun: Begun,
+  outcome: ActivationOutcome,
+  { life, failedStep }: StepsSummary = NO_STEPS,
+): TurnResult | "retry" {
+  if (outcome.kind === "interrupted") return { kind: "suspended", control: outcome.control };
+  const { log, mask } = tools;
+  const { act, take, at } = begun;
+  const { round } = log.state;
+  const beginning = role.open === undefined ? { at } : {};
+  const head = { act, role: role.name, round, take, ...beginning };
+  if (outcome.kind === "done") {
+    const { said } = log.record({ type: "act.ended", ...head, ...outcome.changes, ...life });
+    return { kind: "ended", said };
+  }
+  const { error } = outcome;
+  const then = nextStep(tools, spec, role, take, error);
+  log.record({ type: "act.failed", ...head, ...life, error: failureRecord(error, mask), stepFailed: failedStep !== undefined, then });
+  if (then === "retry" || then === "isolate") return "retry";
+  return { kind: then === "dead" ? "skipped" : "stopped", error, ...outcome.place };
+}
+
+function nextStep(
+  { onFailure }: TurnTools,
+  spec: RoleSpec,
+  role: RoleState,
+  take: number,
+  error: unknown,
+): "retry" | "isolate" | "dead" | "stop" {
+  const policy = afterFailure(spec.role.onFailure ?? onFailure, role.retry.strikes + 1);
+  const next = policy === "dead" && take > 1 ? "isolate" : policy;
+  // Before an uncertain step is tried again somebody has to look, and resume the run.
+  return next !== "dead" && isUncertain(error) ? "stop" : next;
+}
+
+/** The outcome of a body that threw. */
+export function failedWith(error: unknown): ActivationOutcome {
+  return error instanceof ControlError ? { kind: "interrupted", control: error } : { kind: "failed", error };
+}

@@ -1,0 +1,114 @@
+import { ContextClosedError, PlanError } from "../../kernel/errors.ts";
+import { contentHash, type Json } from "../../kernel/json.ts";
+import { type Random, randomStream } from "../../kernel/random.ts";
+import { valueText } from "../../kernel/value-text.ts";
+import { MemoryDraft } from "../../memory/memory-draft.ts";
+import type { JoinMarks } from "../../role/context.ts";
+import { Plan } from "../../role/plan.ts";
+import type { ActEnded } from "../record/event.ts";
+import type { RoleState } from "../record/role-state.ts";
+import { StateDraft } from "./state-draft.ts";
+
+/**
+ * The drafts of one activation: what it has changed of the role's state, plan, working memory and joins, with its counters of ids and random
+ * numbers.
+ *
+ * Drafts.D1 (`random`, `id`) ids and random numbers are functions of the seed, the role's name and how often it has acted. Drafts.D2 (`close`) once
+ * closed, a draft can be read and not written.
+ */
+export class Drafts {
+  readonly state: StateDraft;
+  readonly plan: PlanDraft;
+  readonly working: MemoryDraft;
+  readonly joins: JoinMarks;
+  readonly #role: RoleState;
+  /** What each reaction consumed here, by the reaction's place. */
+  #joined: Record<string, Readonly<Record<string, string>>> | undefined;
+  #random: Random | undefined;
+  #ids = 0;
+
+  constructor(role: RoleState, act: string) {
+    this.#role = role;
+    this.state = new StateDraft(role.custom, act);
+    this.plan = new PlanDraft(role.plan, act, role.name);
+    this.working = new MemoryDraft({ base: role.workingMemory, by: { act } });
+    this.joins = {
+      consumed: (reaction) => this.#joined?.[reaction] ?? role.joins[reaction],
+      consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
+    };
+  }
+
+  /** What the reactions of this activation consumed, if any did. */
+  get joined(): ActEnded["joins"] {
+    return this.#joined;
+  }
+
+  random(seed: string): number {
+    this.#random ??= randomStream(seed, "role", this.#role.name, this.#role.n);
+    return this.#random();
+  }
+
+  id(): string {
+    this.#ids += 1;
+    return `${this.#role.name}#${this.#role.n}:${this.#ids}`;
+  }
+
+  close(): void {
+    this.state.close();
+    this.working.close();
+    this.plan.close();
+  }
+}
+
+/** The plan of one activation. It owns a copy that nobody else sees until the activation ends. */
+export class PlanDraft {
+  readonly #base: Plan;
+  readonly #act: string;
+  readonly #role: string;
+  #plan: Plan | undefined;
+  #isClosed = false;
+
+  constructor(base: Plan, act: string, role: string) {
+    this.#base = base;
+    this.#act = act;
+    this.#role = role;
+  }
+
+  get plan(): Plan {
+    this.#plan ??= Plan.fromJSON(this.#base.toJSON());
+    return this.#plan;
+  }
+
+  /** @throws PlanError `PLAN_INVALID` for what is no plan; ContextClosedError when the activation has ended */
+  replace(plan: Plan): void {
+    if (this.#isClosed) throw new ContextClosedError(this.#act, "a plan");
+    if (!(plan instanceof Plan)) {
+      throw new PlanError(
+        "PLAN_INVALID",
+        `Expected the plan of role ${this.#role} to be a Plan, got ${valueText(plan)}. Write new Plan({ goal, tasks }).`,
+      );
+    }
+    this.#plan = plan;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** The plan as it is now, if it differs from the role's. @throws PlanError where a record could not give it back */
+  changes(): Json | undefined {
+    if (this.#plan === undefined) return undefined;
+    const plan = this.#plan.toJSON() as unknown as Json;
+    if (contentHash(plan) === contentHash(this.#base.toJSON())) return undefined;
+    try {
+      Plan.fromJSON(plan);
+      return plan;
+    } catch (error) {
+      if (!(error instanceof PlanError)) throw error;
+      throw new PlanError(error.code, `Expected the plan of role ${this.#role} to be one at its end. ${error.message}`, {
+        cause: error,
+        data: error.data,
+      });
+    }
+  }
+}

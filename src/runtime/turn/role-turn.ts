@@ -1,0 +1,186 @@
+import { type ControlError, TimeoutError } from "../../kernel/errors.ts";
+import { type Lifetime, TimeLimit } from "../../kernel/lifetime.ts";
+import type { Definition } from "../hired-roles.ts";
+import { mailboxOf } from "../record/delivery.ts";
+import type { RoleState } from "../record/role-state.ts";
+import { ActivationSteps } from "../steps/steps.ts";
+import { Activation } from "./activation.ts";
+import {
+  type ActivationOutcome,
+  type Begun,
+  commit,
+  failedWith,
+  NO_STEPS,
+  recordBegin,
+  type StepsSummary,
+  type TurnResult,
+  type TurnTools,
+} from "./commit.ts";
+
+/** Where an attempt stands. */
+type Phase = "running" | "over";
+
+/**
+ * One attempt at an activation of a role that observes, thinks and acts. It owns the scope of its work, the limit on its time, and its steps. What
+ * the activation changed belongs to the activation until it is committed.
+ *
+ * RoleTurn.T1 (`#over`) what takes effect is what the body had done when it ended; work that it started and did not await is waited for, and the
+ * time limit holds for that too. RoleTurn.T2 (`scope`, `steps`) without a step there are no steps, and without a wait no promise, no scope and
+ * no timer.
+ */
+export class RoleTurn {
+  readonly definition: Definition;
+  readonly role: RoleState;
+  readonly tools: TurnTools;
+  readonly begun: Begun;
+  readonly #activation: Activation;
+  #phase: Phase = "running";
+  #scope: Lifetime | undefined;
+  #limit: TimeLimit | undefined;
+  #steps: ActivationSteps | undefined;
+
+  constructor(tools: TurnTools, definition: Definition, role: RoleState, begun: Begun) {
+    this.tools = tools;
+    this.definition = definition;
+    this.role = role;
+    this.begun = begun;
+    this.#activation = new Activation(this);
+  }
+
+  /** Cancels the work of this attempt. */
+  get scope(): Lifetime {
+    if (this.#scope === undefined) {
+      this.#scope = this.tools.lifetimes.begin();
+      if (this.#phase === "over") this.#scope.close();
+    }
+    return this.#scope;
+  }
+
+  get steps(): ActivationSteps {
+    return (this.#steps ??= this.#makeSteps());
+  }
+
+  /** Milliseconds: the time of the last released answer, or of the beginning. */
+  get now(): number {
+    return this.#steps === undefined ? this.begun.at : this.#steps.now;
+  }
+
+  /** Runs the body and commits its outcome: at once, where nothing in it waits. */
+  run(): TurnResult | "retry" | Promise<TurnResult | "retry"> {
+    let body: void | Promise<void>;
+    try {
+      body = this.#activation.run();
+    } catch (error) {
+      return this.#over(this.#interruption() ?? failedWith(error));
+    }
+    return body === undefined ? this.#over(this.#interruption()) : this.#await(body);
+  }
+
+  #await(body: Promise<void>): Promise<TurnResult | "retry"> {
+    const { state } = this.tools.log;
+    // What it has taken must not be dropped while it waits, and the record must say so.
+    if (state.delivery === "turn" && mailboxOf(state, this.role).overflow === "drop-oldest") recordBegin(this.tools, this.role, this.begun);
+    this.#timeLimit();
+    return this.scope.until(body).then(
+      () => this.#over(),
+      (error: unknown) => this.#over(failedWith(error)),
+    );
+  }
+
+  /** What came from outside while the body ran without a wait. */
+  #interruption(): ActivationOutcome | undefined {
+    const ended = this.tools.lifetimes.ended ?? this.#scope?.ended;
+    return ended && failedWith(ended.reason);
+  }
+
+  /** @param failure how the body failed, if it did */
+  #over(failure?: ActivationOutcome): TurnResult | "retry" | Promise<TurnResult | "retry"> {
+    this.#activation.close();
+    const outcome = failure ?? this.#changes();
+    if (this.#steps === undefined) return this.#commit(outcome);
+    this.#timeLimit();
+    return this.#steps.close().then(() => this.#commit(outcome));
+  }
+
+  /** A state that left its schema, or that is no JSON, fails the activation at its end. */
+  #changes(): ActivationOutcome {
+    try {
+      return { kind: "done", changes: this.#activation.changes() };
+    } catch (error) {
+      return failedWith(error);
+    }
+  }
+
+  #commit(outcome: ActivationOutcome): TurnResult | "retry" {
+    this.#phase = "over";
+    this.#limit?.stop();
+    this.#scope?.close();
+    const judged = this.#judged(outcome);
+    const placed = judged.kind === "failed" ? { ...judged, place: this.#placeOf(judged.error) } : judged;
+    const result = commit(this.tools, this.definition.spec, this.role, this.begun, placed, this.#stepsSummary());
+    if (judged.kind === "done") this.#activation.settle();
+    return result;
+  }
+
+  /** What came from outside while the body ended counts more than its own outcome. */
+  #judged(outcome: ActivationOutcome): ActivationOutcome {
+    const late = this.#scope?.ended?.reason;
+    const control = this.tools.mode === "replay" && outcome.kind !== "interrupted" ? this.#notAsked(outcome) : undefined;
+    if (control !== undefined) return { kind: "interrupted", control };
+    if (late instanceof TimeoutError) return { kind: "failed", error: late };
+    return this.#steps?.control === undefined ? outcome : { kind: "interrupted", control: this.#steps.control };
+  }
+
+  #notAsked(outcome: ActivationOutcome): ControlError | undefined {
+    if (!this.#hasSteps) return undefined;
+    return this.tools.past.notAsked(this.begun.act, this.steps.unasked, outcome.kind === "failed" ? outcome.error : undefined);
+  }
+
+  #placeOf(error: unknown): { readonly action?: string | undefined; readonly step?: string | undefined } {
+    return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
+  }
+
+  #stepsSummary(): StepsSummary {
+    if (!this.#hasSteps) return NO_STEPS;
+    return { life: this.steps.life, failedStep: this.#steps?.failedStep };
+  }
+
+  get #hasSteps(): boolean {
+    return this.#steps !== undefined || this.role.open !== undefined;
+  }
+
+  #makeSteps(): ActivationSteps {
+    const { log, clock, gate, mask, past, mode } = this.tools;
+    const { role, begun } = this;
+    return new ActivationSteps({
+      act: begun.act,
+      log,
+      gate,
+      mask,
+      now: () => clock.now(),
+      lifetime: this.scope,
+      begin: () => recordBegin(this.tools, role, begun),
+      waitsForPerson: (isAsked) => this.#timeLimit().hold(isAsked),
+      recorded: role.open?.steps,
+      carried: role.retry.carry,
+      paid: role.retry.paid,
+      past,
+      mode,
+      runId: log.state.runId,
+      role: role.name,
+      startedAt: begun.at,
+      isOver: this.#phase === "over",
+    });
+  }
+
+  /** Counts from the beginning of the attempt, whenever it is made. */
+  #timeLimit(): TimeLimit {
+    if (this.#limit !== undefined) return this.#limit;
+    const { clock } = this.tools;
+    const { timeout } = this.definition.spec.role;
+    const name = `the activation ${this.begun.act} (steps inside a step go through the door that its effect is given)`;
+    const fire = (): void => this.scope.end(this.#steps?.control ?? new TimeoutError(name, timeout));
+    this.#limit = new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.begun.beganAt)), fire);
+    return this.#limit;
+  }
+}
