@@ -106,10 +106,10 @@ class ScheduledRun {
       else if (this.#isAtLimit) return "rounds";
       else {
         // A stop or a message that follows a promise of this round counts before the round ends, and before the next one begins.
-        await undefined;
+        await Promise.resolve();
         if (host.scope.ended !== undefined) continue;
         this.#endRound(ready.length);
-        await undefined;
+        await Promise.resolve();
         mayStop = true;
       }
     }
