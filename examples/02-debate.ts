@@ -1,5 +1,4 @@
-// Two roles argue. Each says its word to the other alone (sendTo), so nobody else has to listen,
-// and the number of rounds ends it.
+// Two roles argue. Each sends its argument to the other one alone (sendTo). The number of rounds ends the debate.
 import { createMessage, defineAction, defineRole, Environment } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
@@ -31,5 +30,5 @@ environment.publishMessage(createMessage("Topic: tabs or spaces? Tabitha begins.
 const { messages, rounds } = await environment.run({ rounds: 4 });
 
 for (const message of messages) console.log(`${message.sentFrom || "Moderator"}: ${message.content}`);
-console.log(`${rounds} rounds`);
+console.log(`${rounds} rounds`); // 4 rounds
 // #endregion

@@ -1,5 +1,5 @@
-// A writer, a critic and an editor. What each says is typed by its schema; the editor waits for both the draft and the
-// critique without a line of waiting code: its reaction needs them.
+// A writer, a critic and an editor. A schema types the message of each. The editor waits for the draft and the critique without code that
+// waits: its reaction needs both.
 import { z } from "zod";
 import { defineAction, defineRole, Team, UserRequirement } from "troupe";
 import { scriptedModel } from "troupe/testing";
@@ -41,4 +41,5 @@ const model = scriptedModel([
 const result = await new Team({ roles: [writer, critic, editor], model }).run("queues").result;
 const article = Article.parse(result.output?.instructContent);
 console.log(`${article.title}: ${article.body} (${article.fixed} problems fixed, ${result.rounds} rounds)`);
+// On Queues: A queue hands out what came first, like the line at a bakery. (2 problems fixed, 3 rounds)
 // #endregion

@@ -1,4 +1,4 @@
-// A role made by hand: a subclass that changes how it observes, thinks and reacts. It asks no model at all.
+// A role as a subclass that changes how it observes and thinks. It asks no model.
 import { Action, type ActionContext, type Message, Role, type RoleContext, Team } from "troupe";
 
 // #region subclass
@@ -18,12 +18,12 @@ class Clerk extends Role {
   override readonly profile = "Clerk";
   override readonly actions: readonly Action[] = [new CountWords(), new Shout()];
 
-  /** Only letters that are worth reading are news. */
+  /** Drops empty messages. */
   override observe(rc: RoleContext): readonly Message[] {
     return rc.inbox.filter((message) => message.content.trim().length > 0);
   }
 
-  /** Questions are counted, everything else is shouted back. */
+  /** Counts the words of a question; shouts everything else back. */
   override think(rc: RoleContext): Action | undefined {
     if (rc.workingMemory.size > 0) return undefined;
     rc.workingMemory.addBatch(rc.news);

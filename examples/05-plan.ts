@@ -1,5 +1,5 @@
-// Plan and act: the model turns the goal into tasks that depend on each other, the role takes them in order, and each task
-// is done by the action its type names.
+// Plan and act: the model turns the goal into tasks that depend on each other. The role does them in order, each by the action that its
+// type names.
 import { defineAction, defineRole, Team } from "troupe";
 import { scriptedModel } from "troupe/testing";
 
@@ -22,5 +22,5 @@ const plan = {
 };
 
 const result = await new Team({ roles: [analyst], model: scriptedModel([JSON.stringify(plan)]) }).run("Report on ice cream").result;
-console.log(result.output?.content);
+console.log(result.output?.content); // a paragraph from notes on "ice cream prices" and notes on "summer weather"
 // #endregion

@@ -1,5 +1,5 @@
-// A human in the loop. With somebody there, the question is asked and the answer recorded like a model's. With nobody there,
-// the run ends as `waiting`, keeps everything it has, and goes on when somebody has come.
+// A person in the loop. Their answer is recorded like the answer of a model. Where nobody is there, the run ends with status `waiting`, and
+// goes on when somebody answers.
 import { defineAction, defineRole, memoryJournal, Team } from "troupe";
 
 // #region human
@@ -15,14 +15,14 @@ const clerk = defineRole({ name: "Clara", actions: [Publish] });
 const journal = memoryJournal();
 
 const alone = await new Team({ roles: [clerk], journal }).run("tea", { id: "tea" }).result;
-console.log(alone.status, "-", alone.error?.message);
+console.log(alone.status, "-", alone.error?.message); // waiting - Clara waits for a human to answer: ...
 
 const withHuman = new Team({ roles: [clerk], journal, human: (question) => (question.text.includes("tea") ? "yes" : "no") });
 const result = await withHuman.resume("tea").result;
-console.log(result.status, "-", result.output?.content); // the draft was not made again
+console.log(result.status, "-", result.output?.content); // finished - published: A note on tea; the draft was not made again
 
 const asked = await new Team({ roles: [clerk], journal }).run("coffee", { id: "coffee" }).result;
 const [question] = asked.questions;
-const answered = await new Team({ roles: [clerk], journal }).answer("coffee", question?.id ?? "", "no"); // days later, say
-console.log((await answered.result).output?.content);
+const answered = await new Team({ roles: [clerk], journal }).answer("coffee", question?.id ?? "", "no"); // perhaps days later
+console.log((await answered.result).output?.content); // kept in the drawer
 // #endregion

@@ -1,6 +1,5 @@
-// An experiment without any model: a hundred roles that are plain functions give coins to each other by messages. Wealth
-// starts equal and ends unequal; the Gini coefficient says how much. Twenty seeds give its mean and standard error, and one
-// seed gives the same number on every machine and at every concurrency.
+// An experiment without a model: a hundred roles give coins to each other. Wealth starts equal and ends unequal; the Gini coefficient measures
+// how unequal. Twenty seeds give its mean and standard error. One seed gives the same number on every machine and at every concurrency.
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
 
@@ -9,7 +8,7 @@ const PEOPLE = 100;
 const ROUNDS = 30;
 const name = (place: number): string => `p${place}`;
 
-/** Each round a person banks the coins that came, and gives one away to a random other. */
+/** In each round a person takes the coins that came, and gives one to a random person. */
 const person = defineRole({
   name: "Person",
   state: z.object({ coins: z.number().default(10) }),
@@ -25,7 +24,7 @@ const person = defineRole({
 });
 
 export async function giniOf(seed: number, concurrency: number): Promise<number> {
-  const market = new Environment({ seed, concurrency, memory: false }); // only what people own is of interest
+  const market = new Environment({ seed, concurrency, memory: false }); // only the states are needed
   for (let place = 0; place < PEOPLE; place += 1) market.addRole(person, { name: name(place) });
   market.publishMessage(createMessage("begin", { sendTo: market.roleNames }));
   await market.run({ rounds: ROUNDS });

@@ -1,5 +1,5 @@
-// A run is a journal. One process does half of the work and ends; another goes on, asks nothing twice, replays the run without a model,
-// and forks it to see what another editor would have made of it.
+// A run is a journal. One process does half of the work and ends. Another one goes on without asking twice, replays the run without a model, and
+// forks it with another editor.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,6 +35,7 @@ console.log(half.status, "after", before.model.calls.length, "call"); // rounds 
 const after = teamWith("short"); // in another process, days later
 const whole = await after.team.resume("sea", { rounds: 10 }).result;
 console.log(whole.status, "after", after.model.calls.length, "more:", whole.output?.content);
+// finished after 1 more: [Make it short: [Draft a line about the sea.]]
 // #endregion
 
 // #region replay
@@ -43,15 +44,15 @@ const events: RunEvent[] = [];
 for await (const event of again) events.push(event);
 const recorded: RunEvent[] = [];
 for await (const event of after.team.journal.read("sea", 0)) recorded.push(event);
-console.log((await again.result).status, "again, and equal:", canonical(events) === canonical(recorded));
+console.log((await again.result).status, "again, and equal:", canonical(events) === canonical(recorded)); // finished again, and equal: true
 await after.team.journal.close();
 // #endregion
 
 // #region fork
 const other = teamWith("long");
-const fork = await other.team.fork("sea", { at: 1, rounds: 10 }).result; // event 1 is the idea: everything after it happens anew
+const fork = await other.team.fork("sea", { at: 1, rounds: 10 }).result; // event 1 is the idea; everything after it happens again
 console.log(fork.output?.content);
-console.log(`reused ${fork.fork?.reused}, paid ${fork.fork?.paid}, first difference in ${fork.fork?.difference?.act}`);
+console.log(`reused ${fork.fork?.reused}, paid ${fork.fork?.paid}, first difference in ${fork.fork?.difference?.act}`); // reused 1, paid 1, first difference in Eda#0~1
 await other.team.journal.close();
 // #endregion
 

@@ -1,4 +1,4 @@
-// How much a role remembers: from one turn, where there is nothing to remember, to a thousand, over many runs and from a library.
+// Memory for talks of every length: one turn, a few, many, several runs, a library, and very long texts.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { scriptedModel } from "troupe/testing";
 // #region setup
 const folder = mkdtempSync(join(tmpdir(), "troupe-"));
 
-/** Says how many lines it was shown under each title of its memory. */
+/** Answers with the number of lines it was shown in each part of its memory. */
 const model = scriptedModel(({ messages }) => {
   if (messages[0]?.content?.startsWith("You write the memory") === true) return "They talk about a bridge; nothing is decided.";
   const memory = messages.length === 3 ? (messages[1]?.content ?? "") : "";

@@ -1,4 +1,4 @@
-// One mind at work: an agent is a model, tools, and a way of thinking. It works until it has an answer, and says how it ended.
+// An agent: a model with tools that works on a task until it has an answer.
 import { z } from "zod";
 import { Agent, ChatMemory, defineTool } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
@@ -30,7 +30,7 @@ console.log(status, "in", steps, "steps:", answer); // finished in 2 steps: It i
 
 // #region again
 const again = await agent.run("Are you sure?").result; // the same conversation goes on
-console.log(again.answer, "|", (await agent.memory.dump()).length, "messages");
+console.log(again.answer, "|", (await agent.memory.dump()).length, "messages"); // As I said: no coat. | 6 messages
 // #endregion
 
 // #region limits

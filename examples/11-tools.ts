@@ -1,4 +1,4 @@
-// What an agent may do: tools check what they are given, policies decide what runs, and a person is asked before anything is written.
+// Tools and permissions: arguments are checked, rules decide which calls run, and a person is asked before anything is written.
 import { z } from "zod";
 import { Agent, defineTool, type PermissionPolicy } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
@@ -12,10 +12,10 @@ const mail = defineTool({
   parameters: z.object({ to: z.email(), text: z.string().max(500) }),
   effect: "write", // a person is asked first, unless a rule says otherwise
   timeout: 10_000,
-  idempotent: false, // sent twice is sent twice: after a crash nobody sends it again by themselves
+  idempotent: false, // after a crash, a message that may have been sent is not sent again
   execute: async ({ to, text }, { signal, key }) => {
     signal.throwIfAborted();
-    sent.push(`${to}: ${text} (${key})`); // a real service would be given `key`, so that it knows the call again
+    sent.push(`${to}: ${text} (${key})`); // give `key` to a real service, so that it recognises a repeated call
     return { output: "sent", data: { to } };
   },
 });
@@ -73,6 +73,6 @@ const planner = new Agent({
   ]),
   tools: [planningTool()],
 });
-console.log((await planner.run("Make tea.").result).answer);
+console.log((await planner.run("Make tea.").result).answer); // The water boils.
 console.log((await planner.memory.dump()).findLast(({ role }) => role === "tool")?.content?.split("\n")[1]); // Progress: 1 of 2 completed
 // #endregion

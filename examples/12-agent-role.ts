@@ -1,4 +1,4 @@
-// An agent behind a mailbox: a role whose mode is `agent` is recorded like any other. A process dies in the middle; the next one goes on.
+// An agent as a role: each of its steps is recorded. A process dies in the middle; the next one goes on.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { sqlite } from "troupe/sqlite";
 import { scriptedModel } from "troupe/testing";
 
 // #region team
-const Research = defineAction({ name: "Research", run: () => undefined }); // names what the agent says, for those who watch it
+const Research = defineAction({ name: "Research", run: () => undefined }); // the cause of what the agent says, for others to watch
 const Headline = defineAction({ name: "Headline", prompt: (ctx) => `A headline for: ${ctx.text}` });
 
 function newsroom(search: (query: string) => string) {
@@ -60,6 +60,7 @@ const roles = newsroom((query) => `${query}: number ${searched.push(query)}`);
 const second = new Team({ model: after, journal: sqlite({ path }), roles });
 const result = await second.resume("bridge").result;
 console.log(result.output?.content, "|", before.calls.length, "+", after.calls.length, "calls of the model, searched again:", searched);
+// Bridge to open in May | 2 + 2 calls of the model, searched again: [ "bridge opening" ]
 // #endregion
 
 // #region replay

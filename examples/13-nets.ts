@@ -1,4 +1,4 @@
-// Ways of thinking. A net says which state comes after which; a brain runs it over a memory that holds all there is to know.
+// Ways of thinking: a net says which state follows which, and a brain runs it over a memory.
 import { Agent, type AgentMemory, Brain, ChatMessage, type Mind, MessagesMemory, Net, reflexion, treeOfThought } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 
@@ -24,7 +24,7 @@ console.log((await planner.run("How do I get to Rome?").result).answer, thinker.
 // #endregion
 
 // #region own
-/** Says a draft, then says it shorter: two states that hold nothing themselves. */
+/** Two states without data: write a draft, then shorten it. */
 const state = (prompt: string, next: string, isLast: boolean) => ({
   async *run(memory: AgentMemory, mind: Mind) {
     const reply = yield* mind.ask({ prompt });

@@ -1,4 +1,4 @@
-// Several agents and a plan: steps that depend on each other, each done by the agent of its type.
+// A plan and several agents: each step is done by the agent of its type, after the steps it depends on.
 import { Agent, PlanningFlow } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";
 
@@ -23,11 +23,11 @@ const planner = scriptedModel([
 const flow = new PlanningFlow({
   model: planner,
   executors: {
-    research: () => new Agent({ name: "Ria", model: worker("Ria") }), // a new one for each step, so two may run at once
+    research: () => new Agent({ name: "Ria", model: worker("Ria") }), // a new agent for each step, so that two can run at once
     write: new Agent({ name: "Will", model: worker("Will") }),
   },
-  tries: 2, // of one step, before another plan is made
-  replans: 1, // then what cannot be done is blocked, and the rest goes on
+  tries: 2, // of one step; then another plan is made
+  replans: 1, // then a step that fails is blocked, and the others go on
 });
 const { status, answer, steps } = await flow.run("A page on bridges").result;
 for (const { task, result } of steps) console.log(task.id, "->", result);

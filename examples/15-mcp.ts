@@ -10,15 +10,15 @@ const script = createRequire(import.meta.url).resolve("@modelcontextprotocol/ser
 const server = await mcpServer({ name: "demo", server: { command: process.execPath, args: [script, "stdio"] } });
 const model = scriptedModel([
   { toolCalls: [{ id: "call_1", type: "function", function: { name: "demo_get-sum", arguments: '{"a": 2, "b": 40}' } }] },
-  // Text of a server stands between two marks, under a line that names its source.
+  // The text of a server comes between two marks, under a line that names its source.
   ({ messages }) => `The server says: ${messages.at(-1)?.content?.split("\n").at(-2)}`,
 ]);
 const agent = new Agent({
   name: "adder",
   model,
-  tools: server.tools, // each is asked for before it runs, unless a rule says otherwise
+  tools: server.tools, // each call needs consent, unless a rule says otherwise
   permissions: { rules: [{ tool: "demo_get-*", decide: "allow" }] },
 });
-console.log((await agent.run("Add 2 and 40.").result).answer);
+console.log((await agent.run("Add 2 and 40.").result).answer); // The server says: The sum of 2 and 40 is 42.
 await server.close();
 // #endregion

@@ -1,5 +1,5 @@
-// A rumour among ten thousand people, each a plain function over a small state. Whoever hears it passes it on, to one after another whom chance
-// chooses, until somebody knows it already. Daley, Kendall, Maki and Thompson say that 20.3 % never hear of it, however many people there are.
+// A rumour among ten thousand people, each a plain function over a small state. Whoever hears it tells random people, one after another, until
+// one of them knows it already. The models of Daley and Kendall and of Maki and Thompson say that 20.3 % never hear of it.
 import { z } from "zod";
 import { createMessage, defineRole, Environment } from "troupe";
 
@@ -14,7 +14,7 @@ const person = defineRole({
   step(state, message, out) {
     const isNews = message.content === "rumour" && !state.knows;
     if (message.content === "rumour") out.say(isNews ? "really?" : "I know", { sendTo: message.sentFrom });
-    if (!isNews && message.content !== "really?") return undefined; // it is known already: there is nothing to tell any more
+    if (!isNews && message.content !== "really?") return undefined; // the other one knew it already: stop telling
     out.say("rumour", { sendTo: nameOf(Math.floor(out.random() * PEOPLE)) });
     return { knows: true, told: state.told + 1 };
   },

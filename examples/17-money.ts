@@ -1,4 +1,4 @@
-// Many runs, one account: what teams, runs and agents spend together is bounded by pools of money, and their calls share limits.
+// Many runs, one account: pools bound what teams, runs and agents spend together, and their calls share limits.
 import { defineRole, Team, usd } from "troupe";
 import { budgetPool, modelLimits } from "troupe/limits";
 import { scriptedModel } from "troupe/testing";
@@ -20,6 +20,7 @@ const runs = Array.from({ length: 10 }, (_, n) => poets.run(`line ${n}`, { budge
 const ended = await Promise.all(runs.map(({ result }) => result));
 const paid = ended.filter(({ status }) => status === "finished").length;
 console.log(`${paid} of ${ended.length} runs had the money; ${account.spent} of ${account.amount} micro-dollars are spent`);
+// 5 of 10 runs had the money; 25000 of 50000 micro-dollars are spent
 // #endregion
 
 // #region inner
@@ -36,5 +37,5 @@ const editor = defineRole({
 
 const press = new Team({ roles: [editor], budget: usd(0.02) });
 const printed = await press.run("print a line").result;
-console.log(`${printed.output?.content} It cost ${printed.cost.known} micro-dollars.`);
+console.log(`${printed.output?.content} It cost ${printed.cost.known} micro-dollars.`); // Printed: A line. It cost 5000 micro-dollars.
 // #endregion

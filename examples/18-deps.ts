@@ -1,5 +1,5 @@
-// Roles get what they need from outside: here a price list, which stands for a database. The action says which state of its role it needs, and
-// what it looked up is a step, so that the run can be resumed and replayed without the list.
+// Dependencies from outside: here a price list, which stands for a database. The action names the state of its role that it needs. What it looks
+// up is a step, so the run can be resumed and replayed without the list.
 import { defineAction, defineRole, Team } from "troupe";
 import { defineTool } from "troupe/agents";
 import { scriptedModel } from "troupe/testing";

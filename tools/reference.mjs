@@ -58,14 +58,16 @@ function linkTo(id, page, homes) {
   return `${home.page === page ? "" : home.page}#${home.name.toLowerCase()}`;
 }
 
+/** An exported name. Members without a doc comment stand in the declaration, the others below it. */
 function itemText({ name, declaration, doc, members }, links) {
-  return [`### ${name}`, fenced(declaration), docText(doc, links), ...members.map((one) => memberText(name, one, links))]
-    .filter((part) => part !== "")
-    .join("\n\n");
+  const plain = members.filter((one) => docText(one.doc, links) === "").map((one) => `  ${one.declaration.replaceAll("\n", "\n  ")};`);
+  const told = members.filter((one) => docText(one.doc, links) !== "").map((one) => memberText(name, one, links));
+  const whole = plain.length === 0 ? declaration : `${declaration} {\n${plain.join("\n")}\n}`;
+  return [`### ${name}`, fenced(whole), docText(doc, links), ...told].filter((part) => part !== "").join("\n\n");
 }
 
 function memberText(owner, { name, declaration, doc }, links) {
-  return [`#### ${owner}.${name.replaceAll('"', "")}`, fenced(declaration), docText(doc, links)].filter((part) => part !== "").join("\n\n");
+  return [`#### ${owner}.${name.replaceAll('"', "")}`, fenced(declaration), docText(doc, links)].join("\n\n");
 }
 
 function docText({ text, params, returns, throws, examples }, links) {
