@@ -20,8 +20,9 @@ export type ActionResult<O> = O | Message<O> | readonly Message[] | string | voi
 export type InputsOf<N extends readonly Address[]> = { readonly [K in keyof N]: Message<PayloadOf<N[K]>> };
 
 /**
- * A unit of work, a definition that holds no data of a run. Its `name` is its identity in routing: what it says is caused by it.
- * Subclass it, or use {@link defineAction}. A subclass whose `name` differs from its class name states it as `static actionName` too.
+ * A unit of work: a definition that holds no data of a run. Its `name` identifies it in routing: the messages it says are caused by it.
+ * Use {@link defineAction}, or subclass it and override `run` or `prompt`. A subclass whose `name` differs from its class name must state
+ * it as `static actionName` too (`ACTION_NAME`).
  *
  * @example
  * import { Action, type ActionContext } from "troupe";

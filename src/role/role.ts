@@ -115,8 +115,9 @@ const roleOptions: Known<RoleOptions> = {
 };
 
 /**
- * Someone who does the work: a definition that holds no data of a run, so that one role can be hired under many names.
- * Subclass it, or use {@link defineRole}. Override `observe`, `think`, `act` or `react` to change a part of its life.
+ * Someone who does work: a definition that holds no data of a run, so one role can be hired under several names. Use {@link defineRole},
+ * or subclass it and override `observe`, `think`, `act` or `react`. Its fields are those of {@link RoleOptions}, with the same defaults.
+ * They are checked when the role is hired.
  *
  * @example
  * import { type Message, Role, type RoleContext, Team } from "troupe";

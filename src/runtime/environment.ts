@@ -44,9 +44,9 @@ import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.t
 import { progressOf } from "./stop-condition.ts";
 
 /**
- * The world that roles share: it knows who listens to what, carries their messages, and lets them run. On its own it keeps no
- * journal. Who is hired is its hired roles', the run's state is written by its log alone, who runs when is its
- * engine's, and who is told of it its listeners'.
+ * The world that roles share: it knows who listens to what, delivers messages, and lets roles act. It keeps no journal and has no budget;
+ * a {@link Team} adds both. Defaults: the scheduler `rounds`, 16 activations at once, 100 rounds of one `run`, a random seed. Its hired
+ * roles own who is hired, its log is the only writer of the run's state, its scheduler decides who acts next.
  *
  * @example
  * import { createMessage, defineRole, Environment } from "troupe";

@@ -19,10 +19,11 @@ export interface RunControls {
 }
 
 /**
- * A run under way. It can be watched by iterating it, each iterator from event 0; its result never rejects.
+ * A run under way, returned by {@link Team.run}. `result` never rejects: its status and error say how the run ended. Iterate a run to get
+ * its events, from the first one, also after it has ended.
  *
- * H1 an iterator yields only durable events, all of them, in order, and ends when the run has. H2 `stop` leaves what is under way
- * open, so that the run can go on later.
+ * H1 an iterator yields only durable events, all of them, in order, and ends when the run has. H2 `stop` leaves what is under way open, so
+ * that the run can go on later.
  *
  * @example
  * import { defineAction, defineRole, type Run, Team } from "troupe";

@@ -43,7 +43,9 @@ import {
 } from "./team-options.ts";
 
 /**
- * A company: roles hired for a goal, with money to spend and a journal to write.
+ * A company: roles hired for a goal, a budget to spend, and a journal that keeps its runs. Defaults: no budget, a journal in memory, 100
+ * rounds of one run. `run`, `resume`, `fork` and `replay` return at once; what goes wrong in a run is in its result, see {@link
+ * RunResult}.
  *
  * @example
  * import { defineAction, defineRole, Team, usd } from "troupe";
