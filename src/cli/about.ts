@@ -3,35 +3,46 @@ import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { type Json, jsonRoundTrip } from "../kernel/json.ts";
 import { maskSecrets } from "../kernel/mask.ts";
+import type { MicroUsd } from "../model/money.ts";
 import type { TokenPrice } from "../model/price.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
 import type { Sandbox, SandboxMode } from "../workspace/sandbox.ts";
-import type { AgentSettings } from "./agent-settings.ts";
 import type { ChosenModel } from "./model-choice.ts";
-import type { CompanySettings } from "./settings.ts";
+import {
+  type AgentSettings,
+  askedModel,
+  baseURLIn,
+  companySettings,
+  type CompanySettings,
+  type Flags,
+  type ModelChoice,
+  reachedModel,
+  type Variables,
+} from "./settings.ts";
 
-/** What this command keeps with a run, to go on with it in another process. Never a key. */
+/** The facts this command keeps with a run, to continue it in another process. Never a key. */
 export interface RunAbout {
   readonly command: "troupe";
-  /** Of this program, when the run began. */
+  /** Version of this program when the run began. */
   readonly version: string;
   readonly idea: string;
   /** The project's folder, absolute. */
   readonly out: string;
   readonly model: { readonly id: string; readonly baseURL?: string | undefined; readonly price?: TokenPrice | undefined };
-  /** The bundled idea whose script answered. */
+  /** Id of the bundled idea whose script answered. */
   readonly demo?: string | undefined;
   readonly seed?: string | undefined;
   /** Most rounds. */
   readonly rounds: number;
   readonly codeReview: boolean;
   readonly runTests: boolean;
-  /** The sandbox that was wanted, and the one there was. */
+  /** The sandbox that was wanted, and the one that was found. */
   readonly sandbox: SandboxMode;
   readonly sandboxKind: Sandbox["kind"];
   readonly allowUnpriced: boolean;
   /** One agent works instead of the company. */
   readonly agent?: AgentSettings | undefined;
-  /** Says which store it was begun with. */
+  /** Proves that the run was begun with the store that holds it. */
   readonly seal: string;
 }
 
@@ -66,7 +77,7 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
   seal: z.string(),
 });
 
-/** What a run is begun with. */
+/** The choices a run begins with. */
 export interface Beginning {
   readonly version: string;
   readonly idea: string;
@@ -77,51 +88,44 @@ export interface Beginning {
   readonly seal: string;
 }
 
-/** What is kept with a run that begins: a {@link RunAbout} as plain JSON. */
+/** A {@link RunAbout} as plain JSON. */
 export function aboutFor({ version, idea, folder, settings, chosen, sandbox, seal }: Beginning): Json {
   const { rounds, codeReview, runTests, allowUnpriced, seed, agent } = settings;
-  const { model, demo, secrets } = chosen;
-  const { id, price } = model;
-  const baseURL = placeOf(chosen.baseURL);
-  const kept = price === undefined ? {} : { price: { input: price.input, output: price.output } };
+  const { id, price } = chosen.model;
   const about: RunAbout = {
     command: "troupe",
     version,
-    idea: maskSecrets(secrets)(idea),
+    idea: maskSecrets(chosen.secrets)(idea),
     out: folder,
-    model: { id, ...(baseURL === undefined ? {} : { baseURL }), ...kept },
-    ...(demo === undefined ? {} : { demo }),
-    ...(seed === undefined ? {} : { seed }),
+    model: { id, baseURL: publicURL(chosen.baseURL), price: price && { input: price.input, output: price.output } },
+    demo: chosen.demo,
+    seed,
     rounds,
     codeReview,
     runTests,
     sandbox: settings.sandbox,
     sandboxKind: sandbox.kind,
     allowUnpriced,
-    ...(agent === undefined ? {} : { agent }),
+    agent,
     seal,
   };
   return jsonRoundTrip(about) as unknown as Json;
 }
 
-/** What is kept of a base URL: where it leads, and nothing that may be secret in it. */
-export function placeOf(baseURL: string | undefined): string | undefined {
+/** A base URL without its parts that may be secret. */
+export function publicURL(baseURL: string | undefined): string | undefined {
   if (baseURL === undefined || !URL.canParse(baseURL)) return undefined;
   const { origin, pathname } = new URL(baseURL);
   return `${origin}${pathname.replace(/\/+$/, "")}`;
 }
 
-/** What a run keeps, if it was this command that began it. */
+/** The facts kept with a run; undefined when a program began it. */
 export function readAbout(about: Json): RunAbout | undefined {
   const parsed = AboutSchema.safeParse(about);
   return parsed.success ? parsed.data : undefined;
 }
 
-/**
- * What a run keeps.
- *
- * @throws UsageError `RUN_FOREIGN` when it was a program that began it: only that program has its team.
- */
+/** The facts kept with a run. @throws UsageError `RUN_FOREIGN` when a program began it: only that program has its team. */
 export function aboutOf(runId: string, about: Json): RunAbout {
   const known = readAbout(about);
   if (known !== undefined) return known;
@@ -129,4 +133,48 @@ export function aboutOf(runId: string, about: Json): RunAbout {
     "RUN_FOREIGN",
     `Expected a run that this command began, but ${runId} was begun by a program, which alone has its team. Go on with it there: team.resume("${runId}").`,
   );
+}
+
+/**
+ * The way to the model of a recorded run: where the options say, else where it was, else where the environment says.
+ *
+ * @throws UsageError `OPTION_INVALID`
+ */
+export function recordedModel({ model }: RunAbout, flags: Flags, env: Variables): ModelChoice {
+  const now = baseURLIn(env);
+  // A record keeps no secret parts of a URL: the same URL in the environment may have them.
+  const baseUrl = flags.baseUrl ?? (publicURL(now) === model.baseURL ? now : (model.baseURL ?? now));
+  const id = askedModel(flags) ?? model.id;
+  const choice = reachedModel(id, baseUrl === undefined ? flags : { ...flags, baseUrl }, env);
+  if (choice.kind === "none" || flags.price !== undefined || id !== model.id) return choice;
+  return { kind: "model", model: { ...choice.model, price: model.price } };
+}
+
+/**
+ * The settings of a run that continues: as it was begun, unless the options say otherwise. A run that has used up its rounds gets as many again.
+ *
+ * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`, `ROUNDS_USED` for a limit of rounds that is reached already
+ */
+export function recordedSettings(about: RunAbout, recorded: Pick<RunState, "round" | "budget" | "bounds">, flags: Flags): CompanySettings {
+  const { round, budget, bounds } = recorded;
+  const given = companySettings(flags);
+  const isLimited = (flags.rounds ?? flags.nRound) !== undefined;
+  if (isLimited && given.rounds <= round) {
+    const expected = `Expected --rounds to be more than the ${round} rounds that the run has had, got ${given.rounds}`;
+    throw new UsageError("ROUNDS_USED", `${expected}. It counts all rounds of the run.`);
+  }
+  const most = bounds.rounds ?? about.rounds;
+  return {
+    budget: given.isBudgetExplicit || budget === undefined ? given.budget : (budget as MicroUsd),
+    isBudgetExplicit: given.isBudgetExplicit,
+    allowUnpriced: given.allowUnpriced || about.allowUnpriced,
+    rounds: isLimited ? given.rounds : round < most ? most : round + about.rounds,
+    out: about.out,
+    force: given.force,
+    seed: about.seed,
+    sandbox: flags.sandbox === undefined ? about.sandbox : given.sandbox,
+    codeReview: about.codeReview,
+    runTests: about.runTests,
+    agent: about.agent,
+  };
 }

@@ -1,36 +1,36 @@
 import { readdir } from "node:fs/promises";
 import { relative } from "node:path";
-import { WaitingError } from "../kernel/errors.ts";
-import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
+import { untilAborted } from "../kernel/abort.ts";
 import type { Role } from "../role/role.ts";
+import type { Journal } from "../runtime/record/journal.ts";
 import type { Team } from "../team/team.ts";
 import type { FileWorkspace } from "../workspace/file-workspace.ts";
-import type { Sandbox } from "../workspace/sandbox.ts";
-import type { Journal } from "../runtime/record/journal.ts";
-import type { Tool } from "../tool/tool.ts";
-import { NO_SERVERS, openServers } from "./mcp-tools.ts";
-import { foundBefore } from "./agent-commit.ts";
-import type { AgentSettings } from "./agent-settings.ts";
-import { crewOf } from "./crew.ts";
-import { canAsk, type Host } from "./host.ts";
+import type { Refusal, Sandbox } from "../workspace/sandbox.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { AgentRoleParts } from "./agent-work.ts";
+import type { Host } from "./host.ts";
+import { NO_SERVERS, openServers } from "./mcp.ts";
 import type { ChosenModel } from "./model-choice.ts";
-import { promptLine } from "./prompt.ts";
-import { LONGEST_QUESTION, shown } from "./screen/text.ts";
+import { humanPort } from "./prompt.ts";
+import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { CompanySettings } from "./settings.ts";
+import type { AgentSettings, CompanySettings } from "./settings.ts";
+
+/** The name of the company: a part of its models' prompts. */
+export const COMPANY = "software company";
 
 /** Characters of a plan that a line shows. */
 const LONGEST_PLAN = 2_000;
 
-/** What a company is made of, once everything is chosen. */
+/** The choices a company is made of. */
 export interface CompanyParts {
   readonly settings: CompanySettings;
   readonly chosen: Pick<ChosenModel, "model" | "budget" | "secrets">;
   readonly sandbox: Sandbox;
   readonly folder: string;
   readonly journal: Journal;
-  /** Whether the folder may hold files. */
-  readonly isGoingOn: boolean;
+  /** True when the folder may hold files. */
+  readonly isContinued: boolean;
 }
 
 /** A company ready to run. */
@@ -38,98 +38,126 @@ export interface Company {
   readonly team: Team;
   readonly roles: readonly Role[];
   readonly workspace: FileWorkspace;
-  /** Lets go of what was opened for it besides its folder. Never rejects. */
+  /** Disconnects the servers of tools. Never rejects. */
   readonly close: () => Promise<void>;
-  /** The agent that works instead of a company, with what was found where it works. */
+  /** The agent that works instead of a company, with the state of its folder. */
   readonly agent: AgentSettings | undefined;
 }
 
-/**
- * Opens the folder and hires everyone.
- *
- * @throws WorkspaceError, UsageError when the folder cannot be used
- */
+/** Opens the folder and makes the team. @throws WorkspaceError, UsageError when the folder cannot be used */
 export async function openCompany(session: Session, parts: CompanyParts): Promise<Company> {
   const { openWorkspace } = await import("../workspace/open-workspace.ts");
-  const { settings, folder, isGoingOn } = parts;
+  const { settings, folder, isContinued } = parts;
   const { signal } = session.interruptions;
-  // An agent that is sent to a folder works on what is there; no repository is made of somebody's folder.
-  const isSent = settings.agent !== undefined && settings.out !== undefined;
-  const git = isSent && (await holdsFilesAlone(folder)) ? false : "auto";
-  const workspace = await openWorkspace({ root: folder, force: isGoingOn || settings.force || isSent, git, signal });
-  const found = settings.agent === undefined || isGoingOn ? {} : await foundBefore(workspace, signal);
-  const servers = settings.agent?.mcp === undefined ? NO_SERVERS : await openServers(session, settings.agent.mcp);
-  const { close, tools: more } = servers;
+  const isGuest = worksInNamedFolder(settings);
+  const git = isGuest && (await holdsFilesAlone(folder)) ? false : "auto";
+  const workspace = await openWorkspace({ root: folder, force: isContinued || settings.force || isGuest, git, signal });
+  const dirty = settings.agent === undefined || isContinued ? {} : await dirtyIn(workspace, signal);
+  const { close, tools } = settings.agent?.mcp === undefined ? NO_SERVERS : await openServers(session, settings.agent.mcp);
   try {
-    const offered = more.length === 0 ? {} : { mcpTools: more.map(({ spec }) => spec) };
-    const agent = settings.agent === undefined ? undefined : { ...settings.agent, ...found, ...offered };
-    return { ...(await hired(session, parts, workspace, more)), workspace, agent, close };
+    const mcpTools = tools.length === 0 ? {} : { mcpTools: tools.map(({ spec }) => spec) };
+    const agent = settings.agent && { ...settings.agent, ...dirty, ...mcpTools };
+    const { screen } = session;
+    const tell = (line: string): void => screen.say(screen.style.faint(shown(line, LONGEST_PLAN)));
+    const crew = await crewOf(settings, { workspace, sandbox: parts.sandbox, more: tools, tell });
+    return { team: await teamOf(session, parts, crew), roles: crew.roles, workspace, agent, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function hired(
-  session: Session,
-  { settings, chosen, sandbox, journal }: CompanyParts,
-  workspace: FileWorkspace,
-  more: readonly Tool[],
-): Promise<Pick<Company, "team" | "roles">> {
-  const { Team: Employer } = await import("../team/team.ts");
+async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: Crew): Promise<Team> {
+  const { Team: TeamClass } = await import("../team/team.ts");
   const { model, budget, secrets } = chosen;
-  const { screen } = session;
-  const agentParts = { more, tell: (line: string) => screen.say(screen.style.faint(shown(line, LONGEST_PLAN))) };
-  const { name, roles } = await crewOf({ settings, workspace, sandbox, agentParts });
+  const { allowUnpriced, seed } = settings;
   const human = humanPort(session);
-  const quiet = (): void => {};
-  const team = new Employer({
-    name,
-    roles,
+  return new TeamClass({
+    ...crew,
     model,
     journal,
     secrets,
-    allowUnpriced: settings.allowUnpriced,
-    logger: { debug: quiet, info: quiet, warn: (text) => session.screen.warn(text), error: (text) => session.screen.warn(text) },
+    allowUnpriced,
+    logger: session.screen.logger,
     ...(budget === undefined ? {} : { budget }),
-    ...(settings.seed === undefined ? {} : { seed: settings.seed }),
+    ...(seed === undefined ? {} : { seed }),
     ...(human === undefined ? {} : { human }),
   });
-  return { team, roles };
 }
 
-/** Whether a folder holds files and no repository. */
+/** The roles of a run. */
+export interface Crew {
+  /** Their common name: a part of their models' prompts. */
+  readonly name: string;
+  readonly roles: readonly Role[];
+}
+
+/** The software company, or the one agent of `troupe agent`. */
+export async function crewOf(
+  { agent, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent">,
+  parts: { readonly workspace: Workspace; readonly sandbox: Sandbox } & Pick<AgentRoleParts, "more" | "tell">,
+): Promise<Crew> {
+  if (agent !== undefined) {
+    const { agentRole } = await import("./agent-work.ts");
+    return { name: "", roles: [agentRole(agent, parts)] };
+  }
+  const { softwareCompany } = await import("../../roles/index.ts");
+  const { workspace, sandbox } = parts;
+  return { name: COMPANY, roles: softwareCompany({ workspace, sandbox, codeReview, runTests }) };
+}
+
+export function workerOf({ agent }: Pick<CompanySettings, "agent">): "company" | "agent" {
+  return agent === undefined ? "company" : "agent";
+}
+
+/** True for an agent in a folder that the user named: it works on the files there, and no repository is made of the folder. */
+export function worksInNamedFolder({ agent, out }: CompanySettings): boolean {
+  return agent !== undefined && out !== undefined;
+}
+
+/** True when a folder holds files and no repository. */
 async function holdsFilesAlone(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch((): string[] => []);
   return names.some((name) => name !== ".troupe") && !names.includes(".git");
 }
 
-/** The person at the terminal, one question at a time. Without one, a question ends the run with status `waiting`. */
-export function humanPort(session: Session): HumanPort | undefined {
-  if (!canAsk(session.host)) return undefined;
-  let line: Promise<unknown> = Promise.resolve();
-  return (question, { signal }) => {
-    const answer = line.then(() => askPerson(session, question, signal));
-    line = answer.catch(() => undefined);
-    return answer;
-  };
-}
+/** More paths with changes of the user's are not kept with a run; then nothing is committed. */
+const MOST_DIRTY = 2_000;
 
-function askPerson(session: Session, { id, role, text }: HumanQuestion, signal: AbortSignal): Promise<string> {
-  const { host, screen, interruptions } = session;
-  return screen.aside(async () => {
-    screen.insist([
-      screen.style.strong(`${shown(role)} asks you:`),
-      ...text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`),
-    ]);
-    const answer = await promptLine(host, interruptions, "> ", signal);
-    if (answer === undefined) throw new WaitingError({ questionId: id, question: text, role });
-    return answer;
-  });
+async function dirtyIn(workspace: FileWorkspace, signal: AbortSignal): Promise<Pick<AgentSettings, "dirty">> {
+  const state = await workspace.inspectGit(signal);
+  return state === undefined || state.changed.length > MOST_DIRTY ? {} : { dirty: state.changed };
 }
 
 /** A folder as the user would type it: relative when it lies below, absolute when not. */
 export function folderName(host: Host, folder: string): string {
   const path = relative(host.cwd, folder);
   return path === "" ? "." : path.startsWith("..") ? folder : path;
+}
+
+/**
+ * The sandbox for a project's tests; a warning is printed where it is not the expected one. Code of a model runs in bubblewrap or, unless the
+ * user allows it, not at all. The bundled scripts are part of this package, so their tests also run without it.
+ *
+ * @throws ControlError when an interruption comes while bubblewrap is tried
+ */
+export async function sandboxFor(
+  { screen, host, interruptions }: Session,
+  settings: Pick<CompanySettings, "sandbox" | "runTests">,
+  isScripted: boolean,
+): Promise<Sandbox> {
+  const { chooseSandbox } = await import("../workspace/choose-sandbox.ts");
+  if (!settings.runTests) return chooseSandbox("none");
+  const sandbox = await untilAborted(chooseSandbox(settings.sandbox), interruptions.signal);
+  if (sandbox.kind === "none" && !isScripted) {
+    screen.say(screen.style.warn("What the model writes runs without isolation, because of --sandbox none: it can do whatever you can."));
+  }
+  if (sandbox.kind !== "refused") return sandbox;
+  if (isScripted && settings.sandbox === "auto") {
+    screen.say(screen.style.faint("Bubblewrap does not work here; these tests are part of the bundled script and run without it."));
+    return chooseSandbox("none");
+  }
+  const { reason, hint } = (await sandbox.run({ root: host.cwd, command: ["node"] })) as Refusal;
+  screen.say(screen.style.warn(`The project's tests will not run: ${shown(reason)}. ${shown(hint)}`));
+  return sandbox;
 }

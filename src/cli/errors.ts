@@ -10,42 +10,128 @@ import {
 } from "../kernel/errors.ts";
 import { maskSecrets } from "../kernel/mask.ts";
 import { formatUsd } from "../model/money.ts";
-import { type ExitCode, isProviderTrouble } from "./exit-code.ts";
-import { shown } from "./screen/text.ts";
-import type { Style } from "./screen/style.ts";
+import type { RunStatus } from "../runtime/record/event.ts";
+import { shown, type Style } from "./screen/text.ts";
 import type { Variables } from "./settings.ts";
 
-/** An error as it is told: safe for a screen, without secrets. */
-export interface ToldError {
+/** The codes the process ends with. {@link EXIT_CODES} explains each. */
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 129 | 130 | 143;
+
+/** Every exit code and its meaning, for `--help` and for programs. */
+export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: string }[] = [
+  { code: 0, meaning: "done" },
+  { code: 1, meaning: "failed; of replay and runs diff: not equal" },
+  { code: 2, meaning: "the command, a setting, a folder, a run or the store cannot be used" },
+  { code: 3, meaning: "the budget was reached" },
+  { code: 4, meaning: "the rounds were used up" },
+  { code: 5, meaning: "a human's answer is needed" },
+  { code: 6, meaning: "the project's own tests ran and failed" },
+  { code: 7, meaning: "the model, its provider or the key is the trouble" },
+  { code: 129, meaning: "the terminal was closed (SIGHUP)" },
+  { code: 130, meaning: "interrupted (Ctrl-C), or not confirmed" },
+  { code: 143, meaning: "ended by SIGTERM" },
+];
+
+/** Why a run was stopped from outside. */
+export type Interruption = "SIGINT" | "SIGTERM" | "SIGHUP" | "pipe";
+
+/** The facts that decide the exit code of a run. */
+export interface RunOutcome {
+  readonly status: RunStatus;
+  /** Code of the error that ended it. */
+  readonly errorCode?: string | undefined;
+  /** Verdict of the project's tests, where they ran. */
+  readonly tests?: string | undefined;
+  readonly interruption?: Interruption | undefined;
+}
+
+/** Model errors about reaching or paying the provider, not about the model's answer. */
+const PROVIDER_CODES: ReadonlySet<string> = new Set([
+  "MODEL_AUTH",
+  "MODEL_QUOTA",
+  "MODEL_NOT_FOUND",
+  "MODEL_REDIRECTED",
+  "MODEL_BAD_REQUEST",
+  "MODEL_FORMAT_UNSUPPORTED",
+  "MODEL_RATE_LIMIT",
+  "MODEL_SERVER",
+  "MODEL_UNREACHABLE",
+  "MODEL_TIMEOUT",
+  "MODEL_CUT",
+  "MODEL_PROTOCOL",
+]);
+
+/** The exit code of an interruption. A reader that closed its pipe has seen enough: that is no failure. */
+export function interruptionCode(interruption: Interruption): ExitCode {
+  return ({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129, pipe: 0 } as const)[interruption];
+}
+
+/** The exit code of a run. */
+export function exitCodeOf({ status, errorCode = "", tests, interruption }: RunOutcome): ExitCode {
+  switch (status) {
+    case "finished":
+      return tests === "failed" ? 6 : 0;
+    case "rounds":
+      return 4;
+    case "budget":
+      return 3;
+    case "waiting":
+      return 5;
+    case "stopped":
+      return interruption === undefined ? 1 : interruptionCode(interruption);
+    case "failed":
+      return PROVIDER_CODES.has(errorCode) ? 7 : 1;
+  }
+}
+
+/** The exit code of a command that throws. */
+export function exitCodeOfError(error: unknown): ExitCode {
+  if (error instanceof ControlError) return 130;
+  if (error instanceof ModelError) return PROVIDER_CODES.has(error.code) ? 7 : 1;
+  return [UsageError, WorkspaceError, JournalError, MemoryError].some((kind) => error instanceof kind) ? 2 : 1;
+}
+
+/** An error as it is printed: safe for a terminal and without secrets. */
+export interface ErrorReport {
   readonly code: string;
   readonly message: string;
-  /** Whether it is an interruption and no failure. */
+  /** True for an interruption, which is no failure. */
   readonly isControl: boolean;
-  /** One line for each frame and cause, for `--verbose`. */
+  /** One line for each stack frame and cause, for `--verbose`. */
   readonly trace: readonly string[];
 }
 
 /** Causes shown below an error; a chain may be a ring. */
-const DEEPEST = 5;
+const MOST_CAUSES = 5;
 
-/** What an error says to a person. @param env where the keys are that must never be shown */
-export function toldError(error: unknown, env: Variables): ToldError {
+/** Makes an error printable. @param env holds the keys that must never be shown */
+export function errorReport(error: unknown, env: Variables): ErrorReport {
   const mask = maskOf(env);
   const safe = (text: string, limit?: number): string => shown(mask(text), limit);
   const trace = chainOf(error).flatMap((link, depth) => [
     ...(depth === 0 ? [] : [`caused by ${safe(`${link.name}: ${link.message}`, 500)}`]),
-    ...framesOf(link).map((frame) => safe(frame, 300)),
+    ...(link.stack ?? "")
+      .split("\n")
+      .filter((line) => /^\s+at /.test(line))
+      .map((frame) => safe(frame, 300)),
   ]);
   if (TroupeError.isInstance(error)) {
     const message = error instanceof BudgetError ? budgetText(error) : safe(error.message);
     return { code: error.code, message, isControl: error instanceof ControlError, trace };
   }
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const message = `Expected the command to work, but it met what it has no plan for: ${safe(said, 500)} Run it again with --verbose to see where.`;
+  const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const message = `Expected the command to work, but an unexpected error came: ${safe(cause, 500)} Run it again with --verbose to see where.`;
   return { code: "UNEXPECTED", message, isControl: false, trace };
 }
 
-/** The amounts in dollars: the error itself counts in what a ledger counts in. */
+/** The lines of an error: one paragraph, and with `isVerbose` its trace. */
+export function errorLines(error: ErrorReport, o: { readonly style: Style; readonly isVerbose: boolean }): readonly string[] {
+  const { code, message, isControl, trace } = error;
+  const head = isControl ? o.style.warn(message) : `${o.style.bad("error:")} ${message} ${o.style.faint(`(${code})`)}`;
+  return o.isVerbose ? [head, ...trace.map((line) => o.style.faint(`  ${line}`))] : [head];
+}
+
+/** The amounts in dollars: the error itself has micro-dollars. */
 function budgetText({ data }: BudgetError): string {
   const { needed, left, budget } = data as { readonly needed: number; readonly left: number; readonly budget: number };
   const rest =
@@ -55,21 +141,7 @@ function budgetText({ data }: BudgetError): string {
     : `Expected money for the next model call, but ${rest}.`;
 }
 
-/** The lines of an error: one paragraph, and with `isVerbose` where it comes from. */
-export function errorLines(told: ToldError, o: { readonly style: Style; readonly isVerbose: boolean }): readonly string[] {
-  const head = told.isControl ? o.style.warn(told.message) : `${o.style.bad("error:")} ${told.message} ${o.style.faint(`(${told.code})`)}`;
-  return o.isVerbose ? [head, ...told.trace.map((line) => o.style.faint(`  ${line}`))] : [head];
-}
-
-/** What the process ends with when a command throws. What a run ends with is told by its result. */
-export function exitCodeOfError(error: unknown): ExitCode {
-  if (error instanceof ControlError) return 130;
-  if (error instanceof ModelError) return isProviderTrouble(error.code) ? 7 : 1;
-  const ofPlaces = [UsageError, WorkspaceError, JournalError, MemoryError];
-  return ofPlaces.some((kind) => error instanceof kind) ? 2 : 1;
-}
-
-/** Hides the values of all variables that are named like secrets, and what looks like a key. */
+/** Hides the values of all variables that are named like secrets, and texts that look like keys. */
 function maskOf(env: Variables): (text: string) => string {
   const secrets = Object.entries(env).flatMap(([name, value]) =>
     /key|token|secret|password/i.test(name) && value !== undefined ? [value.trim()] : [],
@@ -79,14 +151,6 @@ function maskOf(env: Variables): (text: string) => string {
 
 function chainOf(error: unknown): readonly Error[] {
   const chain: Error[] = [];
-  let link = error;
-  while (link instanceof Error && chain.length < DEEPEST) {
-    chain.push(link);
-    link = link.cause;
-  }
+  for (let link = error; link instanceof Error && chain.length < MOST_CAUSES; link = link.cause) chain.push(link);
   return chain;
-}
-
-function framesOf(error: Error): readonly string[] {
-  return (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
-import type { ExitCode } from "./exit-code.ts";
+import { AbortedError } from "../kernel/errors.ts";
+import { type ExitCode, type Interruption, interruptionCode } from "./errors.ts";
 import type { Variables } from "./settings.ts";
 
 /** A stream to write to: a terminal, a pipe or a file. */
@@ -8,7 +9,7 @@ export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly 
 /** Signals the command listens to. */
 export type HostSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
 
-/** The process as the commands see it, so that tests can be one. */
+/** The process as the commands see it. Tests pass their own. */
 export interface Host {
   readonly version: string;
   readonly env: Variables;
@@ -20,18 +21,18 @@ export interface Host {
   readonly stderr: Sink;
   /** Calls `listener` for every signal; the returned function stops that. */
   onSignal(listener: (signal: HostSignal) => void): () => void;
-  /** Calls `listener` when the process ends, however that comes about. */
+  /** Calls `listener` when the process ends, for any reason; the returned function stops that. */
   onExit(listener: () => void): () => void;
   /** Ends the process now. */
   exit(code: ExitCode): void;
 }
 
-/** Whether a person can be asked: they see the question and can type the answer, and no CI system pretends to be one. */
+/** True when a person can be asked: they see the question, can type the answer, and no CI system pretends to be one. */
 export function canAsk(host: Host): boolean {
   return host.stdin.isTTY === true && host.stderr.isTTY === true && !isCI(host.env);
 }
 
-/** Whether the terminal can be drawn on: cursor codes are understood and someone looks. */
+/** True when somebody looks at a terminal that understands cursor codes. */
 export function canDraw(host: Host): boolean {
   return host.stderr.isTTY === true && host.env["TERM"] !== "dumb" && !isCI(host.env);
 }
@@ -39,4 +40,62 @@ export function canDraw(host: Host): boolean {
 function isCI(env: Variables): boolean {
   const ci = env["CI"] ?? "";
   return ci !== "" && ci !== "0" && ci !== "false";
+}
+
+const REASONS: Readonly<Record<Interruption, string>> = {
+  SIGINT: "Ctrl-C was pressed",
+  SIGTERM: "the process was asked to end",
+  SIGHUP: "the terminal was closed",
+  pipe: "nobody reads the output any more",
+};
+
+/**
+ * Turns signals and closed pipes into one abort signal. It owns the first interruption; commands listen to `signal` and end in good order.
+ *
+ * Interruptions.I1 the first interruption aborts the signal and does nothing else (`raise`). Interruptions.I2 a second SIGINT or SIGTERM ends
+ * the process at once, with the code of the first interruption (`raise`). Interruptions.I3 a closed pipe or terminal never ends the process at
+ * once (`raise`): the system and the shell both report a closed terminal.
+ */
+export class Interruptions {
+  readonly #host: Host;
+  readonly #abort = new AbortController();
+  readonly #stopListening: () => void;
+  #first: Interruption | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+    const offSignal = host.onSignal((signal) => this.raise(signal));
+    const onError = (error: NodeJS.ErrnoException): void => {
+      if (error.code === "EPIPE") this.raise("pipe");
+    };
+    host.stdout.on("error", onError);
+    this.#stopListening = () => {
+      offSignal();
+      host.stdout.removeListener("error", onError);
+    };
+  }
+
+  /** Aborts with the first interruption. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get first(): Interruption | undefined {
+    return this.#first;
+  }
+
+  /** Handles an interruption: a signal, a closed pipe, or Ctrl-C that a prompt in raw mode read as a key. */
+  raise(interruption: Interruption): void {
+    if (this.#first === undefined) {
+      this.#first = interruption;
+      this.#abort.abort(new AbortedError(REASONS[interruption]));
+    } else if (interruption !== "pipe" && interruption !== "SIGHUP") {
+      this.#host.exit(interruptionCode(this.#first));
+    }
+  }
+
+  /** Stops listening. */
+  close(): void {
+    this.#stopListening();
+  }
 }

@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
-import { mistypedCommand } from "./mistyped.ts";
+import { nearestWord } from "../kernel/known-options.ts";
+import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
+import { decodedText, fileStart, firstBytes, isEndless } from "./text-file.ts";
 
 /** Where an idea comes from. */
 export type IdeaSource =
@@ -8,39 +11,68 @@ export type IdeaSource =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "stdin" };
 
-/** What an idea is read through: bytes, so that what is no text can be told. */
+/** Reads the bytes of an idea. */
 export interface IdeaReaders {
-  /** At most `limit` bytes of a regular file. @throws UsageError in words of its own, or what the system says */
+  /** At most `limit` bytes of a regular file. @throws UsageError, or the system's error */
   file(path: string, limit: number): Promise<Uint8Array>;
   /** At most `limit` bytes of standard input. */
   stdin(limit: number): Promise<Uint8Array>;
 }
 
-/** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
-export const IDEA_BYTES: number = 128 * 1024;
-
-/** What tells an idea from a mistyped command. */
+/** The facts that tell an idea from a mistyped command. */
 export interface IdeaHints {
-  /** Whether `run` was written, so that any word was meant as an idea. */
+  /** True when `run` was typed: any word is meant as an idea then. */
   readonly isCommandNamed: boolean;
-  /** Whether the user said beforehand not to be asked. */
+  /** True with `--yes`. */
   readonly isConfirmed?: boolean;
-  /** Whether a text is a bundled idea. */
+  /** True for the text of a bundled idea. */
   readonly isBundled?: (text: string) => boolean;
-  /** What to do where there is none. Default: how a company is given an idea. */
+  /** The advice when there is no idea. Default: how to give a company one. */
   readonly example?: string;
 }
 
+/** The longest idea, in bytes: about 30,000 tokens, which every role reads again. */
+export const IDEA_BYTES: number = 128 * 1024;
+
+/** The commands. An idea alone stands for `run`. */
+export const COMMANDS: readonly string[] = "run demo resume continue answer replay fork runs memory doctor help".split(" ");
+
 const EXAMPLE = 'Say what to build: troupe "Create a 2048 game", or see it work: troupe demo';
+/** Slips in a single word that still count as a mistyped command. */
+const SLIPS_ALONE = 2;
+/** Slips in the first of several words. */
+const SLIPS_FIRST = 1;
+/** Most words that may be a command with its arguments; a longer text is an idea. */
+const COMMAND_WORDS = 3;
+/** Letters of the shortest first of several words that is compared: shorter ones, such as "an", are near to many. */
+const SHORTEST_FIRST = 3;
+/** Words that ideas begin with, although they are one slip away from a command. */
+const ORDINARY: ReadonlySet<string> = new Set("work form for ford fort reply relay rung rune ran ruin memory".split(" "));
+
+/** Reads ideas from the files and the standard input of a host. */
+export function readersOf(host: Host): IdeaReaders {
+  return {
+    async file(path, limit) {
+      const place = resolve(host.cwd, path);
+      if (!(await isEndless(place))) return fileStart(place, limit);
+      const file = shown(path, 200);
+      const expected = `Expected to read the idea from a regular file, but "${file}" is a pipe, a device or a socket`;
+      throw new UsageError("IDEA_UNREADABLE", `${expected}. Read it as input: troupe - < ${file}`);
+    },
+    stdin: (limit) => firstBytes(host.stdin, limit),
+  };
+}
 
 /**
- * What the words on the command line mean.
+ * The source that the words on the command line name.
  *
- * @throws UsageError `COMMAND_MISTYPED` when the words look like a command, `IDEA_UNQUOTED`, `IDEA_TWICE`, `IDEA_MISSING`
+ * @throws UsageError `COMMAND_MISTYPED` when the words look like a command, `IDEA_UNQUOTED`, `IDEA_TWICE`, `IDEA_MISSING`, `IDEA_TOO_LONG`
  */
 export function ideaSource(words: readonly string[], file: string | undefined, hints: IdeaHints): IdeaSource {
+  const { isCommandNamed, isConfirmed, isBundled, example = EXAMPLE } = hints;
   const [first, ...others] = words;
-  const isMeant = hints.isCommandNamed || (others.length === 0 && isMeantAsIdea(first, hints));
+  const isOneText = first !== undefined && others.length === 0;
+  const isMeant = isCommandNamed || (isOneText && (isConfirmed === true || isBundled?.(first) === true));
   if (first !== undefined && !isMeant) refuseMistyped(first, others);
   if (others.length > 0) {
     const whole = shown(words.join(" "), 200);
@@ -51,35 +83,45 @@ export function ideaSource(words: readonly string[], file: string | undefined, h
   }
   if (first === "-" || file === "-") return { kind: "stdin" };
   if (file !== undefined) return { kind: "file", path: file };
-  if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed: hints.isCommandNamed };
-  throw new UsageError("IDEA_MISSING", `Expected an idea, got none. ${hints.example ?? EXAMPLE}`);
+  if (first !== undefined) return { kind: "words", text: checkedIdea(first), isCommandNamed };
+  throw new UsageError("IDEA_MISSING", `Expected an idea, got none. ${example}`);
 }
 
-/**
- * The text of an idea.
- *
- * @throws UsageError `IDEA_UNREADABLE`, `IDEA_TOO_LONG`, `IDEA_BINARY`, `IDEA_MISSING`
- */
+/** The text of an idea. @throws UsageError `IDEA_UNREADABLE`, `IDEA_TOO_LONG`, `IDEA_BINARY`, `IDEA_MISSING` */
 export async function readIdea(source: IdeaSource, readers: IdeaReaders): Promise<string> {
   if (source.kind === "words") return source.text;
   const from = source.kind === "file" ? `the file "${shown(source.path, 200)}"` : "standard input";
   const bytes = source.kind === "file" ? await readFile(source.path, from, readers) : await readers.stdin(IDEA_BYTES + 1);
-  if (bytes.length > IDEA_BYTES) {
-    throw new UsageError(
-      "IDEA_TOO_LONG",
-      `Expected an idea of at most ${IDEA_BYTES} bytes, got more in ${from}. Say it shorter; every role reads it.`,
-    );
-  }
-  return checkedIdea(decoded(bytes, from), from);
+  if (bytes.length > IDEA_BYTES) throw tooLong(`in ${from}`);
+  const text = decodedText(bytes);
+  if (text !== undefined) return checkedIdea(text, from);
+  throw new UsageError("IDEA_BINARY", `Expected the idea in ${from} to be text in UTF-8, got other bytes. Save it as plain text.`);
 }
 
-/** Whether an idea is a single word: it may be a slip as well. */
+/** True for an idea of a single word, which may be a mistyped command. */
 export function isOneWord(idea: string): boolean {
   return !/\s/.test(idea.trim());
 }
 
-function isMeantAsIdea(text: string | undefined, { isConfirmed, isBundled }: IdeaHints): boolean {
-  return text !== undefined && (isConfirmed === true || isBundled?.(text) === true);
+/**
+ * The command that words were probably meant to be, in any case of letters. A single word counts when it is at most two slips away from one,
+ * words of one or two letters too: no idea is that short, and an unwanted run costs money. Two or three words count when the first, of three
+ * letters or more, is at most one slip away.
+ */
+export function mistypedCommand(words: string): string | undefined {
+  const [given = "", ...others] = words.trim().toLowerCase().split(/\s+/);
+  if (others.length >= COMMAND_WORDS || (others.length > 0 && given.length < SHORTEST_FIRST)) return undefined;
+  if (others.length > 0 && ORDINARY.has(given)) return undefined;
+  return nearestWord(given, COMMANDS, others.length > 0 ? SLIPS_FIRST : SLIPS_ALONE);
+}
+
+/** Refuses a word that is no command of a group. @throws UsageError `COMMAND_INVALID` */
+export function refuseWords([word]: readonly string[], group: string, commands: readonly string[]): void {
+  if (word === undefined) return;
+  const near = nearestWord(word, commands);
+  const guess = near === undefined ? "" : ` Did you mean: troupe ${group} ${near}?`;
+  const expected = `Expected one of ${commands.join(", ")} after troupe ${group}`;
+  throw new UsageError("COMMAND_INVALID", `${expected}, got "${shown(word, 60)}".${guess}`);
 }
 
 function refuseMistyped(first: string, others: readonly string[]): void {
@@ -100,42 +142,34 @@ function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `"${text}"`;
 }
 
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: "it does not exist",
+  EISDIR: "it is a folder",
+  EACCES: "it may not be read",
+};
+
 async function readFile(path: string, from: string, readers: IdeaReaders): Promise<Uint8Array> {
   try {
     return await readers.file(path, IDEA_BYTES + 1);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const code = (error as { readonly code?: unknown }).code;
-    const reasons: Readonly<Record<string, string>> = {
-      ENOENT: "it does not exist",
-      EISDIR: "it is a folder",
-      EACCES: "it may not be read",
-    };
-    const reason = reasons[String(code)] ?? (error instanceof Error ? error.message : String(error));
+    const { code, message = String(error) } = error as Partial<NodeJS.ErrnoException>;
+    const reason = READ_FAILURES[String(code)] ?? message;
     throw new UsageError("IDEA_UNREADABLE", `Expected to read the idea from ${from}, but ${shown(reason, 200)}.`, { cause: error });
   }
 }
 
-function decoded(bytes: Uint8Array, from: string): string {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    if (!text.includes("\0")) return text;
-  } catch {
-    // Not UTF-8; told below like a file with zeros in it.
-  }
-  throw new UsageError("IDEA_BINARY", `Expected the idea in ${from} to be text in UTF-8, got other bytes. Save it as plain text.`);
-}
-
 function checkedIdea(text: string, from = "the command line"): string {
   const idea = text.trim();
-  if (idea === "")
-    throw new UsageError(
-      "IDEA_MISSING",
-      `Expected an idea, got an empty text from ${from}. Say what to build: troupe "Create a 2048 game"`,
-    );
-  if (new TextEncoder().encode(idea).length <= IDEA_BYTES) return idea;
-  throw new UsageError(
-    "IDEA_TOO_LONG",
-    `Expected an idea of at most ${IDEA_BYTES} bytes, got more on the command line. Say it shorter; every role reads it.`,
-  );
+  if (idea === "") {
+    const expected = `Expected an idea, got an empty text from ${from}`;
+    throw new UsageError("IDEA_MISSING", `${expected}. Say what to build: troupe "Create a 2048 game"`);
+  }
+  if (new TextEncoder().encode(idea).length > IDEA_BYTES) throw tooLong("on the command line");
+  return idea;
+}
+
+function tooLong(where: string): UsageError {
+  const expected = `Expected an idea of at most ${IDEA_BYTES} bytes, got more ${where}`;
+  return new UsageError("IDEA_TOO_LONG", `${expected}. Make it shorter; every role reads it.`);
 }

@@ -2,12 +2,9 @@
 import { readFileSync } from "node:fs";
 import { systemClock } from "../kernel/clock.ts";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
-import { errorLines, exitCodeOfError, toldError } from "./errors.ts";
-import type { ExitCode } from "./exit-code.ts";
+import type { ExitCode } from "./errors.ts";
 import type { Host, HostSignal } from "./host.ts";
-import { jsonLine } from "./ndjson.ts";
-import { runProgram } from "./program.ts";
-import { styleFor, wantsColor } from "./screen/style.ts";
+import { failed, main } from "./program.ts";
 
 const SIGNALS: readonly HostSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const words = process.argv.slice(2);
@@ -37,58 +34,47 @@ const host: Host = {
   exit: (code) => process.exit(code),
 };
 
-// A reader that closed its pipe has seen enough: whoever works notices by a listener of its own and ends in good order.
+// A closed pipe or terminal is no error here: the command notices it by a listener of its own and ends in good order.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A terminal that was closed; a file that cannot be written is another matter.
-  const isClosed = error.code === "EIO" && process.stdout.isTTY;
-  if (error.code === "EPIPE" || isClosed) return;
-  process.exit(tell(new TroupeError("OUTPUT_UNWRITABLE", `Expected to write to standard output, but ${error.message}.`, { cause: error })));
+  const isTerminalClosed = error.code === "EIO" && process.stdout.isTTY;
+  if (error.code === "EPIPE" || isTerminalClosed) return;
+  const text = `Expected to write to standard output, but ${error.message}.`;
+  process.exit(failed(host, words, new TroupeError("OUTPUT_UNWRITABLE", text, { cause: error })));
 });
-// Without a reader for errors there is nobody to tell of it.
+// Errors of stderr cannot be printed anywhere.
 process.stderr.on("error", () => {});
-process.on("uncaughtException", (error) => process.exit(tell(error)));
+process.on("uncaughtException", (error) => process.exit(failed(host, words, error)));
 
-process.exit(await flushed(await runProgram(host, words).catch(tell)));
+process.exit(await flushed(await main(host, words)));
 
-/** Tells an error and gives the code to end with. */
-function tell(error: unknown): ExitCode {
-  const told = toldError(error, host.env);
-  const style = styleFor(wantsColor({ isOff: words.includes("--no-color"), env: host.env, isTTY: host.stderr.isTTY === true }));
-  const isVerbose = words.includes("--verbose") || words.includes("-v");
-  host.stderr.write(`${errorLines(told, { style, isVerbose }).join("\n")}\n`);
-  if (words.includes("--json")) host.stdout.write(jsonLine({ type: "error", code: told.code, message: told.message }));
-  return exitCodeOfError(error);
-}
-
-/** Waits until both streams have given away what they hold: ending the process would drop it where pipes are slow. */
+/** Waits until both streams are written: ending the process would drop their buffers where pipes are slow. */
 async function flushed(code: ExitCode): Promise<ExitCode> {
   const written = (stream: NodeJS.WriteStream): Promise<void> => new Promise((resolve) => void stream.write("", () => resolve()));
   await Promise.all([written(process.stdout), written(process.stderr)]);
   return code;
 }
 
-/** @throws UsageError `CWD_GONE` where the folder the command was started in was removed since. */
+/** @throws UsageError `CWD_GONE` when the working folder has been removed. */
 function workingFolder(): string {
   try {
     return process.cwd();
   } catch (error) {
-    throw new UsageError("CWD_GONE", "Expected to be in a folder, but the current one does not exist any more. Go to another one: cd ~", {
-      cause: error,
-    });
+    const text = "Expected to be in a folder, but the current one does not exist any more. Go to another one: cd ~";
+    throw new UsageError("CWD_GONE", text, { cause: error });
   }
 }
 
-/** The version in the package's own manifest, two folders up in the source and three in the build. */
+/** The version in the package's manifest, two folders up in the source and three in the build. */
 function ownVersion(): string {
   for (const up of ["../../package.json", "../../../package.json"]) {
     try {
-      const { name, version } = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as {
+      const manifest = JSON.parse(readFileSync(new URL(up, import.meta.url), "utf8")) as {
         readonly name?: unknown;
         readonly version?: unknown;
       };
-      if (name === "troupe" && typeof version === "string") return version;
+      if (manifest.name === "troupe" && typeof manifest.version === "string") return manifest.version;
     } catch {
-      // Not there: the other place has it.
+      // The manifest is at the other place.
     }
   }
   return "unknown";

@@ -3,42 +3,51 @@ import type { StoredRoles } from "../adapters/sqlite-store-roles.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
 import { MemoryStorage } from "../memory/memory-storage.ts";
-import { readOnlyStore } from "./read-only-store.ts";
+import type { MessageStore, StoredMessage } from "../memory/message-store.ts";
 import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 import { hideFromGit, isStore, type StoreKind, type StorePlace, storePlace } from "./store.ts";
+import { idList, idsMatching } from "./stored-run.ts";
 
 const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
 /** A store of long-term memories. */
 export interface MemoriesStore extends StorePlace {
-  /** Whose memories it has. @throws MemoryError when it cannot be used */
+  /** The roles with a memory here. @throws MemoryError when it cannot be used */
   roles(): Promise<StoredRoles>;
-  /** One role's memory, to be looked at. */
+  /** One role's memory, read-only. */
   reading(roleId: string): MemoryStorage;
-  /** The same, to be changed. */
+  /** One role's memory, to be changed. */
   writing(roleId: string, embedder?: Embedder): MemoryStorage;
 }
 
-/** Where memories are kept: where `--store` says, else TROUPE_MEMORY, else `.troupe/memory.db`. @throws UsageError `OPTION_INVALID` */
+/** The place of memories: the one `--store` names, else TROUPE_MEMORY, else `.troupe/memory.db`. @throws UsageError `OPTION_INVALID` */
 export function memoryPlace(flags: Flags, session: Pick<Session, "host">): StorePlace {
   return storePlace(flags, session.host, MEMORIES);
 }
 
-/** Works with the memories that are there. @throws UsageError `STORE_MISSING` */
+/** Works with memories that exist. @throws UsageError `STORE_MISSING` */
 export async function withMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
-  const place = memoryPlace(flags, session);
-  if (!(await isStore(place.path))) throw noStore(place);
-  return opened(session, place, work);
+  const { path, name } = memoryPlace(flags, session);
+  if (await isStore(path)) return withNewMemories(session, flags, work);
+  const expected = `Expected memories in ${shown(name, 300)}, but there is no such file`;
+  throw new UsageError("STORE_MISSING", `${expected}. Go to the folder they are kept in, or name it: --store <file>.`);
 }
 
-/** The same; where there are none yet, the store is made. */
+/** Works with one role's memory. @throws UsageError `STORE_MISSING`, `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS` */
+export function withMemory<T>(
+  session: Session,
+  flags: Flags,
+  given: string,
+  work: (store: MemoriesStore, roleId: string) => Promise<T>,
+): Promise<T> {
+  return withMemories(session, flags, async (store) => work(store, findRole(await roleIds(store), given)));
+}
+
+/** Works with memories; a store that does not exist is created. */
 export async function withNewMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
-  return opened(session, memoryPlace(flags, session), work);
-}
-
-async function opened<T>(session: Session, place: StorePlace, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
+  const place = memoryPlace(flags, session);
   const { sqliteStore } = await import("../adapters/sqlite-store.ts");
   const { storedRoles } = await import("../adapters/sqlite-store-roles.ts");
   const store = sqliteStore({ path: place.path });
@@ -57,9 +66,57 @@ async function opened<T>(session: Session, place: StorePlace, work: (store: Memo
   }
 }
 
-function noStore({ name }: StorePlace): UsageError {
-  return new UsageError(
-    "STORE_MISSING",
-    `Expected memories in ${shown(name, 300)}, but there is no such file. Go to the folder they are kept in, or name it: --store <file>.`,
-  );
+/** The ids of the roles with a memory. */
+export async function roleIds(store: MemoriesStore): Promise<readonly string[]> {
+  return (await store.roles()).roles.map(({ roleId }) => roleId);
+}
+
+/** The role that an id, or its beginning, names. @throws UsageError `ROLE_UNKNOWN`, `ROLE_AMBIGUOUS`, both with the ids that may be meant */
+export function findRole(ids: readonly string[], given: string): string {
+  const matches = idsMatching(ids, given, (id) => id);
+  const [only] = matches;
+  if (only !== undefined && matches.length === 1) return only;
+  const text = shown(given, 80);
+  if (matches.length > 1) {
+    const expected = `Expected the beginning of one role's id, got "${text}", which ${idList(matches)} have`;
+    throw new UsageError("ROLE_AMBIGUOUS", `${expected}. Say more of it.`);
+  }
+  const known = ids.length === 0 ? "No memories are kept here yet." : `There ${ids.length === 1 ? "is" : "are"} ${idList(ids)}.`;
+  throw new UsageError("ROLE_UNKNOWN", `Expected the id of a role with a memory, or its beginning, got "${text}". ${known}`);
+}
+
+/** The message that an id, or its beginning, names. @throws UsageError `MESSAGE_UNKNOWN`, `MESSAGE_AMBIGUOUS` */
+export function findMessage(entries: readonly StoredMessage[], given: string): StoredMessage {
+  const matches = idsMatching(entries, given, ({ message }) => message.id);
+  const [only] = matches;
+  if (only !== undefined && matches.length === 1) return only;
+  const text = shown(given, 80);
+  if (only === undefined) {
+    const expected = `Expected the id of a message of this memory, or its beginning, got "${text}"`;
+    throw new UsageError("MESSAGE_UNKNOWN", `${expected}. See: troupe memory show <role> --last 100`);
+  }
+  const names = idList(matches.map(({ runId, message }) => (runId === "" ? message.id : `${message.id} of run ${runId}`)));
+  const expected = `Expected the beginning of one message's id, got "${text}", which ${names} have`;
+  throw new UsageError("MESSAGE_AMBIGUOUS", `${expected}. Say more of it, or the run: --run <id>`);
+}
+
+/**
+ * A store that is only read. Vectors made for a search stay in this process: written, they would replace those of another program's embedder,
+ * which may have been paid for.
+ */
+function readOnlyStore(store: MessageStore): MessageStore {
+  const refuse = (): Promise<never> =>
+    Promise.reject(new UsageError("STORE_READ_ONLY", "Expected to read a memory only, got a change of it. Open it for writing."));
+  return {
+    state: (roleId) => store.state(roleId),
+    read: (roleId, after) => store.read(roleId, after),
+    places: (roleId) => store.places(roleId),
+    readVectors: (roleId, fingerprint, after) => store.readVectors(roleId, fingerprint, after),
+    ...(store.lookup === undefined ? {} : { lookup: store.lookup }),
+    add: refuse,
+    remove: refuse,
+    writeVectors: () => Promise.resolve(),
+    clearVectors: () => Promise.resolve(),
+    close: () => store.close(),
+  };
 }

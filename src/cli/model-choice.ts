@@ -2,30 +2,33 @@ import { ModelError, UsageError } from "../kernel/errors.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { MicroUsd } from "../model/money.ts";
 import { priceOf } from "../model/price.ts";
-import type { DemoIdea } from "./demo-ideas.ts";
+import { recordedModel, type RunAbout } from "./about.ts";
+import { type DemoIdea, demoIdeas, demoModel } from "./demo-script.ts";
+import { canDraw } from "./host.ts";
 import { shown } from "./screen/text.ts";
-import type { CompanySettings, ModelSettings } from "./settings.ts";
+import type { Session } from "./session.ts";
+import type { CompanySettings, Flags, ModelSettings } from "./settings.ts";
 
 /** The model a run asks: a real one, or the script of a bundled idea. */
 export interface ChosenModel {
   readonly model: ChatModel;
-  /** How it is told of on the screen. */
+  /** Its name on the screen. */
   readonly text: string;
   readonly isScripted: boolean;
-  /** The bundled idea whose script it is. */
+  /** Id of the bundled idea whose script it is. */
   readonly demo: string | undefined;
-  /** Where it is reached, as it was said; undefined: at OpenAI's own place, or nowhere. */
+  /** The base URL that was given; undefined: OpenAI's own, or none. */
   readonly baseURL: string | undefined;
-  /** Micro-dollars; undefined when nothing binds. */
+  /** Undefined when nothing binds. */
   readonly budget: MicroUsd | undefined;
-  /** Whether a call may cost something. */
+  /** True when a call may cost something. */
   readonly isPaid: boolean;
   /** Texts that must never be written down. */
   readonly secrets: readonly string[];
 }
 
 /**
- * The model that settings lead to. Nothing is sent yet.
+ * The model of some settings. Nothing is sent yet.
  *
  * @throws ModelError `MODEL_AUTH` for a key that cannot be one; UsageError `BASE_URL_INVALID`, `BUDGET_UNPRICED`
  */
@@ -35,49 +38,67 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
   const model = openai({ model: id, apiKey, baseURL, price });
   const known = priceOf(model);
   if (known === undefined && company.isBudgetExplicit && !company.allowUnpriced) {
+    const expected = `Expected a model with a known price: --budget cannot bind ${shown(id, 80)}, whose price is not known`;
     throw new UsageError(
       "BUDGET_UNPRICED",
-      `Expected a model whose price is known, for --budget cannot bind ${shown(id, 80)}, whose price is not. Tell it with --price in,out (dollars for a million tokens), or say --allow-unpriced.`,
+      `${expected}. Give it with --price in,out (dollars for a million tokens), or say --allow-unpriced.`,
     );
   }
-  const binds = known !== undefined || company.isBudgetExplicit;
+  const isBound = known !== undefined || company.isBudgetExplicit;
   return {
     model,
     text: modelText(settings),
     isScripted: false,
     demo: undefined,
     baseURL,
-    budget: binds ? company.budget : undefined,
+    budget: isBound ? company.budget : undefined,
     isPaid: known === undefined || known.input > 0 || known.output > 0,
     secrets: apiKey === undefined ? [] : [apiKey],
   };
 }
 
-/** Milliseconds between the pieces of a script's replies where somebody watches: about as fast as a fast model. */
+/** Milliseconds between the pieces of a script's replies on a terminal: about as fast as a fast model. */
 const WATCHED_LATENCY = 3;
 
 /** The script of a bundled idea. */
-export async function scriptModel(idea: DemoIdea, company: CompanySettings, o: { readonly isWatched: boolean }): Promise<ChosenModel> {
-  const { demoModel } = await import("./demo-model.ts");
-  const model = demoModel(idea, o.isWatched ? { latency: WATCHED_LATENCY } : {});
+export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, output }: Pick<Session, "host" | "output">): ChosenModel {
+  const isWatched = canDraw(host) && !output.isQuiet;
+  const model = demoModel(idea, isWatched ? { latency: WATCHED_LATENCY } : {});
   const text = `script of "${idea.title}"`;
   return { model, text, isScripted: true, demo: idea.id, baseURL: undefined, budget: company.budget, isPaid: false, secrets: [] };
 }
 
-/** There is neither a model nor a script for an idea. @param asked a model named without a way to reach it */
-export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): ModelError {
-  const what =
-    asked === undefined
-      ? "no model is set and no bundled script fits this idea"
-      : `there is neither a key nor a base URL for ${shown(asked, 80)}`;
-  const bundled = ideas.map(({ id, idea }) => `"${idea}" (troupe demo ${id})`).join(", ");
-  return new ModelError(
-    "MODEL_AUTH",
-    `Expected a model to ask, but ${what}. Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1 with TROUPE_MODEL for its model. Without a model these ideas play: ${bundled}.`,
-  );
+/** The model of a recorded run: its script, or the model where it is reached now. @throws ModelError `MODEL_AUTH`, UsageError */
+export async function modelOfRecord(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
+  const bundled = await demoIdeas();
+  const script = bundled.find(({ id }) => id === about.demo);
+  if (script !== undefined) return scriptModel(script, settings, session);
+  const choice = recordedModel(about, flags, session.host.env);
+  if (choice.kind === "none") throw noModel(choice.asked, bundled);
+  return realModel(choice.model, settings);
 }
 
-/** A model by name, place and where its key comes from; never the key. */
+const HOW_TO_SET =
+  "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server such as http://127.0.0.1:11434/v1 with TROUPE_MODEL for its model.";
+
+/** The error for an idea without a model and without a script. @param asked a model named without a way to reach it */
+export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): ModelError {
+  const why = asked === undefined ? "no model is set and no bundled script fits this idea" : unreachable(asked);
+  const bundled = ideas.map(({ id, idea }) => `"${idea}" (troupe demo ${id})`).join(", ");
+  return new ModelError("MODEL_AUTH", `Expected a model to ask, but ${why}. ${HOW_TO_SET} Without a model these ideas play: ${bundled}.`);
+}
+
+/** The error for an agent without a model. */
+export function noAgentModel(asked: string | undefined): ModelError {
+  const why = asked === undefined ? "no model is set" : unreachable(asked);
+  return new ModelError("MODEL_AUTH", `Expected a model for the agent, but ${why}. ${HOW_TO_SET}`);
+}
+
+function unreachable(model: string): string {
+  return `there is neither a key nor a base URL for ${shown(model, 80)}`;
+}
+
+/** A model's name, its host and the source of its key; never the key. */
 export function modelText({ id, baseURL, keyFrom }: ModelSettings): string {
   const host = baseURL !== undefined && URL.canParse(baseURL) ? ` at ${new URL(baseURL).host}` : "";
   return `${id}${host}${keyFrom === undefined ? ", no key" : `, key from ${keyFrom}`}`;

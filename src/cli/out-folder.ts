@@ -4,30 +4,30 @@ import { dirname, join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { shown } from "./screen/text.ts";
 
-/** Where projects go when nobody says where. */
+/** The default parent of projects, below the working folder. */
 const SHELF = "workspace";
-/** What a run makes in the folder it takes. */
+/** The folder a run makes in the project folder it claims. */
 const MARK = ".troupe";
-/** The most projects of one name that are looked past. */
+/** Most projects with one name. */
 const MOST_SIBLINGS = 1_000;
 /** Longest folder name made of an idea. */
 const SLUG_LENGTH = 40;
-/** How ideas begin without telling one from another. */
+/** First words that ideas have in common. */
 const OPENING =
   /^(please|can|could|you|i|want|need|would|like|to|let|us|lets|create|make|build|write|develop|implement|design|generate|code|program|me|us|a|an|the|some|simple|small)-/;
 
-/** A folder that this run has for itself. */
+/** A folder that this run has claimed for itself. */
 export interface Claim {
   /** Absolute. */
   readonly path: string;
-  /** Gives it back: what the claim made and nobody filled is gone afterwards. */
+  /** Ends the claim: folders that it made and that stayed empty are removed. */
   release(): Promise<void>;
 }
 
-/** Takes a folder, unless it holds something or somebody else has taken it. */
+/** Claims a folder; undefined when it holds files or another run has claimed it. */
 export type ClaimFolder = (path: string) => Promise<Claim | undefined>;
 
-/** Where a project shall go. */
+/** The wanted place of a project. */
 export interface OutFolderRequest {
   readonly cwd: string;
   readonly out: string | undefined;
@@ -38,8 +38,8 @@ export interface OutFolderRequest {
 }
 
 /**
- * Works in the folder a project goes to: the one the user named, else `workspace/<name>`, else the first free `workspace/<name>-2`, `-3`
- * ... A folder nobody named belongs to this run alone while the work lasts. Whether the user's own is fit is asked when it is opened.
+ * Works in the folder of a project: the one the user named, else `workspace/<name>`, else the first free `workspace/<name>-2`, `-3` ...
+ * A folder that the user did not name belongs to this run alone while the work lasts. A named one is checked when it is opened.
  *
  * @throws WorkspaceError `WORKSPACE_CROWDED` when there is none left.
  */
@@ -68,7 +68,7 @@ async function outFolder({ cwd, out, name, force, claim = claimFolder }: OutFold
   );
 }
 
-/** A claim for which the folder above was made too. */
+/** A claim that made its parent folder too. */
 function withFolder({ path, release }: Claim, above: string): Claim {
   return { path, release: () => release().then(() => removeEmpty([above])) };
 }
@@ -78,9 +78,8 @@ function unclaimed(path: string): Claim {
 }
 
 /**
- * Claims a folder that holds nothing, or nothing but a repository, by making `.troupe` in it, which only one of many can. One that is not
- * there comes into being with its mark in it, so that nobody finds it without. What is wrong with the place otherwise is told when it is
- * opened, in the words of the workspace.
+ * Claims a folder that holds nothing, or nothing but a repository, by making `.troupe` in it, which only one process can. A missing folder is
+ * moved to its place with the mark in it, so that nobody finds it without. Other faults of the place are reported when it is opened.
  */
 export async function claimFolder(path: string): Promise<Claim | undefined> {
   const wasThere = await isThere(path);
@@ -100,14 +99,14 @@ async function isMade(folder: string): Promise<boolean> {
   );
 }
 
-/** @returns whether the mark could be made in a folder that is there. */
+/** Marks an existing folder. @returns true when the mark was made */
 async function isMarked(folder: string): Promise<boolean> {
   if ((await readdir(folder)).some((name) => name !== ".git")) return false;
   await mkdir(join(folder, MARK));
   return true;
 }
 
-/** Makes the folder under another name, marks it, and moves it to its place, which fails where somebody else's has come in between. */
+/** Makes the folder under another name, marks it, and moves it to its place, which fails where another process has made one. */
 async function isMadeMarked(folder: string): Promise<boolean> {
   const draft = `${folder}${MARK}-${randomUUID()}`;
   try {
@@ -119,13 +118,13 @@ async function isMadeMarked(folder: string): Promise<boolean> {
   }
 }
 
-/** Whether somebody else came in between, to take the folder or to give it back, or has put a file there. */
+/** True when another process has claimed the folder, given it back, or put a file there in between. */
 function isQuicker(error: unknown): boolean {
   return error instanceof Error && "code" in error && ["EEXIST", "ENOTEMPTY", "ENOENT", "ENOTDIR"].includes(String(error.code));
 }
 
 async function removeEmpty(folders: readonly string[]): Promise<void> {
-  // What holds something by now, or is gone, is as it should be.
+  // A folder that is gone or holds files by now stays as it is.
   for (const folder of folders) await rmdir(folder).catch(() => {});
 }
 

@@ -1,27 +1,26 @@
-import type { RunResult } from "../runtime/run-result.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
+import { freshRunId } from "../kernel/id.ts";
+import type { Json } from "../kernel/json.ts";
 import { formatUsd } from "../model/money.ts";
 import type { RunResumed } from "../runtime/record/event.ts";
+import type { RunResult } from "../runtime/run-result.ts";
 import type { Run } from "../team/run.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
-import { type Company, folderName, openCompany } from "./company.ts";
-import { type CommitReport, commitWork } from "./agent-commit.ts";
-import { workerOf } from "./crew.ts";
-import { type ToldError, toldError } from "./errors.ts";
-import type { ExitCode } from "./exit-code.ts";
+import { aboutFor } from "./about.ts";
+import type { CommitReport } from "./agent-work.ts";
+import { type Company, folderName, openCompany, workerOf, worksInNamedFolder } from "./company.ts";
+import { type ErrorReport, errorReport, type ExitCode } from "./errors.ts";
 import type { ChosenModel } from "./model-choice.ts";
-import { nextSteps } from "./next-steps.ts";
-import { type ResultReport, resultReport } from "./report.ts";
-import { shortId } from "./run-id.ts";
+import { nextSteps, type ResultReport, resultReport } from "./report.ts";
 import type { Progress } from "./screen/progress.ts";
-import { plural, shown } from "./screen/text.ts";
-import { type Session, tellError } from "./session.ts";
+import { printResult } from "./screen/summary.ts";
+import { plural, shortId, shown } from "./screen/text.ts";
+import { printError, type Session } from "./session.ts";
 import type { CompanySettings } from "./settings.ts";
-import type { Store } from "./store.ts";
-import { tellAgent } from "./tell-agent.ts";
-import { tellResult } from "./tell-result.ts";
+import { sealOf, type Store } from "./store.ts";
+import { runIds } from "./stored-run.ts";
 
-/** Everything that was chosen before a company works. */
+/** The choices made before a company works. */
 export interface Production {
   readonly settings: CompanySettings;
   readonly chosen: ChosenModel;
@@ -29,32 +28,54 @@ export interface Production {
   readonly folder: string;
   readonly store: Store;
   readonly runId: string;
-  /** What a run that goes on has behind it; undefined: it begins. */
+  /** The earlier part of a run that continues; undefined: it begins. */
   readonly past: Past | undefined;
-  /** Done once the folder and the store are open, and before the run begins. */
+  /** Called once the folder and the store are open, before the run begins. */
   readonly prepare?: (company: Company) => Promise<void>;
-  /** Begins the run, or goes on with it. */
+  /** Begins or continues the run. */
   readonly begin: (company: Company) => Run;
 }
 
-/** What happened before. */
+/** The earlier part of a run. */
 export interface Past {
   readonly progress: Progress;
-  /** Micro-dollars of calls that are counted in full because nobody told what they cost. */
+  /** Micro-dollars of calls with unknown cost, counted in full. */
   readonly held: number;
-  /** Whether the folder has its files already. */
+  /** True when the folder has its files already. */
   readonly hasFiles: boolean;
 }
 
+/** The choices for a run that begins with an idea. */
+export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder" | "store"> {
+  readonly idea: string;
+}
+
+/** A run that begins with an idea. */
+export function newRun({ host, interruptions }: Session, parts: NewRun): Production {
+  const { idea, settings, store } = parts;
+  const { rounds } = settings;
+  const runId = freshRunId(host.clock.now());
+  let about: Json = null;
+  return {
+    ...parts,
+    runId,
+    past: undefined,
+    prepare: async ({ agent }) => {
+      about = aboutFor({ ...parts, settings: { ...settings, agent }, version: host.version, seal: await sealOf(store, runId) });
+    },
+    begin: ({ team }) => team.run(idea, { id: runId, rounds, signal: interruptions.signal, about }),
+  };
+}
+
 /**
- * Lets a company work, shows it, and tells what came of it.
+ * Lets a company work, shows its progress, and prints the result.
  *
  * @throws WorkspaceError, UsageError when the folder cannot be used
- * @throws JournalError when the run cannot begin or go on
+ * @throws JournalError when the run cannot begin or continue
  */
 export async function produce(session: Session, production: Production): Promise<ExitCode> {
   const { store, past } = production;
-  const company = await openCompany(session, { ...production, journal: store.journal, isGoingOn: past?.hasFiles === true });
+  const company = await openCompany(session, { ...production, journal: store.journal, isContinued: past?.hasFiles === true });
   try {
     return await produced(session, production, company);
   } finally {
@@ -64,55 +85,47 @@ export async function produce(session: Session, production: Production): Promise
 
 async function produced(session: Session, production: Production, company: Company): Promise<ExitCode> {
   const { screen, host, interruptions } = session;
-  const { settings, chosen, folder, store, runId, past } = production;
+  const { settings, chosen, store, runId, past } = production;
   await store.ready();
   await production.prepare?.(company);
-  const place = folderName(host, folder);
-  const short = shortId(
-    runId,
-    (await store.journal.runs()).map((run) => run.runId),
-  );
-  screen.say(screen.style.faint(`${boundsText(production, place)}, run ${shown(short)}`));
+  const folder = folderName(host, production.folder);
+  const short = shortId(runId, await runIds(store.journal));
+  screen.say(screen.style.faint(`${boundsText(production, folder)}, run ${shown(short)}`));
   const { git } = company.workspace;
-  if (git.kind === "none" && !isSent(settings)) screen.say(screen.style.warn(`The project keeps no history: ${shown(git.reason)}.`));
+  if (git.kind === "none" && !worksInNamedFolder(settings)) {
+    screen.say(screen.style.warn(`The project keeps no history: ${shown(git.reason)}.`));
+  }
 
+  const isAgent = settings.agent !== undefined;
+  const watchAgent = isAgent ? (await import("./agent-work.ts")).watchAgent : undefined;
   const run = production.begin(company);
-  const profiles = new Map(company.roles.map((role) => [role.name, role.profile]));
-  const isAgent = workerOf(settings) === "agent";
   screen.watch(run, {
     rounds: isAgent ? Infinity : settings.rounds,
     isTold: isAgent,
     budget: chosen.budget,
-    profiles,
+    profiles: new Map(company.roles.map((role) => [role.name, role.profile])),
     ...(past === undefined ? {} : { progress: past.progress }),
   });
-  if (isAgent) tellAgent(session, run);
-  run.on("run.resumed", (event) => tellUncertain(session, event));
-  interruptions.signal.addEventListener("abort", () => tellStopping(session), { once: true });
+  watchAgent?.(session, run);
+  run.on("run.resumed", (event) => warnOfUncertain(session, event));
+  interruptions.signal.addEventListener("abort", () => sayStopping(session), { once: true });
   const report = await finished(session, production, company, run, short);
-  await tellResult(session, report, { settings, chosen, place, short });
+  const { budget, model } = chosen;
+  await printResult(session, report, { folder, run: short, roundLimit: settings.rounds, budget, model });
   return interruptions.first === "pipe" ? 0 : report.exitCode;
 }
 
-/** What a run may do, in one line. */
-function boundsText(production: Production, place: string): string {
-  const { chosen } = production;
+function boundsText({ chosen, settings, sandbox }: Production, folder: string): string {
   const { budget, text } = chosen;
   const cap = budget === undefined ? "no cap: the price is not known" : `${formatUsd(budget)} at most`;
-  return [shown(text), cap, ...workText(production), shown(place)].join(", ");
+  const tests = `${settings.agent === undefined ? "tests" : "commands"} ${testsPlan(settings, sandbox)}`;
+  return [shown(text), cap, boundsOf(settings), tests, shown(folder)].join(", ");
 }
 
-function workText({ settings, sandbox }: Production): readonly string[] {
-  return [boundsOf(settings), `${settings.agent === undefined ? "tests" : "commands"} ${testsPlan(settings, sandbox)}`];
-}
-
-/** What binds a run besides its money. */
+/** The limits of a run besides its budget. */
 export function boundsOf({ agent, rounds }: Pick<CompanySettings, "agent" | "rounds">): string {
-  return agent === undefined
-    ? `${rounds} rounds`
-    : agent.plan === true
-      ? `a plan, ${agent.steps} steps for each of its steps`
-      : `${agent.steps} steps`;
+  if (agent === undefined) return `${rounds} rounds`;
+  return agent.plan === true ? `a plan, ${agent.steps} steps for each of its steps` : `${agent.steps} steps`;
 }
 
 /** Where the project's tests will run, in a few words. */
@@ -122,13 +135,13 @@ export function testsPlan(settings: Pick<CompanySettings, "runTests">, sandbox: 
   return sandbox.kind === "none" ? "run without isolation" : "not run";
 }
 
-function tellStopping({ interruptions, screen }: Session): void {
+function sayStopping({ interruptions, screen }: Session): void {
   if (interruptions.first === "pipe") return;
   screen.say(screen.style.warn("Stopping, and keeping what is there. Ctrl-C again ends at once."));
 }
 
-/** What was in flight when the process died before: nobody knows whether it was paid, and it is asked again. */
-function tellUncertain({ screen }: Session, { uncertain }: RunResumed): void {
+/** Reports the calls that were in flight when the process died: nobody knows whether they were billed, and they are made again. */
+function warnOfUncertain({ screen }: Session, { uncertain }: RunResumed): void {
   const paid = uncertain.filter(({ hold }) => hold > 0);
   if (paid.length === 0) return;
   const amount = formatUsd(paid.reduce((sum, { hold }) => sum + hold, 0));
@@ -136,39 +149,37 @@ function tellUncertain({ screen }: Session, { uncertain }: RunResumed): void {
   screen.say(screen.style.warn(`${calls} ${was} in flight when the run was cut off: counted in full (${amount}), and asked again.`));
 }
 
-/** Watches a run to its end; with `--json` every event is printed as it becomes durable. */
+/** Follows a run to its end; with `--json` every event is printed as it becomes durable. */
 async function finished(session: Session, production: Production, company: Company, run: Run, short: string): Promise<ResultReport> {
   const { json, screen, host, interruptions } = session;
-  const { chosen, folder: out, store, past } = production;
+  const { chosen, settings, folder: out, store, past } = production;
   let held = past?.held ?? 0;
   run.on("step.ended", ({ basis, cost }) => (held += basis === "hold" ? (cost ?? 0) : 0));
   if (json !== undefined) for await (const event of run) await json.write(event);
   const result = await run.result;
   screen.end();
-  const refusal = refusalIn(result);
-  if (refusal !== undefined) throw refusal;
-  const files = await filesOf(session, company);
-  const told = (error: unknown): ToldError => toldError(error, host.env);
+  const { messages, error, status } = result;
+  // Without a message nothing happened: the journal or the team refused to run.
+  if (messages.length === 0 && (error instanceof JournalError || error instanceof UsageError)) throw error;
+  const describe = (thrown: unknown): ErrorReport => errorReport(thrown, host.env);
   const { isScripted, budget } = chosen;
-  const next = nextSteps(result, { short, store, budget, isForced: production.settings.force });
-  const facts = {
+  const report = resultReport(result, {
     out,
-    files,
+    files: await filesOf(session, company),
     isScripted,
     worstCase: held + result.uncertain,
     interruption: interruptions.first,
-    told,
+    describe,
     store: store.path,
-    next,
-    by: workerOf(production.settings),
-  };
-  const report = resultReport(result, { ...facts, ...(await committed(session, production, company, result)) });
-  if (result.error !== undefined && result.status !== "stopped" && interruptions.first !== "pipe")
-    await tellError(session, told(result.error));
+    next: nextSteps(result, { short, store, budget, isForced: settings.force }),
+    by: workerOf(settings),
+    ...(await committed(session, production, company, result)),
+  });
+  if (error !== undefined && status !== "stopped" && interruptions.first !== "pipe") await printError(session, describe(error));
   return report;
 }
 
-/** Of an agent that is through, its changes as a commit. What git cannot do hides no result. */
+/** Commits the changes of an agent that has finished. A failure of git is a warning: the result is printed anyway. */
 async function committed(
   { host, screen, interruptions }: Session,
   { runId }: Production,
@@ -176,10 +187,10 @@ async function committed(
   { status, messages }: RunResult,
 ): Promise<{ readonly commit?: CommitReport }> {
   if (agent === undefined || status !== "finished") return {};
-  const { signal } = interruptions;
+  const { commitWork } = await import("./agent-work.ts");
   const task = messages[0]?.content ?? "";
   try {
-    const commit = await commitWork(workspace, agent, { task, runId, date: host.clock.now(), signal });
+    const commit = await commitWork(workspace, agent, { task, runId, date: host.clock.now(), signal: interruptions.signal });
     return commit === undefined ? {} : { commit };
   } catch (error) {
     screen.warn(`The changes are not committed: ${error instanceof Error ? error.message : String(error)}`);
@@ -187,17 +198,7 @@ async function committed(
   }
 }
 
-/** Whether an agent works in a folder that the user named. */
-function isSent({ agent, out }: CompanySettings): boolean {
-  return agent !== undefined && out !== undefined;
-}
-
-/** Nothing happened: the journal or the team refused. That is no result of a run. */
-function refusalIn({ messages, error }: RunResult): JournalError | UsageError | undefined {
-  return messages.length === 0 && (error instanceof JournalError || error instanceof UsageError) ? error : undefined;
-}
-
-/** A folder that can no longer be read must not hide what the run has to say. */
+/** The project's files. A folder that can no longer be read is a warning: the result is printed anyway. */
 async function filesOf({ screen }: Session, { workspace }: Company): Promise<readonly string[]> {
   try {
     return await workspace.list();

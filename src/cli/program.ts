@@ -1,13 +1,21 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
-import { AGENT_TOOLS, type AgentFlags } from "./agent-settings.ts";
 import { withBounds, withReach, withStoreOption, withTalk } from "./command-options.ts";
-import { EXIT_CODES, type ExitCode } from "./exit-code.ts";
+import type { ForkFlags } from "./commands/fork.ts";
+import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
-import { addMemoryCommands } from "./memory-commands.ts";
-import { addRecordCommands } from "./record-commands.ts";
-import { addRunsCommands } from "./runs-commands.ts";
-import type { Flags } from "./settings.ts";
+import { jsonLine } from "./output.ts";
+import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
+import { styleFor, wantsColor } from "./screen/text.ts";
+import { AGENT_TOOLS, type AgentFlags, type Flags } from "./settings.ts";
+
+const EXAMPLES = `
+Examples:
+  $ troupe "Create a 2048 game"
+  $ troupe demo todo
+  $ troupe run --file idea.md --budget 1.50 --out ./my-project
+  $ TROUPE_BASE_URL=http://127.0.0.1:11434/v1 troupe --model qwen3 "A word counter"
+  $ troupe resume                   after a kill, a budget or a Ctrl-C: nothing is paid twice`;
 
 const EPILOGUE = `
 Environment:
@@ -22,20 +30,40 @@ Exit codes:
 ${EXIT_CODES.map(({ code, meaning }) => `  ${String(code).padEnd(4)} ${meaning}`).join("\n")}
 `;
 
-const EXAMPLES = `
+const FORK_EXAMPLES = `
 Examples:
-  $ troupe "Create a 2048 game"
-  $ troupe demo todo
-  $ troupe run --file idea.md --budget 1.50 --out ./my-project
-  $ TROUPE_BASE_URL=http://127.0.0.1:11434/v1 troupe --model qwen3 "A word counter"
-  $ troupe resume                   after a kill, a budget or a Ctrl-C: nothing is paid twice`;
+  $ troupe fork mabc1234 --model gpt-5                 all of it once more with another model
+  $ troupe fork mabc1234 --edit 1=other-idea.md        the same run with another idea
+  $ troupe fork mabc1234 --at 17 --add wish.md         what one would say after event 17
+The numbers of events and messages: troupe runs show <id>, troupe runs events <id>`;
 
-/**
- * Runs the command that the words name. What the commands need is loaded when one runs, so that `--help` and `--version` answer at once.
- *
- * @throws UsageError `COMMAND_INVALID` for words that are no command line of this program.
- */
-export async function runProgram(host: Host, words: readonly string[]): Promise<ExitCode> {
+const RUN = "the run, or the beginning of its id";
+const UNPRICED = ["--allow-unpriced", "let --budget stand with a model whose price is not known"] as const;
+const CONFIRMED = ["-y, --yes", "do not ask before a paid run"] as const;
+const PROJECT = ["-o, --out <dir>", "where the project goes (default ./workspace/<name>)"] as const;
+const SEED = ["--seed <seed>", "decides everything that is random"] as const;
+
+/** Receives the code a command ended with. */
+type End = (code: ExitCode) => void;
+
+/** Runs one command line to its end. Errors are printed. @returns the code to end the process with */
+export function main(host: Host, words: readonly string[]): Promise<ExitCode> {
+  return runProgram(host, words).catch((error: unknown) => failed(host, words, error));
+}
+
+/** Prints an error that no command handled. @returns the code to end the process with */
+export function failed(host: Host, words: readonly string[], error: unknown): ExitCode {
+  const { env, stderr, stdout } = host;
+  const report = errorReport(error, env);
+  const style = styleFor(wantsColor({ isOff: words.includes("--no-color"), env, isTTY: stderr.isTTY === true }));
+  const isVerbose = words.includes("--verbose") || words.includes("-v");
+  stderr.write(`${errorLines(report, { style, isVerbose }).join("\n")}\n`);
+  if (words.includes("--json")) stdout.write(jsonLine({ type: "error", code: report.code, message: report.message }));
+  return exitCodeOfError(error);
+}
+
+/** Runs a command. Its file is loaded when it runs, so that `--help` and `--version` answer at once. */
+async function runProgram(host: Host, words: readonly string[]): Promise<ExitCode> {
   let code: ExitCode = 0;
   const program = programFor(host, words, (ended) => (code = ended));
   try {
@@ -48,7 +76,7 @@ export async function runProgram(host: Host, words: readonly string[]): Promise<
   }
 }
 
-function programFor(host: Host, words: readonly string[], end: (code: ExitCode) => void): Command {
+function programFor(host: Host, words: readonly string[], end: End): Command {
   const program = new Command("troupe");
   const { stdout, stderr } = host;
   program
@@ -61,25 +89,15 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text), outputError: () => {} })
     .addHelpText("after", EXAMPLES)
     .addHelpText("after", EPILOGUE);
-
   program.commandsGroup("A new run:");
-  const run = withIdea(program.command("run", { isDefault: true }))
-    .description('let a company work on an idea; `troupe "idea"` is short for it')
-    .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
-    .action(async (idea: readonly string[], flags: Flags) => {
-      const { runCommand } = await import("./commands/run.ts");
-      end(await runCommand(host, idea, flags, words[0] === "run"));
-    });
-  withCompany(program.command("demo"))
-    .description("play a bundled idea from its script: no key, no cost")
-    .argument("[id]", "2048, life or todo", "2048")
-    .addOption(new Option("-y, --yes").hideHelp())
-    .action(async (id: string, flags: Flags) => {
-      const { demoCommand } = await import("./commands/demo.ts");
-      end(await demoCommand(host, id, flags));
-    });
+  const run = addRun(program, host, end, words[0] === "run");
+  addDemo(program, host, end);
   addAgent(program, host, end);
-  addRecordCommands(program, host, end);
+  program.commandsGroup("Runs that were begun:");
+  addResume(program, host, end);
+  addAnswer(program, host, end);
+  addReplay(program, host, end);
+  addFork(program, host, end);
   addRunsCommands(program, host, end);
   addMemoryCommands(program, host, end);
   addDoctor(program, host, end);
@@ -93,13 +111,39 @@ function programFor(host: Host, words: readonly string[], end: (code: ExitCode) 
   return program;
 }
 
-function addAgent(program: Command, host: Host, end: (code: ExitCode) => void): void {
-  const given = program
+function addRun(program: Command, host: Host, end: End, isNamed: boolean): Command {
+  const command = program
+    .command("run", { isDefault: true })
+    .optionsGroup("The idea:")
+    .option("-f, --file <file>", "read the idea from a file")
+    .option(...CONFIRMED);
+  return withCompany(withReach(command).option(...UNPRICED))
+    .description('let a company work on an idea; `troupe "idea"` is short for it')
+    .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
+    .action(async (idea: readonly string[], flags: Flags) => {
+      const { runCommand } = await import("./commands/run.ts");
+      end(await runCommand(host, idea, flags, isNamed));
+    });
+}
+
+function addDemo(program: Command, host: Host, end: End): void {
+  withCompany(program.command("demo"))
+    .description("play a bundled idea from its script: no key, no cost")
+    .argument("[id]", "2048, life or todo", "2048")
+    .addOption(new Option("-y, --yes").hideHelp())
+    .action(async (id: string, flags: Flags) => {
+      const { demoCommand } = await import("./commands/run.ts");
+      end(await demoCommand(host, id, flags));
+    });
+}
+
+function addAgent(program: Command, host: Host, end: End): void {
+  const command = program
     .command("agent")
     .description("let one agent with tools work on a task; it asks before it writes or runs anything")
     .argument("[task...]", "what to do, in quotes; - reads it from standard input")
     .option("-f, --file <file>", "read the task from a file")
-    .option("-y, --yes", "do not ask before a paid run")
+    .option(...CONFIRMED)
     .optionsGroup("The agent:")
     .option("--tools <names>", `its tools, with commas between (default ${AGENT_TOOLS.join(",")})`)
     .option("--allow <names>", "the tools among them, and of servers, that run without asking")
@@ -109,17 +153,77 @@ function addAgent(program: Command, host: Host, end: (code: ExitCode) => void): 
     .option("-o, --out <dir>", "the folder it works in, . for this one (default a new one, ./workspace/<name>)")
     .option("--no-commit", "leave its changes uncommitted where it works in a git repository")
     .option("--force", "work in ./workspace/<name> although it holds files")
-    .option("--seed <seed>", "decides everything that is random")
+    .option(...SEED)
     .option("--sandbox <mode>", "where commands and code run: auto, bubblewrap or none (default auto)")
     .option("-b, --budget <usd>", "dollars it may spend (default 3, for models whose price is known)")
-    .option("--allow-unpriced", "let --budget stand with a model whose price is not known");
-  withTalk(withStoreOption(withReach(given))).action(async (task: readonly string[], flags: Flags & AgentFlags) => {
+    .option(...UNPRICED);
+  withTalk(withStoreOption(withReach(command))).action(async (task: readonly string[], flags: Flags & AgentFlags) => {
     const { agentCommand } = await import("./commands/agent.ts");
     end(await agentCommand(host, task, flags));
   });
 }
 
-function addDoctor(program: Command, host: Host, end: (code: ExitCode) => void): void {
+function addResume(program: Command, host: Host, end: End): void {
+  const resume = async (id: string | undefined, flags: Flags): Promise<void> => {
+    const { resumeCommand } = await import("./commands/resume.ts");
+    end(await resumeCommand(host, id, flags));
+  };
+  withContinuation(program.command("resume"))
+    .description("go on with a run where it stopped: nothing that was paid for is paid again")
+    .argument("[id]", `${RUN} (default: the newest that is not finished)`)
+    .action(resume);
+  withContinuation(program.command("continue"))
+    .description("the same as resume without an id: go on with the newest run here that is not finished")
+    .action((flags: Flags) => resume(undefined, flags));
+}
+
+function addAnswer(program: Command, host: Host, end: End): void {
+  withContinuation(program.command("answer"))
+    .description("answer what a role asked, and go on with its run")
+    .usage('[options] <id> [question] "text"')
+    .argument("<id>", RUN)
+    .argument("<question>", "the beginning of the question's id; may be left out where only one waits")
+    .argument("[text]", "the answer, in quotes; - reads it from standard input")
+    .action(async (id: string, question: string, text: string | undefined, flags: Flags) => {
+      const { answerCommand } = await import("./commands/answer.ts");
+      end(await answerCommand(host, id, text === undefined ? [question] : [question, text], flags));
+    });
+}
+
+function addReplay(program: Command, host: Host, end: End): void {
+  withTalk(withStoreOption(program.command("replay")))
+    .description("let a run happen again from its record, without a call, and tell the first difference; ends with 1 if there is one")
+    .argument("<id>", RUN)
+    .action(async (id: string, flags: Flags) => {
+      const { replayCommand } = await import("./commands/replay.ts");
+      end(await replayCommand(host, id, flags));
+    });
+}
+
+function addFork(program: Command, host: Host, end: End): void {
+  const command = withBounds(program.command("fork"), false)
+    .option(...PROJECT)
+    .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
+    .option(...CONFIRMED)
+    .option("--force", "work in a folder that holds files; fork a run that came from elsewhere")
+    .optionsGroup("The fork:")
+    .option("--at <seq>", "the last event it shares with the run (default: the last one changed, else all)")
+    .addOption(repeated("--edit <seq=file>", "a message says what the file says; as JSON where it carries data"))
+    .addOption(repeated("--drop <seq>", "a message is never delivered"))
+    .addOption(repeated("--add <file>", "say something more, after the events shared"))
+    .option("--seed <seed>", "decides everything that is random after the events shared (default: as before)")
+    .option("--reuse <which>", "all: take the run's answers where they fit; none: ask for everything anew (default all)");
+  withTalk(withStoreOption(withReach(command).option(...UNPRICED)))
+    .description("a new run that shares the past of another, in a folder of its own, and pays only for what is different")
+    .argument("<id>", RUN)
+    .addHelpText("after", FORK_EXAMPLES)
+    .action(async (id: string, flags: ForkFlags) => {
+      const { forkCommand } = await import("./commands/fork.ts");
+      end(await forkCommand(host, id, flags));
+    });
+}
+
+function addDoctor(program: Command, host: Host, end: End): void {
   const command = withStoreOption(withReach(program.commandsGroup("The machine:").command("doctor")));
   withTalk(command.option("--ping", "ask the model for one word, which may cost a fraction of a cent"))
     .description("check what a run needs, and say how to mend what is missing")
@@ -130,25 +234,27 @@ function addDoctor(program: Command, host: Host, end: (code: ExitCode) => void):
     });
 }
 
-function withIdea(command: Command): Command {
-  const given = command
-    .optionsGroup("The idea:")
-    .option("-f, --file <file>", "read the idea from a file")
-    .option("-y, --yes", "do not ask before a paid run");
-  return withCompany(withReach(given).option("--allow-unpriced", "let --budget stand with a model whose price is not known"));
+function withCompany(command: Command): Command {
+  const given = withBounds(command, true)
+    .option(...PROJECT)
+    .option("--force", "work in a folder that holds files; they stay unless the company writes them anew")
+    .option(...SEED)
+    .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
+    .option("--no-code-review", "skip the reviews")
+    .option("--no-run-tests", "write the tests and do not run them");
+  return withTalk(withStoreOption(given));
 }
 
-/** How the company works. */
-function withCompany(command: Command): Command {
-  return withTalk(
-    withStoreOption(
-      withBounds(command, true)
-        .option("-o, --out <dir>", "where the project goes (default ./workspace/<name>)")
-        .option("--force", "work in a folder that holds files; they stay unless the company writes them anew")
-        .option("--seed <seed>", "decides everything that is random")
-        .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default auto)")
-        .option("--no-code-review", "skip the reviews")
-        .option("--no-run-tests", "write the tests and do not run them"),
-    ),
-  );
+function withContinuation(command: Command): Command {
+  const given = withBounds(command, false)
+    .option("--force", "go on although files or the team are not as the run left them, or it came from elsewhere")
+    .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
+    .option("--reuse <which>", "all: what failed gets the answers it had; none: it asks for them anew (default all)");
+  return withTalk(withStoreOption(withReach(given, false).option(...UNPRICED)));
+}
+
+/** An option that may come more than once. */
+function repeated(flags: string, description: string): Option {
+  const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
+  return new Option(flags, `${description}; may come more than once`).argParser<readonly string[] | undefined>(collect);
 }

@@ -1,11 +1,14 @@
 import { createInterface } from "node:readline/promises";
 import { abortReason } from "../kernel/abort.ts";
-import type { Host } from "./host.ts";
-import type { Interruptions } from "./interruptions.ts";
+import { AbortedError, UsageError, WaitingError } from "../kernel/errors.ts";
+import { formatUsd } from "../model/money.ts";
+import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
+import { canAsk, type Host, type Interruptions } from "./host.ts";
+import { column, LONGEST_QUESTION, shown } from "./screen/text.ts";
+import type { Session } from "./session.ts";
 
 /**
- * Asks for one line on the terminal. Undefined when the input ended without one (Ctrl-D): no question waits for an answer that cannot
- * come. To be called only where {@link canAsk} says so.
+ * Asks for one line on the terminal. Undefined when the input ended without one (Ctrl-D). To be called only where {@link canAsk} is true.
  *
  * @throws ControlError when an interruption comes, Ctrl-C at the prompt included
  */
@@ -32,4 +35,100 @@ export async function promptLine(
   } finally {
     lines.close();
   }
+}
+
+/** Asks the person at the terminal, one question at a time. Undefined without one: a question ends the run with status `waiting` then. */
+export function humanPort(session: Session): HumanPort | undefined {
+  if (!canAsk(session.host)) return undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return (question, { signal }) => {
+    const answer = last.then(() => askPerson(session, question, signal));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+function askPerson({ host, screen, interruptions }: Session, { id, role, text }: HumanQuestion, signal: AbortSignal): Promise<string> {
+  return screen.aside(async () => {
+    const lines = text.split("\n").map((line) => `  ${shown(line, LONGEST_QUESTION)}`);
+    screen.print([screen.style.strong(`${shown(role)} asks you:`), ...lines]);
+    const answer = await promptLine(host, interruptions, "> ", signal);
+    if (answer === undefined) throw new WaitingError({ questionId: id, question: text, role });
+    return answer;
+  });
+}
+
+/** Asks a question whose default answer is no. */
+export async function agrees({ host, screen, interruptions }: Session, question: string): Promise<boolean> {
+  return isYes(await screen.aside(() => promptLine(host, interruptions, `${question} [y/N] `)), false);
+}
+
+/** True when an answer means yes. Undefined: the input ended. */
+export function isYes(answer: string | undefined, byDefault: boolean): boolean {
+  if (answer === undefined) return false;
+  const word = answer.trim().toLowerCase();
+  return word === "" ? byDefault : word === "y" || word === "yes";
+}
+
+/** The facts of a paid run that a person agrees to. */
+export interface PaidRun {
+  readonly idea: string;
+  /** Default: a company. */
+  readonly by?: "company" | "agent";
+  /** True when the idea may be a mistyped command: then no answer means no. */
+  readonly isDoubtful: boolean;
+  readonly model: string;
+  /** Micro-dollars; undefined when nothing binds. */
+  readonly budget: number | undefined;
+  /** The other limits: `20 rounds`, `30 steps`. */
+  readonly bounds: string;
+  readonly folder: string;
+  /** How tests run; of an agent, its tools and which of them ask. */
+  readonly tests: string;
+}
+
+/** Characters of an idea that are shown. */
+const IDEA = 300;
+
+/**
+ * Asks a person to agree to a paid run. Where nobody can be asked it goes on: its limits bind it.
+ *
+ * @throws AbortedError when the person says no, ends the input, or presses Ctrl-C.
+ */
+export async function confirmPaidRun(session: Session, run: PaidRun): Promise<void> {
+  const { host, screen, interruptions } = session;
+  if (!canAsk(host)) return;
+  const isAgent = run.by === "agent";
+  const rows: readonly (readonly [string, string])[] = [
+    [isAgent ? "Task" : "Idea", shown(run.idea, IDEA)],
+    ["Model", shown(run.model)],
+    ["Cap", `${run.budget === undefined ? "none: the price is not known" : formatUsd(run.budget)}, ${run.bounds}`],
+    ["Folder", shown(run.folder)],
+    [isAgent ? "Tools" : "Tests", shown(run.tests)],
+  ];
+  screen.print([screen.style.strong("This asks a model and may cost money:")]);
+  for (const [label, text] of rows) screen.print([`  ${screen.style.faint(column(label, 6))}  ${text}`], 10);
+  const question = run.isDoubtful ? "One word only. Is that your idea? [y/N] " : "Start? [Y/n] ";
+  const answer = await screen.aside(() => promptLine(host, interruptions, question));
+  if (!isYes(answer, !run.isDoubtful)) throw new AbortedError("it was not confirmed, and nothing was started");
+}
+
+/** The error for a single word that may be a mistyped command, where nobody can be asked. */
+export function doubtfulIdea(idea: string): UsageError {
+  const word = shown(idea, 60);
+  const expected = `Expected an idea of more than one word: "${word}" may be a mistyped command and nobody is here to ask`;
+  return new UsageError("IDEA_DOUBTFUL", `${expected}. If it is your idea, say: troupe run ${word}, or add --yes.`);
+}
+
+/**
+ * Asks a person to agree to a change that cannot be undone, unless the user agreed beforehand.
+ *
+ * @throws AbortedError when the person says no; UsageError `UNCONFIRMED` where nobody can be asked
+ */
+export async function confirmRemoval(session: Session, question: string, isAgreed: boolean): Promise<void> {
+  if (isAgreed) return;
+  if (!canAsk(session.host)) {
+    throw new UsageError("UNCONFIRMED", `Expected a yes to: ${question} Nobody is here to be asked, so say --yes.`);
+  }
+  if (!(await agrees(session, question))) throw new AbortedError("it was not confirmed, and nothing was changed");
 }

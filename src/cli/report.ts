@@ -1,14 +1,15 @@
-import type { ForkReport, RunResult } from "../runtime/run-result.ts";
 import type { Message } from "../message/message.ts";
-import { formatCost } from "../model/money.ts";
 import type { Spendings, UsageSum } from "../model/ledger.ts";
+import { formatCost } from "../model/money.ts";
 import type { RunStatus } from "../runtime/record/event.ts";
 import type { PendingQuestion } from "../runtime/record/questions.ts";
-import type { CommitReport } from "./agent-commit.ts";
-import { type ExitCode, exitCodeOf, type Interruption } from "./exit-code.ts";
-import type { NextSteps } from "./next-steps.ts";
+import type { ForkReport, RunResult } from "../runtime/run-result.ts";
+import type { CommitReport } from "./agent-work.ts";
+import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
+import { shellWord, shortestPrefix } from "./screen/text.ts";
+import type { Store } from "./store.ts";
 
-/** What is known of the project's own tests. */
+/** The result of the project's own tests. */
 export interface TestsReport {
   readonly tests: "passed" | "failed" | "not run" | "none";
   readonly total: number;
@@ -19,7 +20,7 @@ export interface TestsReport {
   readonly hint?: string;
 }
 
-/** What came of a run: the last line of `--json`, and what the summary is made of. */
+/** The result of a run: the last line of `--json`, and the base of the summary. */
 export interface ResultReport {
   readonly type: "result";
   readonly status: RunStatus;
@@ -27,11 +28,11 @@ export interface ResultReport {
   readonly runId: string;
   readonly rounds: number;
   readonly by: "company" | "agent";
-  /** What an agent came to. */
+  /** The answer of an agent. */
   readonly answer?: string;
   /** Calls of an agent that were not allowed. */
   readonly denied?: readonly { readonly tool: string; readonly why: string }[];
-  /** What became of an agent's changes in the repository it worked in. */
+  /** The commit of an agent's changes. */
   readonly commit?: CommitReport;
   /** Absolute path of the project's folder. */
   readonly out: string;
@@ -41,8 +42,8 @@ export interface ResultReport {
   readonly tests: TestsReport | null;
   readonly usage: UsageSum;
   /**
-   * Micro-dollars, and the same for people. `worstCase` is the part that nobody counted: what calls could have cost that were cut short;
-   * `uncertain` is the part of that part which was in flight when a process died.
+   * Micro-dollars, and the same for people. `worstCase` is the most that calls which were cut short could have cost; `uncertain` is the part of
+   * it that was in flight when a process died.
    */
   readonly cost: {
     readonly known: number;
@@ -54,69 +55,64 @@ export interface ResultReport {
   /** Usage and cost in micro-dollars by the name of the role, and by the id of the model. */
   readonly byRole: Spendings;
   readonly byModel: Spendings;
-  /** Whether replies came from a bundled script: then nothing is billed. */
+  /** True when replies came from a bundled script: nothing is billed then. */
   readonly isScripted: boolean;
   readonly deadLetters: number;
   /** The file that keeps the run. */
   readonly store: string;
-  /** The command that goes on with it; none when it is finished. */
+  /** The command that continues it; none when it is finished. */
   readonly goOn?: string;
-  /** What people were asked and have not answered, each with the command that does. */
+  /** The unanswered questions, each with the command that answers it. */
   readonly questions: readonly (PendingQuestion & { readonly answer: string })[];
-  /** What a fork took from its parent. */
+  /** The parts a fork took from its parent. */
   readonly fork?: ForkReport;
   readonly error?: { readonly code: string; readonly message: string; readonly data?: unknown };
 }
 
-/** What a report is made of besides the run's result. */
-export interface ReportFacts {
-  readonly out: string;
-  readonly files: readonly string[];
-  readonly isScripted: boolean;
+/** The facts of a report besides the run's result. */
+export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScripted" | "store" | "by"> {
   /** Micro-dollars. */
   readonly worstCase: number;
   readonly interruption: Interruption | undefined;
-  readonly store: string;
   readonly next: NextSteps;
-  /** Who worked: of one agent the last word is the result. */
-  readonly by: ResultReport["by"];
   readonly commit?: CommitReport;
-  /** Makes the text of an error safe to show. */
-  readonly told: (error: unknown) => { readonly code: string; readonly message: string };
+  /** Makes an error safe to show. */
+  readonly describe: (error: unknown) => { readonly code: string; readonly message: string };
 }
 
-/** What came of a run, as plain JSON. */
+/** The result of a run as plain JSON. */
 export function resultReport(result: RunResult, facts: ReportFacts): ResultReport {
+  const { by, commit, out, files, worstCase, isScripted, store, next, interruption } = facts;
   const tests = testsOf(result.messages);
-  const error = result.error === undefined ? undefined : facts.told(result.error);
-  const exitCode = exitCodeOf({ status: result.status, errorCode: error?.code, tests: tests?.tests, interruption: facts.interruption });
+  const error = result.error === undefined ? undefined : facts.describe(result.error);
+  const exitCode = exitCodeOf({ status: result.status, errorCode: error?.code, tests: tests?.tests, interruption });
   return {
     type: "result",
     status: result.status,
     exitCode,
     runId: result.runId,
     rounds: result.rounds,
-    by: facts.by,
-    ...(facts.by === "agent" && result.output !== undefined ? { answer: result.output.content, ...deniedIn(result.output) } : {}),
-    ...(facts.commit === undefined ? {} : { commit: facts.commit }),
-    out: facts.out,
-    files: facts.files,
+    by,
+    ...(by === "agent" && result.output !== undefined ? { answer: result.output.content, ...deniedIn(result.output) } : {}),
+    ...(commit === undefined ? {} : { commit }),
+    out,
+    files,
     tests: tests ?? null,
     usage: result.usage,
-    cost: { ...result.cost, worstCase: facts.worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },
+    cost: { ...result.cost, worstCase, uncertain: result.uncertain, text: formatCost(result.cost) },
     byRole: result.byRole,
     byModel: result.byModel,
-    isScripted: facts.isScripted,
+    isScripted,
     deadLetters: result.deadLetters.length,
-    store: facts.store,
-    ...(facts.next.goOn === undefined ? {} : { goOn: facts.next.goOn }),
-    questions: result.questions.map((question, nth) => ({ ...question, answer: facts.next.answers[nth] ?? "" })),
+    store,
+    ...(next.goOn === undefined ? {} : { goOn: next.goOn }),
+    questions: result.questions.map((question, nth) => ({ ...question, answer: next.answers[nth] ?? "" })),
     ...(result.fork === undefined ? {} : { fork: result.fork }),
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message, ...dataOf(result.error) } }),
   };
 }
 
-/** The calls that an agent's answer says were not allowed. A record may have been made elsewhere: what has another shape is none. */
+/** The calls that an agent's answer reports as denied. A record may come from elsewhere: data of another shape is ignored. */
 function deniedIn({ metadata }: Message): Pick<ResultReport, "denied"> {
   const { denied } = metadata as { readonly denied?: unknown };
   if (!Array.isArray(denied)) return {};
@@ -127,7 +123,7 @@ function deniedIn({ metadata }: Message): Pick<ResultReport, "denied"> {
   return known.length === 0 ? {} : { denied: known };
 }
 
-/** The newest word on the project's tests, from whoever ran them. */
+/** The newest report on the project's tests, from any role that ran them. */
 export function testsOf(messages: readonly Message[]): TestsReport | undefined {
   return messages.findLast((message) => isTestsReport(message.instructContent))?.instructContent as TestsReport | undefined;
 }
@@ -138,15 +134,46 @@ function isTestsReport(payload: unknown): payload is TestsReport {
   if (typeof payload !== "object" || payload === null) return false;
   const { tests, total, passed, failed, failures = [] } = payload as { readonly [key: string]: unknown };
   const isNamed = (failure: unknown): boolean => typeof (failure as { readonly name?: unknown } | null)?.name === "string";
-  return (
-    VERDICTS.has(tests) &&
-    [total, passed, failed].every((count) => typeof count === "number") &&
-    Array.isArray(failures) &&
-    failures.every(isNamed)
-  );
+  const areCounts = [total, passed, failed].every((count) => typeof count === "number");
+  return VERDICTS.has(tests) && areCounts && Array.isArray(failures) && failures.every(isNamed);
 }
 
-/** Facts of an error that were made for programs, such as the question a person must answer. */
+/** The data of errors that programs act on, such as the question a person must answer. */
 function dataOf(error: RunResult["error"]): { readonly data?: unknown } {
   return error?.code === "WAITING" || error?.code === "BUDGET" ? { data: error.data } : {};
+}
+
+/** The commands to type next. */
+export interface NextSteps {
+  /** Continues the run; undefined when it is finished. */
+  readonly goOn?: string;
+  /** Answer the open questions, in their order. */
+  readonly answers: readonly string[];
+}
+
+/** The facts that next steps depend on besides the result. */
+export interface NextFacts {
+  /** Short id of the run. */
+  readonly short: string;
+  readonly store: Pick<Store, "option">;
+  /** Micro-dollars; undefined when nothing binds. */
+  readonly budget: number | undefined;
+  /** True when it works in a folder that holds other files. */
+  readonly isForced: boolean;
+}
+
+/** Fewest letters of a question's id that are shown. */
+const LEAST = 4;
+
+/** The commands that continue a run or answer its questions. */
+export function nextSteps(
+  { status, questions }: Pick<RunResult, "status" | "questions">,
+  { short, store, budget, isForced }: NextFacts,
+): NextSteps {
+  const run = `${shellWord(short)}${store.option}`;
+  const ids = questions.map(({ id }) => id);
+  const answers = ids.map((id) => `troupe answer ${run} ${shortestPrefix(id, ids, LEAST)} "..."`);
+  if (status === "finished") return { answers };
+  const more = status === "budget" && budget !== undefined ? ` --budget ${(2 * budget) / 1_000_000}` : "";
+  return { goOn: `troupe resume ${run}${more}${isForced ? " --force" : ""}`, answers };
 }

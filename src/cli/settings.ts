@@ -1,15 +1,15 @@
+import { resolve } from "node:path";
 import { UsageError } from "../kernel/errors.ts";
+import type { ToolSpec } from "../model/chat-model.ts";
 import { type MicroUsd, usd } from "../model/money.ts";
 import type { ModelPrice } from "../model/price.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
-import type { AgentSettings } from "./agent-settings.ts";
-import type { IdeaSource } from "./idea.ts";
-import { shown } from "./screen/text.ts";
+import { durationIn, shown } from "./screen/text.ts";
 
 /** Variables of the environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Options as the command line gives them: texts, not yet looked at. */
+/** Options as the command line gives them: unchecked texts. */
 export interface Flags {
   readonly file?: string;
   readonly budget?: string;
@@ -34,38 +34,49 @@ export interface Flags {
   readonly verbose?: boolean;
   readonly ping?: boolean;
   readonly store?: string;
+  readonly as?: string;
+  readonly olderThan?: string;
 }
 
-/** How a command talks. */
+/** The options of `troupe agent` besides. */
+export interface AgentFlags {
+  readonly tools?: string;
+  readonly allow?: string;
+  readonly steps?: string;
+  readonly commit?: boolean;
+  readonly plan?: boolean;
+  readonly mcp?: string;
+}
+
+/** The form and amount of output. */
 export interface OutputSettings {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
   readonly isVerbose: boolean;
-  /** `--no-color` was given. */
+  /** True when `--no-color` was given. */
   readonly isColorOff: boolean;
 }
 
-/** Which model is asked, and how it is reached. */
+/** The model that is asked, and how it is reached. */
 export interface ModelSettings {
   readonly id: string;
   readonly apiKey: string | undefined;
-  /** The name of the variable the key came from: names may be shown, keys never. */
+  /** Name of the variable the key came from: names may be shown, keys never. */
   readonly keyFrom: string | undefined;
   readonly baseURL: string | undefined;
-  /** What the user says it costs. */
+  /** The price that `--price` gives. */
   readonly price: ModelPrice | undefined;
 }
 
-/** A model that can be reached, or none, and whether one was asked for by name. */
+/** A model that can be reached, or none, with the name that was asked for. */
 export type ModelChoice =
   | { readonly kind: "model"; readonly model: ModelSettings }
   | { readonly kind: "none"; readonly asked: string | undefined };
 
-/** How a company works, whatever its model. */
+/** The settings of a company, except its model. */
 export interface CompanySettings {
-  /** Micro-dollars. */
   readonly budget: MicroUsd;
-  /** Whether the user said the amount; the default binds priced models only. */
+  /** True when the user gave the amount; the default binds priced models only. */
   readonly isBudgetExplicit: boolean;
   readonly allowUnpriced: boolean;
   readonly rounds: number;
@@ -80,42 +91,87 @@ export interface CompanySettings {
   readonly agent?: AgentSettings | undefined;
 }
 
-/** Everything `troupe run` needs to know. */
+/** The settings of `troupe run`. */
 export interface RunSettings extends CompanySettings {
-  readonly idea: IdeaSource;
   readonly model: ModelChoice;
   readonly isConfirmed: boolean;
-  readonly output: OutputSettings;
 }
 
-/** Dollars that a run of a priced model may cost when nobody says more. */
+/** The settings of `troupe agent`. Kept with its run. */
+export interface AgentSettings {
+  /** Names of its tools. */
+  readonly tools: readonly string[];
+  /** Names of those that run without asking. */
+  readonly allow: readonly string[];
+  /** Most steps. */
+  readonly steps: number;
+  /** Commits its changes where it works in a repository. Default true. */
+  readonly commit?: boolean | undefined;
+  /** Makes a plan first and lets an agent do each of its steps. Default false. */
+  readonly plan?: boolean | undefined;
+  /** Absolute path of a config of tool servers. It is read each time and never kept: it may hold keys. */
+  readonly mcp?: string | undefined;
+  /** The tools of those servers when the run began, for a replay, which connects to none. */
+  readonly mcpTools?: readonly ToolSpec[] | undefined;
+  /** Paths with changes of the user's when it began; undefined: not known. */
+  readonly dirty?: readonly string[] | undefined;
+}
+
+/** Dollars that a run of a priced model may cost by default. */
 const DEFAULT_BUDGET = "3";
-/** A company is through long before; a debate that never ends is not. */
+/** A company finishes long before; a debate that never ends does not. */
 const DEFAULT_ROUNDS = "20";
 /** Good enough to write a small project, cheap enough to try. */
 const DEFAULT_MODEL = "gpt-5-mini";
+const DEFAULT_STEPS = "30";
 const MOST_ROUNDS = 100_000;
 const MOST_DOLLARS = 1_000_000;
+const MOST_STEPS = 1_000;
 const SANDBOX_MODES: readonly SandboxMode[] = ["auto", "bubblewrap", "none"];
 const KEY_VARIABLES = ["TROUPE_API_KEY", "OPENAI_API_KEY"] as const;
 const URL_VARIABLES = ["TROUPE_BASE_URL", "OPENAI_BASE_URL"] as const;
 
-/**
- * Options and environment of `troupe run`, checked.
- *
- * @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT`
- */
-export function runSettings(idea: IdeaSource, flags: Flags, env: Variables): RunSettings {
-  return {
-    idea,
-    model: modelChoice(flags, env),
-    isConfirmed: flags.yes === true,
-    output: outputSettings(flags),
-    ...companySettings(flags),
-  };
+/** The tools of an agent, by the name that is typed. */
+export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
+
+/** The error for an option with a wrong value. */
+export function invalidOption(option: string, expected: string, given: string): UsageError {
+  const got = given.trim() === "" ? "an empty text" : `"${shown(given, 80)}"`;
+  return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${got}.`);
 }
 
-/** The options that say how a command talks. */
+/** The value of an option that is a whole number. @throws UsageError `OPTION_INVALID` */
+export function wholeNumber(option: string, text: string, most: number): number {
+  const n = /^\d+$/.test(text.trim()) ? Number(text) : 0;
+  if (n >= 1 && n <= most) return n;
+  throw invalidOption(option, `a whole number from 1 to ${most}`, text);
+}
+
+/** The value of an option that is the number of an event. @throws UsageError `OPTION_INVALID` */
+export function eventNumber(option: string, text: string): number {
+  if (/^\d{1,10}$/.test(text.trim())) return Number(text);
+  throw invalidOption(option, "the number of an event, such as 12", text);
+}
+
+/** The milliseconds of `--older-than`. @throws UsageError `OPTION_INVALID` */
+export function ageOf(text: string): number {
+  const age = durationIn(text);
+  if (age !== undefined) return age;
+  throw invalidOption("--older-than", "a time such as 30d, 12h or 0s", text);
+}
+
+/** The value of an option that is one of several words. @throws UsageError `OPTION_INVALID` */
+export function oneOf<T extends string>(option: string, text: string, words: readonly T[]): T {
+  const word = words.find((known) => known === text);
+  if (word !== undefined) return word;
+  throw invalidOption(option, `one of ${words.join(", ")}`, text);
+}
+
+/** The settings of `troupe run`. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
+export function runSettings(flags: Flags, env: Variables): RunSettings {
+  return { model: modelChoice(flags, env), isConfirmed: flags.yes === true, ...companySettings(flags) };
+}
+
 export function outputSettings(flags: Flags): OutputSettings {
   return {
     isJson: flags.json === true,
@@ -125,41 +181,58 @@ export function outputSettings(flags: Flags): OutputSettings {
   };
 }
 
-/** The options that say how the company works. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
+/** The settings of a company. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function companySettings(flags: Flags): CompanySettings {
-  const budget = oneOf("--budget", flags.budget, "--investment", flags.investment);
+  const budget = aliased("--budget", flags.budget, "--investment", flags.investment);
+  const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound);
   return {
     budget: usd(dollars(budget ?? DEFAULT_BUDGET)),
     isBudgetExplicit: budget !== undefined,
     allowUnpriced: flags.allowUnpriced === true,
-    rounds: roundsOf(oneOf("--rounds", flags.rounds, "--n-round", flags.nRound) ?? DEFAULT_ROUNDS),
-    out: flags.out === undefined ? undefined : nonEmpty("--out", flags.out, "a folder"),
+    rounds: wholeNumber("--rounds", rounds ?? DEFAULT_ROUNDS, MOST_ROUNDS),
+    out: nonEmpty("--out", flags.out, "a folder"),
     force: flags.force === true,
-    seed: flags.seed === undefined ? undefined : nonEmpty("--seed", flags.seed, "a word or a number"),
-    sandbox: sandboxMode(flags.sandbox ?? "auto"),
+    seed: nonEmpty("--seed", flags.seed, "a word or a number"),
+    sandbox: oneOf("--sandbox", flags.sandbox ?? "auto", SANDBOX_MODES),
     codeReview: flags.codeReview !== false,
     runTests: flags.runTests !== false,
   };
 }
 
+/** The answers that a continued run or a fork uses again. @throws UsageError `OPTION_INVALID` */
+export function reuseOf({ reuse = "all" }: Flags): "all" | "none" {
+  if (reuse === "all" || reuse === "none") return reuse;
+  throw invalidOption("--reuse", "all or none", reuse);
+}
+
+/** The settings of an agent. @param cwd base of the config's path @throws UsageError `OPTION_INVALID` */
+export function agentSettings(flags: AgentFlags, cwd: string): AgentSettings {
+  const { tools, allow, steps = DEFAULT_STEPS, commit = true, plan = false, mcp } = flags;
+  const named = tools === undefined ? AGENT_TOOLS : toolNames("--tools", tools, AGENT_TOOLS);
+  // The tools of servers are known when they are connected; the names in --allow are checked then.
+  const allowed = allow === undefined ? [] : mcp === undefined ? toolNames("--allow", allow, named) : namesIn(allow);
+  const config = nonEmpty("--mcp", mcp, "a file that names servers of tools");
+  const most = wholeNumber("--steps", steps, MOST_STEPS);
+  return { tools: named, allow: allowed, steps: most, commit, plan, ...(config === undefined ? {} : { mcp: resolve(cwd, config) }) };
+}
+
 /**
- * Which model the options and the environment lead to. A key or a base URL makes one reachable; a name alone does not.
+ * The model that the options and the environment choose. A key or a base URL makes one reachable; a name alone does not.
  *
  * @throws UsageError `OPTION_INVALID`
  */
 export function modelChoice(flags: Flags, env: Variables): ModelChoice {
-  const asked = askedModel(flags) ?? set(env["TROUPE_MODEL"]);
-  return reachedModel(asked, flags, env);
+  return reachedModel(askedModel(flags) ?? valueOf(env["TROUPE_MODEL"]), flags, env);
 }
 
 /** The model that `--model` names. @throws UsageError `OPTION_INVALID` */
 export function askedModel(flags: Flags): string | undefined {
-  return flags.model === undefined ? undefined : nonEmpty("--model", flags.model, "the name of a model");
+  return nonEmpty("--model", flags.model, "the name of a model");
 }
 
 /** The model of a name, as options and environment reach it. @throws UsageError `OPTION_INVALID` */
 export function reachedModel(asked: string | undefined, flags: Flags, env: Variables): ModelChoice {
-  const baseURL = flags.baseUrl === undefined ? baseURLIn(env) : nonEmpty("--base-url", flags.baseUrl, "a URL");
+  const baseURL = nonEmpty("--base-url", flags.baseUrl, "a URL") ?? baseURLIn(env);
   const key = firstOf(env, KEY_VARIABLES);
   const price = flags.price === undefined ? undefined : priceFrom(flags.price);
   if (baseURL === undefined && key === undefined) return { kind: "none", asked };
@@ -173,28 +246,40 @@ export function baseURLIn(env: Variables): string | undefined {
 
 function firstOf(env: Variables, names: readonly string[]): { readonly name: string; readonly value: string } | undefined {
   for (const name of names) {
-    const value = set(env[name]);
+    const value = valueOf(env[name]);
     if (value !== undefined) return { name, value };
   }
   return undefined;
 }
 
-/** An empty variable is an unset one: that is how shells and CI systems unset them. */
-function set(value: string | undefined): string | undefined {
+/** An empty variable counts as unset: shells and CI systems unset variables that way. */
+function valueOf(value: string | undefined): string | undefined {
   const text = value?.trim() ?? "";
   return text === "" ? undefined : text;
 }
 
-function oneOf(name: string, value: string | undefined, alias: string, aliased: string | undefined): string | undefined {
-  if (value !== undefined && aliased !== undefined) {
+function aliased(name: string, value: string | undefined, alias: string, other: string | undefined): string | undefined {
+  if (value !== undefined && other !== undefined) {
     throw new UsageError("OPTION_CONFLICT", `Expected ${name} or ${alias}, which mean the same, got both. Leave one out.`);
   }
-  return value ?? aliased;
+  return value ?? other;
 }
 
-function nonEmpty(option: string, text: string, what: string): string {
-  if (text.trim() !== "") return text.trim();
-  throw new UsageError("OPTION_INVALID", `Expected ${option} to be ${what}, got an empty text.`);
+function nonEmpty(option: string, text: string | undefined, expected: string): string | undefined {
+  if (text === undefined || text.trim() !== "") return text?.trim();
+  throw invalidOption(option, expected, text);
+}
+
+function namesIn(text: string): readonly string[] {
+  return [...new Set(text.split(",").map((name) => name.trim()))];
+}
+
+function toolNames(option: string, text: string, known: readonly string[]): readonly string[] {
+  const names = namesIn(text);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return names;
+  const expected = `Expected ${option} to name tools of ${known.join(", ")}, with commas between`;
+  throw new UsageError("OPTION_INVALID", `${expected}, got "${shown(unknown, 60)}".`);
 }
 
 /** A number as people write it: `3`, `0.50`, `$3`. Not `1e9`, not `0x10`, not `Infinity`. */
@@ -205,35 +290,11 @@ function decimal(text: string): number | undefined {
 function dollars(text: string): number {
   const amount = decimal(text);
   if (amount !== undefined && amount > 0 && amount <= MOST_DOLLARS) return amount;
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected --budget to be an amount of dollars above 0, such as 3 or 0.50, got "${shown(text, 60)}".`,
-  );
-}
-
-function roundsOf(text: string): number {
-  const rounds = /^\d+$/.test(text.trim()) ? Number(text) : 0;
-  if (rounds >= 1 && rounds <= MOST_ROUNDS) return rounds;
-  throw new UsageError("OPTION_INVALID", `Expected --rounds to be a whole number from 1 to ${MOST_ROUNDS}, got "${shown(text, 60)}".`);
+  throw invalidOption("--budget", "an amount of dollars above 0, such as 3 or 0.50", text);
 }
 
 function priceFrom(text: string): ModelPrice {
   const [input, output, ...rest] = text.split(",").map(decimal);
   if (input !== undefined && output !== undefined && rest.length === 0) return { input, output };
-  throw new UsageError(
-    "OPTION_INVALID",
-    `Expected --price to be dollars for a million tokens in and out, such as 0.25,2, got "${shown(text, 60)}".`,
-  );
-}
-
-/** Which answers a run that goes on, or a fork, uses again. @throws UsageError `OPTION_INVALID` */
-export function reuseOf({ reuse = "all" }: Flags): "all" | "none" {
-  if (reuse === "all" || reuse === "none") return reuse;
-  throw new UsageError("OPTION_INVALID", `Expected --reuse to be all or none, got "${shown(reuse, 60)}".`);
-}
-
-function sandboxMode(text: string): SandboxMode {
-  const mode = SANDBOX_MODES.find((known) => known === text);
-  if (mode !== undefined) return mode;
-  throw new UsageError("OPTION_INVALID", `Expected --sandbox to be one of ${SANDBOX_MODES.join(", ")}, got "${shown(text, 60)}".`);
+  throw invalidOption("--price", "dollars for a million tokens in and out, such as 0.25,2", text);
 }

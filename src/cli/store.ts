@@ -1,17 +1,18 @@
-import { stat, writeFile } from "node:fs/promises";
+import { createHmac, randomBytes } from "node:crypto";
+import { link, lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import type { RunAbout } from "./about.ts";
 import type { Host } from "./host.ts";
-import { shown } from "./screen/text.ts";
+import { shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
-import type { Flags } from "./settings.ts";
-import { shellWord } from "./shell-word.ts";
+import { type Flags, invalidOption } from "./settings.ts";
 
-/** Where things are kept when nobody says where: in the folder one works in. */
+/** The default folder of stores, below the working folder. */
 const FOLDER = ".troupe";
 
-/** What a store is for: its file when nobody names one, and the variable that may. */
+/** The default file of a kind of store, and the variable that names another. */
 export interface StoreKind {
   readonly file: string;
   readonly variable: string;
@@ -19,13 +20,13 @@ export interface StoreKind {
 
 const RUNS: StoreKind = { file: "runs.db", variable: "TROUPE_STORE" };
 
-/** Where a store is, and how it was said. */
+/** The place of a store, and how it was named. */
 export interface StorePlace {
   /** Absolute. */
   readonly path: string;
-  /** As the user would type it. */
+  /** The path as the user would type it. */
   readonly name: string;
-  /** What a command that shall find it again has to say: ` --store ...`, or nothing. */
+  /** The option that finds it again: ` --store ...`, or nothing. */
   readonly option: string;
   readonly isDefault: boolean;
 }
@@ -34,18 +35,14 @@ export interface StorePlace {
 export interface Store extends StorePlace {
   readonly journal: Journal;
   /**
-   * Makes sure that it is there and can be used.
+   * Creates the store where there is none, and makes sure that it can be used.
    *
    * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`, `JOURNAL_FULL`
    */
   ready(): Promise<void>;
 }
 
-/**
- * Where runs, or what the kind says, are kept: where `--store` says, else its variable, TROUPE_STORE, else its file in `.troupe`.
- *
- * @throws UsageError `OPTION_INVALID`
- */
+/** The place of a store: the one `--store` names, else its variable, else its file in `.troupe`. @throws UsageError `OPTION_INVALID` */
 export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">, kind: StoreKind = RUNS): StorePlace {
   const fromEnv = env[kind.variable]?.trim() ?? "";
   const given = flags.store ?? (fromEnv === "" ? undefined : fromEnv);
@@ -53,8 +50,7 @@ export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">
     const name = join(FOLDER, kind.file);
     return { path: resolve(cwd, name), name, option: "", isDefault: true };
   }
-  if (given.trim() === "" || given.includes("\0"))
-    throw new UsageError("OPTION_INVALID", "Expected --store to be a file, got an empty text.");
+  if (given.trim() === "" || given.includes("\0")) throw invalidOption("--store", "a file", "");
   const path = resolve(cwd, given);
   const short = relative(cwd, path);
   const option = flags.store === undefined ? "" : ` --store ${shellWord(given)}`;
@@ -62,8 +58,8 @@ export function storePlace(flags: Flags, { cwd, env }: Pick<Host, "cwd" | "env">
 }
 
 /**
- * Works with the store. One that is there is known to be fit before the work begins; one that is not is made when the work says that it is
- * ready for it, so that what is refused leaves nothing behind.
+ * Works with the store. An existing store is checked before the work begins; a missing one is created when the work calls `ready`, so that a
+ * refused command leaves nothing behind.
  *
  * @throws JournalError as {@link Store.ready}
  */
@@ -72,7 +68,11 @@ export async function withStore<T>(session: Session, flags: Flags, work: (store:
   const { sqlite } = await import("../adapters/sqlite.ts");
   const journal = sqlite({ path: place.path });
   const ready = async (): Promise<void> => {
-    await opened(journal);
+    await journal.runs().catch((error: unknown) => {
+      if (!(error instanceof JournalError)) throw error;
+      const message = `${error.message} Runs can be kept elsewhere: --store <file>.`;
+      throw new JournalError(error.code, message, { cause: error, data: error.data });
+    });
     if (place.isDefault) await hideFromGit(dirname(place.path), session);
   };
   try {
@@ -83,14 +83,15 @@ export async function withStore<T>(session: Session, flags: Flags, work: (store:
   }
 }
 
-/** Works with a store that is there. @throws UsageError `STORE_MISSING` */
+/** Works with a store that exists. @throws UsageError `STORE_MISSING` */
 export async function withRuns<T>(session: Session, flags: Flags, work: (store: Store) => Promise<T>): Promise<T> {
-  const place = storePlace(flags, session.host);
-  if (!(await isStore(place.path))) throw noStore(place);
-  return withStore(session, flags, work);
+  const { path, name } = storePlace(flags, session.host);
+  if (await isStore(path)) return withStore(session, flags, work);
+  const expected = `Expected runs in ${shown(name, 300)}, but there is no such file`;
+  throw new UsageError("STORE_MISSING", `${expected}. Go to the folder they were begun in, or name it: --store <file>.`);
 }
 
-/** Whether something is where a store would be. */
+/** True when something exists at the path of a store. */
 export function isStore(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
@@ -98,28 +99,78 @@ export function isStore(path: string): Promise<boolean> {
   );
 }
 
-async function opened(journal: Journal): Promise<void> {
-  try {
-    await journal.runs();
-  } catch (error) {
-    if (!(error instanceof JournalError)) throw error;
-    const message = `${error.message} Runs can be kept elsewhere: --store <file>.`;
-    throw new JournalError(error.code, message, { cause: error, data: error.data });
-  }
-}
-
-/** What is kept is no part of anybody's project, whatever they add to it. */
+/** Keeps a folder of stores out of the project's git repository. */
 export async function hideFromGit(folder: string, { screen }: Session): Promise<void> {
   try {
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") screen.warn(`Git is not told to leave ${folder} alone: ${String(error)}`);
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") screen.warn(`Git is not told to ignore ${folder}: ${String(error)}`);
   }
 }
 
-function noStore({ name }: StorePlace): UsageError {
-  return new UsageError(
-    "STORE_MISSING",
-    `Expected runs in ${shown(name, 300)}, but there is no such file. Go to the folder they were begun in, or name it: --store <file>.`,
-  );
+const KEY = /^[0-9a-f]{64}\n$/;
+/** Tries to make a key while other processes make theirs. */
+const MOST_TRIES = 3;
+
+/**
+ * The seal of a run of this store. A run's record says where files are written, who gets a key, and whether tests run without isolation. A store
+ * can hold runs that somebody else made: imported ones, or all of a downloaded folder. So each run is sealed with a key that stays beside the
+ * store, and a run without a seal of this store is continued only with `--force`.
+ */
+export async function sealOf(place: StorePlace, runId: string): Promise<string> {
+  const key = await keyOf(`${place.path}-key`);
+  return createHmac("sha256", key).update(runId).digest("hex").slice(0, 32);
+}
+
+/** Refuses to act on the record of a run that was not begun with this store. @throws UsageError `RUN_ELSEWHERE` */
+export async function assertOurs(place: StorePlace, runId: string, about: RunAbout, isForced: boolean): Promise<void> {
+  if (isForced || about.seal === (await sealOf(place, runId))) return;
+  const { id: model, baseURL } = about.model;
+  const asks = about.demo === undefined ? `asks ${model}${baseURL === undefined ? "" : ` at ${baseURL}`}` : "plays a script";
+  const id = shown(runId, 60);
+  const expected = `Expected a run that was begun with this store, but ${id} came from elsewhere, and it does what its record says`;
+  const does = `it works in ${shown(about.out, 200)}, ${shown(asks, 200)}, sandbox ${about.sandbox}`;
+  throw new UsageError("RUN_ELSEWHERE", `${expected}: ${does}. Look at it: troupe runs show ${id}. If you trust it, say --force.`);
+}
+
+/** The key in a file, which is made where there is none. A key that others can read, or have put there, is replaced. */
+async function keyOf(file: string): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    const known = await knownKey(file);
+    if (known !== undefined && known !== "") return known;
+    try {
+      if (known === "") await rm(file, { force: true });
+      await makeKey(file);
+    } catch (error) {
+      // Another process made its key first: that one counts.
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries >= MOST_TRIES) throw unusableKey(file, error);
+    }
+  }
+}
+
+/** Undefined when there is no file, empty when it holds no key of ours. */
+async function knownKey(file: string): Promise<string | undefined> {
+  const stats = await lstat(file).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  const isOwn = process.getuid === undefined || stats.uid === process.getuid();
+  const isPrivate = process.platform === "win32" || (stats.mode & 0o077) === 0;
+  const text = stats.isFile() && isOwn && isPrivate ? await readFile(file, "utf8").catch(() => "") : "";
+  return KEY.test(text) ? text : "";
+}
+
+/** Links a complete draft to its name, so that no process reads half a key. */
+async function makeKey(file: string): Promise<void> {
+  const draft = `${file}-${randomBytes(6).toString("hex")}`;
+  try {
+    await writeFile(draft, `${randomBytes(32).toString("hex")}\n`, { flag: "wx", mode: 0o600 });
+    await link(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+function unusableKey(file: string, cause: unknown): UsageError {
+  const reason = shown(cause instanceof Error ? cause.message : String(cause), 200);
+  const text = `Expected to keep a key beside the store, in ${shown(file, 300)}, but ${reason}. Check its folder.`;
+  return new UsageError("STORE_KEY", text, { cause });
 }

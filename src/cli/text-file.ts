@@ -1,28 +1,38 @@
-import { open, stat } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { UsageError } from "../kernel/errors.ts";
+import { TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 
 /** The longest text, in bytes: as much as an idea may have. */
 const TEXT_BYTES = 128 * 1024;
+/** Characters that are written at once. */
+const PIECE = 64 * 1024;
 
 /**
- * The text of a file, or of standard input for `-`. @param what begins the error: `the answer`, `--edit` @param most bytes it may have
+ * The text of a file, or of standard input for `-`.
  *
+ * @param what names the text in an error: `the answer`, `--edit`
+ * @param most bytes it may have
  * @throws UsageError `FILE_UNREADABLE`
  */
 export async function readText(host: Host, path: string, what: string, most: number = TEXT_BYTES): Promise<string> {
   const from = path === "-" ? "standard input" : `"${shown(path, 200)}"`;
   const bytes = path === "-" ? await firstBytes(host.stdin, most + 1) : await fileBytes(resolve(host.cwd, path), what, from, most);
   if (bytes.length > most) throw unreadable(what, from, `it has more than ${most} bytes`);
+  const text = decodedText(bytes);
+  if (text !== undefined) return text;
+  throw unreadable(what, from, "it is no text in UTF-8");
+}
+
+/** The text of bytes in UTF-8; undefined when they are none, or hold a zero. */
+export function decodedText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    if (!text.includes("\0")) return text;
+    return text.includes("\0") ? undefined : text;
   } catch {
-    // No UTF-8; told below like a file with zeros in it.
+    return undefined;
   }
-  throw unreadable(what, from, "it is no text in UTF-8");
 }
 
 /** At most `limit` bytes of a regular file. */
@@ -35,7 +45,7 @@ export async function fileStart(place: string, limit: number): Promise<Uint8Arra
   }
 }
 
-/** The beginning of a stream; what comes after the limit is not read. */
+/** At most `limit` bytes of a stream; the rest is not read. */
 export async function firstBytes(stream: AsyncIterable<unknown>, limit: number): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -48,10 +58,41 @@ export async function firstBytes(stream: AsyncIterable<unknown>, limit: number):
   return Buffer.concat(chunks).subarray(0, limit);
 }
 
-/** Whether reading may wait for ever: a pipe waits for somebody to write into it, and a device may never end. */
+/** True when reading may never end: a pipe waits for a writer, and a device may give bytes without end. */
 export async function isEndless(place: string): Promise<boolean> {
   const stats = await stat(place);
   return !stats.isFile() && !stats.isDirectory();
+}
+
+/** Writes a new file that only its owner can read. @returns how many lines @throws UsageError `EXPORT_UNWRITABLE` */
+export async function writeNewFile(place: string, lines: AsyncIterable<string> | Iterable<string>): Promise<number> {
+  const handle = await open(place, "wx", 0o600).catch((error: unknown) => {
+    throw unwritable(place, error);
+  });
+  try {
+    let count = 0;
+    let waiting = "";
+    for await (const line of lines) {
+      waiting += `${line}\n`;
+      count += 1;
+      if (waiting.length < PIECE) continue;
+      await handle.appendFile(waiting);
+      waiting = "";
+    }
+    await handle.appendFile(waiting);
+    await handle.close();
+    return count;
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await rm(place, { force: true });
+    throw TroupeError.isInstance(error) ? error : unwritable(place, error);
+  }
+}
+
+/** Refuses to export to a terminal: exported text is unescaped, and a terminal would obey some of it. @throws UsageError `EXPORT_TERMINAL` */
+export function refuseTerminal({ stdout }: Host, command: string): void {
+  if (stdout.isTTY !== true) return;
+  throw new UsageError("EXPORT_TERMINAL", `Expected a file or a pipe for the export, got a terminal. Name one: ${command}`);
 }
 
 async function fileBytes(place: string, what: string, from: string, most: number): Promise<Uint8Array> {
@@ -64,9 +105,13 @@ async function fileBytes(place: string, what: string, from: string, most: number
 }
 
 function unreadable(what: string, from: string, why: string, cause?: unknown): UsageError {
-  return new UsageError(
-    "FILE_UNREADABLE",
-    `Expected to read ${what} from ${from}, but ${shown(why, 200)}.`,
-    cause === undefined ? {} : { cause },
-  );
+  const text = `Expected to read ${what} from ${from}, but ${shown(why, 200)}.`;
+  return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
+}
+
+function unwritable(place: string, error: unknown): UsageError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reason = code === "EEXIST" ? "it exists already" : message;
+  const text = `Expected to write the new file "${shown(place, 300)}", but ${shown(reason, 200)}. Choose another.`;
+  return new UsageError("EXPORT_UNWRITABLE", text, { cause: error });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { softwareCompany } from "../../roles/index.ts";
 import { openai } from "../../src/adapters/openai.ts";
-import { exitCodeOf } from "../../src/cli/exit-code.ts";
+import { exitCodeOf } from "../../src/cli/errors.ts";
 import { ModelError, type RunResult, Team } from "../../src/index.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { chooseSandbox, openWorkspace } from "../../src/workspace/index.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type OpenAIBody, openaiStub, type OpenAIStub, type StubReply } from "../../src/testing/index.ts";
-import { runProgram } from "../../src/cli/program.ts";
+import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type FakeHost, fakeHost } from "./fake-host.ts";
 import { command, eventsIn, freshFolder, linesIn, newestIn } from "./kept-run.ts";
@@ -127,7 +127,7 @@ describe("troupe agent on a terminal", () => {
       text: "as you wish",
     });
     const host = fakeHost({ isTTY: true, cwd: freshFolder(), clock: systemClock, env: { PATH: process.env["PATH"] ?? "" } });
-    const code = runProgram(host, ["agent", "note that I need milk", ...reach(stub), "--yes", "--out", "notes"]);
+    const code = main(host, ["agent", "note that I need milk", ...reach(stub), "--yes", "--out", "notes"]);
     await shown(host, /May Agent use the tool "editor"\?[\s\S]*> /);
     expect(host.stderr.text).toContain("I write the note down.");
     expect(host.stderr.text).toContain(String.raw`milk\u202e\u001b[2Jend"`);

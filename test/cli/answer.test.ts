@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { meant } from "../../src/cli/commands/answer.ts";
+import { chosenQuestion } from "../../src/cli/commands/answer.ts";
 
 const [one, two] = [
   { id: "abcd1234", role: "Bob", text: "Which colour?" },
@@ -13,11 +13,11 @@ describe("what the words of an answer mean", () => {
     [["ab"], [one], { question: "abcd1234", text: "ab" }],
     [["-"], [one], { question: "abcd1234", text: "-" }],
   ])("%j", (words, pending, expected) => {
-    expect(meant(words, pending, "r")).toEqual(expected);
+    expect(chosenQuestion(words, pending, "r")).toEqual(expected);
   });
 
   it("the id of a question alone is no answer", () => {
-    expect(() => meant(["abcd"], [one], "r")).toThrow(
+    expect(() => chosenQuestion(["abcd"], [one], "r")).toThrow(
       expect.objectContaining({
         code: "ANSWER_MISSING",
         message: expect.stringContaining('troupe answer r abcd "..."') as string,
@@ -26,13 +26,13 @@ describe("what the words of an answer mean", () => {
   });
 
   it("an answer alone is none where several wait, or none", () => {
-    expect(() => meant(["red"], [one, two], "r")).toThrow(
+    expect(() => chosenQuestion(["red"], [one, two], "r")).toThrow(
       expect.objectContaining({
         code: "QUESTION_MISSING",
         message: expect.stringContaining("abcd1234 (Bob: Which colour?), ef005678 (Eve: Which\\u{1b}[2J size?)") as string,
       }) as Error,
     );
-    expect(() => meant(["red"], [], "r")).toThrow(
+    expect(() => chosenQuestion(["red"], [], "r")).toThrow(
       expect.objectContaining({
         message: expect.stringContaining("a run with a question that waits, but run r has none") as string,
       }) as Error,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { EXIT_CODES } from "../../src/cli/exit-code.ts";
+import { EXIT_CODES } from "../../src/cli/errors.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { fold, type RunEvent } from "../../src/index.ts";
 import { type OpenAIBody, openaiStub, type StubHandler } from "../../src/testing/index.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { type Bargain, confirmPaidRun, isYes, refuseDoubtful } from "../../src/cli/confirm.ts";
+import { type PaidRun, confirmPaidRun, isYes, doubtfulIdea } from "../../src/cli/prompt.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
 
-const bargain: Bargain = {
+const bargain: PaidRun = {
   idea: "Create a \u001b[31mgame",
   isDoubtful: false,
   model: "gpt-5-mini, key from OPENAI_API_KEY",
@@ -15,7 +15,7 @@ const bargain: Bargain = {
 };
 
 /** Runs the question in a session; 0 means it was agreed to. */
-function confirming(o: Partial<Bargain> = {}, options: FakeOptions = { isTTY: true }): { host: FakeHost; code: Promise<number> } {
+function confirming(o: Partial<PaidRun> = {}, options: FakeOptions = { isTTY: true }): { host: FakeHost; code: Promise<number> } {
   const host = fakeHost(options);
   const code = inSession(host, {}, async (session) => {
     await confirmPaidRun(session, { ...bargain, ...o });
@@ -24,7 +24,7 @@ function confirming(o: Partial<Bargain> = {}, options: FakeOptions = { isTTY: tr
   return { host, code };
 }
 
-async function answered(text: string, o: Partial<Bargain> = {}): Promise<number> {
+async function answered(text: string, o: Partial<PaidRun> = {}): Promise<number> {
   const { host, code } = confirming(o);
   await nextMacrotask();
   host.stdin.write(text);
@@ -81,10 +81,12 @@ describe("confirmPaidRun", () => {
   });
 });
 
-describe("refuseDoubtful", () => {
+describe("doubtfulIdea", () => {
   it("says how to say it", () => {
-    expect(() => refuseDoubtful("resume")).toThrowError(expect.objectContaining({ code: "IDEA_DOUBTFUL" }));
-    expect(() => refuseDoubtful("resume")).toThrow("troupe run resume");
+    expect(doubtfulIdea("resume")).toMatchObject({
+      code: "IDEA_DOUBTFUL",
+      message: expect.stringContaining("troupe run resume") as string,
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { demoIdeas, matchIdea } from "../../src/cli/demo-ideas.ts";
+import { demoIdeas, matchIdea } from "../../src/cli/demo-script.ts";
 
 const ideas = await demoIdeas();
 

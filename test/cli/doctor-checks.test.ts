@@ -1,19 +1,20 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkLines, exitCodeOfChecks } from "../../src/cli/commands/doctor.ts";
 import {
   type Check,
   checkGit,
   checkLeftovers,
+  checkLines,
   checkModel,
   checkNode,
   checkOut,
   checkSandbox,
   checkTerminal,
+  exitCodeOfChecks,
   pingModel,
-} from "../../src/cli/doctor-checks.ts";
-import { styleFor } from "../../src/cli/screen/style.ts";
+} from "../../src/cli/commands/doctor.ts";
+import { styleFor } from "../../src/cli/screen/text.ts";
 import { type Flags, modelChoice } from "../../src/cli/settings.ts";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { ownOwner, temporaryName, temporaryPrefix } from "../../src/workspace/temporary-owner.ts";
@@ -186,14 +187,14 @@ describe("the doctor's verdict", () => {
   });
 
   it("is told in columns, with what to do below", () => {
-    expect(checkLines([ok, warn], styleFor(false), 19)).toEqual([
+    expect(checkLines([ok, warn], { style: styleFor(false), width: 19 })).toEqual([
       "ok    node  20.19.0",
       "warn  git   not",
       "            found",
       "            Install",
       "            it.",
     ]);
-    expect(checkLines([ok, warn], styleFor(false), Infinity)).toEqual([
+    expect(checkLines([ok, warn], { style: styleFor(false), width: Infinity })).toEqual([
       "ok    node  20.19.0",
       "warn  git   not found",
       "            Install it.",

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkStore } from "../../src/cli/doctor-store.ts";
+import { checkStore } from "../../src/cli/commands/doctor.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder } from "./kept-run.ts";
 

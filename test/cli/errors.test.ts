@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { errorLines, exitCodeOfError, toldError } from "../../src/cli/errors.ts";
-import { styleFor } from "../../src/cli/screen/style.ts";
+import { errorLines, exitCodeOfError, errorReport } from "../../src/cli/errors.ts";
+import { styleFor } from "../../src/cli/screen/text.ts";
 import { AbortedError, BudgetError, JournalError, ModelError, OutputError, UsageError, WorkspaceError } from "../../src/kernel/errors.ts";
 
 const plain = { style: styleFor(false), isVerbose: false };
 
-describe("toldError", () => {
+describe("errorReport", () => {
   it("tells an error of ours in its own words, with its code", () => {
-    const told = toldError(new UsageError("OPTION_INVALID", "Expected a number, got none."), {});
+    const told = errorReport(new UsageError("OPTION_INVALID", "Expected a number, got none."), {});
     expect(errorLines(told, plain)).toEqual(["error: Expected a number, got none. (OPTION_INVALID)"]);
   });
 
   it("tells what it has no plan for as such, without a stack", () => {
-    const told = toldError(new TypeError("x is not a function"), {});
+    const told = errorReport(new TypeError("x is not a function"), {});
     expect(told).toMatchObject({ code: "UNEXPECTED", isControl: false });
     expect(errorLines(told, plain)).toHaveLength(1);
     expect(errorLines(told, plain).join()).toContain("TypeError: x is not a function");
@@ -20,12 +20,12 @@ describe("toldError", () => {
   });
 
   it("copes with things that are no errors", () => {
-    for (const thrown of [undefined, null, "text", 3, {}]) expect(toldError(thrown, {}).code).toBe("UNEXPECTED");
+    for (const thrown of [undefined, null, "text", 3, {}]) expect(errorReport(thrown, {}).code).toBe("UNEXPECTED");
   });
 
   it("shows stacks and causes when verbose, every line safe for a terminal", () => {
     const cause = new Error("the disk\u001b[31m is full");
-    const told = toldError(new WorkspaceError("WORKSPACE_FULL", "Expected room.", { cause }), {});
+    const told = errorReport(new WorkspaceError("WORKSPACE_FULL", "Expected room.", { cause }), {});
     const lines = errorLines(told, { ...plain, isVerbose: true });
     expect(lines[0]).toBe("error: Expected room. (WORKSPACE_FULL)");
     expect(lines.join("\n")).toContain("caused by Error: the disk\\u{1b}[31m is full");
@@ -36,7 +36,7 @@ describe("toldError", () => {
   it("ends with a chain of causes that is a ring", () => {
     const ring = new Error("a");
     ring.cause = ring;
-    expect(toldError(ring, {}).trace.length).toBeLessThan(200);
+    expect(errorReport(ring, {}).trace.length).toBeLessThan(200);
   });
 
   it("hides keys: those of the environment, and what looks like one", () => {
@@ -44,14 +44,14 @@ describe("toldError", () => {
     const error = new UsageError("X", "got hidden-value-1, hidden-value-2 and sk-abcdefghijklmnopqrst in /home/somebody", {
       cause: new Error("hidden-value-1"),
     });
-    const told = toldError(error, env);
+    const told = errorReport(error, env);
     const all = errorLines(told, { ...plain, isVerbose: true }).join("\n");
     expect(all).not.toMatch(/hidden-value|sk-abcdef/);
     expect(all).toContain("/home/somebody");
   });
 
   it("tells an interruption as none of an error's", () => {
-    const lines = errorLines(toldError(new AbortedError("Ctrl-C was pressed"), {}), plain);
+    const lines = errorLines(errorReport(new AbortedError("Ctrl-C was pressed"), {}), plain);
     expect(lines).toEqual(["Stopped: Ctrl-C was pressed."]);
   });
 
@@ -63,11 +63,11 @@ describe("toldError", () => {
     [{ needed: 17_295, left: 0, budget: 30_000 }, "The next model call may cost up to $0.0173, but the budget of $0.03 is used up."],
     [{ needed: 0, left: -451_144, budget: 500_000 }, "Expected money for the next model call, but the budget of $0.50 is used up."],
   ])("tells of %j in dollars", (data, text) => {
-    expect(errorLines(toldError(new BudgetError(data), {}), plain)).toEqual([text]);
+    expect(errorLines(errorReport(new BudgetError(data), {}), plain)).toEqual([text]);
   });
 
   it("is one paragraph, whatever its text", () => {
-    const told = toldError(new UsageError("X", `one\ntwo\r\n${"long ".repeat(10_000)}`), {});
+    const told = errorReport(new UsageError("X", `one\ntwo\r\n${"long ".repeat(10_000)}`), {});
     expect(told.message).not.toContain("\n");
     expect(told.message.length).toBeLessThan(3_000);
   });

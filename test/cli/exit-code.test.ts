@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EXIT_CODES, exitCodeOf, interruptionCode, isProviderTrouble } from "../../src/cli/exit-code.ts";
+import { EXIT_CODES, exitCodeOf, interruptionCode } from "../../src/cli/errors.ts";
 import type { RunStatus } from "../../src/runtime/record/event.ts";
 
 describe("the table of exit codes", () => {
@@ -46,6 +46,10 @@ describe("exitCodeOf", () => {
     },
   );
 
+  it("tells an error without a code as a failure", () => {
+    expect(exitCodeOf({ status: "failed" })).toBe(1);
+  });
+
   it("gives a stopped run the code of what stopped it", () => {
     expect(exitCodeOf({ status: "stopped", interruption: "SIGINT" })).toBe(130);
     expect(exitCodeOf({ status: "stopped", interruption: "SIGTERM" })).toBe(143);
@@ -67,11 +71,5 @@ describe("exitCodeOf", () => {
         }
       }
     }
-  });
-});
-
-describe("isProviderTrouble", () => {
-  it("knows nothing of errors without a code", () => {
-    expect(isProviderTrouble(undefined)).toBe(false);
   });
 });

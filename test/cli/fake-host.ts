@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll } from "vitest";
-import type { ExitCode } from "../../src/cli/exit-code.ts";
+import type { ExitCode } from "../../src/cli/errors.ts";
 import type { Host, HostSignal } from "../../src/cli/host.ts";
 import type { Variables } from "../../src/cli/settings.ts";
 import type { Clock } from "../../src/kernel/clock.ts";

@@ -21,12 +21,14 @@ function loadedBy(file: string, known: Set<string> = new Set()): ReadonlySet<str
 describe("the command line itself", () => {
   it("loads no store, no memory, no schema and no model before a command runs", () => {
     const loaded = [...loadedBy("src/cli/main.ts")];
-    expect(loaded).toContain("src/cli/memory-commands.ts");
+    expect(loaded).toContain("src/cli/program-stores.ts");
     expect(loaded.filter((name) => HEAVY.test(name))).toEqual([]);
     expect([...loadedBy("src/cli/commands/memory-ls.ts")].filter((name) => name === "libsql")).toEqual([]);
   });
 
   it("would notice: a command loads what it needs", () => {
-    expect([...loadedBy("src/cli/commands/memory-import.ts")]).toEqual(expect.arrayContaining(["zod", "src/inspector/memory-snapshot.ts"]));
+    expect([...loadedBy("src/cli/commands/memory-transfer.ts")]).toEqual(
+      expect.arrayContaining(["zod", "src/inspector/memory-snapshot.ts"]),
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Interruptions } from "../../src/cli/interruptions.ts";
+import { Interruptions } from "../../src/cli/host.ts";
 import { fakeHost } from "./fake-host.ts";
 
 function closedPipe(): Error {
@@ -7,7 +7,7 @@ function closedPipe(): Error {
 }
 
 describe("Interruptions", () => {
-  it("I1 aborts with the first and ends nothing", () => {
+  it("Interruptions.I1 aborts with the first and ends nothing", () => {
     const host = fakeHost();
     const interruptions = new Interruptions(host);
     expect(interruptions.signal.aborted).toBe(false);
@@ -19,7 +19,7 @@ describe("Interruptions", () => {
     expect(host.exits).toEqual([]);
   });
 
-  it("I2 ends at once with the second, with the code of the first", () => {
+  it("Interruptions.I2 ends at once with the second, with the code of the first", () => {
     const host = fakeHost();
     const interruptions = new Interruptions(host);
     host.signal("SIGTERM");
@@ -28,7 +28,7 @@ describe("Interruptions", () => {
     expect(interruptions.first).toBe("SIGTERM");
   });
 
-  it("I3 takes a closed pipe for an interruption and never ends at once for one", () => {
+  it("Interruptions.I3 takes a closed pipe for an interruption and never ends at once for one", () => {
     const host = fakeHost();
     const interruptions = new Interruptions(host);
     host.stdout.emit("error", closedPipe());
@@ -38,7 +38,7 @@ describe("Interruptions", () => {
     expect(host.exits).toEqual([0]);
   });
 
-  it("I3 takes a closed terminal, however often it is told, for one interruption", () => {
+  it("Interruptions.I3 takes a closed terminal, however often it is told, for one interruption", () => {
     const host = fakeHost();
     const interruptions = new Interruptions(host);
     host.signal("SIGHUP");

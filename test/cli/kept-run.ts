@@ -1,8 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorLines, exitCodeOfError, toldError } from "../../src/cli/errors.ts";
-import { runProgram } from "../../src/cli/program.ts";
-import { styleFor } from "../../src/cli/screen/style.ts";
+import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { OpenAIBody } from "../../src/testing/index.ts";
@@ -32,10 +30,7 @@ export interface Said {
 export async function command(cwd: string, words: readonly string[], { env = {}, stdin = "" }: Given = {}): Promise<Said> {
   const host = fakeHost({ cwd, clock: systemClock, env: { PATH: process.env["PATH"] ?? "", ...env } });
   host.stdin.end(stdin);
-  const code = await runProgram(host, words).catch((error: unknown) => {
-    host.stderr.write(`${errorLines(toldError(error, env), { style: styleFor(false), isVerbose: false }).join("\n")}\n`);
-    return exitCodeOfError(error);
-  });
+  const code = await main(host, words);
   await nextMacrotask();
   return { code, stdout: host.stdout.text, stderr: host.stderr.text };
 }

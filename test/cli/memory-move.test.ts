@@ -5,7 +5,7 @@ import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { exportSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
-import { runProgram } from "../../src/cli/program.ts";
+import { main } from "../../src/cli/program.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
@@ -75,7 +75,7 @@ describe("troupe memory export and import", () => {
     });
     expect(readFileSync(file, "utf8")).toBe(before);
     const host = fakeHost({ cwd, isTTY: true });
-    expect(await runProgram(host, ["memory", "export", "../Ann"])).toBe(2);
+    expect(await main(host, ["memory", "export", "../Ann"])).toBe(2);
     await nextMacrotask();
     expect(host.stdout.text).toBe("");
     expect(host.stderr.text).toContain("EXPORT_TERMINAL");

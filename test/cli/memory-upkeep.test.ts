@@ -4,7 +4,7 @@ import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
 import type { Embedder } from "../../src/memory/embedder.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
-import { runProgram } from "../../src/cli/program.ts";
+import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { fakeHost } from "./fake-host.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";
@@ -80,7 +80,7 @@ describe("a question before what cannot be undone", () => {
   ])("is answered by %j: it ends with %i, and %i messages are left", async (answer, code, left) => {
     const cwd = await withOld();
     const host = fakeHost({ cwd, isTTY: true, clock: systemClock });
-    const ended = runProgram(host, ["memory", "gc", "Ann", "--older-than", "0s"]);
+    const ended = main(host, ["memory", "gc", "Ann", "--older-than", "0s"]);
     while (!host.stderr.text.includes("[y/N]")) await nextMacrotask();
     host.stdin.write(`${answer}\r`);
     expect(await ended).toBe(code);
@@ -220,7 +220,7 @@ describe("damaged messages", () => {
       code: 2,
       stderr: expect.stringContaining("1 message") as string,
     });
-    expect((await command(cwd, ["memory", "search", "just now", "--verbose"])).stderr).toContain("damaged and were not looked at");
+    expect((await command(cwd, ["memory", "search", "just now", "--verbose"])).stderr).toContain("damaged and were not searched");
   });
 
   it("include the names of roles", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { WritePrd } from "../../actions/index.ts";
-import { editedMessage, wantedDrop, wantedEdit } from "../../src/cli/message-change.ts";
+import { editedMessage, wantedDrop, wantedEdit } from "../../src/cli/commands/fork.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { prd } from "../actions/greeter.ts";

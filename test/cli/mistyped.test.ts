@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { COMMANDS, mistypedCommand } from "../../src/cli/mistyped.ts";
+import { COMMANDS, mistypedCommand } from "../../src/cli/idea.ts";
 import { editDistance } from "../../src/kernel/known-options.ts";
 
 describe("editDistance", () => {

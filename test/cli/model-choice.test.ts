@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { demoIdeas } from "../../src/cli/demo-ideas.ts";
+import { demoIdeas } from "../../src/cli/demo-script.ts";
 import { modelText, noModel, realModel, scriptModel } from "../../src/cli/model-choice.ts";
-import { companySettings, type ModelSettings } from "../../src/cli/settings.ts";
+import { companySettings, type ModelSettings, outputSettings } from "../../src/cli/settings.ts";
+import { fakeHost } from "./fake-host.ts";
 
 const company = companySettings({});
 const priced: ModelSettings = {
@@ -66,7 +67,7 @@ describe("scriptModel", () => {
     const [idea] = await demoIdeas();
     expect(idea).toBeDefined();
     if (idea === undefined) return;
-    const chosen = await scriptModel(idea, company, { isWatched: false });
+    const chosen = scriptModel(idea, company, { host: fakeHost(), output: outputSettings({}) });
     expect(chosen).toMatchObject({ budget: 3_000_000, isPaid: false, isScripted: true, model: { price: idea.price } });
     expect(chosen.text).toContain(idea.title);
   });

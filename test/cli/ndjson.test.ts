@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonLines, jsonLine } from "../../src/cli/ndjson.ts";
+import { jsonLine, JsonLines } from "../../src/cli/output.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 
 /** Deletes, ends of lines, orders to a terminal, and what turns a text round or hides in it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextSteps } from "../../src/cli/next-steps.ts";
+import { nextSteps } from "../../src/cli/report.ts";
 
 const facts = { short: "mabc1234", store: { option: "" }, budget: 3_000_000, isForced: false };
 const questions = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Interruptions } from "../../src/cli/interruptions.ts";
+import { Interruptions } from "../../src/cli/host.ts";
 import { promptLine } from "../../src/cli/prompt.ts";
-import { type FakeHost, fakeHost } from "./fake-host.ts";
+import { fakeHost, type FakeHost } from "./fake-host.ts";
 
 function asking(question = "Start? "): { host: FakeHost; interruptions: Interruptions; answer: Promise<string | undefined> } {
   const host = fakeHost({ isTTY: true });

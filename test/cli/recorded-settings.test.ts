@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aboutFor, aboutOf, placeOf, readAbout, type RunAbout } from "../../src/cli/about.ts";
-import { recordedModel, recordedSettings } from "../../src/cli/recorded-settings.ts";
+import { aboutFor, aboutOf, publicURL, readAbout, recordedModel, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
 import { companySettings } from "../../src/cli/settings.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { refusedSandbox } from "../../src/workspace/index.ts";
@@ -43,7 +42,7 @@ describe("what is kept with a run", () => {
   });
 
   it.each([undefined, "", "localhost", "no url"])("is no place for the base URL %j", (url) => {
-    expect(placeOf(url)).toBeUndefined();
+    expect(publicURL(url)).toBeUndefined();
   });
 
   it.each([

@@ -33,7 +33,7 @@ const facts: ReportFacts = {
   by: "company",
   worstCase: 0,
   interruption: undefined,
-  told: (error) => ({ code: (error as ModelError).code, message: "told" }),
+  describe: (error) => ({ code: (error as ModelError).code, message: "told" }),
   store: "/home/me/.troupe/runs.db",
   next: { answers: [] },
 };

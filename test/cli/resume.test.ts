@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runProgram } from "../../src/cli/program.ts";
+import { main } from "../../src/cli/program.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
@@ -67,7 +67,7 @@ describe("a run that goes on, on a terminal", () => {
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
     const terminal = new Terminal();
     host.stderr.on("data", (text: string) => terminal.write(text));
-    expect(await runProgram(host, ["resume", "--rounds", "4", "--no-color"])).toBe(4);
+    expect(await main(host, ["resume", "--rounds", "4", "--no-color"])).toBe(4);
     const screen = terminal.screen.join("\n");
     expect(screen).toMatch(/✓ Alice, Product Manager +WritePrd/);
     expect(screen).toMatch(/✓ Bob, Architect +WriteDesign/);
@@ -156,7 +156,7 @@ describe("a project that somebody changed since", () => {
   ])("is asked about on a terminal; the answer %s ends with %i", async (answer, code) => {
     const { cwd, project } = await changed();
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
-    const done = runProgram(host, ["resume", "--rounds", "4"]);
+    const done = main(host, ["resume", "--rounds", "4"]);
     await new Promise<void>((resolve) => host.stderr.on("data", () => host.stderr.text.includes("[y/N]") && resolve()));
     host.stdin.write(`${answer}\n`);
     expect(await done).toBe(code);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sqlite } from "../../src/adapters/sqlite.ts";
-import { runProgram } from "../../src/cli/program.ts";
+import { main } from "../../src/cli/program.ts";
 import { RUNS_COMMANDS } from "../../src/cli/commands/runs-ls.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { defineAction, defineRole, Team } from "../../src/index.ts";
@@ -264,11 +264,11 @@ describe("troupe runs export and import", () => {
     });
     expect(await command(cwd, ["runs", "export", id, join(at, "mine")])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("it is there already") as string,
+      stderr: expect.stringContaining("it exists already") as string,
     });
     expect(readFileSync(join(at, "mine"), "utf8")).toBe("mine");
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
-    expect(await runProgram(host, ["runs", "export", id])).toBe(2);
+    expect(await main(host, ["runs", "export", id])).toBe(2);
     expect(host.stdout.text).toBe("");
   });
 });
@@ -277,7 +277,7 @@ describe("troupe runs rm", () => {
   it("forgets what is named after a yes, and leaves the project", async () => {
     const { cwd, id } = await withRun();
     const host = fakeHost({ isTTY: true, cwd, clock: systemClock });
-    const asked = runProgram(host, ["runs", "rm", id.slice(0, 8)]);
+    const asked = main(host, ["runs", "rm", id.slice(0, 8)]);
     await new Promise<void>((resolve) => host.stderr.on("data", () => host.stderr.text.includes("[y/N]") && resolve()));
     host.stdin.write("n\n");
     expect(await asked).toBe(130);

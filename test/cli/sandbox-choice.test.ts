@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { sandboxFor } from "../../src/cli/sandbox-choice.ts";
+import { sandboxFor } from "../../src/cli/company.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { refusedSandbox, type Sandbox, type SandboxMode } from "../../src/workspace/sandbox.ts";
 import { fakeHost } from "./fake-host.ts";

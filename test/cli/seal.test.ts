@@ -2,9 +2,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, sy
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { aboutFor, aboutOf, type RunAbout } from "../../src/cli/about.ts";
-import { assertOurs, sealOf } from "../../src/cli/seal.ts";
+import { assertOurs, sealOf, type StorePlace } from "../../src/cli/store.ts";
 import { companySettings } from "../../src/cli/settings.ts";
-import type { StorePlace } from "../../src/cli/store.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { refusedSandbox } from "../../src/workspace/index.ts";
 import { scratchFolder } from "./fake-host.ts";

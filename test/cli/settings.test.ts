@@ -2,15 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { companySettings, type Flags, modelChoice, outputSettings, reuseOf, runSettings } from "../../src/cli/settings.ts";
 
-const idea = { kind: "words", text: "a game", isCommandNamed: false } as const;
-
 describe("the defaults", () => {
   it("are those of the help", () => {
-    expect(runSettings(idea, {}, {})).toEqual({
-      idea,
+    expect(runSettings({}, {})).toEqual({
       model: { kind: "none", asked: undefined },
       isConfirmed: false,
-      output: { isJson: false, isQuiet: false, isVerbose: false, isColorOff: false },
       budget: 3_000_000,
       isBudgetExplicit: false,
       allowUnpriced: false,

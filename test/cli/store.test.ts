@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ExitCode } from "../../src/cli/exit-code.ts";
+import type { ExitCode } from "../../src/cli/errors.ts";
 import { inSession } from "../../src/cli/session.ts";
 import { storePlace, withRuns, withStore } from "../../src/cli/store.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";

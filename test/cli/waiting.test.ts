@@ -4,16 +4,13 @@ import { WritePrd } from "../../actions/index.ts";
 import { softwareCompany } from "../../roles/index.ts";
 import { sqlite } from "../../src/adapters/sqlite.ts";
 import { aboutFor } from "../../src/cli/about.ts";
-import type { Company } from "../../src/cli/company.ts";
-import { COMPANY } from "../../src/cli/crew.ts";
-import { demoIdeas } from "../../src/cli/demo-ideas.ts";
+import { type Company, COMPANY } from "../../src/cli/company.ts";
+import { demoIdeas } from "../../src/cli/demo-script.ts";
 import { scriptModel } from "../../src/cli/model-choice.ts";
-import { newRun } from "../../src/cli/new-run.ts";
-import { produce } from "../../src/cli/production.ts";
-import { sealOf } from "../../src/cli/seal.ts";
+import { newRun, produce } from "../../src/cli/production.ts";
+import { sealOf, storePlace, withStore } from "../../src/cli/store.ts";
 import { inSession } from "../../src/cli/session.ts";
-import { companySettings } from "../../src/cli/settings.ts";
-import { storePlace, withStore } from "../../src/cli/store.ts";
+import { companySettings, outputSettings } from "../../src/cli/settings.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { type Role, type RoleContext, Team } from "../../src/index.ts";
 import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
@@ -31,7 +28,7 @@ async function waitingRun(...questions: readonly string[]): Promise<{ readonly c
   const settings = companySettings({ seed: "1", runTests: false });
   const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
   if (idea === undefined) throw new Error("expected the bundled to-do list");
-  const chosen = await scriptModel(idea, settings, { isWatched: false });
+  const chosen = scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) });
   const folder = join(cwd, "project");
   const sandbox = await chooseSandbox("none");
   const roles = softwareCompany({ workspace: fileWorkspace({ root: folder }), sandbox, runTests: false });
@@ -63,7 +60,7 @@ describe("a run that comes to wait", () => {
     const settings = companySettings({ runTests: false });
     const [idea] = (await demoIdeas()).filter(({ id }) => id === "todo");
     if (idea === undefined) throw new Error("expected the bundled to-do list");
-    const chosen = await scriptModel(idea, settings, { isWatched: false });
+    const chosen = scriptModel(idea, settings, { host: fakeHost(), output: outputSettings({}) });
     const parts = { idea: idea.idea, settings, chosen, sandbox: await chooseSandbox("none"), folder: join(host.cwd, "project") };
     const code = await inSession(host, {}, (session) =>
       withStore(session, {}, async (store) => {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { QaEngineer, softwareCompany } from "../../roles/index.ts";
-import { type DemoIdea, demoIdeas } from "../../src/cli/demo-ideas.ts";
-import { demoModel } from "../../src/cli/demo-model.ts";
+import { type DemoIdea, demoIdeas, demoModel } from "../../src/cli/demo-script.ts";
 import { type ChatModel, type Journal, memoryJournal, type Role, type RunEvent, type RunResult, Team } from "../../src/index.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import { scriptedModel, type ScriptedModel } from "../../src/testing/index.ts";

@@ -1,27 +1,34 @@
-import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
-import { UsageError } from "../../kernel/errors.ts";
-import {
-  type Check,
-  checkGit,
-  checkLeftovers,
-  checkModel,
-  checkNode,
-  checkOut,
-  checkSandbox,
-  checkTerminal,
-  pingModel,
-} from "../doctor-checks.ts";
-import { checkStore } from "../doctor-store.ts";
-import type { ExitCode } from "../exit-code.ts";
-import type { Host } from "../host.ts";
-import { DEFAULT_COLUMNS } from "../screen/live-region.ts";
-import { type Style, styleFor, wantsColor } from "../screen/style.ts";
-import { wrapped } from "../screen/text.ts";
+import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts";
+import { ControlError, ModelError, UsageError } from "../../kernel/errors.ts";
+import { priceOf } from "../../model/price.ts";
+import { errorReport, type ExitCode } from "../errors.ts";
+import { canAsk, canDraw, type Host } from "../host.ts";
+import { resultStyle } from "../output.ts";
+import { bytesText, DEFAULT_COLUMNS, plural, shown, type TextStyle, wantsColor, wrapped } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
-import { type Flags, modelChoice } from "../settings.ts";
-import { storePlace } from "../store.ts";
+import { type Flags, modelChoice, type ModelSettings } from "../settings.ts";
+import { isStore, storePlace } from "../store.ts";
 
-/** `troupe doctor`: looks at everything a run needs, tries what can be tried, and says how to mend the rest. */
+/** The result of one check. `warn`: a run works without; `fail`: it does not. */
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly text: string;
+  /** How to repair it. */
+  readonly hint?: string;
+}
+
+/** The oldest Node this runs on. */
+const NODE_FLOOR: readonly [number, number] = [20, 19];
+/** Milliseconds a model has to answer one word. */
+const PING_TIMEOUT = 30_000;
+/** Room for models that think before they answer. */
+const PING_TOKENS = 512;
+
+/** `troupe doctor`: checks everything a run needs, and says how to repair the rest. */
 export function doctorCommand(host: Host, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const { signal } = session.interruptions;
@@ -31,8 +38,10 @@ export function doctorCommand(host: Host, flags: Flags): Promise<ExitCode> {
     checks.push(await checkOut(host, flags.out), await checkStore(host, flags));
     checks.push(await checkLeftovers(host, flags.out, storePlace(flags, host).path), checkTerminal(host, flags));
     throwIfAborted(signal);
-    await tell(session, checks);
-    return exitCodeOfChecks(checks);
+    const exitCode = exitCodeOfChecks(checks);
+    if (session.json !== undefined) await session.json.write({ type: "doctor", exitCode, checks });
+    else host.stdout.write(`${checkLines(checks, resultStyle(session)).join("\n")}\n`);
+    return exitCode;
   });
 }
 
@@ -43,8 +52,8 @@ export function exitCodeOfChecks(checks: readonly Check[]): ExitCode {
   return failed.length > 0 ? 7 : 0;
 }
 
-/** The checks for a person. @param width cells of a line; Infinity where nothing is broken into lines */
-export function checkLines(checks: readonly Check[], style: Style, width: number): readonly string[] {
+/** The checks for a person. */
+export function checkLines(checks: readonly Check[], { style, width }: TextStyle): readonly string[] {
   const names = Math.max(...checks.map(({ name }) => name.length));
   const indent = names + 8;
   const paint = { ok: style.good, warn: style.warn, fail: style.bad };
@@ -56,18 +65,165 @@ export function checkLines(checks: readonly Check[], style: Style, width: number
 
 async function ping({ host, interruptions }: Session, flags: Flags): Promise<Check> {
   const choice = modelChoice(flags, host.env);
-  if (choice.kind === "none")
-    throw new UsageError(
-      "OPTION_INVALID",
-      "Expected a model for --ping, got neither a key nor a base URL. Set OPENAI_API_KEY or TROUPE_BASE_URL.",
-    );
-  return pingModel(host, choice.model, interruptions.signal);
+  if (choice.kind === "model") return pingModel(host, choice.model, interruptions.signal);
+  const expected = "Expected a model for --ping, got neither a key nor a base URL";
+  throw new UsageError("OPTION_INVALID", `${expected}. Set OPENAI_API_KEY or TROUPE_BASE_URL.`);
 }
 
-async function tell({ host, output, json }: Session, checks: readonly Check[]): Promise<void> {
-  if (json !== undefined) return json.write({ type: "doctor", exitCode: exitCodeOfChecks(checks), checks });
-  const isTTY = host.stdout.isTTY === true;
-  const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY }));
-  const width = isTTY ? (host.stdout.columns ?? DEFAULT_COLUMNS) - 1 : Infinity;
-  host.stdout.write(`${checkLines(checks, style, width).join("\n")}\n`);
+/** Checks that this Node is new enough. @param version such as `20.19.1` */
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isNew = major > NODE_FLOOR[0] || (major === NODE_FLOOR[0] && minor >= NODE_FLOOR[1]);
+  if (isNew) return { name: "node", state: "ok", text: version };
+  return { name: "node", state: "fail", text: version, hint: `Install Node ${NODE_FLOOR.join(".")} or newer: https://nodejs.org` };
+}
+
+/** Checks that git can keep the history of projects. */
+export async function checkGit(): Promise<Check> {
+  const { runProcess } = await import("../../workspace/process.ts");
+  const { findProgram } = await import("../../workspace/program-path.ts");
+  const git = findProgram("git");
+  const hint = "Projects are written without it, but without history. Install it: https://git-scm.com";
+  if (git === undefined) return { name: "git", state: "warn", text: "not found", hint };
+  const result = await runProcess({ file: git, args: ["--version"], cwd: dirname(git), timeout: PING_TIMEOUT });
+  if (result.kind === "exited" && result.code === 0) return { name: "git", state: "ok", text: shown(result.stdout, 80) };
+  return { name: "git", state: "warn", text: `does not run (${result.kind})`, hint };
+}
+
+/** Checks that code of a model can be run, by running something. */
+export async function checkSandbox(): Promise<Check> {
+  const { probeBubblewrap } = await import("../../workspace/choose-sandbox.ts");
+  const sandbox = await probeBubblewrap();
+  if (sandbox.kind !== "refused") return { name: "sandbox", state: "ok", text: shown(sandbox.describe, 300) };
+  const refusal = await sandbox.run({ root: "/", command: ["node"] });
+  const { reason, hint: advice } = refusal.kind === "refused" ? refusal : { reason: sandbox.describe, hint: "" };
+  const hint = `Without it the tests that a model writes are not run. ${shown(advice, 600)}`;
+  return { name: "sandbox", state: "warn", text: shown(reason, 300), hint };
+}
+
+/** Checks that a model is set. It never shows a key. */
+export function checkModel(host: Host, flags: Flags): Check {
+  const choice = modelChoice(flags, host.env);
+  const unset = "Set OPENAI_API_KEY, or TROUPE_BASE_URL to an OpenAI-compatible server. Without it the bundled ideas play: troupe demo";
+  if (choice.kind === "none") return { name: "model", state: "warn", text: "neither a key nor a base URL is set", hint: unset };
+  const { id, baseURL, keyFrom, price } = choice.model;
+  const known = priceOf(price === undefined ? { id } : { id, price });
+  const where = baseURL === undefined ? "" : `, base URL ${placeText(baseURL)}`;
+  const key = keyFrom === undefined ? "no key" : `key from ${keyFrom}`;
+  const text = `${shown(id, 80)}${where}, ${key}`;
+  if (known !== undefined) {
+    return { name: "model", state: "ok", text: `${text}, $${known.input} in and $${known.output} out for a million tokens` };
+  }
+  const hint = "Tell its price with --price in,out.";
+  return { name: "model", state: "warn", text: `${text}, price not known, so that no budget binds it`, hint };
+}
+
+function placeText(baseURL: string): string {
+  if (!URL.canParse(baseURL)) return "that is no URL";
+  const { origin, pathname } = new URL(baseURL);
+  return shown(`${origin}${pathname}`, 200);
+}
+
+/** Asks the model for one word. The only check that may cost something. */
+export async function pingModel(host: Host, settings: ModelSettings, signal: AbortSignal): Promise<Check & { readonly code?: string }> {
+  const { openai } = await import("../../adapters/openai.ts");
+  const { id, apiKey, baseURL } = settings;
+  const began = host.clock.now();
+  const request = { messages: [{ role: "user" as const, content: "Answer with the word: ready" }], maxTokens: PING_TOKENS };
+  try {
+    const model = openai({ model: id, apiKey, baseURL });
+    await withTimeout(host.clock, PING_TIMEOUT, `an answer from ${id}`, signal, (limit) => model.chat(request, { signal: limit }));
+  } catch (error) {
+    if (error instanceof ControlError) throw error;
+    // An empty or cut answer is an answer: that is all this checks.
+    if (!(error instanceof ModelError && ["MODEL_EMPTY", "MODEL_TRUNCATED"].includes(error.code))) {
+      const { code, message } = errorReport(error, host.env);
+      return { name: "ping", state: "fail", text: message, code };
+    }
+  }
+  return { name: "ping", state: "ok", text: `${shown(id, 80)} answered in ${host.clock.now() - began} ms` };
+}
+
+/** Checks that a project can be written to its folder. */
+export async function checkOut(host: Host, out: string | undefined): Promise<Check> {
+  const wanted = resolve(host.cwd, out ?? "workspace");
+  try {
+    await probeFolder(wanted);
+    return { name: "output", state: "ok", text: `${shown(wanted, 300)} can be written` };
+  } catch (error) {
+    const why = shown(error instanceof Error ? error.message : String(error), 200);
+    const text = `${shown(wanted, 300)} cannot be written: ${why}`;
+    return { name: "output", state: "fail", text, hint: "Choose another folder: --out <dir>" };
+  }
+}
+
+/** Checks that runs can be kept, and reports the size of the store. */
+export async function checkStore(host: Host, flags: Flags): Promise<Check> {
+  const { path, name } = storePlace(flags, host);
+  try {
+    const text = (await isStore(path)) ? await storeFacts(path) : await newStoreText(path);
+    return { name: "store", state: "ok", text: `${shown(name, 300)}: ${text}` };
+  } catch (error) {
+    const hint = "Keep runs elsewhere: --store <file>, or TROUPE_STORE.";
+    return { name: "store", state: "fail", text: errorReport(error, host.env).message, hint };
+  }
+}
+
+/** The text says what no check can see: a run whose last commits were lost looks like one that was killed before them. */
+async function storeFacts(path: string): Promise<string> {
+  const { journalFacts } = await import("../../adapters/sqlite-upkeep.ts");
+  const { version, runs, bytes } = await journalFacts(path);
+  return `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost cannot be told`;
+}
+
+async function newStoreText(path: string): Promise<string> {
+  await probeFolder(dirname(path));
+  return "not there yet, made with the first run";
+}
+
+/** Removes the files that killed runs left: half-written files of the project, and temporary folders. */
+export async function checkLeftovers(host: Host, out: string | undefined, store: string): Promise<Check> {
+  const { sweepFolders, sweepProject } = await import("../../workspace/sweep.ts");
+  const wanted = resolve(host.cwd, out ?? "workspace");
+  const project = await realpath(wanted).catch(() => undefined);
+  const places = new Set([await realpath(tmpdir()), await nearestFolder(wanted), await nearestFolder(dirname(store))]);
+  const swept = [
+    ...(project === undefined ? [] : [await sweepProject(project)]),
+    ...(await Promise.all([...places].map((folder) => sweepFolders(folder)))),
+  ];
+  const removed = swept.reduce((sum, one) => sum + one.removed, 0);
+  const left = swept.reduce((sum, one) => sum + one.left, 0);
+  const files = plural(removed, "temporary file or folder", "temporary files and folders");
+  const text = removed === 0 ? "no temporary files of killed runs" : `removed ${files} of killed runs`;
+  if (left === 0) return { name: "leftovers", state: "ok", text };
+  const hint = "They belong to another user, machine or container, or to a process that cannot be identified. Remove them there.";
+  return { name: "leftovers", state: "warn", text: `${text}; ${left} left alone`, hint };
+}
+
+/** Reports the abilities of the terminal. */
+export function checkTerminal(host: Host, flags: Flags): Check {
+  const { stderr, env } = host;
+  const isTTY = stderr.isTTY === true;
+  const words = [
+    isTTY ? `${stderr.columns ?? DEFAULT_COLUMNS} columns` : "no terminal",
+    wantsColor({ isOff: flags.color === false, env, isTTY }) ? "colour" : "no colour",
+    canDraw(host) ? "live progress" : "progress line by line",
+    canAsk(host) ? "can be asked" : "cannot be asked",
+  ];
+  return { name: "terminal", state: "ok", text: words.join(", ") };
+}
+
+/** Makes a folder in the nearest existing one, and removes it again. */
+async function probeFolder(wanted: string): Promise<void> {
+  const { temporaryPrefix } = await import("../../workspace/temporary-owner.ts");
+  const parent = await nearestFolder(wanted);
+  await rm(await mkdtemp(join(parent, temporaryPrefix(".troupe-doctor-"))), { recursive: true });
+}
+
+/** The path, or the nearest existing one above it. */
+async function nearestFolder(path: string): Promise<string> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const found = await stat(folder).catch(() => undefined);
+    if (found !== undefined || folder === dirname(folder)) return folder;
+  }
 }

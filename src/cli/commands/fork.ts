@@ -1,41 +1,57 @@
 import { basename } from "node:path";
 import { throwIfAborted } from "../../kernel/abort.ts";
+import { JournalError, UsageError } from "../../kernel/errors.ts";
 import { freshRunId } from "../../kernel/id.ts";
-import { aboutFor, aboutOf, type RunAbout } from "../about.ts";
-import { folderName } from "../company.ts";
-import { confirmPaidRun } from "../confirm.ts";
-import { demoIdeas } from "../demo-ideas.ts";
-import type { ExitCode } from "../exit-code.ts";
-import { lostBehind, withWholePlace } from "../damaged-parent.ts";
-import { type ForkFlags, type ForkPlan, forkPlan, forkWishes } from "../fork-plan.ts";
-import { chosenAgain } from "../go-on.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { Message } from "../../message/message.ts";
+import type { Action } from "../../role/action.ts";
+import { roleSpec } from "../../role/role-spec.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import type { Journal } from "../../runtime/record/journal.ts";
+import type { RunState } from "../../runtime/record/run-state.ts";
+import { assertUnread, changedMessage, type MessageChange } from "../../runtime/replay/fork-copy.ts";
+import { aboutFor, aboutOf, recordedModel, recordedSettings, type RunAbout } from "../about.ts";
+import { folderName, sandboxFor, workerOf } from "../company.ts";
+import { demoIdeas } from "../demo-script.ts";
+import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { type LoadedRun, loadRun } from "../loaded-run.ts";
-import { type ChosenModel, noModel, realModel } from "../model-choice.ts";
+import { type ChosenModel, modelOfRecord, noModel, realModel } from "../model-choice.ts";
 import { inOutFolder } from "../out-folder.ts";
-import { workerOf } from "../crew.ts";
-import { boundsOf, type Production, produce, testsPlan } from "../production.ts";
-import { recordedModel, recordedSettings } from "../recorded-settings.ts";
-import { findRun } from "../run-id.ts";
-import { sandboxFor } from "../sandbox-choice.ts";
+import { boundsOf, produce, type Production, testsPlan } from "../production.ts";
+import { confirmPaidRun } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
-import { assertOurs, sealOf } from "../seal.ts";
 import { inSession, type Session } from "../session.ts";
-import { type CompanySettings, companySettings, reuseOf } from "../settings.ts";
-import { type Store, withRuns } from "../store.ts";
+import { companySettings, type CompanySettings, eventNumber, type Flags, invalidOption, reuseOf } from "../settings.ts";
+import { assertOurs, sealOf, type Store } from "../store.ts";
+import { eventAt, type LoadedRun, loadRun, withRun } from "../stored-run.ts";
+import { readText } from "../text-file.ts";
+
+/** The options of `troupe fork`. */
+export interface ForkFlags extends Flags {
+  readonly at?: string;
+  readonly edit?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly add?: readonly string[];
+}
 
 /** `troupe fork <id>`: a new run that shares the past of another, in a folder of its own. */
 export function forkCommand(host: Host, id: string, flags: ForkFlags): Promise<ExitCode> {
   return inSession(host, flags, (session) =>
-    withRuns(session, flags, async (store) => {
-      const ids = (await store.journal.runs()).map(({ runId }) => runId);
-      const parentId = findRun(ids, id);
+    withRun(session, flags, id, async (store, parentId) => {
       return forked(session, { ...(await planned(session, store, parentId, flags)), store, flags });
     }),
   );
 }
 
-/** @throws JournalError `FORK_POINT`, `JOURNAL_DAMAGED`; UsageError see {@link forkWishes} and {@link forkPlan} */
+interface Fork {
+  readonly store: Store;
+  /** The parent, as far as it is shared. */
+  readonly parent: LoadedRun;
+  readonly plan: ForkPlan;
+  readonly flags: ForkFlags;
+}
+
+/** @throws JournalError `FORK_POINT`, `JOURNAL_DAMAGED`; UsageError see {@link forkRequest} and {@link forkPlan} */
 async function planned(
   { host, interruptions }: Session,
   { journal }: Store,
@@ -43,20 +59,15 @@ async function planned(
   flags: ForkFlags,
 ): Promise<Pick<Fork, "parent" | "plan">> {
   try {
-    const wishes = await forkWishes(host, journal, parentId, flags);
-    const parent = await loadRun(journal, parentId, { at: wishes.at, signal: interruptions.signal });
-    return { parent, plan: await forkPlan(wishes, parent.state) };
+    const request = await forkRequest(host, journal, parentId, flags);
+    const parent = await loadRun(journal, parentId, { at: request.at, signal: interruptions.signal });
+    return { parent, plan: await forkPlan(request, parent.state) };
   } catch (error) {
-    throw withWholePlace(error);
+    const intact = intactIn(error);
+    if (intact === undefined || intact < 2 || !(error instanceof JournalError)) throw error;
+    const advice = `It can be forked where it is intact: --at ${intact - 1}, or before.`;
+    throw new JournalError(error.code, `${error.message} ${advice}`, { data: error.data, cause: error });
   }
-}
-
-interface Fork {
-  readonly store: Store;
-  /** As far as it is shared. */
-  readonly parent: LoadedRun;
-  readonly plan: ForkPlan;
-  readonly flags: ForkFlags;
 }
 
 async function forked(session: Session, fork: Fork): Promise<ExitCode> {
@@ -65,44 +76,48 @@ async function forked(session: Session, fork: Fork): Promise<ExitCode> {
   const about = aboutOf(parent.runId, parent.state.about);
   await assertOurs(fork.store, parent.runId, about, flags.force === true);
   const { out, seed = about.seed } = companySettings(flags);
-  reuseOf(flags);
+  const reuse = reuseOf(flags);
   const settings: CompanySettings = { ...recordedSettings(about, parent.state, flags), out, seed };
-  const chosen = await chosenFor(session, about, settings, flags);
+  const chosen = await modelFor(session, about, settings, flags);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   screen.say(screen.style.strong(`Forking run ${shown(parent.runId, 100)} at event ${plan.at}.`));
-  screen.insist((await lostBehind(fork.store.journal, parent.runId, plan.at, interruptions.signal)).map((line) => screen.style.warn(line)));
-  return inOutFolder({ cwd: host.cwd, out: settings.out, name: basename(about.out), force: settings.force }, async (folder) => {
+  const damage = await damageAfter(fork.store.journal, parent.runId, plan.at, interruptions.signal);
+  if (damage !== undefined) screen.print([screen.style.warn(damage)]);
+  return inOutFolder({ cwd: host.cwd, out, name: basename(about.out), force: settings.force }, async (folder) => {
     if (chosen.isPaid && flags.yes !== true) {
-      const by = workerOf(settings);
-      const bounds = { by, model: chosen.text, budget: chosen.budget, bounds: boundsOf(settings), tests: testsPlan(settings, sandbox) };
-      await confirmPaidRun(session, { idea: `fork of: ${about.idea}`, isDoubtful: false, folder: folderName(host, folder), ...bounds });
+      const bounds = { model: chosen.text, budget: chosen.budget, bounds: boundsOf(settings), tests: testsPlan(settings, sandbox) };
+      const run = { idea: `fork of: ${about.idea}`, by: workerOf(settings), isDoubtful: false, folder: folderName(host, folder) };
+      await confirmPaidRun(session, { ...run, ...bounds });
     }
     throwIfAborted(interruptions.signal);
-    return produce(session, await productionOf(session, fork, { about, settings, chosen, sandbox, folder }));
+    return produce(session, await productionOf(session, fork, { about, settings, chosen, sandbox, folder, reuse }));
   });
 }
 
-/** The parent's model, unless the options name another or another place. */
-async function chosenFor(session: Session, about: RunAbout, settings: CompanySettings, flags: ForkFlags): Promise<ChosenModel> {
+/** The parent's model, unless the options name another model or place. */
+async function modelFor(session: Session, about: RunAbout, settings: CompanySettings, flags: ForkFlags): Promise<ChosenModel> {
   if (about.demo === undefined || (flags.model === undefined && flags.baseUrl === undefined))
-    return chosenAgain(session, about, settings, flags);
+    return modelOfRecord(session, about, settings, flags);
   const choice = recordedModel(about, flags, session.host.env);
   if (choice.kind === "none") throw noModel(choice.asked, await demoIdeas());
   return realModel(choice.model, settings);
 }
 
-type Chosen = Pick<Production, "settings" | "chosen" | "sandbox" | "folder"> & { readonly about: RunAbout };
+interface ForkParts extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder"> {
+  readonly about: RunAbout;
+  readonly reuse: "all" | "none";
+}
 
-async function productionOf({ host, interruptions }: Session, { store, parent, plan, flags }: Fork, parts: Chosen): Promise<Production> {
-  const { about, settings } = parts;
+async function productionOf({ host, interruptions }: Session, { store, parent, plan }: Fork, parts: ForkParts): Promise<Production> {
+  const { settings, reuse } = parts;
   const { signal } = interruptions;
   const runId = freshRunId(host.clock.now());
-  const own = aboutFor({ ...parts, idea: about.idea, version: host.version, seal: await sealOf(store, runId) });
+  const about = aboutFor({ ...parts, idea: parts.about.idea, version: host.version, seal: await sealOf(store, runId) });
   return {
     ...parts,
     store,
     runId,
-    // Nothing of what the parent paid is paid here.
+    // The parent has paid for the shared part.
     past: { progress: { ...parent.progress, spent: 0, unpriced: 0, tokens: 0 }, held: 0, hasFiles: false },
     prepare: async ({ workspace }) => {
       const { restoreFiles } = await import("../../workspace/restore-files.ts");
@@ -114,11 +129,157 @@ async function productionOf({ host, interruptions }: Session, { store, parent, p
         at: plan.at,
         change: plan.changes,
         add: plan.add,
-        about: own,
+        about,
         rounds: settings.rounds,
-        reuse: reuseOf(flags),
+        reuse,
         ...(settings.seed === undefined ? {} : { seed: settings.seed }),
         signal,
       }),
   };
+}
+
+/** The changes that the options ask for, with the files they name. */
+interface ForkRequest {
+  /** Sequence number of the last shared event. */
+  readonly at: number;
+  readonly drops: readonly WithEvent<MessageChange>[];
+  readonly edits: readonly WithEvent<WantedEdit & { readonly text: string }>[];
+  readonly add: readonly string[];
+}
+
+/** A change, and the event that holds the message. */
+interface WithEvent<T> {
+  readonly wanted: T;
+  readonly event: RunEvent;
+}
+
+/** The point where a fork leaves its parent, and its changes. */
+interface ForkPlan extends Pick<ForkRequest, "at" | "add"> {
+  readonly changes: readonly MessageChange[];
+}
+
+/** @throws UsageError `OPTION_INVALID`, `FILE_UNREADABLE`; JournalError `FORK_POINT` when the run has no such event */
+async function forkRequest(host: Host, journal: Journal, runId: string, flags: ForkFlags): Promise<ForkRequest> {
+  const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
+  const drops = (flags.drop ?? []).map(wantedDrop);
+  const wanted = (flags.edit ?? []).map(wantedEdit);
+  const last = Math.max(...[...drops, ...wanted].map(({ seq }) => seq));
+  const at = flags.at === undefined ? (Number.isFinite(last) ? last : info.events - 1) : eventNumber("--at", flags.at);
+  const withEvent = async <T extends { readonly seq: number }>(one: T): Promise<WithEvent<T>> => {
+    const event = one.seq > at ? undefined : await eventAt(journal, info, one.seq);
+    if (event !== undefined) return { wanted: one, event };
+    const id = shown(runId, 60);
+    const expected = `Expected the number of an event that is shared with run ${id}, 0 to ${Math.min(at, info.events - 1)}`;
+    throw new JournalError("FORK_POINT", `${expected}, got ${one.seq}. See them: troupe runs events ${id}`);
+  };
+  await withEvent({ seq: at });
+  const edits: WithEvent<WantedEdit & { readonly text: string }>[] = [];
+  for (const edit of wanted) edits.push(await withEvent({ ...edit, text: await readText(host, edit.file, "--edit") }));
+  const add: string[] = [];
+  for (const file of flags.add ?? []) add.push(await addedText(host, file));
+  return { at, drops: await Promise.all(drops.map(withEvent)), edits, add };
+}
+
+async function addedText(host: Host, file: string): Promise<string> {
+  const text = (await readText(host, file, "--add")).trim();
+  if (text !== "") return text;
+  throw new UsageError("OPTION_INVALID", `Expected a message in ${shown(file, 100)}, got an empty file.`);
+}
+
+/**
+ * The changes of messages, which no role may have read yet.
+ *
+ * @param state of the run at the last shared event
+ * @throws UsageError `EDIT_INVALID`, `FORK_CHANGE`
+ */
+async function forkPlan({ at, drops, edits, add }: ForkRequest, state: RunState): Promise<ForkPlan> {
+  const actions = edits.length === 0 ? [] : await companyActions();
+  const changes = [
+    ...drops.map(({ wanted, event }) => ({ change: wanted, event })),
+    ...edits.map(({ wanted, event }) => ({ change: editedMessage(wanted, wanted.text, event, actions), event })),
+  ];
+  for (const { change, event } of changes) assertUnread(change, changedMessage(event, change), state);
+  return { at, add, changes: changes.map(({ change }) => change) };
+}
+
+/** The actions of the company: they define how messages are made of data. */
+async function companyActions(): Promise<readonly Action[]> {
+  const [{ softwareCompany }, { memoryWorkspace }, { refusedSandbox }] = await Promise.all([
+    import("../../../roles/index.ts"),
+    import("../../workspace/memory-workspace.ts"),
+    import("../../workspace/sandbox.ts"),
+  ]);
+  const roles = softwareCompany({ workspace: memoryWorkspace(), sandbox: refusedSandbox("nothing is run", "") });
+  return roles.flatMap((role) => roleSpec(role).actions);
+}
+
+/** A message of an event, and the file with its new text. */
+export interface WantedEdit {
+  readonly seq: number;
+  readonly nth: number;
+  readonly file: string;
+}
+
+/** `12=file`, or `12.1=file` for the second message of event 12. @throws UsageError `OPTION_INVALID` */
+export function wantedEdit(text: string): WantedEdit {
+  const [, seq, nth = "0", file] = /^(\d{1,10})(?:\.(\d{1,4}))?=(.+)$/s.exec(text) ?? [];
+  if (seq !== undefined && file !== undefined) return { seq: Number(seq), nth: Number(nth), file };
+  throw invalidOption("--edit", "the number of an event and a file, such as 12=idea.md", text);
+}
+
+/** `12`, or `12.1` for the second message of event 12. @throws UsageError `OPTION_INVALID` */
+export function wantedDrop(text: string): MessageChange {
+  const [, seq, nth = "0"] = /^(\d{1,10})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
+  if (seq !== undefined) return { seq: Number(seq), nth: Number(nth), drop: true };
+  throw invalidOption("--drop", "the number of an event, such as 12", text);
+}
+
+/**
+ * The change of a message to the text of a file. A message with data for programs is edited as that data, in JSON; its text follows from it.
+ *
+ * @param event holds the message
+ * @throws UsageError `FORK_CHANGE` when the event has no such message; `EDIT_INVALID` when the text does not fit the message
+ */
+export function editedMessage({ seq, nth, file }: WantedEdit, text: string, event: RunEvent, actions: readonly Action[]): MessageChange {
+  const { message } = changedMessage(event, { seq, nth });
+  if (message.instructContent === undefined) return { seq, nth, content: text.trim() };
+  const action = actions.find(({ name }) => name === message.causeBy);
+  const payload = parsedJson(text, file, message);
+  if (action?.output === undefined) return { seq, nth, instructContent: payload };
+  const parsed = action.output.safeParse(payload);
+  if (!parsed.success) throw notData(file, message, parsed.error.message);
+  return { seq, nth, instructContent: parsed.data, ...(action.render === undefined ? {} : { content: action.render(parsed.data) }) };
+}
+
+function parsedJson(text: string, file: string, message: Message): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw notData(file, message, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function notData(file: string, { causeBy }: Message, why: string): UsageError {
+  const expected = `Expected ${shown(file, 100)} to hold the data of a message of ${shown(causeBy, 60)}, as JSON`;
+  return new UsageError("EDIT_INVALID", `${expected}, but ${shown(why, 500)}. See it with: troupe runs events <id> --json`);
+}
+
+/** A warning when the parent's record is damaged after the shared events: a fork cannot reuse the answers there. */
+async function damageAfter(journal: Journal, runId: string, at: number, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    for await (const _event of journal.read(runId, at + 1)) if (signal.aborted) break;
+    return undefined;
+  } catch (error) {
+    const intact = intactIn(error);
+    if (intact === undefined) throw error;
+    const lost = `Its record is damaged after event ${intact - 1}: the answers from there on are asked for and paid again.`;
+    return `Of run ${shown(runId, 100)} not all can be read. ${lost}`;
+  }
+}
+
+/** The number of intact events before the damage that an error reports. */
+function intactIn(error: unknown): number | undefined {
+  if (!(error instanceof JournalError && error.code === "JOURNAL_DAMAGED")) return undefined;
+  const { intact } = (error.data ?? {}) as { readonly intact?: unknown };
+  return typeof intact === "number" ? intact : undefined;
 }

@@ -1,21 +1,16 @@
 import { throwIfAborted } from "../../kernel/abort.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import type { SimilarMessage } from "../../memory/storage-options.ts";
-import type { ExitCode } from "../exit-code.ts";
+import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { findRole } from "../memory-id.ts";
-import { type MemoriesStore, withMemories } from "../memory-store.ts";
-import { shortId } from "../run-id.ts";
-import { tableLines } from "../screen/table.ts";
-import { shown } from "../screen/text.ts";
-import { ageText } from "../screen/time-text.ts";
+import { findRole, type MemoriesStore, roleIds, withMemories } from "../memory-store.ts";
+import { printLines, resultStyle } from "../output.ts";
+import { ageText, shortId, shown, tableLines } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { tellLines } from "../tell-lines.ts";
-import { resultStyle } from "../tell-result.ts";
+import { type Flags, wholeNumber } from "../settings.ts";
 
 /** The options of `troupe memory search`. */
-export interface SearchFlags extends Flags {
+export interface MemorySearchFlags extends Flags {
   readonly role?: string;
   readonly limit?: string;
 }
@@ -26,53 +21,51 @@ interface Found extends SimilarMessage {
 
 const MOST = 1_000;
 
-/** `troupe memory search <words>`: what is most like some words, of all roles or one. Nothing is written, and nobody is asked. */
-export function memorySearchCommand(host: Host, words: readonly string[], flags: SearchFlags): Promise<ExitCode> {
+/** `troupe memory search <words>`: the messages most like some words, of all roles or one. It writes nothing and asks no model. */
+export function memorySearchCommand(host: Host, words: readonly string[], flags: MemorySearchFlags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const text = words.join(" ").trim();
     if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
-    const k = limitOf(flags.limit);
+    const k = wholeNumber("--limit", flags.limit ?? "10", MOST);
     return withMemories<ExitCode>(session, flags, async (store) => {
-      const ids = (await store.roles()).roles.map(({ roleId }) => roleId);
+      const ids = await roleIds(store);
       const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
-      const found = await foundIn(session, store, asked, text, k);
-      await tell(session, found);
+      await print(session, await foundIn(session, store, asked, text, k));
       return 0;
     });
   });
 }
 
 async function foundIn(
-  session: Session,
+  { interruptions, screen }: Session,
   store: MemoriesStore,
-  roleIds: readonly string[],
+  asked: readonly string[],
   text: string,
   k: number,
 ): Promise<readonly Found[]> {
-  const { signal } = session.interruptions;
+  const { signal } = interruptions;
   const all: Found[] = [];
-  for (const roleId of roleIds) {
+  for (const roleId of asked) {
     throwIfAborted(signal);
     const storage = store.reading(roleId);
     all.push(...(await storage.searchSimilar(text, { k, signal })).map((hit) => ({ ...hit, roleId })));
-    if (storage.damaged > 0) session.screen.warn(`${storage.damaged} messages of ${shown(roleId, 60)} are damaged and were not looked at.`);
+    if (storage.damaged > 0) screen.warn(`${storage.damaged} messages of ${shown(roleId, 60)} are damaged and were not searched.`);
   }
   return all.sort((a, b) => b.score - a.score).slice(0, k);
 }
 
-async function tell(session: Session, found: readonly Found[]): Promise<void> {
+async function print(session: Session, found: readonly Found[]): Promise<void> {
   const { json, screen, host } = session;
   if (json !== undefined) {
     for (const { roleId, runId, score, message } of found) await json.write({ type: "found", roleId, runId, score, message });
     return;
   }
   if (found.length === 0) {
-    screen.say("Nothing that is remembered shares enough words with that. This search goes by words, not by meaning.");
-    return;
+    return screen.say("No message shares enough words with that. This search goes by words, not by meaning.");
   }
   const ids = found.map(({ message }) => message.id);
   const now = host.clock.now();
-  // A message of the same id may have been said in another run.
+  // Messages of several runs may have the same id.
   const hasRuns = new Set(found.map(({ runId }) => runId)).size > 1;
   const rows = found.map(({ roleId, runId, score, message }) => [
     score.toFixed(2),
@@ -83,14 +76,6 @@ async function tell(session: Session, found: readonly Found[]): Promise<void> {
     shown(message.sentFrom === "" ? "outside" : message.sentFrom, 30),
     shown(message.content, 200),
   ]);
-  await tellLines(
-    session,
-    tableLines(["SCORE", "ROLE", "MESSAGE", ...(hasRuns ? ["RUN"] : []), "AGE", "FROM", "SAID"], rows, resultStyle(session)),
-  );
-}
-
-function limitOf(text = "10"): number {
-  const k = /^\d{1,4}$/.test(text.trim()) ? Number(text) : 0;
-  if (k >= 1 && k <= MOST) return k;
-  throw new UsageError("OPTION_INVALID", `Expected --limit to be a whole number from 1 to ${MOST}, got "${shown(text, 60)}".`);
+  const heads = ["SCORE", "ROLE", "MESSAGE", ...(hasRuns ? ["RUN"] : []), "AGE", "FROM", "SAID"];
+  await printLines(session, tableLines(heads, rows, resultStyle(session)));
 }

@@ -1,72 +1,173 @@
 import type { StoredRole } from "../../adapters/sqlite-store-roles.ts";
-import { UsageError } from "../../kernel/errors.ts";
-import { debugMemory } from "../../inspector/memory-debug.ts";
+import { fingerprintOf } from "../../memory/embedder.ts";
+import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
+import { debugMemory, type MemoryReport, type MessageGroup } from "../../inspector/memory-debug.ts";
 import type { StoredMessage } from "../../memory/message-store.ts";
-import type { ExitCode } from "../exit-code.ts";
+import type { Message } from "../../message/message.ts";
+import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { findMessage, findRole } from "../memory-id.ts";
-import { withMemories } from "../memory-store.ts";
-import { entryLines, reportLines } from "../screen/memory-lines.ts";
-import { shown } from "../screen/text.ts";
+import { findMessage, withMemory } from "../memory-store.ts";
+import { printLines, resultStyle } from "../output.ts";
+import { bytesText, counted, factLines, momentText, plural, shortId, shown, tableLines, type TextStyle } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { tellLines } from "../tell-lines.ts";
-import { resultStyle } from "../tell-result.ts";
+import { type Flags, invalidOption } from "../settings.ts";
 
 /** The options of `troupe memory show`. */
-export interface ShowFlags extends Flags {
+export interface MemoryShowFlags extends Flags {
   readonly run?: string;
   readonly last?: string;
 }
 
-/** `troupe memory show <role> [message]`: what is in a memory, or one message of it. Ends with 2 when some of it is damaged. */
-export function memoryShowCommand(host: Host, given: string, messageId: string | undefined, flags: ShowFlags): Promise<ExitCode> {
+/** Groups of messages, and repeated texts, that are listed. */
+const LISTED = 12;
+/** Lines of one message, and characters of each. */
+const MOST_LINES = 200;
+const MOST_CHARACTERS = 1_000;
+/** Most spaces that are kept at the start of a line. */
+const MOST_INDENT = 40;
+
+/** `troupe memory show <role> [message]`: the content of a memory, or one message of it. Ends with 2 when some of it is damaged. */
+export function memoryShowCommand(host: Host, given: string, messageId: string | undefined, flags: MemoryShowFlags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const last = lastOf(flags.last);
-    return withMemories<ExitCode>(session, flags, async (store) => {
-      const { roles } = await store.roles();
-      const roleId = findRole(
-        roles.map((role) => role.roleId),
-        given,
-      );
+    return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
       const storage = store.reading(roleId);
       const all = await storage.entries();
-      const entries = flags.run === undefined ? all : all.filter(({ runId }) => runId.startsWith(flags.run ?? ""));
+      const { run } = flags;
+      const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
       if (messageId !== undefined) {
-        await tellMessage(session, findMessage(entries, messageId));
+        await printMessage(session, findMessage(entries, messageId));
         return 0;
       }
-      const role = roles.find((one) => one.roleId === roleId) as StoredRole;
-      await tellReport(session, role, entries, storage.damaged, last);
+      const role = (await store.roles()).roles.find((one) => one.roleId === roleId) as StoredRole;
+      const newest = last === 0 ? [] : entries.slice(-last);
+      await printMemory(session, { role, entries, newest, damaged: storage.damaged });
       return storage.damaged > 0 ? 2 : 0;
     });
   });
 }
 
-async function tellMessage(session: Session, entry: StoredMessage): Promise<void> {
-  const { runId, addedAt, message } = entry;
-  if (session.json !== undefined) return session.json.write({ type: "message", runId, addedAt, message });
-  return tellLines(session, entryLines(entry, resultStyle(session)));
+function lastOf(text = "20"): number {
+  if (/^\d{1,6}$/.test(text.trim())) return Number(text);
+  throw invalidOption("--last", "how many messages are shown, such as 20", text);
 }
 
-async function tellReport(
-  session: Session,
-  role: StoredRole,
-  entries: readonly StoredMessage[],
-  damaged: number,
-  last: number,
-): Promise<void> {
+async function printMessage(session: Session, entry: StoredMessage): Promise<void> {
+  const { runId, addedAt, message } = entry;
+  if (session.json !== undefined) return session.json.write({ type: "message", runId, addedAt, message });
+  return printLines(session, messageLines(entry, resultStyle(session)));
+}
+
+/** A role's memory, as it is shown. */
+interface ShownMemory {
+  readonly role: StoredRole;
+  readonly entries: readonly StoredMessage[];
+  /** The newest messages, the oldest of them first. */
+  readonly newest: readonly StoredMessage[];
+  readonly damaged: number;
+}
+
+async function printMemory(session: Session, memory: ShownMemory): Promise<void> {
+  const { role, entries, damaged } = memory;
   const report = debugMemory(entries.map(({ message }) => message));
   const runs = new Set(entries.map(({ runId }) => runId)).size;
-  const newest = last === 0 ? [] : entries.slice(-last);
   if (session.json !== undefined) {
     const { faults: _none, ...counts } = report;
     return session.json.write({ type: "memory", roleId: role.roleId, runs, damaged, vectors: role.vectors, ...counts });
   }
-  return tellLines(session, reportLines({ role, report, runs, damaged, newest }, resultStyle(session)));
+  return printLines(session, memoryLines(memory, report, runs, resultStyle(session)));
 }
 
-function lastOf(text = "20"): number {
-  if (/^\d{1,6}$/.test(text.trim())) return Number(text);
-  throw new UsageError("OPTION_INVALID", `Expected --last to be how many messages are shown, such as 20, got "${shown(text, 60)}".`);
+function memoryLines({ role, newest, damaged }: ShownMemory, report: MemoryReport, runs: number, o: TextStyle): readonly string[] {
+  const { oldest, newest: latest, undated, repeated, messages, bytes } = report;
+  const warning = `${plural(damaged, "message")} cannot be read: the store is damaged. What is shown is whole.`;
+  const facts = factLines(
+    [
+      ["Role", shown(role.roleId, 200)],
+      ["Messages", `${counted(messages)} of ${plural(runs, "run")}, ${bytesText(bytes)}`],
+      ["Oldest", oldest && `${momentText(oldest.timestamp)} UTC`],
+      ["Newest", latest && `${momentText(latest.timestamp)} UTC`],
+      ["Undated", undated === 0 ? undefined : plural(undated, "message")],
+      ["Vectors", vectorsText(role)],
+      ["Repeated", repeated.length === 0 ? undefined : `${plural(repeated.length, "text")}, see below`],
+    ],
+    o,
+  );
+  return [
+    ...facts,
+    ...(damaged === 0 ? [] : ["", o.style.bad(warning)]),
+    ...groupLines("CAUSE", report.byCause, o),
+    ...groupLines("FROM", report.bySender, o),
+    ...repeatedLines(report, o),
+    ...newestLines(newest, messages, o),
+  ];
+}
+
+function messageLines({ runId, addedAt, message }: StoredMessage, o: TextStyle): readonly string[] {
+  const { id, timestamp, sendTo, causeBy, parents, instructContent, metadata, content } = message;
+  const facts = factLines(
+    [
+      ["Message", shown(id, 200)],
+      ["Run", runId === "" ? undefined : shown(runId, 200)],
+      ["Said", `${timestamp > 0 ? `${momentText(timestamp)} UTC` : "at no time"} by ${senderText(message)}`],
+      ["Stored", `${momentText(addedAt)} UTC`],
+      ["To", sendTo.map((name) => shown(name, 60)).join(", ")],
+      ["Cause", shown(causeBy, 100)],
+      ["Answers", parents.length === 0 ? undefined : parents.map((parent) => shown(parent, 60)).join(", ")],
+      ["Payload", instructContent === undefined ? undefined : shown(JSON.stringify(instructContent))],
+      ["Metadata", Object.keys(metadata).length === 0 ? undefined : shown(JSON.stringify(metadata))],
+    ],
+    o,
+  );
+  const lines = content.split("\n");
+  const more = lines.length > MOST_LINES ? [o.style.faint(`and ${plural(lines.length - MOST_LINES, "line")} more: --json has all`)] : [];
+  return [...facts, "", ...lines.slice(0, MOST_LINES).map(indented), ...more];
+}
+
+/** A line with its indentation, which `shown` would remove: code is read by it. */
+function indented(line: string): string {
+  const spaces = Math.min(MOST_INDENT, /^ */.exec(line)?.[0].length ?? 0);
+  return " ".repeat(spaces) + shown(line, MOST_CHARACTERS);
+}
+
+function vectorsText({ vectors }: StoredRole): string {
+  const own = fingerprintOf(hashingEmbedder());
+  const parts = vectors.map(({ count, fingerprint }) => {
+    const maker = fingerprint === own ? "made offline" : `of another embedder (${shown(fingerprint, 8)})`;
+    return `${counted(count)} ${maker}`;
+  });
+  return parts.length === 0 ? "none" : parts.join(", ");
+}
+
+function groupLines(head: string, groups: readonly MessageGroup[], o: TextStyle): readonly string[] {
+  if (groups.length === 0) return [];
+  const rows = groups
+    .slice(0, LISTED)
+    .map(({ name, messages, first }) => [name === "" ? "outside" : shown(name, 40), counted(messages), shown(first[0] ?? "", 60)]);
+  const more = groups.length > LISTED ? [o.style.faint(`and ${counted(groups.length - LISTED)} more`)] : [];
+  return ["", ...tableLines([head, "MESSAGES", "THE FIRST"], rows, o), ...more];
+}
+
+function repeatedLines({ repeated }: MemoryReport, o: TextStyle): readonly string[] {
+  if (repeated.length === 0) return [];
+  const rows = repeated.slice(0, LISTED).map(({ excerpt, ids }) => [`${counted(ids.length)} times`, shown(excerpt, 80)]);
+  return ["", ...tableLines(["REPEATED", "TEXT"], rows, o)];
+}
+
+function newestLines(newest: readonly StoredMessage[], all: number, o: TextStyle): readonly string[] {
+  if (newest.length === 0) return [];
+  const ids = newest.map(({ message }) => message.id);
+  const rows = newest.map(({ message }) => [
+    shown(shortId(message.id, ids), 30),
+    message.timestamp > 0 ? momentText(message.timestamp) : "",
+    senderText(message),
+    shown(message.content, 200),
+  ]);
+  const [head = "", ...lines] = tableLines(["MESSAGE", "UTC", "FROM", "SAID"], rows, o);
+  const before = all - newest.length;
+  return ["", head, ...(before > 0 ? [o.style.faint(`and ${plural(before, "message")} before: --last <n>`)] : []), ...lines];
+}
+
+function senderText({ sentFrom }: Message): string {
+  return sentFrom === "" ? "outside" : shown(sentFrom, 40);
 }

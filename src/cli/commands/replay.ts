@@ -1,37 +1,151 @@
-import type { ExitCode } from "../exit-code.ts";
+import { tmpdir } from "node:os";
+import { silentLogger } from "../../kernel/emit.ts";
+import { ControlError, DifferenceError, JournalError, UsageError } from "../../kernel/errors.ts";
+import type { ChatModel } from "../../model/chat-model.ts";
+import type { RunEvent } from "../../runtime/record/event.ts";
+import type { Journal } from "../../runtime/record/journal.ts";
+import { difference, differenceText, requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
+import type { ReplayDifference } from "../../runtime/replay/replay.ts";
+import type { Run } from "../../team/run.ts";
+import type { Team } from "../../team/team.ts";
+import type { TemporaryFolder } from "../../workspace/project-copy.ts";
+import { refusedSandbox, type Sandbox } from "../../workspace/sandbox.ts";
+import type { Workspace } from "../../workspace/workspace.ts";
+import { aboutOf, type RunAbout } from "../about.ts";
+import { crewOf } from "../company.ts";
+import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { type Replayed, replayRecorded } from "../replayed.ts";
-import { findRun } from "../run-id.ts";
+import { replayTools } from "../mcp.ts";
+import { printLines } from "../output.ts";
 import { plural, shown } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
-import { withRuns } from "../store.ts";
-import { tellLines } from "../tell-lines.ts";
+import { loadRun, withRun } from "../stored-run.ts";
 
-/** `troupe replay <id>`: lets a run happen again from its record alone, and tells whether it does as it did. */
+/** The result of a replay. */
+interface Replayed {
+  readonly isEqual: boolean;
+  /** True when the record has an end. */
+  readonly isWhole: boolean;
+  readonly events: number;
+  /** Steps that the record answered. */
+  readonly steps: number;
+  /** Files made in the scratch folder. */
+  readonly files: number;
+  /** The first difference: in words with both sides, and as data. */
+  readonly text: string;
+  readonly difference: unknown;
+}
+
+/** `troupe replay <id>`: repeats a run from its record alone, and reports the first difference. */
 export function replayCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, (session) =>
-    withRuns(session, flags, async ({ journal }) => {
-      const ids = (await journal.runs()).map(({ runId }) => runId);
-      const runId = findRun(ids, id);
+    withRun(session, flags, id, async ({ journal }, runId) => {
       const replayed = await replayRecorded(session, journal, runId);
-      await tell(session, runId, replayed);
+      await print(session, runId, replayed);
       return replayed.isEqual ? 0 : 1;
     }),
   );
 }
 
-async function tell(session: Session, runId: string, replayed: Replayed): Promise<void> {
+async function print(session: Session, runId: string, replayed: Replayed): Promise<void> {
   const { isEqual, events, steps, files, isWhole } = replayed;
-  const facts = { type: "replay", runId, equal: isEqual, events, steps, files, calls: 0 };
   if (session.json !== undefined) {
     const found = isEqual ? {} : { text: replayed.text, difference: replayed.difference };
-    return session.json.write({ ...facts, whole: isWhole, ...found });
+    return session.json.write({ type: "replay", runId, equal: isEqual, events, steps, files, calls: 0, whole: isWhole, ...found });
   }
   const did = `${plural(steps, "step")} answered from the record, no call, ${plural(files, "file")} made again in a folder that is gone`;
   const how = isWhole ? "equal" : "equal as far as the record goes";
-  const lines = isEqual
-    ? [`${how}: ${did}.`]
-    : [`Run ${shown(runId, 100)} does not happen again as it was recorded.`, ...replayed.text.split("\n")];
-  await tellLines(session, lines);
+  const unequal = `Run ${shown(runId, 100)} does not happen again as it was recorded.`;
+  await printLines(session, isEqual ? [`${how}: ${did}.`] : [unequal, ...replayed.text.split("\n")]);
+}
+
+/**
+ * Replays a run of this command in a scratch folder, with a model that cannot be asked.
+ *
+ * @throws UsageError `RUN_FOREIGN`; JournalError `TEAM_CHANGED`, `JOURNAL_DAMAGED`; ControlError when an interruption comes
+ */
+async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string): Promise<Replayed> {
+  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
+  const { signal } = interruptions;
+  const recorded: RunEvent[] = [];
+  const { state } = await loadRun(journal, runId, { signal, visit: (event) => recorded.push(event) });
+  const about = aboutOf(runId, state.about);
+  const scratch = await scratchFolder();
+  try {
+    const workspace = fileWorkspace({ root: scratch.path, git: false });
+    const run = (await replayTeam(about, recorded, journal, workspace)).replay(runId, { signal });
+    const again: RunEvent[] = [];
+    for await (const event of run) again.push(event);
+    const found = await foundIn(run, recorded, again);
+    const steps = again.filter((event) => event.type === "step.ended").length;
+    const files = (await workspace.list()).length;
+    return { ...found, isWhole: state.phase.phase === "ended", events: recorded.length, steps, files };
+  } finally {
+    const left = await scratch.remove();
+    if (left !== undefined) screen.warn(left);
+  }
+}
+
+/** @throws WorkspaceError when there is no place for temporary files */
+async function scratchFolder(): Promise<TemporaryFolder> {
+  const [{ temporaryFolder }, { ioError }] = await Promise.all([
+    import("../../workspace/project-copy.ts"),
+    import("../../workspace/io-error.ts"),
+  ]);
+  try {
+    return temporaryFolder("troupe-replay-");
+  } catch (error) {
+    throw ioError(error, "make a temporary folder", tmpdir());
+  }
+}
+
+async function foundIn(
+  run: Run,
+  recorded: readonly RunEvent[],
+  again: readonly RunEvent[],
+): Promise<Pick<Replayed, "isEqual" | "text" | "difference">> {
+  const { error } = await run.result;
+  if (error instanceof DifferenceError) return { isEqual: false, text: replayText(error), difference: error.data };
+  if (error instanceof ControlError || error instanceof JournalError || error instanceof UsageError) throw error;
+  const found = difference(recorded, again);
+  return { isEqual: found === undefined, text: found === undefined ? "" : differenceText(found), difference: found };
+}
+
+/** The difference with the record's side and the replay's. */
+function replayText(error: DifferenceError): string {
+  const { recorded, now } = error.data as ReplayDifference;
+  const found = requestDifference(recorded, now);
+  return found === undefined ? error.message : `${error.message}\n${requestDifferenceText(found, ["recorded", "now"])}`;
+}
+
+/** The team of the record, with a model, tools and a sandbox that have the recorded identity and refuse to work. */
+async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journal: Journal, workspace: Workspace): Promise<Team> {
+  const { Team: TeamClass } = await import("../../team/team.ts");
+  const kind = testedIn(recorded) ?? about.sandboxKind;
+  // The sandbox's kind is recorded with the tests.
+  const sandbox = { ...refusedSandbox("this is a replay", "Run the tests in the project's folder with: node --test"), kind };
+  const crew = await crewOf(about, { workspace, sandbox, more: replayTools(about.agent?.mcpTools ?? []) });
+  return new TeamClass({ ...crew, model: replayModel(about), journal, logger: silentLogger });
+}
+
+/** The recorded model, which decides the requests and is never asked. */
+function replayModel({ model: { id, price } }: RunAbout): ChatModel {
+  const refuse = (): never => {
+    throw new UsageError("REPLAY_CALL", `Expected a replay to ask no model, but it asked ${id}. This is a fault of this program.`);
+  };
+  return { id, ...(price === undefined ? {} : { price }), chat: refuse, stream: refuse };
+}
+
+const KINDS: readonly Sandbox["kind"][] = ["bubblewrap", "none", "refused"];
+
+/** The kind of sandbox the tests ran in, which may be another than the run was begun with. */
+function testedIn(recorded: readonly RunEvent[]): Sandbox["kind"] | undefined {
+  for (const event of recorded) {
+    if (event.type !== "step.started" || event.name !== "run tests") continue;
+    const { sandbox } = (event.request ?? {}) as { readonly sandbox?: unknown };
+    const kind = KINDS.find((known) => known === sandbox);
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
 }

@@ -1,42 +1,49 @@
-import { UsageError } from "../../kernel/errors.ts";
-import { aboutOf } from "../about.ts";
-import type { ExitCode } from "../exit-code.ts";
-import { goOn } from "../go-on.ts";
-import type { Host } from "../host.ts";
-import { loadRun } from "../loaded-run.ts";
-import { type HeldRun, holdRun } from "../pick-run.ts";
-import { shown } from "../screen/text.ts";
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { AbortedError, UsageError } from "../../kernel/errors.ts";
+import { maskSecrets } from "../../kernel/mask.ts";
+import type { MicroUsd } from "../../model/money.ts";
+import { runResult } from "../../runtime/run-result.ts";
+import type { Run } from "../../team/run.ts";
+import type { ResumeOptions } from "../../team/team-options.ts";
+import type { Team } from "../../team/team.ts";
+import { aboutOf, recordedSettings, type RunAbout } from "../about.ts";
+import { folderName, sandboxFor, workerOf } from "../company.ts";
+import { errorReport, type ExitCode } from "../errors.ts";
+import { canAsk, type Host } from "../host.ts";
+import { modelOfRecord } from "../model-choice.ts";
+import { produce } from "../production.ts";
+import { agrees } from "../prompt.ts";
+import { resultReport } from "../report.ts";
+import { printResult } from "../screen/summary.ts";
+import { shortId, shown } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { type Store, withRuns } from "../store.ts";
-import { tellFinished } from "../tell-finished.ts";
+import { type Flags, reuseOf } from "../settings.ts";
+import { assertOurs, type Store, withRuns } from "../store.ts";
+import { holdingRun, type LoadedRun, loadRun, runIds } from "../stored-run.ts";
 
-/** `troupe resume [id]`, and `troupe continue`, which names none: goes on with a run where it stopped. */
+/** `troupe resume [id]`, and `troupe continue`, which names none: continues a run where it stopped. */
 export function resumeCommand(host: Host, id: string | undefined, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     refuseModel(flags);
-    return withRuns(session, flags, async (store) => {
-      const held = await holdRun(store, id);
-      try {
-        return await resumed(session, store, held, flags);
-      } finally {
-        await held.release();
-      }
-    });
+    return withRuns(session, flags, (store) => holdingRun(store, id, (runId) => resumed(session, store, runId, flags)));
   });
 }
 
-async function resumed(session: Session, store: Store, { runId }: HeldRun, flags: Flags): Promise<ExitCode> {
+async function resumed(session: Session, store: Store, runId: string, flags: Flags): Promise<ExitCode> {
   const { screen, interruptions } = session;
   const run = await loadRun(store.journal, runId, { signal: interruptions.signal });
-  const { phase, seq } = run.state;
-  if (seq === 0) throw emptyRun(runId);
-  if (phase.phase === "ended" && phase.status === "finished") return tellFinished(session, store, run);
-  screen.say(screen.style.strong(`Going on with run ${shown(runId, 100)}, ${standing(run.state.phase)}.`));
-  const { about, outside } = run.state;
-  // Cut off before it had its idea: it is told now.
+  const { phase, seq, about, outside } = run.state;
+  const id = shown(runId, 100);
+  if (seq === 0) {
+    const expected = `Expected a run that had begun, but ${id} was cut off before its first event`;
+    throw new UsageError("RUN_EMPTY", `${expected}. Remove it: troupe runs rm ${id}`);
+  }
+  if (phase.phase === "ended" && phase.status === "finished") return printFinished(session, store, run);
+  const stopped = phase.phase === "running" ? "which was cut off" : `which ended as "${phase.status}"`;
+  screen.say(screen.style.strong(`Going on with run ${id}, ${stopped}.`));
+  // A run that was cut off before it had its idea gets it now.
   const idea = outside === 0 ? aboutOf(runId, about).idea : undefined;
-  return goOn(session, {
+  return continueRun(session, {
     store,
     run,
     flags,
@@ -44,23 +51,99 @@ async function resumed(session: Session, store: Store, { runId }: HeldRun, flags
   });
 }
 
-function standing(phase: { readonly phase: "running" } | { readonly phase: "ended"; readonly status: string }): string {
-  return phase.phase === "running" ? "which was cut off" : `which ended as "${phase.status}"`;
-}
-
-/** What was said with one model is no past of another. @throws UsageError `MODEL_FIXED` */
+/** A run has one model: its conversation does not fit another. @throws UsageError `MODEL_FIXED` */
 function refuseModel({ model }: Flags): void {
   if (model === undefined) return;
-  throw new UsageError(
-    "MODEL_FIXED",
-    `Expected to go on with the model of the run, got --model ${shown(model, 60)}. For another one, fork it: troupe fork <id> --model ${shown(model, 60)}`,
-  );
+  const name = shown(model, 60);
+  const expected = `Expected to go on with the model of the run, got --model ${name}`;
+  throw new UsageError("MODEL_FIXED", `${expected}. For another one, fork it: troupe fork <id> --model ${name}`);
 }
 
-function emptyRun(runId: string): UsageError {
-  const id = shown(runId, 100);
-  return new UsageError(
-    "RUN_EMPTY",
-    `Expected a run that had begun, but ${id} was cut off before its first event. Remove it: troupe runs rm ${id}`,
-  );
+/** Prints the result of a finished run again. */
+async function printFinished(session: Session, store: Store, { runId, state, held }: LoadedRun): Promise<ExitCode> {
+  const { screen, host, interruptions } = session;
+  const about = aboutOf(runId, state.about);
+  screen.say(screen.style.strong(`Run ${shown(runId, 100)} is finished: nothing is left to do.`));
+  const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
+  const result = runResult(state, { reason: "idle", failure: undefined, control: undefined }, maskSecrets([]));
+  const report = resultReport(result, {
+    out: about.out,
+    files: await fileWorkspace({ root: about.out, git: false }).list(),
+    isScripted: about.demo !== undefined,
+    by: workerOf(about),
+    worstCase: held + result.uncertain,
+    interruption: interruptions.first,
+    describe: (error) => errorReport(error, host.env),
+    store: store.path,
+    next: { answers: [] },
+  });
+  await printResult(session, report, {
+    folder: folderName(host, about.out),
+    run: shortId(runId, await runIds(store.journal)),
+    roundLimit: Math.max(state.bounds.rounds ?? about.rounds, state.round),
+    budget: state.budget,
+    model: about.model as { readonly id: string },
+  });
+  return report.exitCode;
+}
+
+/** A recorded run that continues. */
+export interface Continuation {
+  readonly store: Store;
+  readonly run: LoadedRun;
+  readonly flags: Flags;
+  /** Continues the run with a team. */
+  readonly begin: (team: Team, o: ResumeOptions) => Run;
+}
+
+/**
+ * Continues a run, in the folder and with the model it was begun with.
+ *
+ * @throws UsageError `RUN_FOREIGN`, `RUN_ELSEWHERE`, `OPTION_INVALID`; WorkspaceError `WORKSPACE_CHANGED`; JournalError of the team
+ */
+export async function continueRun(session: Session, { store, run, flags, begin }: Continuation): Promise<ExitCode> {
+  const about = aboutOf(run.runId, run.state.about);
+  await assertOurs(store, run.runId, about, flags.force === true);
+  const settings = recordedSettings(about, run.state, flags);
+  const reuse = reuseOf(flags);
+  const { signal } = session.interruptions;
+  const { rounds, force } = settings;
+  await confirmChanges(session, about, run, force);
+  const chosen = await modelOfRecord(session, about, settings, flags);
+  const budget = chosen.budget ?? (run.state.budget as MicroUsd | undefined);
+  const sandbox = await sandboxFor(session, settings, chosen.isScripted);
+  throwIfAborted(signal);
+  return produce(session, {
+    settings,
+    chosen: { ...chosen, budget },
+    sandbox,
+    folder: about.out,
+    store,
+    runId: run.runId,
+    past: { progress: run.progress, held: run.held, hasFiles: true },
+    begin: ({ team }) => begin(team, { rounds, signal, force, reuse }),
+  });
+}
+
+/** Changed files that a screen names. */
+const NAMED = 50;
+
+/** Shows the files that have changed since the run stopped, and asks before the run may write over them. */
+async function confirmChanges(session: Session, { out, agent }: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
+  const [{ fileWorkspace }, { changesSince, assertUnchanged }] = await Promise.all([
+    import("../../workspace/file-workspace.ts"),
+    import("../../workspace/changed-files.ts"),
+  ]);
+  const all = await changesSince(files, fileWorkspace({ root: out, git: false }));
+  // An agent works among files of others, and writes over none that it has not seen.
+  const changes = agent === undefined ? all : all.filter(({ change }) => change !== "added");
+  if (changes.length === 0) return;
+  const { screen, host } = session;
+  const lines = changes.slice(0, NAMED).map(({ path, change }) => `  ${change.padEnd(7)}  ${shown(path, 200)}`);
+  const more = changes.length > NAMED ? [`  and ${changes.length - NAMED} more`] : [];
+  screen.print([screen.style.warn("Since the run stopped, its folder has changed:"), ...lines, ...more], 4);
+  if (isForced) return;
+  if (!canAsk(host)) assertUnchanged(changes, out);
+  if (await agrees(session, "Go on with them as they are? The company may write over them.")) return;
+  throw new AbortedError(`run ${runId} was not gone on with`);
 }

@@ -1,60 +1,79 @@
 import { throwIfAborted, untilAborted } from "../../kernel/abort.ts";
-import { folderName } from "../company.ts";
-import { confirmPaidRun, refuseDoubtful } from "../confirm.ts";
-import { type DemoIdea, demoIdeas, matchIdea } from "../demo-ideas.ts";
-import type { ExitCode } from "../exit-code.ts";
-import { canAsk, canDraw, type Host } from "../host.ts";
-import { ideaSource, isOneWord, readIdea } from "../idea.ts";
-import { readersOf } from "../idea-readers.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { folderName, sandboxFor } from "../company.ts";
+import { type DemoIdea, demoIdeas, matchIdea } from "../demo-script.ts";
+import type { ExitCode } from "../errors.ts";
+import { canAsk, type Host } from "../host.ts";
+import { ideaSource, isOneWord, readersOf, readIdea } from "../idea.ts";
 import { type ChosenModel, noModel, realModel, scriptModel } from "../model-choice.ts";
-import { newRun } from "../new-run.ts";
 import { inOutFolder, slugOf } from "../out-folder.ts";
-import { produce, testsPlan } from "../production.ts";
-import { sandboxFor } from "../sandbox-choice.ts";
+import { boundsOf, newRun, produce, testsPlan } from "../production.ts";
+import { confirmPaidRun, doubtfulIdea } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
-import { type Flags, type RunSettings, runSettings } from "../settings.ts";
+import { type CompanySettings, companySettings, type Flags, type RunSettings, runSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 
-/** `troupe run [idea]`, and `troupe "idea"`. @param isNamed whether `run` was written */
+/** `troupe run [idea]`, and `troupe "idea"`. @param isNamed true when `run` was typed */
 export function runCommand(host: Host, words: readonly string[], flags: Flags, isNamed: boolean): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const bundled = await demoIdeas();
     const isBundled = (text: string): boolean => matchIdea(text, bundled) !== undefined;
-    const hints = { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled };
-    const settings = runSettings(ideaSource(words, flags.file, hints), flags, host.env);
-    const idea = await untilAborted(readIdea(settings.idea, readersOf(host)), session.interruptions.signal);
+    const source = ideaSource(words, flags.file, { isCommandNamed: isNamed, isConfirmed: flags.yes === true, isBundled });
+    const settings = runSettings(flags, host.env);
+    const idea = await untilAborted(readIdea(source, readersOf(host)), session.interruptions.signal);
     const known = matchIdea(idea, bundled);
-    const isDoubtful = settings.idea.kind === "words" && !isNamed && !settings.isConfirmed && isOneWord(idea) && known === undefined;
-    if (isDoubtful && !canAsk(host)) refuseDoubtful(idea);
+    const isDoubtful = source.kind === "words" && !isNamed && !settings.isConfirmed && isOneWord(idea) && known === undefined;
+    if (isDoubtful && !canAsk(host)) throw doubtfulIdea(idea);
     const chosen = await modelFor(session, settings, known, bundled);
-    return work(session, settings, { idea, isDoubtful, name: chosen.isScripted ? (known?.id ?? "demo") : slugOf(idea), flags }, chosen);
+    const name = chosen.isScripted ? (known?.id ?? "demo") : slugOf(idea);
+    const isConfirmed = settings.isConfirmed || !chosen.isPaid;
+    return work(session, settings, { idea, name, chosen, flags, confirmation: isConfirmed ? undefined : { isDoubtful } });
   });
 }
 
-interface Wish {
-  readonly idea: string;
-  readonly isDoubtful: boolean;
-  /** Of the folder. */
-  readonly name: string;
-  readonly flags: Flags;
+/** `troupe demo [id]`: plays a bundled script, also where a model is set. */
+export function demoCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
+  return inSession(host, flags, async (session) => {
+    const settings = companySettings(flags);
+    const idea = demoOf(await demoIdeas(), id);
+    const { screen } = session;
+    const text = `Playing the bundled script for "${shown(idea.title)}". No model is asked; everything after the replies is real.`;
+    screen.say(screen.style.strong(text));
+    const chosen = scriptModel(idea, settings, session);
+    return work(session, settings, { idea: idea.idea, name: idea.id, chosen, flags, confirmation: undefined });
+  });
 }
 
-async function work(session: Session, settings: RunSettings, wish: Wish, chosen: ChosenModel): Promise<ExitCode> {
+interface CompanyWork {
+  readonly idea: string;
+  /** Name of the folder. */
+  readonly name: string;
+  readonly chosen: ChosenModel;
+  readonly flags: Flags;
+  /** Undefined: nobody is asked to confirm the run. */
+  readonly confirmation: { readonly isDoubtful: boolean } | undefined;
+}
+
+async function work(
+  session: Session,
+  settings: CompanySettings,
+  { idea, name, chosen, flags, confirmation }: CompanyWork,
+): Promise<ExitCode> {
   const { host, interruptions } = session;
-  const { idea, isDoubtful, name, flags } = wish;
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
-  const { out, force, rounds } = settings;
+  const { out, force } = settings;
   return inOutFolder({ cwd: host.cwd, out, name, force }, async (folder) => {
-    if (chosen.isPaid && !settings.isConfirmed) {
-      const bounds = {
+    if (confirmation !== undefined) {
+      await confirmPaidRun(session, {
+        idea,
+        isDoubtful: confirmation.isDoubtful,
         model: chosen.text,
         budget: chosen.budget,
-        bounds: `${rounds} rounds`,
+        bounds: boundsOf(settings),
         folder: folderName(host, folder),
         tests: testsPlan(settings, sandbox),
-      };
-      await confirmPaidRun(session, { idea, isDoubtful, ...bounds });
+      });
     }
     throwIfAborted(interruptions.signal);
     return withStore(session, flags, (store) => produce(session, newRun(session, { idea, settings, chosen, sandbox, folder, store })));
@@ -71,8 +90,14 @@ async function modelFor(
   if (model.kind === "model") return realModel(model.model, settings);
   if (model.asked !== undefined || known === undefined) throw noModel(model.asked, bundled);
   const { screen } = session;
-  screen.say(
-    screen.style.strong(`No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`),
-  );
-  return scriptModel(known, settings, { isWatched: canDraw(session.host) && !session.output.isQuiet });
+  const text = `No model is set: playing the bundled script for "${shown(known.title)}". Everything after the replies is real.`;
+  screen.say(screen.style.strong(text));
+  return scriptModel(known, settings, session);
+}
+
+function demoOf(ideas: readonly DemoIdea[], id: string): DemoIdea {
+  const idea = ideas.find((known) => known.id === id.toLowerCase());
+  if (idea !== undefined) return idea;
+  const known = ideas.map((one) => `${one.id} (${one.title})`).join(", ");
+  throw new UsageError("DEMO_UNKNOWN", `Expected one of the bundled ideas, ${known}, got "${shown(id, 60)}".`);
 }

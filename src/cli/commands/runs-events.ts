@@ -1,61 +1,147 @@
-import { UsageError } from "../../kernel/errors.ts";
-import { EVENT_TYPES } from "../../runtime/record/event.ts";
+import { flowGraphviz, flowJson, flowMermaid } from "../../inspector/flow-drawing.ts";
+import { type MessageFlow, messageFlow } from "../../inspector/message-flow.ts";
+import { EVENT_TYPES, type RunEvent, type Sent, type StepEnded, type StepStarted } from "../../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
-import type { ExitCode } from "../exit-code.ts";
+import { difference, differenceText } from "../../runtime/replay/difference.ts";
+import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { seen } from "../ndjson.ts";
-import { eventAt } from "../pick-run.ts";
-import { findRun } from "../run-id.ts";
-import { eventLine } from "../screen/record-lines.ts";
-import { shown } from "../screen/text.ts";
+import { escapedJson, printLines } from "../output.ts";
+import { saidText, topicOf } from "../screen/progress.ts";
+import { column, counted, elapsed, plural, shown } from "../screen/text.ts";
 import { inSession } from "../session.ts";
-import type { Flags } from "../settings.ts";
-import { withRuns } from "../store.ts";
-import { tellLines } from "../tell-lines.ts";
+import { eventNumber, type Flags, oneOf } from "../settings.ts";
+import { eventAt, eventsOf, findRun, loadRun, withRun } from "../stored-run.ts";
 
 /** The options of `troupe runs events`. */
-export interface EventsFlags extends Flags {
+export interface RunsEventsFlags extends Flags {
   readonly from?: string;
   readonly type?: string;
 }
 
-/** `troupe runs events <id>`: what happened, one line each; with `--json` the events themselves. */
-export function runsEventsCommand(host: Host, id: string, flags: EventsFlags): Promise<ExitCode> {
+/** Cells of an event's number and of its type. */
+const SEQ = 6;
+const TYPE = 12;
+
+/** `troupe runs events <id>`: the events of a run, one line each; with `--json` the events themselves. */
+export function runsEventsCommand(host: Host, id: string, flags: RunsEventsFlags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
-    const [from, type] = [fromOf(flags.from), typeOf(flags.type)];
-    return withRuns<ExitCode>(session, flags, async ({ journal }) => {
-      const runs = await journal.runs();
-      const runId = findRun(
-        runs.map((run) => run.runId),
-        id,
-      );
-      const info = runs.find((run) => run.runId === runId) ?? { runId, events: 0 };
-      await tellLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
+    const from = eventNumber("--from", flags.from ?? "0");
+    const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
+    return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+      const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
+      await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
       return 0;
     });
   });
 }
 
-interface Wish {
+interface Selection {
   readonly from: number;
   readonly type: string | undefined;
   readonly isJson: boolean;
 }
 
-async function* linesOf(journal: Journal, info: RunInfo, { from, type, isJson }: Wish): AsyncIterable<string> {
+async function* linesOf(journal: Journal, info: RunInfo, { from, type, isJson }: Selection): AsyncIterable<string> {
   const began = isJson ? 0 : ((await eventAt(journal, info, 0))?.time ?? 0);
   for await (const event of journal.read(info.runId, from)) {
     if (type !== undefined && event.type !== type) continue;
-    yield isJson ? seen(JSON.stringify(event)) : eventLine(event, began);
+    yield isJson ? escapedJson(JSON.stringify(event)) : eventLine(event, began);
   }
 }
 
-function fromOf(text = "0"): number {
-  if (/^\d{1,10}$/.test(text.trim())) return Number(text);
-  throw new UsageError("OPTION_INVALID", `Expected --from to be the number of an event, such as 12, got "${shown(text, 60)}".`);
+/** An event on one line: its number, its time and its content. @param began milliseconds of the run's first event */
+export function eventLine(event: RunEvent, began: number): string {
+  const when = `+${elapsed(event.time - began)}`;
+  return `${String(event.seq).padStart(SEQ)}  ${when.padEnd(8)}  ${column(event.type, TYPE)}  ${eventText(event)}`.trimEnd();
 }
 
-function typeOf(text: string | undefined): string | undefined {
-  if (text === undefined || Object.hasOwn(EVENT_TYPES, text)) return text;
-  throw new UsageError("OPTION_INVALID", `Expected --type to be one of ${Object.keys(EVENT_TYPES).join(", ")}, got "${shown(text, 60)}".`);
+function eventText(event: RunEvent): string {
+  switch (event.type) {
+    case "run.started":
+      return `${shown(event.team, 60)}, ${event.roles.length} roles, ${shown(event.scheduler, 20)}, seed ${shown(event.seed, 40)}`;
+    case "message":
+      return sentText(event, "outside");
+    case "act.started":
+      return `${shown(event.act, 80)} takes ${event.take}`;
+    case "act.resumed":
+      return shown(event.act, 80);
+    case "step.started":
+      return `${shown(event.act, 80)} ${startText(event)}`;
+    case "step.ended":
+      return `${shown(event.act, 80)} ${endText(event)}`;
+    case "act.ended":
+      return `${shown(event.act, 80)} ${event.said.length === 0 ? "says nothing" : `says ${shown(saidText(event), 200)}`}`;
+    case "act.failed":
+      return `${shown(event.act, 80)} ${event.then}: ${shown(event.error.message, 200)}`;
+    case "round.ended":
+      return String(event.round);
+    case "run.resumed":
+      return event.uncertain.length === 0 ? "" : `${plural(event.uncertain.length, "step")} in flight before`;
+    case "run.ended":
+      return `${event.status}${event.error === undefined ? "" : `: ${shown(event.error.message, 200)}`}`;
+  }
+}
+
+/** A message: its sender, its recipients, and the beginning of its text. */
+export function sentText({ message, to, dropped }: Sent, publisher: string = message.sentFrom): string {
+  const recipients =
+    dropped === true ? "nobody, for it was dropped" : to.length === 0 ? "nobody" : to.map((name) => shown(name, 40)).join(", ");
+  const from = shown(publisher === "" ? "outside" : publisher, 40);
+  return `${from} to ${recipients}, ${shown(message.causeBy, 40)}: ${shown(message.content, 80)}`;
+}
+
+function startText({ kind, name, try: attempt, request, reused }: StepStarted): string {
+  const topic = topicOf(request);
+  const about = topic === undefined ? "" : ` ${shown(topic, 120)}`;
+  const again = attempt > 1 ? `, try ${attempt}` : "";
+  return `${shown(kind, 20)} ${shown(name, 60)}${about}${again}${reused === undefined ? "" : `, answered by event ${reused} of its parent`}`;
+}
+
+function endText({ ok, retry, error, cost, basis }: StepEnded): string {
+  const price = basis === "none" || cost === null ? "" : `, ${counted(cost)} micro-dollars`;
+  if (ok) return `answered${price}`;
+  return `${retry === true ? "failed, to be tried again" : "failed"}: ${shown(error?.message ?? "cut short", 200)}${price}`;
+}
+
+/** The options of `troupe runs flow`. */
+export interface RunsFlowFlags extends Flags {
+  readonly format?: string;
+}
+
+const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<string, (flow: MessageFlow) => string>;
+
+/** `troupe runs flow <id>`: the messages between the roles of a run, as a graph. Ends with 2 when its record is damaged. */
+export function runsFlowCommand(host: Host, id: string, flags: RunsFlowFlags): Promise<ExitCode> {
+  return inSession(host, flags, async (session) => {
+    const format = oneOf("--format", flags.format ?? "mermaid", Object.keys(FORMATS) as (keyof typeof FORMATS)[]);
+    return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+      const events: RunEvent[] = [];
+      const visit = (event: RunEvent): void => {
+        if (event.type === "message" || event.type === "act.ended") events.push(event);
+      };
+      const { trouble } = await loadRun(journal, runId, { signal: session.interruptions.signal, isTolerant: true, visit });
+      const flow = messageFlow(events);
+      if (session.json === undefined) await printLines(session, FORMATS[format](flow).split("\n"));
+      else await session.json.write({ type: "flow", runId, ...flow });
+      if (trouble === undefined) return 0;
+      session.screen.print([session.screen.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`)]);
+      return 2;
+    });
+  });
+}
+
+/** `troupe runs diff <a> <b>`: the first difference of two runs. Ends with 1 when there is one, as diff does. */
+export function runsDiffCommand(host: Host, a: string, b: string, flags: Flags): Promise<ExitCode> {
+  return inSession(host, flags, (session) =>
+    withRun(session, flags, a, async ({ journal }, left, ids) => {
+      const right = findRun(ids, b);
+      const { signal } = session.interruptions;
+      const found = difference(await eventsOf(journal, left, signal), await eventsOf(journal, right, signal));
+      const text = found === undefined ? "equal" : differenceText(found);
+      const facts = { type: "diff", left, right, equal: found === undefined };
+      if (session.json === undefined) await printLines(session, text.split("\n"));
+      else await session.json.write(found === undefined ? facts : { ...facts, text, difference: found });
+      return found === undefined ? 0 : 1;
+    }),
+  );
 }

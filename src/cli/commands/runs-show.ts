@@ -1,36 +1,263 @@
+import type { UsageSum } from "../../model/ledger.ts";
+import { type Cost, formatCost, formatUsd } from "../../model/money.ts";
+import type { RunEvent, RunStatus, Sent } from "../../runtime/record/event.ts";
+import type { Journal } from "../../runtime/record/journal.ts";
+import { pendingQuestions, type PendingQuestion } from "../../runtime/record/questions.ts";
+import type { RoleState } from "../../runtime/record/role-state.ts";
+import type { DeadLetter } from "../../runtime/record/run-state.ts";
+import { readAbout, type RunAbout } from "../about.ts";
 import { folderName } from "../company.ts";
-import type { ExitCode } from "../exit-code.ts";
+import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { nextSteps } from "../next-steps.ts";
-import { type RunDetail, runDetail } from "../run-detail.ts";
-import { findRun, shortId } from "../run-id.ts";
-import { detailLines } from "../screen/detail-lines.ts";
+import { printLines, resultStyle } from "../output.ts";
+import { nextSteps } from "../report.ts";
+import { roleOfAct } from "../screen/progress.ts";
+import {
+  counted,
+  elapsed,
+  type Fact,
+  factLines,
+  LONGEST_QUESTION,
+  momentText,
+  plural,
+  shortId,
+  shown,
+  type Style,
+  tableLines,
+  type TextStyle,
+  wrapped,
+} from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
-import { type Store, withRuns } from "../store.ts";
-import { tellLines } from "../tell-lines.ts";
-import { resultStyle } from "../tell-result.ts";
+import type { Store } from "../store.ts";
+import { type LoadedRun, loadRun, withRun } from "../stored-run.ts";
+import { sentText } from "./runs-events.ts";
 
-/** `troupe runs show <id>`: everything there is to tell of a run at a glance. Ends with 2 when its record is damaged. */
+/** The work of one role in a run. */
+interface RoleDetail {
+  readonly name: string;
+  readonly profile: string;
+  /** Activations that have ended, and whether one is open. */
+  readonly activations: number;
+  readonly isOpen: boolean;
+  /** Answers of models, and tries that failed. */
+  readonly calls: number;
+  readonly failedTries: number;
+  /** Messages in its mailbox. */
+  readonly waiting: number;
+}
+
+/** A message, and its place in the record. */
+interface SaidDetail extends Sent {
+  readonly seq: number;
+  /** Its place among the event's messages, from 0. */
+  readonly nth: number;
+}
+
+/** The facts of a run at a glance. */
+interface RunDetail {
+  readonly runId: string;
+  readonly status: RunStatus | "open" | "empty";
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly about: RunAbout | undefined;
+  readonly parent: { readonly runId: string; readonly at: number } | undefined;
+  readonly events: number;
+  readonly rounds: number;
+  /** Milliseconds since 1970. */
+  readonly began: number;
+  readonly moved: number;
+  readonly budget: number | undefined;
+  readonly cost: Cost;
+  /** Micro-dollars reserved by calls that have not ended. */
+  readonly held: number;
+  /** Micro-dollars of calls that were in flight when a process died. */
+  readonly uncertain: number;
+  readonly usage: UsageSum;
+  readonly roles: readonly RoleDetail[];
+  readonly said: readonly SaidDetail[];
+  readonly deadLetters: readonly DeadLetter[];
+  readonly questions: readonly PendingQuestion[];
+  /** The files the roles wrote. */
+  readonly files: readonly string[];
+  /** The error that ended reading early; the other facts come from the intact part. */
+  readonly trouble: { readonly code: string; readonly message: string } | undefined;
+}
+
+/** Messages and dead letters that are listed. */
+const LISTED = 40;
+
+/** `troupe runs show <id>`: the facts of a run at a glance. Ends with 2 when its record is damaged. */
 export function runsShowCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, (session) =>
-    withRuns(session, flags, async (store) => {
-      const ids = (await store.journal.runs()).map(({ runId }) => runId);
-      const run = await runDetail(store.journal, findRun(ids, id), session.interruptions.signal);
-      await tell(session, run, store, shortId(run.runId, ids));
+    withRun(session, flags, id, async (store, runId, ids) => {
+      const run = await runDetail(store.journal, runId, session.interruptions.signal);
+      await print(session, run, store, shortId(runId, ids));
       return run.trouble === undefined ? 0 : 2;
     }),
   );
 }
 
-async function tell(session: Session, run: RunDetail, store: Store, short: string): Promise<void> {
+/** Reads a run as far as its record is intact. @throws JournalError, ControlError */
+async function runDetail(journal: Journal, runId: string, signal: AbortSignal): Promise<RunDetail> {
+  const calls = new CallCount();
+  const said: SaidDetail[] = [];
+  const visit = (event: RunEvent): void => {
+    calls.add(event);
+    const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
+    for (const [nth, { message, to, dead, dropped }] of sent.entries()) {
+      const fate = { ...(dead === undefined ? {} : { dead }), ...(dropped === undefined ? {} : { dropped }) };
+      said.push({ seq: event.seq, nth, message, to, ...fate });
+    }
+  };
+  const run = await loadRun(journal, runId, { signal, isTolerant: true, visit });
+  const { state, trouble } = run;
+  return {
+    runId,
+    ...endOf(run),
+    about: readAbout(state.about),
+    parent: state.parent,
+    events: state.seq,
+    rounds: state.round,
+    began: run.began,
+    moved: run.moved,
+    budget: state.budget,
+    cost: state.ledger.cost(),
+    held: state.ledger.held,
+    uncertain: state.uncertain,
+    usage: state.ledger.usage,
+    roles: [...state.roles.values()].map((role) => roleDetail(role, calls)),
+    said,
+    deadLetters: state.dead,
+    questions: pendingQuestions(state).map(({ id, role, text }) => ({ id, role, text })),
+    files: run.files.paths,
+    trouble: trouble && { code: trouble.code, message: trouble.message },
+  };
+}
+
+/** Counts the calls of models by role. */
+class CallCount {
+  readonly answered = new Map<string, number>();
+  readonly failed = new Map<string, number>();
+  readonly #steps = new Set<string>();
+
+  add(event: RunEvent): void {
+    if (event.type === "step.started" && event.kind === "model") this.#steps.add(`${event.act} ${event.key}`);
+    if (event.type !== "step.ended" || !this.#steps.has(`${event.act} ${event.key}`)) return;
+    const counts = event.ok ? this.answered : this.failed;
+    const role = roleOfAct(event.act);
+    counts.set(role, (counts.get(role) ?? 0) + 1);
+  }
+}
+
+function roleDetail({ name, traits, n, open, waiting }: RoleState, { answered, failed }: CallCount): RoleDetail {
+  const { profile } = (traits["card"] ?? {}) as { readonly profile?: unknown };
+  return {
+    name,
+    profile: typeof profile === "string" ? profile : "",
+    activations: n,
+    isOpen: open !== undefined,
+    calls: answered.get(name) ?? 0,
+    failedTries: failed.get(name) ?? 0,
+    waiting,
+  };
+}
+
+function endOf({ state: { phase, seq } }: LoadedRun): Pick<RunDetail, "status" | "error"> {
+  if (seq === 0) return { status: "empty", error: undefined };
+  if (phase.phase === "running") return { status: "open", error: undefined };
+  const { status, error } = phase;
+  return { status, error: error && { code: error.code, message: error.message } };
+}
+
+async function print(session: Session, run: RunDetail, store: Store, short: string): Promise<void> {
   if (session.json !== undefined) return session.json.write({ type: "run", ...run, store: store.path });
-  const { about, status, questions, budget } = run;
-  const next =
-    about === undefined || status === "empty"
-      ? { answers: [] }
-      : nextSteps({ status: status === "open" ? "stopped" : status, questions }, { short, store, budget, isForced: false });
-  const folder = about === undefined ? undefined : folderName(session.host, about.out);
-  const { style, width } = resultStyle(session);
-  await tellLines(session, detailLines(run, { style, width, folder, goOn: next.goOn, answers: next.answers }));
+  const o = resultStyle(session);
+  const { trouble, roles, deadLetters } = run;
+  const warning = trouble && o.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`);
+  await printLines(session, [
+    ...factLines(factsOf(session, run, store, short), o),
+    ...(warning === undefined ? [] : ["", ...wrapped(warning, o.width)]),
+    ...roleTable(roles, o),
+    ...saidLines(run, o.style),
+    ...deadLines(deadLetters, o.style),
+  ]);
+}
+
+function factsOf(session: Session, run: RunDetail, store: Store, short: string): readonly Fact[] {
+  const { about, status, questions, budget, parent, files, usage } = run;
+  const isOurs = about !== undefined && status !== "empty";
+  const result = { status: status === "open" || status === "empty" ? "stopped" : status, questions } as const;
+  const next = isOurs ? nextSteps(result, { short, store, budget, isForced: false }) : { answers: [] };
+  return [
+    ["Run", shown(run.runId, 200)],
+    ["Idea", about && shown(about.idea, 300)],
+    ["Status", statusText(run)],
+    ["Fork", parent && `of ${shown(parent.runId, 200)} at event ${parent.at}`],
+    ["Model", about && modelText(about)],
+    ["Project", about && `${shown(folderName(session.host, about.out))} (${plural(files.length, "file")} written)`],
+    [
+      "Began",
+      `${momentText(run.began)} UTC, ${plural(run.events, "event")} in ${elapsed(run.moved - run.began)}, ${plural(run.rounds, "round")}`,
+    ],
+    ["Cost", costText(run)],
+    ["Tokens", `${counted(usage.inputTokens)} in, ${counted(usage.outputTokens)} out`],
+    ...questions.flatMap(({ role, text }, nth): Fact[] => [
+      ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
+      ["Answer", next.answers[nth]],
+    ]),
+    ["Go on", next.goOn],
+  ];
+}
+
+function statusText({ status, error }: RunDetail): string {
+  if (status === "open") return "open: it is under way, or its process died";
+  return `${status}${error === undefined ? "" : `: ${shown(error.message, 500)} (${shown(error.code, 60)})`}`;
+}
+
+function modelText({ model, demo }: RunAbout): string {
+  const from = demo === undefined ? "" : `, from the script of ${shown(demo, 60)}`;
+  return `${shown(model.id, 100)}${model.baseURL === undefined ? "" : ` at ${shown(model.baseURL, 200)}`}${from}`;
+}
+
+function costText({ about, cost, budget, held, uncertain }: RunDetail): string {
+  if (about?.demo !== undefined) return `nothing, for the replies are a script; a model would have cost ${formatCost(cost)}`;
+  const parts = [
+    `${formatCost(cost)}${budget === undefined ? "" : ` of ${formatUsd(budget)}`}`,
+    ...(uncertain === 0 ? [] : [`${formatUsd(uncertain)} of it uncertain: for calls that were in flight when the process died`]),
+    ...(held === 0 ? [] : [`${formatUsd(held)} held for calls that have not ended`]),
+  ];
+  return parts.join("; ");
+}
+
+function roleTable(roles: readonly RoleDetail[], { style }: TextStyle): readonly string[] {
+  if (roles.length === 0) return [];
+  const rows = roles.map((role) => [
+    shown(role.name, 40),
+    shown(role.profile === role.name ? "" : role.profile, 40),
+    `${counted(role.activations)}${role.isOpen ? " +1 open" : ""}`,
+    `${counted(role.calls)}${role.failedTries === 0 ? "" : ` (${counted(role.failedTries)} failed)`}`,
+    role.waiting === 0 ? "" : counted(role.waiting),
+  ]);
+  return ["", ...tableLines(["ROLE", "PROFILE", "ACTED", "CALLS", "MAIL"], rows, { style, width: Infinity })];
+}
+
+/** The newest messages, with the numbers that `troupe fork` takes. */
+function saidLines({ said }: RunDetail, style: Style): readonly string[] {
+  if (said.length === 0) return [];
+  const lines = said.slice(-LISTED).map((one) => `${`${one.seq}${one.nth === 0 ? "" : `.${one.nth}`}`.padStart(6)}  ${sentText(one)}`);
+  const more = said.length > LISTED ? [style.faint(`        and ${plural(said.length - LISTED, "message")} before`)] : [];
+  return ["", style.faint(" EVENT  SAID"), ...more, ...lines];
+}
+
+function deadLines(dead: readonly DeadLetter[], style: Style): readonly string[] {
+  if (dead.length === 0) return [];
+  const lines = dead.slice(0, LISTED).map(({ message, reason }) => {
+    const why =
+      reason.kind === "failed"
+        ? `${shown(reason.role, 60)} failed: ${shown(reason.error.message, 200)}`
+        : `nobody is ${shown(reason.address, 60)}`;
+    return `  ${shown(message.causeBy, 60)} of ${shown(message.sentFrom, 60)}: ${why}`;
+  });
+  const more = dead.length > LISTED ? [`  and ${dead.length - LISTED} more`] : [];
+  return ["", style.warn(plural(dead.length, "dead letter")), ...lines, ...more];
 }

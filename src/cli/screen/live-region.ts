@@ -1,11 +1,9 @@
 import type { Clock } from "../../kernel/clock.ts";
 import type { Sink } from "../host.ts";
-import { widthOf, withoutCodes } from "./text.ts";
+import { DEFAULT_COLUMNS, widthOf, withoutCodes } from "./text.ts";
 
 /** Milliseconds between redraws: ten a second look alive and cost nothing. */
 const REDRAW = 100;
-/** Cells of a line where the terminal does not say. */
-export const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
 /** Cells and lines to draw in. */
@@ -15,11 +13,12 @@ export interface Size {
 }
 
 /**
- * The last lines of a terminal, drawn again and again while other lines scroll by above. It owns what is drawn there and the cursor;
- * what the lines say is given from outside at each redraw.
+ * Redraws the last lines of a terminal while other lines scroll by above. It owns the drawn lines and the cursor; `draw` gives the text at
+ * each redraw.
  *
- * L1 it redraws at most every 100 ms. L2 it erases exactly what it drew, however the terminal was resized since. L3 the cursor is hidden
- * only while it draws on, and shown again whenever it stops. L4 no line reaches the last column, so none wraps.
+ * LiveRegion.L1 it redraws at most every 100 ms (`#beat`). LiveRegion.L2 it erases exactly the lines it drew, also after the terminal was
+ * resized (`#home`). LiveRegion.L3 the cursor is hidden only while it draws (`start`, `stop`, `suspend`, `restore`). LiveRegion.L4 no line
+ * reaches the last column, so none wraps (`#paint`).
  */
 export class LiveRegion {
   readonly #sink: Sink;
@@ -35,12 +34,11 @@ export class LiveRegion {
     this.#draw = draw;
   }
 
-  /** Whether it is drawing on. */
   get isDrawing(): boolean {
     return this.#cancel !== undefined;
   }
 
-  /** Begins to draw, or goes on. */
+  /** Starts or continues to draw. */
   start(): void {
     if (this.#cancel !== undefined) return;
     this.#sink.write("\u001b[?25l");
@@ -55,7 +53,7 @@ export class LiveRegion {
     if (isDrawn) this.#paint();
   }
 
-  /** Draws a last time, leaves that standing and gives the cursor back. */
+  /** Draws a last time, leaves the lines and shows the cursor. */
   stop(): void {
     if (this.#cancel === undefined) return;
     this.#rest();
@@ -64,14 +62,14 @@ export class LiveRegion {
     this.#sink.write("\u001b[?25h");
   }
 
-  /** Takes the region away, for something else to use the terminal; `start` brings it back. */
+  /** Erases the region so that something else can use the terminal; `start` draws it again. */
   suspend(): void {
     if (this.#cancel === undefined) return;
     this.#rest();
     this.#sink.write(`${this.#erasing()}\u001b[?25h`);
   }
 
-  /** Gives the cursor back and nothing else: for the moment the process ends. */
+  /** Shows the cursor and does nothing else: for the moment the process ends. */
   restore(): void {
     if (this.#cancel === undefined) return;
     this.#rest();
@@ -104,7 +102,7 @@ export class LiveRegion {
     return codes;
   }
 
-  /** To the first cell of what was drawn. A terminal that became narrower has broken long lines into several. */
+  /** Moves to the first drawn cell. A terminal that became narrower has broken long lines into several. */
   #home(): string {
     const columns = this.#sink.columns ?? DEFAULT_COLUMNS;
     const rows = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);

@@ -2,44 +2,44 @@ import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/r
 import { testsOf } from "../report.ts";
 import { shown } from "./text.ts";
 
-/** What a role does now. */
+/** The present work of a role. */
 export interface Work {
   /** Name of the action, once it is known. */
   readonly action: string | undefined;
-  /** The side effect under way. */
+  /** The side effect in progress. */
   readonly step: OpenStep | undefined;
 }
 
-/** A side effect under way. */
+/** A side effect in progress. */
 export interface OpenStep {
   readonly key: string;
   readonly kind: string;
   readonly name: string;
-  /** What it is about: the file a request names, or the heading of the question a model is asked. */
+  /** Its subject: the file a request names, or the heading of the question a model is asked. */
   readonly topic: string | undefined;
   readonly try: number;
-  /** Characters the model has said so far. */
+  /** Characters the model has streamed so far. */
   readonly streamed: number;
-  /** Whether a try failed and the next one has not begun. */
+  /** True when a try failed and the next one has not begun. */
   readonly isRetrying: boolean;
 }
 
-/** How a role's last activation ended. */
-export type Ending = { readonly kind: "said"; readonly text: string } | { readonly kind: "failed"; readonly message: string };
+/** The end of a role's last activation. */
+export type LastResult = { readonly kind: "said"; readonly text: string } | { readonly kind: "failed"; readonly message: string };
 
 /** One role on the screen. */
 export interface RoleProgress {
   readonly name: string;
-  /** Undefined while it waits for something to do. */
+  /** Undefined while it waits. */
   readonly work: Work | undefined;
-  /** Whether its activation has not ended: after a stop it is to be taken up again. */
+  /** True while its activation has not ended: it continues after a stop. */
   readonly isOpen: boolean;
-  readonly last: Ending | undefined;
+  readonly last: LastResult | undefined;
   /** Tokens of all its calls, in and out. */
   readonly tokens: number;
 }
 
-/** What a screen shows of a run. */
+/** The facts of a run that a screen shows. */
 export interface Progress {
   readonly roles: readonly RoleProgress[];
   /** Rounds that are over. */
@@ -52,14 +52,14 @@ export interface Progress {
   readonly tokens: number;
 }
 
-/** A screen before the first event. */
+/** The progress before the first event. */
 export const noProgress: Progress = { roles: [], rounds: 0, isMidRound: false, spent: 0, unpriced: 0, tokens: 0 };
 
 /**
- * What the screen shows after one more thing was observed. Pure.
+ * The progress after one more event or notice. Pure.
  *
- * Notices come at once and events when they are durable: that a role rests may be told before what it said. So notices alone say
- * whether a role works, and events alone say how that ended.
+ * Notices come at once and events when they are durable: a notice that a role rests may come before the event with its messages. So notices
+ * alone decide whether a role works, and events alone decide how that ended.
  */
 export function progressAfter(progress: Progress, observed: Observed): Progress {
   switch (observed.type) {
@@ -68,12 +68,10 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
         ...progress,
         roles: observed.roles.map(({ name }) => ({ name, work: undefined, isOpen: false, last: undefined, tokens: 0 })),
       };
-    case "role.active":
-      return withRole({ ...progress, isMidRound: true }, observed.role, (role) => ({
-        ...role,
-        isOpen: true,
-        work: { action: undefined, step: undefined },
-      }));
+    case "role.active": {
+      const work = { action: undefined, step: undefined };
+      return withRole({ ...progress, isMidRound: true }, observed.role, (role) => ({ ...role, isOpen: true, work }));
+    }
     case "role.idle":
       return withRole(progress, observed.role, (role) => ({ ...role, work: undefined }));
     case "action.started":
@@ -99,30 +97,50 @@ export function progressAfter(progress: Progress, observed: Observed): Progress 
   }
 }
 
-/** The role an activation belongs to: its name may hold a `#` of its own. */
+/** The role of an activation: its name may hold a `#` of its own. */
 export function roleOfAct(act: string): string {
   return act.slice(0, act.lastIndexOf("#"));
 }
 
 /** Tokens in and out, as an event carries them. */
 export function tokensOf(usage: unknown): number {
-  if (typeof usage !== "object" || usage === null) return 0;
-  const { inputTokens, outputTokens } = usage as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
+  const { inputTokens, outputTokens } = (usage ?? {}) as { readonly inputTokens?: unknown; readonly outputTokens?: unknown };
   return (typeof inputTokens === "number" ? inputTokens : 0) + (typeof outputTokens === "number" ? outputTokens : 0);
 }
 
-/** A role by its name and, where it has one of another name, its profile. */
+/** The name of a role and, where it is another word, its profile. */
 export function nameText(name: string, profiles: ReadonlyMap<string, string>): string {
   const profile = profiles.get(name) ?? "";
   return profile === "" || profile === name ? shown(name, 60) : `${shown(name, 60)}, ${shown(profile, 60)}`;
+}
+
+/** The subject of a step, as its request tells; undefined when it does not. */
+export function topicOf(request: unknown): string | undefined {
+  const { path, messages } = (request ?? {}) as { readonly path?: unknown; readonly messages?: unknown };
+  if (typeof path === "string") return path;
+  const questions: unknown[] = Array.isArray(messages)
+    ? messages.map((message) => (message as { readonly content?: unknown } | null)?.content)
+    : [];
+  const headed = questions.findLast((content) => typeof content === "string" && content.startsWith("# "));
+  return typeof headed === "string" ? headed.slice(2).split("\n", 1)[0]?.trim() : undefined;
+}
+
+/** The messages of an activation, by the actions that caused them, with the result of tests. */
+export function saidText({ said }: ActEnded): string {
+  const parts = said.map(({ message }) => {
+    const tests = testsOf([message]);
+    if (tests === undefined) return message.causeBy;
+    return `${message.causeBy} (${tests.tests === "failed" ? `${tests.failed} of ${tests.total} failed` : tests.tests})`;
+  });
+  return [...new Set(parts)].join(", ");
 }
 
 function withRole(progress: Progress, name: string, change: (role: RoleProgress) => RoleProgress): Progress {
   return { ...progress, roles: progress.roles.map((role) => (role.name === name ? change(role) : role)) };
 }
 
-/** A role that had nothing to say keeps what it said before. */
-function ended(progress: Progress, name: string, last: Ending | undefined): Progress {
+/** A role that said nothing keeps its result from before. */
+function ended(progress: Progress, name: string, last: LastResult | undefined): Progress {
   return withRole(progress, name, (role) => ({ ...role, isOpen: false, last: last ?? role.last }));
 }
 
@@ -134,7 +152,7 @@ function withStep(work: Work, change: (step: OpenStep) => OpenStep | undefined):
   return work.step === undefined ? work : { ...work, step: change(work.step) };
 }
 
-/** Questions asked in parallel are told apart: only what belongs to the try that is shown changes it. */
+/** Questions may be asked in parallel: only notices of the try that is shown change it. */
 function withTry(progress: Progress, told: { role: string; step: string; try: number }, change: (step: OpenStep) => OpenStep): Progress {
   return withWork(progress, told.role, (work) =>
     withStep(work, (step) => (step.key === told.step && step.try === told.try ? change(step) : step)),
@@ -143,29 +161,6 @@ function withTry(progress: Progress, told: { role: string; step: string; try: nu
 
 function openStep({ key, kind, name, try: attempt, request }: StepStarted): OpenStep {
   return { key, kind, name, topic: topicOf(request), try: attempt, streamed: 0, isRetrying: false };
-}
-
-/** What a step is about, as its request tells. Undefined when it does not. */
-export function topicOf(request: unknown): string | undefined {
-  if (typeof request !== "object" || request === null) return undefined;
-  const { path, messages } = request as { readonly path?: unknown; readonly messages?: unknown };
-  if (typeof path === "string") return path;
-  const questions: unknown[] = Array.isArray(messages)
-    ? messages.map((message) => (message as { readonly content?: unknown } | null)?.content)
-    : [];
-  const headed = questions.findLast((content) => typeof content === "string" && content.startsWith("# "));
-  return typeof headed === "string" ? headed.slice(2).split("\n", 1)[0]?.trim() : undefined;
-}
-
-/** What an activation said, by the actions that caused it, and how tests went. */
-export function saidText({ said }: ActEnded): string {
-  const parts = said.map(({ message }) => {
-    const tests = testsOf([message]);
-    const verdict =
-      tests === undefined ? "" : tests.tests === "failed" ? ` (${tests.failed} of ${tests.total} failed)` : ` (${tests.tests})`;
-    return `${message.causeBy}${verdict}`;
-  });
-  return [...new Set(parts)].join(", ");
 }
 
 function stepEnded(progress: Progress, { act, key, retry, cost, basis, usage }: StepEnded): Progress {

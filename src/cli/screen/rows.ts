@@ -1,56 +1,52 @@
-import { formatCost, type MicroUsd, formatUsd } from "../../model/money.ts";
-import { nameText, type OpenStep, type Progress, type RoleProgress, type Work } from "./progress.ts";
-import type { Style } from "./style.ts";
-import { brief, column, elapsed, fitted, shown, widthOf } from "./text.ts";
+import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
+import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
+import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf, type Work } from "./progress.ts";
+import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
 
-/** What a drawing needs besides the progress. */
-export interface Frame {
-  /** Cells of a line. */
-  readonly width: number;
+/** The facts of a drawing besides the progress. */
+export interface Frame extends TextStyle {
   /** Lines there are room for. */
   readonly height: number;
-  readonly style: Style;
   /** Milliseconds since the run began. */
   readonly age: number;
   /** Counts redraws, so that something moves while roles work. */
   readonly tick: number;
-  /** Whether the terminal has only the oldest characters. */
+  /** True when the terminal shows only basic characters. */
   readonly isPlain: boolean;
-  /** Most rounds; Infinity: they are not told. */
+  /** Most rounds; Infinity: they are not shown. */
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
   readonly hasEnded: boolean;
-  /** What each role does in the company, by its name. */
+  /** Each role's profile, by its name. */
   readonly profiles: ReadonlyMap<string, string>;
 }
 
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER = ["|", "/", "-", "\\"];
-/** The widest that a role's name may make its column. */
+/** The widest column of names. */
 const NAME_CELLS = 24;
 const TOKEN_CELLS = 8;
 /** Characters of a text that could ever be seen in a row. */
 const LONGEST_CELL = 400;
-/** Cells that tell enough of what a role does. */
+/** Cells that say enough of a role's work. */
 const LEAST_DOING = 14;
-/** Characters that make a token, about. */
+/** Characters of a token, about. */
 const TOKEN_CHARACTERS = 4;
+/** Steps of the bundled actions that are too quick for a line. */
+const QUICK: ReadonlySet<string> = new Set(["commit", "read files", "hash files"]);
 
-/** The lines of a live screen: one for each role, then what the run has cost so far. None is wider than the frame. */
+/** The lines of a live screen: one for each role, then the cost of the run so far. None is wider than the frame. */
 export function progressLines(progress: Progress, frame: Frame): readonly string[] {
   const room = Math.max(1, frame.height - 4);
-  const busyFirst =
-    progress.roles.length <= room
-      ? progress.roles
-      : progress.roles.toSorted((a, b) => Number(b.work !== undefined) - Number(a.work !== undefined));
-  const shownRoles = busyFirst.slice(0, room);
-  const hidden = progress.roles.length - shownRoles.length;
+  const isBusy = ({ work }: RoleProgress): number => Number(work !== undefined);
+  const roles = progress.roles.length <= room ? progress.roles : progress.roles.toSorted((a, b) => isBusy(b) - isBusy(a));
+  const hidden = Math.max(0, roles.length - room);
   const more = hidden > 0 ? [frame.style.faint(fitted(`    and ${hidden} more`, frame.width))] : [];
-  return ["", ...roleLines(shownRoles, frame), ...more, footer(progress, frame), ...(frame.hasEnded ? [""] : [])];
+  return ["", ...roleLines(roles.slice(0, room), frame), ...more, footer(progress, frame), ...(frame.hasEnded ? [""] : [])];
 }
 
-/** Where it is narrow, what a role does matters more than its profile and its tokens. */
+/** On a narrow terminal a role's work matters more than its profile and its tokens. */
 function roleLines(roles: readonly RoleProgress[], frame: Frame): readonly string[] {
   const { style, width, profiles } = frame;
   const widest = (texts: readonly string[]): number => Math.min(NAME_CELLS, Math.max(0, ...texts.map(widthOf)));
@@ -86,11 +82,11 @@ function restingText(
 function workText({ action, step }: Work): string {
   if (step === undefined) return action === undefined ? "works" : shown(action, 60);
   const doing = stepText(step);
-  const saysEnough = action === undefined || doing.startsWith(action) || (step.kind === "model" && step.topic !== undefined);
-  return saysEnough ? doing : `${shown(action, 60)}: ${doing}`;
+  const isEnough = action === undefined || doing.startsWith(action) || (step.kind === "model" && step.topic !== undefined);
+  return isEnough ? doing : `${shown(action, 60)}: ${doing}`;
 }
 
-/** What a side effect does, in a few words. */
+/** A side effect in a few words. */
 export function stepText({ kind, name, topic, try: attempt, streamed, isRetrying }: OpenStep): string {
   const about = topic === undefined ? "" : shown(topic, 120);
   const again = isRetrying ? `, try ${attempt} failed` : attempt > 1 ? `, try ${attempt}` : "";
@@ -117,4 +113,48 @@ function footer(progress: Progress, frame: Frame): string {
   const fitting = all.filter((_, n) => n === 0 || widthOf(`  ${all.slice(0, n + 1).join(separator)}`) <= width);
   const text = fitted(`  ${fitting.join(separator)}`, width);
   return style.strong(text.slice(0, money.length + 2)) + style.faint(text.slice(money.length + 2));
+}
+
+/**
+ * The line about a change of state where no terminal is drawn on; undefined for changes that need none.
+ *
+ * @param progress the progress after it
+ * @param profiles each role's profile, by its name
+ */
+export function plainLine(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): string | undefined {
+  const [role, text] = changeIn(progress, observed) ?? [];
+  return role === undefined || text === undefined ? undefined : `${nameText(role, profiles)}  ${text}`;
+}
+
+function changeIn(progress: Progress, observed: Observed): readonly [role: string, text: string | undefined] | undefined {
+  switch (observed.type) {
+    case "step.started":
+      return [roleOfAct(observed.act), startText(observed)];
+    case "step.ended":
+      return [roleOfAct(observed.act), failureText(observed)];
+    case "act.ended":
+      return observed.said.length === 0 ? undefined : [observed.role, `said ${shown(saidText(observed))}${costText(progress)}`];
+    case "act.failed":
+      return [observed.role, `failed${observed.then === "retry" ? ", tries again" : ""}: ${shown(observed.error.message, 300)}`];
+    default:
+      return undefined;
+  }
+}
+
+/** A try that was cut short, by Ctrl-C for one, has no error and did not fail. */
+function failureText({ retry, try: attempt, error }: StepEnded): string | undefined {
+  return retry === true && error !== undefined ? `try ${attempt} failed (${shown(error.code, 60)})` : undefined;
+}
+
+/** Slow steps get a line when they begin: a model, a person, the project's tests. */
+function startText({ kind, name, request, try: attempt }: StepStarted): string | undefined {
+  const topic = topicOf(request);
+  if (attempt > 1) return undefined;
+  if (kind === "model") return topic === undefined ? "asks the model" : shown(topic, 120);
+  if (kind === "human") return "asks a person";
+  return topic === undefined && !QUICK.has(name) ? shown(name, 60) : undefined;
+}
+
+function costText({ spent, unpriced, tokens }: Progress): string {
+  return tokens === 0 ? "" : `; so far ${formatCost({ known: spent as MicroUsd, unpriced })}, ${brief(tokens)} tokens`;
 }

@@ -1,15 +1,14 @@
-import type { Run } from "../../team/run.ts";
+import { type Logger, silentLogger } from "../../kernel/emit.ts";
 import type { Observed } from "../../runtime/record/event.ts";
+import type { Run } from "../../team/run.ts";
 import { canDraw, type Host } from "../host.ts";
 import type { OutputSettings } from "../settings.ts";
-import { DEFAULT_COLUMNS, LiveRegion } from "./live-region.ts";
-import { plainLine } from "./plain.ts";
+import { LiveRegion, type Size } from "./live-region.ts";
 import { noProgress, type Progress, progressAfter } from "./progress.ts";
-import { progressLines } from "./rows.ts";
-import { type Style, styleFor, wantsColor } from "./style.ts";
-import { elapsed, shown, wrapped } from "./text.ts";
+import { plainLine, progressLines } from "./rows.ts";
+import { DEFAULT_COLUMNS, elapsed, shown, type Style, styleFor, wantsColor, wrapped } from "./text.ts";
 
-/** Everything a screen listens to. */
+/** The events and notices that change a screen. */
 const WATCHED = [
   "run.started",
   "run.resumed",
@@ -24,17 +23,17 @@ const WATCHED = [
   "round.ended",
 ] as const satisfies readonly Observed["type"][];
 
-/** What bounds a run, for the footer. */
-export interface RunBounds {
-  /** Infinity: they say nothing about the run. */
+/** The facts of a run that its screen needs. */
+export interface WatchOptions {
+  /** Most rounds; Infinity: rounds are not shown. */
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
-  /** What each role does in the company, by its name. */
+  /** Each role's profile, by its name. */
   readonly profiles: ReadonlyMap<string, string>;
-  /** What was shown of it before, for a run that goes on. */
+  /** The progress before, for a run that continues. */
   readonly progress?: Progress;
-  /** Whether somebody else tells line by line what happens, so that nothing need be told where no terminal is drawn on. */
+  /** True when other code prints what happens, so that no plain lines are needed. */
   readonly isTold?: boolean;
 }
 
@@ -42,17 +41,19 @@ export interface RunBounds {
 const LONGEST_WARNING = 600;
 
 /**
- * What a person sees of a run, on stderr: drawn in place on a terminal, one line for each change of state elsewhere, nothing when quiet.
- * It owns the progress shown; results go to stdout and are not its own.
+ * Shows a run on stderr: drawn in place on a terminal, one line for each change elsewhere, nothing when quiet. It owns the progress that is
+ * shown and the count of unseen warnings; results go to stdout and are printed by others.
  */
 export class Screen {
   readonly style: Style;
+  /** Passes warnings and errors on to {@link warn}. */
+  readonly logger: Logger = { ...silentLogger, warn: (text) => this.warn(text), error: (text) => this.warn(text) };
   readonly #host: Host;
   readonly #output: OutputSettings;
   readonly #region: LiveRegion | undefined;
   readonly #offExit: () => void;
   #progress: Progress = noProgress;
-  #bounds: RunBounds = { rounds: 0, budget: undefined, profiles: new Map() };
+  #options: WatchOptions = { rounds: 0, budget: undefined, profiles: new Map() };
   #began: number;
   #hasEnded = false;
   #warnings = 0;
@@ -67,13 +68,13 @@ export class Screen {
     this.#offExit = host.onExit(() => this.#region?.restore());
   }
 
-  /** A line that stays. Nothing when quiet. */
+  /** Prints a line, unless quiet. */
   say(line: string): void {
-    if (!this.#output.isQuiet) this.insist([line]);
+    if (!this.#output.isQuiet) this.print([line]);
   }
 
-  /** Lines that stay, quiet or not. @param indent spaces before what does not fit on its first line */
-  insist(lines: readonly string[], indent: number = 0): void {
+  /** Prints lines, quiet or not. @param indent spaces before the continuation of a long line */
+  print(lines: readonly string[], indent: number = 0): void {
     const { stderr } = this.#host;
     const width = stderr.isTTY === true ? (stderr.columns ?? DEFAULT_COLUMNS) - 1 : Infinity;
     const broken = lines.flatMap((line) => wrapped(line, width, indent));
@@ -81,28 +82,28 @@ export class Screen {
     else this.#region.above(broken);
   }
 
-  /** Something that is not as it should be but stops nothing: shown when verbose, else counted. */
+  /** Prints a warning when verbose, else counts it. */
   warn(text: string): void {
-    if (this.#output.isVerbose) this.insist([`${this.style.warn("warning:")} ${shown(text)}`]);
+    if (this.#output.isVerbose) this.print([`${this.style.warn("warning:")} ${shown(text)}`]);
     else this.#warnings += 1;
   }
 
-  /** Shows a warning that was counted a moment ago, for who reads along. Nothing when it is shown already, or when quiet. */
+  /** Prints a warning that was counted just before. Does nothing when it is printed already, or when quiet. */
   showWarning(text: string): void {
     if (this.#output.isVerbose || this.#output.isQuiet) return;
     this.#warnings -= 1;
-    this.insist([this.style.warn(shown(text, LONGEST_WARNING))], 2);
+    this.print([this.style.warn(shown(text, LONGEST_WARNING))], 2);
   }
 
-  /** Warnings that were counted and not shown. */
+  /** The number of warnings that were not printed. */
   get unseenWarnings(): number {
     return this.#warnings;
   }
 
-  /** Shows a run from now on. To be called in the turn that started it, so that nothing is missed. */
-  watch(run: Run, bounds: RunBounds): void {
-    this.#bounds = bounds;
-    this.#progress = bounds.progress ?? noProgress;
+  /** Shows a run from now on. To be called in the turn that started it, so that no event is missed. */
+  watch(run: Run, options: WatchOptions): void {
+    this.#options = options;
+    this.#progress = options.progress ?? noProgress;
     this.#began = this.#host.clock.now();
     if (this.#output.isQuiet) return;
     for (const type of WATCHED) run.on(type, (observed) => this.#see(observed));
@@ -114,7 +115,7 @@ export class Screen {
     return this.#host.clock.now() - this.#began;
   }
 
-  /** Lets something else use the terminal. */
+  /** Gives the terminal to other code while it works. */
   async aside<T>(work: () => Promise<T>): Promise<T> {
     const wasDrawing = this.#region?.isDrawing === true;
     this.#region?.suspend();
@@ -134,15 +135,15 @@ export class Screen {
 
   #see(observed: Observed): void {
     this.#progress = progressAfter(this.#progress, observed);
-    const line =
-      this.#region === undefined && this.#bounds.isTold !== true ? plainLine(this.#progress, observed, this.#bounds.profiles) : undefined;
+    if (this.#region !== undefined || this.#options.isTold === true) return;
+    const line = plainLine(this.#progress, observed, this.#options.profiles);
     if (line !== undefined) this.#host.stderr.write(`[${elapsed(this.age)}] ${line}\n`);
   }
 
-  #lines(size: { readonly width: number; readonly height: number }, tick: number): readonly string[] {
+  #lines(size: Size, tick: number): readonly string[] {
     return progressLines(this.#progress, {
       ...size,
-      ...this.#bounds,
+      ...this.#options,
       style: this.style,
       age: this.age,
       tick,

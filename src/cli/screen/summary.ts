@@ -1,19 +1,20 @@
+import type { ChatModel } from "../../model/chat-model.ts";
 import { formatCost, formatUsd } from "../../model/money.ts";
 import type { ModelPrice } from "../../model/price.ts";
+import { requestDifference, requestDifferenceText } from "../../runtime/replay/difference.ts";
+import { resultStyle } from "../output.ts";
 import type { ResultReport, TestsReport } from "../report.ts";
-import { shellWord } from "../shell-word.ts";
-import type { Style } from "./style.ts";
-import { LONGEST_QUESTION, column, counted, elapsed, plural, shown, wrapped } from "./text.ts";
+import type { Session } from "../session.ts";
+import { column, counted, elapsed, LONGEST_QUESTION, plural, shellWord, shown, type Style, type TextStyle, wrapped } from "./text.ts";
 
 /** Failing tests that are named. */
 const SHOWN_FAILURES = 3;
 
-/** What a summary tells besides the report. */
-export interface SummaryFacts {
-  readonly style: Style;
+/** The facts of a summary besides the report. */
+export interface SummaryFacts extends TextStyle {
   /** The project's folder as the user would type it. */
   readonly folder: string;
-  /** Names the run. */
+  /** Short id of the run. */
   readonly run: string;
   /** Most rounds. */
   readonly roundLimit: number;
@@ -24,61 +25,78 @@ export interface SummaryFacts {
   readonly price: ModelPrice | undefined;
   /** Milliseconds. */
   readonly age: number;
-  /** Cells of a line; Infinity where nothing is broken into lines. */
-  readonly width: number;
-  /** Warnings nobody saw. */
+  /** Warnings that were not shown. */
   readonly warnings: number;
 }
 
-/** The result for a person: what became of the run, where the project is, what it cost, and what to do next. */
+/** The facts of a printed result besides the report. */
+export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "budget"> & {
+  readonly model: Pick<ChatModel, "id" | "price">;
+};
+
+type Row = readonly [label: string, text: string];
+
+/** Prints the result of a run: as one line of JSON, or as a summary. */
+export async function printResult(session: Session, report: ResultReport, { model, ...facts }: ResultFacts): Promise<void> {
+  const { host, screen, json } = session;
+  if (json !== undefined) return json.write(report);
+  const known = { modelId: model.id, price: model.price, age: screen.age, warnings: screen.unseenWarnings };
+  const lines = summaryLines(report, { ...resultStyle(session), ...facts, ...known });
+  host.stdout.write(`${[...lines, ...differenceLines(report)].join("\n")}\n`);
+}
+
+/** The first request of a fork that its parent could not answer, with both requests. */
+function differenceLines({ fork }: ResultReport): readonly string[] {
+  if (fork?.difference === undefined) return [];
+  const { act, name, parent, fork: now } = fork.difference;
+  const found = requestDifference(parent, now);
+  const text = found === undefined ? [] : requestDifferenceText(found, ["parent", "fork"]).split("\n");
+  const then = parent === null ? "did not ask" : "asked something else of";
+  return ["", `First difference: ${shown(act, 100)} ${then} "${shown(name, 100)}" in the run it was forked from.`, ...text];
+}
+
+/** The result for a person: the outcome, the project's folder, the cost, and the next commands. */
 export function summaryLines(report: ResultReport, facts: SummaryFacts): readonly string[] {
-  const rows: (readonly [label: string, text: string])[] = [
-    ["Project", `${shown(facts.folder)}${report.files.length === 0 ? " (no files)" : ` (${plural(report.files.length, "file")})`}`],
-    ...(report.by === "agent" ? [] : [["Tests", testsText(report, facts.style)] as const]),
-    ...deniedRow(report, facts.style),
+  const { files, by, usage, rounds } = report;
+  const { style, folder, age, width } = facts;
+  const rows: readonly Row[] = [
+    ["Project", `${shown(folder)}${files.length === 0 ? " (no files)" : ` (${plural(files.length, "file")})`}`],
+    ...(by === "agent" ? [] : [["Tests", testsText(report, style)] as const]),
+    ...deniedRow(report, style),
     ...commitRow(report),
     ["Cost", costText(report, facts)],
     [
       "Tokens",
-      `${counted(report.usage.inputTokens)} in, ${counted(report.usage.outputTokens)} out${report.usage.estimated ? " (some counted from characters)" : ""}`,
+      `${counted(usage.inputTokens)} in, ${counted(usage.outputTokens)} out${usage.estimated ? " (some counted from characters)" : ""}`,
     ],
     ...modelRow(report),
-    report.by === "agent" ? ["Time", elapsed(facts.age)] : ["Rounds", `${report.rounds} of ${facts.roundLimit}, in ${elapsed(facts.age)}`],
+    by === "agent" ? ["Time", elapsed(age)] : ["Rounds", `${rounds} of ${facts.roundLimit}, in ${elapsed(age)}`],
     ["Run", shown(facts.run)],
     ...forkRow(report),
-    ...lookRows(report, facts.folder),
-    ...goOnRows(report),
+    ...lookRows(report, folder),
+    ...nextRows(report),
   ];
   const labels = Math.max(...rows.map(([label]) => label.length));
-  const told = rows.flatMap(([label, text]) =>
-    wrapped(`  ${facts.style.faint(column(label, labels + 1))} ${text}`, facts.width, labels + 4),
-  );
-  return [...wrapped(headline(report, facts), facts.width), "", ...answerLines(report), ...told, ...closing(report, facts)];
+  const told = rows.flatMap(([label, text]) => wrapped(`  ${style.faint(column(label, labels + 1))} ${text}`, width, labels + 4));
+  return [...wrapped(headline(report, facts), width), "", ...answerLines(report), ...told, ...closing(report, facts)];
 }
 
-/** Which calls were not allowed: the answer may not say so. */
-function deniedRow({ denied = [] }: ResultReport, style: Style): readonly (readonly [string, string])[] {
+function deniedRow({ denied = [] }: ResultReport, style: Style): readonly Row[] {
   if (denied.length === 0) return [];
   const names = [...new Set(denied.map(({ tool }) => shown(tool, 60)))].join(", ");
   return [["Denied", style.warn(`${plural(denied.length, "call")} not made: ${names}`)]];
 }
 
-function commitRow({ commit }: ResultReport): readonly (readonly [string, string])[] {
+function commitRow({ commit }: ResultReport): readonly Row[] {
   if (commit === undefined) return [];
   const made = commit.id === undefined ? "" : `${commit.id.slice(0, 10)} (${plural(commit.files, "file")})`;
   return [["Commit", [made, shown(commit.note, 300)].filter((part) => part !== "").join("; ")]];
 }
 
-/** What an agent came to, in its own lines. */
 function answerLines({ answer }: ResultReport): readonly string[] {
   if (answer === undefined) return [];
-  return [
-    ...answer
-      .trimEnd()
-      .split("\n")
-      .map((line) => shown(line, Infinity)),
-    "",
-  ];
+  const lines = answer.trimEnd().split("\n");
+  return [...lines.map((line) => shown(line, Infinity)), ""];
 }
 
 function headline({ status, tests, error, files, cost }: ResultReport, { style, roundLimit, budget = 0 }: SummaryFacts): string {
@@ -101,7 +119,7 @@ function headline({ status, tests, error, files, cost }: ResultReport, { style, 
   }
 }
 
-/** A server that answers more than it was asked for may bill more than was reserved. */
+/** A server that answers more than was asked may bill more than was reserved. */
 function budgetText(spent: number, budget: number): string {
   return spent > budget
     ? `Stopped, for more than the budget of ${formatUsd(budget)} is spent.`
@@ -123,7 +141,6 @@ function testsText({ tests }: ResultReport, style: Style): string {
   }
 }
 
-/** The first of those that failed, by name. */
 function failuresText({ failures = [] }: TestsReport): string {
   if (failures.length === 0) return "";
   const names = failures.slice(0, SHOWN_FAILURES).map(({ name }) => shown(name, 100));
@@ -136,36 +153,35 @@ function costText({ cost, isScripted }: ResultReport, { modelId, price }: Summar
   const unknown = cost.unpriced === 0 ? "" : ` (the price of ${shown(modelId, 60)} is not known: --price in,out)`;
   if (cost.worstCase === 0) return `${cost.text}${unknown}`;
   const unsure = cost.worstCase === cost.known ? "all of it" : `${formatUsd(cost.worstCase)} of it`;
-  return `${cost.text}${unknown} at most: ${unsure} is for calls that did not end and are counted in full`;
+  return `${cost.text}${unknown} at most: ${unsure} is for calls that were cut short and are counted in full`;
 }
 
-/** What each model cost, where there were several. */
-function modelRow({ byModel, isScripted }: ResultReport): readonly (readonly [string, string])[] {
+/** The cost of each model, where there were several. */
+function modelRow({ byModel, isScripted }: ResultReport): readonly Row[] {
   const models = Object.entries(byModel);
   if (isScripted || models.length < 2) return [];
   return [["Models", models.map(([id, { cost }]) => `${shown(id, 60)} ${formatCost(cost)}`).join("; ")]];
 }
 
-/** What was taken from another run. */
-function forkRow({ fork }: ResultReport): readonly (readonly [string, string])[] {
+function forkRow({ fork }: ResultReport): readonly Row[] {
   if (fork === undefined) return [];
   const { parent, reused, reusedCalls, paid, saved } = fork;
   const counts = `${plural(reused, "answer")} reused (${reusedCalls} of models), ${plural(paid, "model call")} made, ${formatUsd(saved)} saved`;
   return [["Fork", `of ${shown(parent.runId)} at event ${parent.at}: ${counts}`]];
 }
 
-/** What waits for somebody, and how the run goes on. */
-function goOnRows({ questions, goOn }: ResultReport): readonly (readonly [string, string])[] {
-  const asked = questions.flatMap(({ role, text, answer }): (readonly [string, string])[] => [
+/** The open questions, and the command that continues the run. */
+function nextRows({ questions, goOn }: ResultReport): readonly Row[] {
+  const asked = questions.flatMap(({ role, text, answer }): Row[] => [
     ["Asks", `${shown(role, 60)}: ${shown(text, LONGEST_QUESTION)}`],
     ["Answer", shown(answer)],
   ]);
   return goOn === undefined ? asked : [...asked, ["Go on", shown(goOn)]];
 }
 
-/** How to look at the project and run its tests, as far as its files tell. */
-function lookRows({ files }: ResultReport, folder: string): (readonly [string, string])[] {
-  const steps: (readonly [string, string])[] = [];
+/** The ways to open the project and run its tests, guessed from its files. */
+function lookRows({ files }: ResultReport, folder: string): Row[] {
+  const steps: Row[] = [];
   const at = shellWord(folder);
   const page = ["index.html", "public/index.html", "src/index.html"].find((path) => files.includes(path));
   const readme = files.find((path) => /^readme(\.md|\.txt)?$/i.test(path));

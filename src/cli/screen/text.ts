@@ -1,13 +1,15 @@
 import { visible } from "../../workspace/path-rules.ts";
 
-/** Longest text of someone else that one place on the screen shows. */
+/** Longest text of somebody else that one place on the screen shows. */
 const LONGEST = 2_000;
-/** A question is shown to its end, also that of a long call: nobody can say yes to what they have not seen. */
+/** A question is shown in full, also that of a long call: nobody can agree to what they have not seen. */
 export const LONGEST_QUESTION = 10_000;
+/** Cells of a line where the terminal does not say. */
+export const DEFAULT_COLUMNS = 80;
 
 /**
- * Text of a model, a server or a user, fit for one place on the screen: white space becomes single spaces, what a terminal would obey
- * or hide becomes `\u{...}`.
+ * Text of a model, a server or a user, safe for one place on the screen: white space becomes single spaces, and characters that a terminal
+ * would obey or hide become `\u{...}`.
  */
 export function shown(text: string, limit: number = LONGEST): string {
   return visible(
@@ -19,6 +21,29 @@ export function shown(text: string, limit: number = LONGEST): string {
   );
 }
 
+/** Fewest characters of a shown id: the time in it, without its random part. */
+const LEAST_ID = 8;
+
+/** The shortest beginning of an id that no other run has, but no shorter than its time. */
+export function shortId(id: string, ids: readonly string[]): string {
+  const dash = id.indexOf("-");
+  return shortestPrefix(id, ids, Math.max(dash, LEAST_ID));
+}
+
+/** The shortest beginning of an id, of at least `least` characters, that no other id has. */
+export function shortestPrefix(id: string, ids: readonly string[], least: number): string {
+  for (let length = least; length < id.length; length++) {
+    const short = id.slice(0, length);
+    if (!ids.some((other) => other !== id && other.startsWith(short))) return short;
+  }
+  return id;
+}
+
+/** A word as a shell takes it: quoted where it must be. */
+export function shellWord(word: string): string {
+  return /^[\w./~+-]+$/.test(word) ? word : `'${shown(word).replaceAll("'", String.raw`'\''`)}'`;
+}
+
 /** Cells that a text takes on a terminal. East Asian wide characters and emoji take two, combining marks none. */
 export function widthOf(text: string): number {
   let width = 0;
@@ -28,7 +53,7 @@ export function widthOf(text: string): number {
 
 const COLOR_CODES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
-/** The text without the codes of colours and cursors, as its cells are counted. */
+/** The text without the codes of colours and cursors. */
 export function withoutCodes(text: string): string {
   return text.replace(COLOR_CODES, "");
 }
@@ -71,9 +96,23 @@ export function column(text: string, width: number): string {
   return cut + " ".repeat(Math.max(0, width - widthOf(cut)));
 }
 
+const NO_CELL = /^[\p{M}\p{Cf}]$/u;
+const TWO_CELLS =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
+
+function cellsOf(character: string): number {
+  if (character < "\u0300") return 1;
+  return NO_CELL.test(character) ? 0 : TWO_CELLS.test(character) ? 2 : 1;
+}
+
 /** A whole number with thousands separated: `12,345`. */
 export function counted(n: number): string {
   return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `1 file`, `3 files`. */
+export function plural(n: number, one: string, many: string = `${one}s`): string {
+  return `${counted(n)} ${n === 1 ? one : many}`;
 }
 
 /** A number of tokens in few characters: `950`, `1.2k`, `34k`, `1.2M`. */
@@ -81,6 +120,15 @@ export function brief(n: number): string {
   if (n < 1_000) return String(Math.round(n));
   const [value, unit] = n < 999_500 ? [n / 1_000, "k"] : [n / 1_000_000, "M"];
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)}${unit}`;
+}
+
+const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+/** A number of bytes: `950 B`, `12 kB`, `3.4 MB`. */
+export function bytesText(bytes: number): string {
+  let [value, nth] = [bytes, 0];
+  while (value >= 999.5 && nth < BYTE_UNITS.length - 1) [value, nth] = [value / 1_000, nth + 1];
+  return `${nth > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[nth] ?? ""}`;
 }
 
 /** `0:42`, `12:05`, `1:02:03`. */
@@ -91,25 +139,88 @@ export function elapsed(ms: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-/** `1 file`, `3 files`. */
-export function plural(n: number, one: string, many: string = `${one}s`): string {
-  return `${counted(n)} ${n === 1 ? one : many}`;
+const TIME_UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+] as const;
+
+/** An age in its largest unit: `3d`, `5h`, `12m`, `40s`, `now`. */
+export function ageText(ms: number): string {
+  const [unit, size] = TIME_UNITS.find(([, one]) => ms >= one) ?? ["", 0];
+  return size === 0 ? "now" : `${Math.floor(ms / size)}${unit}`;
 }
 
-const NO_CELL = /^[\p{M}\p{Cf}]$/u;
-const TWO_CELLS =
-  /^[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
-
-function cellsOf(character: string): number {
-  if (character < "\u0300") return 1;
-  return NO_CELL.test(character) ? 0 : TWO_CELLS.test(character) ? 2 : 1;
+/** The milliseconds of a duration such as `30d`, `12h`, `90m` or `45s`; undefined for other texts. */
+export function durationIn(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([dhms])$/.exec(text.trim()) ?? [];
+  const size = TIME_UNITS.find(([name]) => name === unit)?.[1];
+  return count === undefined || size === undefined ? undefined : Number(count) * size;
 }
 
-const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
+/** A moment in UTC: `2026-11-21 12:05:09`. */
+export function momentText(ms: number): string {
+  return Number.isFinite(ms) && Math.abs(ms) < 8.64e15 ? new Date(ms).toISOString().slice(0, 19).replace("T", " ") : "at no time";
+}
 
-/** A number of bytes: `950 B`, `12 kB`, `3.4 MB`. */
-export function bytesText(bytes: number): string {
-  let [value, nth] = [bytes, 0];
-  while (value >= 999.5 && nth < BYTE_UNITS.length - 1) [value, nth] = [value / 1_000, nth + 1];
-  return `${nth > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[nth] ?? ""}`;
+/** Colours for one stream, named by meaning; each returns the text unchanged when colour is off. */
+export interface Style {
+  readonly strong: (text: string) => string;
+  readonly faint: (text: string) => string;
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly warn: (text: string) => string;
+  readonly active: (text: string) => string;
+}
+
+/** The facts that decide whether colour is used. */
+export interface ColorWish {
+  /** True when `--no-color` was given. */
+  readonly isOff: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isTTY: boolean;
+}
+
+/** True when colour is used: `--no-color` wins, then FORCE_COLOR, NO_COLOR, TERM=dumb, and whether the stream is a terminal. */
+export function wantsColor({ isOff, env, isTTY }: ColorWish): boolean {
+  if (isOff) return false;
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  if ((env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb") return false;
+  return isTTY;
+}
+
+/** The style for a stream. It uses the 16 colours that every terminal themes itself: they are readable on dark and on light. */
+export function styleFor(color: boolean): Style {
+  const paint =
+    (on: number, off: number) =>
+    (text: string): string =>
+      color && text !== "" ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return { strong: paint(1, 22), faint: paint(2, 22), good: paint(32, 39), bad: paint(31, 39), warn: paint(33, 39), active: paint(36, 39) };
+}
+
+/** The style and width of text on one stream. */
+export interface TextStyle {
+  readonly style: Style;
+  /** Cells of a line; Infinity where nothing is cut or broken. */
+  readonly width: number;
+}
+
+/** Rows below faint heads, each column as wide as its widest cell. A line is cut at the width. Cells must be safe for a terminal. */
+export function tableLines(heads: readonly string[], rows: readonly (readonly string[])[], o: TextStyle): readonly string[] {
+  const widths = heads.map((head, nth) => Math.max(widthOf(head), ...rows.map((row) => widthOf(row[nth] ?? ""))));
+  const line = (row: readonly string[]): string => {
+    const text = row.map((cell, nth) => (nth === row.length - 1 ? cell : column(cell, widths[nth] ?? 0))).join("  ");
+    return fitted(text.trimEnd(), o.width);
+  };
+  return [o.style.faint(line(heads)), ...rows.map(line)];
+}
+
+/** A label and its text; undefined: the row is left out. */
+export type Fact = readonly [label: string, text: string | undefined];
+
+/** Facts below each other, with faint labels of 8 cells. */
+export function factLines(facts: readonly Fact[], { style, width }: TextStyle): readonly string[] {
+  return facts.flatMap(([label, text]) => (text === undefined ? [] : wrapped(`${style.faint(column(label, 8))} ${text}`, width, 9)));
 }

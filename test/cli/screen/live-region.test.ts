@@ -40,7 +40,7 @@ describe("LiveRegion", () => {
     expect(terminal.screen).toEqual(["last"]);
   });
 
-  it("L1 draws at most every 100 ms, however long it takes", async () => {
+  it("LiveRegion.L1 draws at most every 100 ms, however long it takes", async () => {
     region.start();
     await clock.advance(10_050);
     expect(draws.map(({ tick }) => tick)).toEqual(Array.from({ length: 101 }, (_, n) => n));
@@ -48,7 +48,7 @@ describe("LiveRegion", () => {
     expect(draws).toHaveLength(101);
   });
 
-  it("L2 erases as many lines as a narrower terminal made of them", async () => {
+  it("LiveRegion.L2 erases as many lines as a narrower terminal made of them", async () => {
     lines = ["x".repeat(70), "y"];
     region.start();
     await clock.advance(0);
@@ -58,7 +58,7 @@ describe("LiveRegion", () => {
     expect(sink.text).toContain("\u001b[4A");
   });
 
-  it("L3 hides the cursor while it draws on, and never after", async () => {
+  it("LiveRegion.L3 hides the cursor while it draws on, and never after", async () => {
     region.start();
     await clock.advance(0);
     expect(terminal.isCursorHidden).toBe(true);
@@ -76,7 +76,7 @@ describe("LiveRegion", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("L4 leaves the last column and the last line free", () => {
+  it("LiveRegion.L4 leaves the last column and the last line free", () => {
     sink.columns = 50;
     sink.rows = 10;
     region.start();

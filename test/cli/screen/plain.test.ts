@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plainLine } from "../../../src/cli/screen/plain.ts";
+import { plainLine } from "../../../src/cli/screen/rows.ts";
 import { noProgress, progressAfter } from "../../../src/cli/screen/progress.ts";
 import type { Observed } from "../../../src/runtime/record/event.ts";
 import { asks, does, fails, middleOfARun, PROFILES, recorded, says, started, word } from "../recorded-run.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { eventLine } from "../../../src/cli/screen/record-lines.ts";
+import { eventLine } from "../../../src/cli/commands/runs-events.ts";
 import type { Observed, RunEvent } from "../../../src/runtime/record/event.ts";
 import { answered, asks, does, fails, recorded, says, started, word } from "../recorded-run.ts";
 
@@ -28,7 +28,7 @@ describe("eventLine", () => {
         "     1  +1:01     message       outside to Alice, UserRequirement: content",
         "     2  +2:02     act.started   Alice#0~1 takes 1",
         "     3  +3:03     step.started  Alice#0~1 model gpt-5-mini WritePrd, try 2",
-        "     4  +4:04     step.ended    Alice#0~1 tried in vain: Expected an answer, got 503., 500 micro-dollars",
+        "     4  +4:04     step.ended    Alice#0~1 failed, to be tried again: Expected an answer, got 503., 500 micro-dollars",
         "     5  +5:05     step.ended    Alice#0~1 answered, 1,200 micro-dollars",
         "     6  +6:06     step.started  Alice#0~1 step write file docs/prd.md",
         "     7  +7:07     act.ended     Alice#0~1 says WritePrd",

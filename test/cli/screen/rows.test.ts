@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { noProgress, type Progress, progressAfter } from "../../../src/cli/screen/progress.ts";
 import { type Frame, progressLines, stepText } from "../../../src/cli/screen/rows.ts";
-import { styleFor } from "../../../src/cli/screen/style.ts";
-import { widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
+import { styleFor, widthOf, withoutCodes } from "../../../src/cli/screen/text.ts";
 import type { Observed, RunEventBody, RunNotice } from "../../../src/runtime/record/event.ts";
 import { asks, does, fails, middleOfARun, PROFILES, recorded, started } from "../recorded-run.ts";
 

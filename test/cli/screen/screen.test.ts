@@ -102,7 +102,7 @@ describe("a quiet screen", () => {
     const { host, clock, screen, tell } = watching({ quiet: true }, { isTTY: true });
     tell(middleOfARun);
     screen.say("by the way");
-    screen.insist(["an error"]);
+    screen.print(["an error"]);
     await clock.advance(1_000);
     expect(host.stderr.text).toBe("an error\n");
   });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Style, styleFor, wantsColor } from "../../../src/cli/screen/style.ts";
-import { withoutCodes } from "../../../src/cli/screen/text.ts";
+import { type Style, styleFor, wantsColor, withoutCodes } from "../../../src/cli/screen/text.ts";
 
 describe("wantsColor", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MicroUsd } from "../../../src/model/money.ts";
 import type { ResultReport } from "../../../src/cli/report.ts";
-import { styleFor } from "../../../src/cli/screen/style.ts";
+import { styleFor } from "../../../src/cli/screen/text.ts";
 import { type SummaryFacts, summaryLines } from "../../../src/cli/screen/summary.ts";
 
 const report: ResultReport = {
@@ -98,12 +98,12 @@ describe("summaryLines", () => {
     [
       "partly of calls that were cut short",
       { cost: { known: 12_300, unpriced: 0, worstCase: 300, uncertain: 0, text: "$0.0123" } },
-      "Cost     $0.0123 at most: $0.0003 of it is for calls that did not end and are counted in full",
+      "Cost     $0.0123 at most: $0.0003 of it is for calls that were cut short and are counted in full",
     ],
     [
       "only of calls that were cut short",
       { cost: { known: 12_300, unpriced: 0, worstCase: 12_300, uncertain: 0, text: "$0.0123" } },
-      "Cost     $0.0123 at most: all of it is for calls that did not end and are counted in full",
+      "Cost     $0.0123 at most: all of it is for calls that were cut short and are counted in full",
     ],
   ])("tells a cost that is %s", (_what, o, line) => {
     expect(row("Cost", o)).toBe(line);

@@ -1,7 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { brief, column, counted, elapsed, fitted, plural, shown, widthOf, withoutCodes, wrapped } from "../../../src/cli/screen/text.ts";
-import { styleFor } from "../../../src/cli/screen/style.ts";
+import {
+  brief,
+  column,
+  counted,
+  elapsed,
+  fitted,
+  plural,
+  shown,
+  styleFor,
+  widthOf,
+  withoutCodes,
+  wrapped,
+} from "../../../src/cli/screen/text.ts";
 
 const anything = fc.string({ unit: "grapheme", maxLength: 80 });
 

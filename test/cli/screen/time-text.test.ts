@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytesText } from "../../../src/cli/screen/text.ts";
-import { ageText, durationIn, momentText } from "../../../src/cli/screen/time-text.ts";
+import { ageText, bytesText, durationIn, momentText } from "../../../src/cli/screen/text.ts";
 
 describe("ageText", () => {
   it.each([

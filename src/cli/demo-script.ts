@@ -1,32 +1,108 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
-import { ModelError } from "../kernel/errors.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { type ScriptedModel, scriptedModel } from "../testing/scripted-model.ts";
+import { ModelError, UsageError } from "../kernel/errors.ts";
 import { checkPath } from "../workspace/path-rules.ts";
-import type { DemoIdea } from "./demo-ideas.ts";
+import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { readdir, readFile } from "node:fs/promises";
+import { scriptedModel, type ScriptedModel } from "../testing/scripted-model.ts";
+import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
 
-/** How the model of a bundled idea behaves. */
+/** An idea with bundled replies: it can be played without a model. */
+export interface DemoIdea {
+  /** Name of its folder in `demo/`. */
+  readonly id: string;
+  readonly title: string;
+  /** The text the roles get. */
+  readonly idea: string;
+  /** Other texts for the same idea. */
+  readonly aliases: readonly string[];
+  /** Name of the scripted model. */
+  readonly model: string;
+  /** The price of its replies in the ledger, as if a model had written them. */
+  readonly price: ModelPrice;
+  /** Absolute path of the replies. */
+  readonly folder: string;
+}
+
+/**
+ * The bundled ideas, by id.
+ *
+ * @throws UsageError `DEMO_MISSING` when the package has lost its demo folder, `DEMO_INVALID` when an idea there cannot be read.
+ */
+export async function demoIdeas(): Promise<DemoIdea[]> {
+  const folder = demoFolder();
+  const entries = await readdir(folder, { withFileTypes: true });
+  const ids = entries
+    .filter((entry) => entry.isDirectory() && existsSync(join(folder, entry.name, "idea.json")))
+    .map((entry) => entry.name);
+  return Promise.all(ids.sort().map((id) => readIdea(id, join(folder, id))));
+}
+
+/** The bundled idea with this text, title, id or alias. Case, punctuation, spaces and a leading article are ignored. */
+export function matchIdea(text: string, ideas: readonly DemoIdea[]): DemoIdea | undefined {
+  const wanted = normalised(text);
+  if (wanted === "") return undefined;
+  return ideas.find(({ id, title, idea, aliases }) => [idea, title, id, ...aliases].some((words) => normalised(words) === wanted));
+}
+
+function normalised(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
+    .replace(/^(an?|the) /, "");
+}
+
+/** `demo/` stands beside the package's own `package.json`, two folders up in the source and three in the build. */
+function demoFolder(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (const up of ["../..", "../../.."]) {
+    const folder = join(here, up, "demo");
+    if (existsSync(folder) && existsSync(join(here, up, "package.json"))) return folder;
+  }
+  throw new UsageError(
+    "DEMO_MISSING",
+    `Expected the folder demo of this package above ${here}, but it is not there. Install the package again.`,
+  );
+}
+
+async function readIdea(id: string, folder: string): Promise<DemoIdea> {
+  const path = join(folder, "idea.json");
+  try {
+    const { title, idea, aliases, model, price } = JSON.parse(await readFile(path, "utf8")) as DemoIdea;
+    if (![title, idea, model].every((text) => typeof text === "string" && text !== ""))
+      throw new TypeError("title, idea or model is no text");
+    if (!Array.isArray(aliases) || !aliases.every((alias) => typeof alias === "string")) throw new TypeError("aliases is no list of texts");
+    if (typeof price?.input !== "number" || typeof price.output !== "number") throw new TypeError("price has no input and output");
+    return { id, title, idea, aliases, model, price, folder };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError("DEMO_INVALID", `Expected a bundled idea in ${path}, but it cannot be read: ${reason}.`, { cause: error });
+  }
+}
+
+/** Options of {@link demoModel}. */
 export interface DemoModelOptions {
-  /** Milliseconds before each piece of a streamed reply, so that one can watch it come. Default 0. */
+  /** Milliseconds before each piece of a streamed reply, so that a person can follow. Default 0. */
   readonly latency?: number;
   /** Default: the machine's. */
   readonly clock?: Clock;
 }
 
-/** So many characters make one piece of a streamed reply. */
+/** A piece of a streamed reply. */
 const PIECE = /[^]{1,48}/gu;
 
-/** Which file of the script answers a task, and whether it is code. */
+/** The file of the script that answers a task. Code is sent between fences. */
 type Reply = { readonly kind: "data" | "code"; readonly file: string; readonly path: string };
 
 /**
  * A model that plays a bundled idea: it answers each task, named in the first line of the last question, from the idea's files. Usage is
- * counted from characters, as a model's is that tells none, and priced as the idea says.
+ * counted from characters and priced as the idea says.
  *
- * Its calls fail with ModelError `MODEL_SCRIPT` for a task the script does not have.
+ * Its calls fail with ModelError `MODEL_SCRIPT` for a task without a reply.
  */
 export function demoModel(idea: DemoIdea, options: DemoModelOptions = {}): ChatModel {
   return new DemoModel(idea, options);
@@ -74,7 +150,7 @@ async function answer(idea: DemoIdea, request: ChatRequest): Promise<string> {
   return reply.kind === "code" ? fenced(text, reply.path) : text;
 }
 
-/** The task of the newest question that names one; when a reply is asked for again, that is the question before. */
+/** The task of the newest question that names one: a repeated question names none. */
 function taskIn({ messages }: ChatRequest): string {
   for (const { role, content = "" } of messages.toReversed()) {
     const first = content.split("\n", 1)[0] ?? "";

@@ -1,0 +1,124 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import type { McpAddress, McpProcess } from "../adapters/mcp.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { ToolSpec } from "../model/chat-model.ts";
+import { defineTool, type Tool } from "../tool/tool.ts";
+import type { Host } from "./host.ts";
+import { shown } from "./screen/text.ts";
+import type { Session } from "./session.ts";
+import { readText } from "./text-file.ts";
+
+/** A server of tools in a config. */
+export interface ConfiguredServer {
+  readonly name: string;
+  readonly server: McpProcess | McpAddress;
+}
+
+/** Connected servers and their tools. */
+export interface OpenServers {
+  readonly tools: readonly Tool[];
+  /** Ends their sessions and processes. Never rejects. */
+  close(): Promise<void>;
+}
+
+export const NO_SERVERS: OpenServers = { tools: [], close: () => Promise.resolve() };
+
+/** A config is a few servers; a larger file is something else. */
+const MOST_BYTES = 256 * 1024;
+const MOST_SERVERS = 16;
+/** The form of a server's name, which its tools' names begin with. */
+const NAME = /^[A-Za-z0-9_-]{1,32}$/;
+
+const Texts = z.record(z.string(), z.string());
+/** Members that other programs keep here, such as lists of calls that need no question, are ignored: here every call asks. */
+const Server = z.union([
+  z.object({
+    type: z.literal("stdio").optional(),
+    command: z.string().trim().min(1),
+    args: z.array(z.string()).optional(),
+    env: Texts.optional(),
+    cwd: z.string().min(1).optional(),
+    disabled: z.boolean().optional(),
+  }),
+  z.object({
+    type: z.enum(["http", "streamable-http", "streamableHttp"]).optional(),
+    url: z.url({ protocol: /^https?$/ }),
+    headers: Texts.optional(),
+    disabled: z.boolean().optional(),
+  }),
+]);
+const Config = z.object({ mcpServers: z.record(z.string(), z.unknown()) });
+
+/**
+ * Connects to all servers of a config. Each call of their tools asks first.
+ *
+ * @throws UsageError as {@link readMcpConfig}, `PACKAGE_MISSING`; McpError `MCP_UNREACHABLE`, and then none stays connected
+ */
+export async function openServers({ host, screen, interruptions }: Session, path: string): Promise<OpenServers> {
+  const configured = await readMcpConfig(host, resolve(host.cwd, path));
+  const { mcpServer } = await import("../adapters/mcp.ts");
+  const options = { signal: interruptions.signal, clock: host.clock, logger: screen.logger };
+  const began = await Promise.allSettled(configured.map((one) => mcpServer({ ...one, ...options })));
+  const servers = began.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const close = async (): Promise<void> => void (await Promise.allSettled(servers.map((server) => server.close())));
+  const failed = began.find((one) => one.status === "rejected");
+  if (failed !== undefined) {
+    await close();
+    throw failed.reason;
+  }
+  return { tools: servers.flatMap(({ tools }) => tools), close };
+}
+
+/**
+ * The enabled servers of a config, in the common form `{ "mcpServers": { name: { command, args, env } | { url, headers } } }`.
+ *
+ * @throws UsageError `FILE_UNREADABLE`; `MCP_CONFIG_INVALID`, which repeats no value of the file: it may hold keys
+ */
+export async function readMcpConfig(host: Host, path: string): Promise<readonly ConfiguredServer[]> {
+  const config = Config.safeParse(jsonIn(await readText(host, path, "the servers of --mcp", MOST_BYTES), path));
+  if (!config.success) throw invalid(path, 'it has no member "mcpServers" that is an object');
+  const entries = Object.entries(config.data.mcpServers);
+  if (entries.length === 0 || entries.length > MOST_SERVERS)
+    throw invalid(path, `it names ${entries.length} servers, and 1 to ${MOST_SERVERS} can be used`);
+  return entries.flatMap(([name, value]) => {
+    const where = `the server "${shown(name, 60)}"`;
+    if (!NAME.test(name) || name === "__proto__") throw invalid(path, `${where} needs a name of 1 to 32 letters, digits, _ and -`);
+    const server = Server.safeParse(value);
+    if (!server.success)
+      throw invalid(path, `${where} has neither a "command" with texts for "args" and "env", nor an http "url" with texts for "headers"`);
+    const { disabled = false, type: _type, ...reached } = server.data;
+    if (disabled) return [];
+    return [{ name, server: "command" in reached ? { ...reached, cwd: resolve(host.cwd, reached.cwd ?? "") } : reached }];
+  });
+}
+
+/** Recorded tools that cannot be called: for a replay, which connects to no server and runs nothing. */
+export function replayTools(specs: readonly ToolSpec[]): readonly Tool[] {
+  return specs.map((spec) =>
+    defineTool({
+      ...spec,
+      permission: "ask",
+      execute: () => {
+        throw new UsageError(
+          "REPLAY_CALL",
+          `Expected a replay to call no tool, but it called ${spec.name}. This is a fault of this program.`,
+        );
+      },
+    }),
+  );
+}
+
+function jsonIn(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message repeats the text, which may hold keys.
+    throw invalid(path, "it is no JSON");
+  }
+}
+
+function invalid(path: string, why: string): UsageError {
+  const form = `{ "mcpServers": { "files": { "command": "...", "args": [] } } }`;
+  return new UsageError("MCP_CONFIG_INVALID", `Expected servers of tools in "${shown(path, 200)}", as ${form}, but ${why}.`);
+}

@@ -1,0 +1,183 @@
+import { throwIfAborted } from "../kernel/abort.ts";
+import { JournalError, UsageError } from "../kernel/errors.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import { apply } from "../runtime/record/apply.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
+import type { Journal, RunInfo } from "../runtime/record/journal.ts";
+import { RunState } from "../runtime/record/run-state.ts";
+import { RecordedFiles } from "../workspace/recorded-files.ts";
+import { readAbout } from "./about.ts";
+import { noProgress, type Progress, progressAfter } from "./screen/progress.ts";
+import { shown } from "./screen/text.ts";
+import type { Session } from "./session.ts";
+import type { Flags } from "./settings.ts";
+import { type Store, withRuns } from "./store.ts";
+
+/** Ids that an error names. */
+const NAMED = 6;
+
+/**
+ * The run that an id, or its beginning, names.
+ *
+ * @param ids the oldest first
+ * @throws UsageError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`, both with the ids that may be meant
+ */
+export function findRun(ids: readonly string[], given: string): string {
+  const matches = idsMatching(ids, given, (id) => id);
+  const [only] = matches;
+  if (only !== undefined && matches.length === 1) return only;
+  const text = shown(given, 80);
+  if (matches.length > 1) {
+    const names = idList(matches.toReversed());
+    throw new UsageError("RUN_AMBIGUOUS", `Expected the beginning of one run's id, got "${text}", which ${names} have. Say more of it.`);
+  }
+  const known = ids.length === 0 ? "There is none yet." : `There ${ids.length === 1 ? "is" : "are"} ${idList(ids.toReversed())}.`;
+  throw new UsageError("RUN_UNKNOWN", `Expected the id of a run, or its beginning, got "${text}". ${known} See: troupe runs ls`);
+}
+
+/** The items with exactly this id, else those whose id begins with it. */
+export function idsMatching<T>(all: readonly T[], given: string, idOf: (one: T) => string): readonly T[] {
+  const exact = all.filter((one) => idOf(one) === given);
+  if (exact.length > 0 || given === "") return exact;
+  return all.filter((one) => idOf(one).startsWith(given));
+}
+
+/** The first ids, and how many more there are. */
+export function idList(ids: readonly string[]): string {
+  const first = ids.slice(0, NAMED).map((id) => shown(id, 60));
+  return `${first.join(", ")}${ids.length > first.length ? ` and ${ids.length - first.length} more` : ""}`;
+}
+
+/** The ids of all runs, the oldest first. */
+export async function runIds(journal: Journal): Promise<readonly string[]> {
+  return (await journal.runs()).map(({ runId }) => runId);
+}
+
+/** Works with one run of a store that exists. @throws UsageError `STORE_MISSING`, `RUN_UNKNOWN`, `RUN_AMBIGUOUS` */
+export function withRun<T>(
+  session: Session,
+  flags: Flags,
+  given: string,
+  work: (store: Store, runId: string, ids: readonly string[]) => Promise<T>,
+): Promise<T> {
+  return withRuns(session, flags, async (store) => {
+    const ids = await runIds(store.journal);
+    return work(store, findRun(ids, given), ids);
+  });
+}
+
+/**
+ * Claims a run while the work lasts; without an id the newest that is not finished and that no other process works on.
+ *
+ * @throws UsageError `RUN_UNKNOWN`, `RUN_AMBIGUOUS`, `RUN_NONE`; JournalError `RUN_OWNED`
+ */
+export async function holdingRun<T>(store: Store, given: string | undefined, work: (runId: string) => Promise<T>): Promise<T> {
+  const { journal } = store;
+  const [runId, epoch] = await claimedRun(store, given);
+  try {
+    return await work(runId);
+  } finally {
+    await journal.release(runId, epoch);
+  }
+}
+
+async function claimedRun({ journal, name }: Store, given: string | undefined): Promise<readonly [runId: string, epoch: number]> {
+  const runs = await journal.runs();
+  const claim = async (runId: string): Promise<readonly [string, number]> => [runId, await journal.claim(runId)];
+  if (given !== undefined) return claim(findRun(await runIds(journal), given));
+  let refusal: JournalError | undefined;
+  for (const info of runs.toReversed()) {
+    if (!(await isUnfinished(journal, info))) continue;
+    try {
+      return await claim(info.runId);
+    } catch (error) {
+      if (!(error instanceof JournalError && error.code === "RUN_OWNED")) throw error;
+      refusal ??= error;
+    }
+  }
+  if (refusal !== undefined) throw refusal;
+  const why = runs.length === 0 ? "there is none yet" : "all that this command began are finished";
+  const expected = `Expected a run in ${shown(name, 200)} to go on with, but ${why}`;
+  throw new UsageError("RUN_NONE", `${expected}. Begin one: troupe "Create a 2048 game"`);
+}
+
+/** True for a run that this command began and that has not ended as finished. */
+async function isUnfinished(journal: Journal, info: RunInfo): Promise<boolean> {
+  const first = await eventAt(journal, info, 0);
+  if (first?.type !== "run.started" || readAbout(first.about ?? null) === undefined) return false;
+  const last = await eventAt(journal, info, info.events - 1);
+  return last?.type !== "run.ended" || last.status !== "finished";
+}
+
+/** One event of a run; undefined when it has no such event. */
+export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq: number): Promise<RunEvent | undefined> {
+  if (seq < 0 || seq >= events) return undefined;
+  for await (const event of journal.read(runId, seq)) return event;
+  return undefined;
+}
+
+/** A run that was read from its record. */
+export interface LoadedRun {
+  readonly runId: string;
+  readonly state: RunState;
+  /** The files its roles wrote. */
+  readonly files: RecordedFiles;
+  readonly progress: Progress;
+  /** Micro-dollars of calls with unknown cost, counted in full. */
+  readonly held: number;
+  /** Milliseconds of its first and its last event. */
+  readonly began: number;
+  readonly moved: number;
+  /** The error that ended reading early. */
+  readonly trouble: JournalError | undefined;
+}
+
+/** Options of {@link loadRun}. */
+export interface LoadOptions {
+  readonly signal?: AbortSignal;
+  /** Sequence number of the last event that counts. Default: the last of all. */
+  readonly at?: number | undefined;
+  /** Reads a damaged record as far as it is intact. Default false: damage is an error. */
+  readonly isTolerant?: boolean;
+  /** Gets every event that counts. */
+  readonly visit?: (event: RunEvent) => void;
+}
+
+/**
+ * Reads a run from its record, event by event.
+ *
+ * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`, `JOURNAL_UNREADABLE`
+ * @throws ControlError when the signal aborts
+ */
+export async function loadRun(journal: Journal, runId: string, options: LoadOptions = {}): Promise<LoadedRun> {
+  const { signal, at = Infinity, isTolerant = false, visit } = options;
+  const state = new RunState(runId);
+  const files = new RecordedFiles();
+  let [progress, held, began, moved] = [noProgress, 0, 0, 0];
+  let trouble: JournalError | undefined;
+  try {
+    for await (const event of journal.read(runId, 0)) {
+      throwIfAborted(signal);
+      apply(state, deepFreeze(event));
+      files.add(event);
+      progress = progressAfter(progress, event);
+      if (event.type === "step.ended" && event.basis === "hold") held += event.cost ?? 0;
+      if (event.seq === 0) began = event.time;
+      moved = event.time;
+      visit?.(event);
+      // Events behind the last that counts are not read: they may be damaged.
+      if (event.seq >= at) break;
+    }
+  } catch (error) {
+    if (!(isTolerant && error instanceof JournalError && error.code !== "RUN_UNKNOWN")) throw error;
+    trouble = error;
+  }
+  return { runId, state, files, progress, held, began, moved, trouble };
+}
+
+/** The events of a run. @throws as {@link loadRun} */
+export async function eventsOf(journal: Journal, runId: string, signal: AbortSignal): Promise<readonly RunEvent[]> {
+  const events: RunEvent[] = [];
+  await loadRun(journal, runId, { signal, visit: (event) => events.push(event) });
+  return events;
+}
