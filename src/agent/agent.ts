@@ -2,6 +2,7 @@ import { readable, takes } from "../kernel/argument.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { throwIfAborted, untilAborted } from "../kernel/abort.ts";
 import { BudgetError, ControlError, ModelError, TroupeError, UsageError } from "../kernel/errors.ts";
+import { isRecord } from "../kernel/value-kind.ts";
 import { thrownText, valueText } from "../kernel/value-text.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -12,48 +13,48 @@ import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
-import { Brain, type BrainEnd } from "./brain.ts";
-import { type AgentEvent, agentEventKinds, type AgentResult, type DeniedCall, EventLog } from "./events.ts";
+import { Brain, type BrainEnd, type BrainRun } from "./brain.ts";
+import { type AgentEvent, agentEventKinds, type AgentResult, EventLog } from "./events.ts";
 import { type AgentMove, type AgentState, Lifecycle } from "./lifecycle.ts";
 import { MessagesMemory } from "./messages-memory.ts";
 import { Net } from "./net.ts";
 import { RunTally, TokenLimitError } from "./run-tally.ts";
 import { EndableTools } from "./terminate.ts";
 
-/** What an agent is made of. */
+/** Options of an agent. */
 export interface AgentOptions extends BrainOptions {
   readonly name: string;
   readonly description?: string;
-  /** A collection is used as it is: tools that it gets or loses later count from the next step on. */
+  /** A collection is used as it is: a change of it counts from the next step on. */
   readonly tools?: ToolCollection | Iterable<Tool>;
-  /** Where the conversation is kept from run to run. Default: in this process. A memory of agents knows its own tools. */
+  /** Keeps the conversation from run to run. Default: in this process. An `AgentMemory` has its own tools. */
   readonly memory?: AgentMemory | ChatMemory;
-  /** Whether the agent can end its work by a tool. Default true; never added where a tool of that name is, or to a memory's own tools. */
+  /** Adds the tool `terminate`. Default true; never added to tools that have one of that name, or to a memory's own tools. */
   readonly terminate?: boolean;
 }
 
 const agentOptions: Known<AgentOptions> = { ...brainOptions, name: true, description: true, tools: true, memory: true, terminate: true };
 
-/** What one run is given. */
+/** Options of one run. */
 export interface AgentRunOptions {
-  /** Stops the run. Inside a role give the role's own: what another one stops suspends the whole activation. */
+  /** Stops the run. Inside a role pass the role's own: another one would suspend the whole activation. */
   readonly signal?: AbortSignal;
 }
 
 const agentRunOptions: Known<AgentRunOptions> = { signal: true };
 
-/** A run of an agent: what happens, from its beginning for every reader, and how it ended. */
+/** A run of an agent: its events, from the beginning for every reader, and its result. */
 export interface AgentRun extends AsyncIterable<AgentEvent> {
   /** Never rejects. */
   readonly result: Promise<AgentResult>;
 }
 
 /**
- * One mind at work: a session of a net over a memory, with a life of its own. It owns its lifecycle and its memory; how it thinks is its
- * net's business, which is driven by a {@link Brain}.
+ * A session of a net over a memory. It owns its lifecycle and its memory; a {@link Brain} drives the net.
  *
- * A1 one run at a time. A2 a run always ends: with a result, never with a rejection. A3 what it said and did stays in its memory, so the
- * next run goes on in the same conversation. A4 an agent that has not run holds its options and nothing else.
+ * `Agent.A1` one run at a time (`run`). `Agent.A2` a run always ends with a result, never with a rejection (`#live`). `Agent.A3` the
+ * conversation stays in the memory, so the next run goes on in it (`memory`). `Agent.A4` an agent that has not run holds its options and
+ * nothing else (`memory`, `#live`).
  */
 export class Agent {
   readonly name: string;
@@ -63,15 +64,18 @@ export class Agent {
   #memory: AgentMemory | undefined;
   #brain: Brain | undefined;
 
-  /** @throws UsageError `AGENT_INVALID`, `TOOL_INVALID`, `TOOL_CHOICE_INVALID` or `PERMISSION_INVALID` for what can never work; `TOOL_DUPLICATE` for two tools of one name; `SCHEMA_UNSUPPORTED` for an output that JSON cannot carry. */
+  /** @throws UsageError `AGENT_INVALID`, `TOOL_INVALID`, `TOOL_CHOICE_INVALID` or `PERMISSION_INVALID` for options that can never work; `TOOL_DUPLICATE` for two tools of one name; `SCHEMA_UNSUPPORTED` for an output that JSON cannot carry. */
   constructor(options: AgentOptions) {
     takes("new Agent", "options", options, readable);
     checkParts(options);
     checkKnownOptions("new Agent", options, agentOptions);
-    this.name = options.name;
-    this.description = options.description ?? "";
     checkOptions(options);
-    this.#options = { ...options, ...ownTools(options.tools) };
+    const { name, description = "", tools } = options;
+    this.name = name;
+    this.description = description;
+    // An iterable may be read only once; the collection refuses two tools of one name.
+    const isList = tools !== undefined && !(tools instanceof ToolCollection);
+    this.#options = { ...options, ...(isList ? { tools: [...new ToolCollection(tools)] } : {}) };
   }
 
   get state(): AgentState {
@@ -89,7 +93,7 @@ export class Agent {
   }
 
   /**
-   * Back to `IDLE`; what is remembered stays.
+   * Back to `IDLE`; the memory stays.
    *
    * @throws UsageError `AGENT_TRANSITION` while it runs
    */
@@ -98,8 +102,8 @@ export class Agent {
   }
 
   /**
-   * Works on a task until it has an answer, or on the task it has when none is given: what a run left undone goes on. From `FINISHED` and
-   * `ERROR` it resets itself. It begins at once and does not wait for anybody to read its events.
+   * Works on a task until it has an answer; without a task it goes on with the one it has. From `FINISHED` and `ERROR` it resets itself.
+   * It begins at once and does not wait for readers of its events.
    *
    * @throws UsageError `AGENT_RUNNING` while it runs
    */
@@ -113,39 +117,35 @@ export class Agent {
   }
 
   async #live(task: string | undefined, signal: AbortSignal | undefined, log: EventLog<AgentEvent>): Promise<AgentResult> {
-    const tell = (event: AgentEvent): void => log.add(event);
-    const move = (name: AgentMove): void => {
-      this.#life.move(name, (made, from, to) => {
-        if (made !== "step") tell({ type: "state.changed", from, to, move: made });
-      });
-    };
-    move("start");
-    let tally = new RunTally();
-    let denied = (): readonly DeniedCall[] => [];
+    this.#move("start", log);
+    let run: BrainRun | undefined;
     let ended: Ended;
     try {
       throwIfAborted(signal);
       if (task !== undefined) await this.#begin(task, signal);
-      this.#brain ??= new Brain(thinking(this.#options));
-      const told = { tell: (event: AgentEvent) => this.#heard(event, tell, move) };
-      const run = this.#brain.begin(this.memory, signal === undefined ? told : { ...told, signal });
-      ({ tally } = run);
-      denied = () => run.denied();
+      this.#brain ??= new Brain(brainOptionsOf(this.#options));
+      const tell = (event: AgentEvent): void => {
+        if (event.type === "step.started") this.#move("step", log);
+        log.add(event);
+      };
+      run = this.#brain.begin(this.memory, { tell, ...(signal === undefined ? {} : { signal }) });
       ended = endOf(await run.through((text) => tell({ type: "text", step: this.#life.steps, text })), this.memory);
     } catch (error) {
       ended = failed(error, signal);
     }
-    move(ended.move);
-    const { usage, cost, byModel } = tally;
-    const result: AgentResult = { answer: "", ...ended.result, steps: this.#life.steps, usage, cost, byModel, denied: denied() };
+    this.#move(ended.move, log);
+    const { usage, cost, byModel } = run?.tally ?? new RunTally();
+    const denied = run?.denied() ?? [];
+    const result: AgentResult = { answer: "", ...ended.result, steps: this.#life.steps, usage, cost, byModel, denied };
     log.add({ type: "run.ended", result });
     log.end();
     return result;
   }
 
-  #heard(event: AgentEvent, tell: (event: AgentEvent) => void, move: (name: AgentMove) => void): void {
-    if (event.type === "step.started") move("step");
-    tell(event);
+  #move(name: AgentMove, log: EventLog<AgentEvent>): void {
+    this.#life.move(name, (move, from, to) => {
+      if (move !== "step") log.add({ type: "state.changed", from, to, move });
+    });
   }
 
   async #begin(task: string, signal: AbortSignal | undefined): Promise<void> {
@@ -161,15 +161,15 @@ interface Ended {
   readonly result: Pick<AgentResult, "status"> & Partial<Pick<AgentResult, "answer" | "output" | "error">>;
 }
 
-function endOf(end: BrainEnd, memory: AgentMemory): Ended {
-  if (end.status !== "finished") return { move: "give_up", result: { status: end.status } };
+function endOf({ status, output }: BrainEnd, memory: AgentMemory): Ended {
+  if (status !== "finished") return { move: "give_up", result: { status } };
   const answer = memory.answer ?? { text: "", status: "success" };
-  const typed = end.output === undefined ? {} : { output: end.output };
+  const typed = output === undefined ? {} : { output };
   if (answer.status === "success") return { move: "finish", result: { status: "finished", answer: answer.text, ...typed } };
   return { move: "finish", result: { status: "failed", answer: answer.text, error: gaveUp(answer.text) } };
 }
 
-/** An interruption leaves an agent that can go on; whatever else is thrown is an error. */
+/** An interruption leaves an agent that can go on; any other error does not. */
 function failed(thrown: unknown, signal: AbortSignal | undefined): Ended {
   const error =
     thrown instanceof Error ? thrown : new TroupeError("THROWN", `A value that is not an Error was thrown: ${thrownText(thrown)}`);
@@ -190,36 +190,22 @@ function alreadyRunning(name: string): UsageError {
   );
 }
 
-/** Callers without types leave parts out, or write others in their place. */
+/** Checks what programs without types get wrong, before the names of the options are checked. */
 function checkParts(options: unknown): void {
-  if (typeof options !== "object" || options === null) throw invalid("the parts of an agent, new Agent({ name, model, ... })", options);
-  const { name, net, toolChoice } = options as { readonly name?: unknown; readonly net?: unknown; readonly toolChoice?: unknown };
+  if (!isRecord(options)) throw invalid("the parts of an agent, new Agent({ name, model, ... })", options);
+  const { name, net, toolChoice } = options;
   if (typeof name !== "string" || name.trim() === "") throw invalid("an agent to have a name", name);
   if (net !== undefined && !(net instanceof Net)) throw invalid(`the net of the agent ${name} to be one, such as react()`, net);
   if (toolChoice !== undefined) checkChoiceForm(toolChoice);
 }
 
-function invalid(expected: string, got: unknown): UsageError {
-  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
-}
-
-/** What of an agent is its brain's. */
-function thinking({
-  description: _description,
-  tools: _tools,
-  memory: _memory,
-  terminate: _terminate,
-  ...brain
-}: AgentOptions): BrainOptions {
-  return brain;
-}
-
 function checkOptions(options: AgentOptions): void {
-  const { memory, tools, permissions = {}, output } = options;
+  const { name, memory, tools, permissions = {}, output } = options;
+  const { model }: { readonly model?: Partial<ChatModel> } = options;
   if (output !== undefined) outputSchema(output);
   checkBrainLimits(options);
   checkPolicy(permissions);
-  checkModel(options);
+  if (typeof model?.chat !== "function") throw invalid(`a model for the agent ${name}`, model, " Give one, for example openai().");
   if (memory === undefined || memory instanceof ChatMemory || tools === undefined) return;
   throw new UsageError(
     "AGENT_INVALID",
@@ -227,20 +213,16 @@ function checkOptions(options: AgentOptions): void {
   );
 }
 
-/** Callers without types forget it. */
-function checkModel({ name, model }: { readonly name: string; readonly model?: Partial<ChatModel> }): void {
-  if (typeof model?.chat === "function") return;
-  throw new UsageError("AGENT_INVALID", `Expected a model for the agent ${name}, got ${valueText(model)}. Give one, for example openai().`);
+function invalid(expected: string, got: unknown, advice = ""): UsageError {
+  return new UsageError("AGENT_INVALID", `Expected ${expected}, got ${valueText(got)}.${advice}`);
 }
 
-/** A list of the agent's own with two of one name refused, where no collection is given: what is given may be read only once. */
-function ownTools(tools: AgentOptions["tools"]): Pick<AgentOptions, "tools"> {
-  if (tools === undefined || tools instanceof ToolCollection) return {};
-  return { tools: [...new ToolCollection(tools)] };
+function brainOptionsOf({ description: _d, tools: _t, memory: _m, terminate: _e, ...brain }: AgentOptions): BrainOptions {
+  return brain;
 }
 
-function memoryOf({ memory, tools = [], terminate: ends = true }: AgentOptions): AgentMemory {
+function memoryOf({ memory, tools = [], terminate: canEnd = true }: AgentOptions): AgentMemory {
   if (memory !== undefined && !(memory instanceof ChatMemory)) return memory;
   const own = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
-  return new MessagesMemory({ tools: ends ? new EndableTools(own) : own, ...(memory === undefined ? {} : { messages: memory }) });
+  return new MessagesMemory({ tools: canEnd ? new EndableTools(own) : own, ...(memory === undefined ? {} : { messages: memory }) });
 }

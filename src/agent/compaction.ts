@@ -7,13 +7,13 @@ import { IMAGE_TOKENS, MessageTokens } from "./message-tokens.ts";
 import { remark } from "./remarks.ts";
 import { onFrom, upTo } from "../tool/cut-text.ts";
 
-/** When and how room is made in a memory. Tokens, unless said otherwise. */
+/** When and how the messages of a memory are shortened. Numbers are tokens unless said otherwise. */
 export interface CompactionOptions {
-  /** What the model can read, its reply included. Default 128,000. */
+  /** The context window of the model, its reply included. Default 128,000. */
   readonly contextTokens?: number;
-  /** Room is made when a request is larger than this share of it. Default 0.75. */
+  /** Messages are shortened when a request is larger than this share of the window. Default 0.75. */
   readonly share?: number;
-  /** So many of the newest results of tools are never cleared. Default 3. */
+  /** How many of the newest results of tools are never cleared. Default 3. */
   readonly keepResults?: number;
   /** Words of a summary. Default 300. */
   readonly summaryWords?: number;
@@ -21,7 +21,7 @@ export interface CompactionOptions {
   readonly counter?: TokenCounter;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const compactionOptions: Known<CompactionOptions> = {
   contextTokens: true,
   share: true,
@@ -49,18 +49,18 @@ interface ShrinkOptions {
   readonly unsummed: (error: unknown) => void;
 }
 
-/** About so many characters make a token, when a text has to be cut. */
+/** Rough number of characters of a token, for cutting texts. */
 const CHARACTERS = 3;
-/** The share of the room that the newest messages may keep when the older ones are summed up. */
+/** Share of the room that the newest messages keep when the older ones are summed up. */
 const NEWEST_SHARE = 0.5;
 
 /**
- * Makes room in a memory before a request grows larger than the model can read: old results of tools are cleared first, which costs
- * nothing; then what is old is summed up by the model; and what is too long by itself is cut in the middle, and the oldest left out if that is
- * not enough. The last two need no model.
+ * Shortens the messages of a memory before a request exceeds the context window: old results of tools are cleared first, which costs
+ * nothing; then the model sums up old messages; then long texts are cut in the middle, and the oldest messages left out if that is not
+ * enough. The last two need no model.
  *
- * C1 the goal and the newest group of messages stay. C2 calls and their results stay together. C3 what is left fits, also when no model
- * answers, or not with a short text.
+ * `Compaction.C1` the goal and the newest group of messages stay (`#summed`, `#withoutOldest`). `Compaction.C2` calls and their results
+ * stay together ({@link groupsOf}). `Compaction.C3` the result fits, also when no model answers, or not with a short text (`shrink`).
  */
 export class Compaction {
   readonly tokens: MessageTokens;
@@ -80,7 +80,7 @@ export class Compaction {
     return this.#room;
   }
 
-  /** Brings messages below a size. */
+  /** Shortens messages until their request fits. */
   async shrink(
     memory: AgentMemory,
     messages: readonly ChatMessage[],
@@ -112,7 +112,7 @@ export class Compaction {
     return [...groups.slice(0, from).filter(isGoal).flat(), told, ...groups.slice(from).flat()];
   }
 
-  /** Undefined when none can be had: room is made without one then. */
+  /** Undefined when there is none: the messages are cut instead. */
   async #summary(old: readonly ChatMessage[], { ask, unsummed, room }: ShrinkOptions): Promise<string | undefined> {
     if (ask === undefined) return undefined;
     try {
@@ -123,7 +123,7 @@ export class Compaction {
     }
   }
 
-  /** The oldest groups are left out as far as it takes, with a mark in their place; the goal and the newest group stay. */
+  /** Leaves out as many of the oldest groups as needed, with a mark in their place. */
   async #withoutOldest(messages: ChatMessage[], goal: readonly ChatMessage[], room: number): Promise<ChatMessage[]> {
     let left = await this.tokens.ofMessages(messages);
     if (left <= room) return messages;
@@ -142,7 +142,7 @@ export class Compaction {
     return groups.flatMap((group, place) => (place === first ? [leftOut(count)] : out.has(group) ? [] : group));
   }
 
-  /** The first of the newest groups that fit; at least the last one stays. */
+  /** The index of the first of the newest groups that fit; at least the last one does. */
   async #newestFrom(groups: readonly ChatMessage[][], room: number): Promise<number> {
     let left = room;
     let from = groups.length;
@@ -155,7 +155,7 @@ export class Compaction {
     return from;
   }
 
-  /** Pictures get a half of the room at most. Of what is left every message gets an equal share, the goal a larger one. */
+  /** Pictures get at most half of the room. Every message gets an equal share of the rest, the goal a double one. */
   #cut(messages: readonly ChatMessage[], goal: readonly ChatMessage[], room: number): ChatMessage[] {
     const half = room / 2;
     const pictured = withPicturesIn(half, messages);
@@ -173,10 +173,10 @@ function lineOf({ role, content = "", toolCalls = [] }: ChatMessage): string {
   return JSON.stringify({ role, text: content, ...(calls.length === 0 ? {} : { calls }) });
 }
 
-/** Shorter results are not worth clearing. */
+/** Shorter results are not cleared. */
 const SHORT_RESULT = 200;
 
-/** Messages that must stay together: calls of tools and what came of them; anything else stands alone. */
+/** Messages that must stay together: calls of tools and their results; any other message stands alone. */
 export function groupsOf(messages: readonly ChatMessage[]): ChatMessage[][] {
   const groups: ChatMessage[][] = [];
   for (const message of messages) {
@@ -188,7 +188,7 @@ export function groupsOf(messages: readonly ChatMessage[]): ChatMessage[][] {
   return groups;
 }
 
-/** Long results and pictures of tools are left out of all but the newest groups, with a mark where they stood. Unchanged messages stay the same objects. */
+/** Clears long results and pictures of tools in all but the newest groups, with a mark in their place. Unchanged messages stay the same objects. */
 export function withoutOldResults(messages: readonly ChatMessage[], newest: number): ChatMessage[] {
   const groups = groupsOf(messages);
   const withResults = groups.filter((group) => group.length > 1);
@@ -206,7 +206,7 @@ function withoutResult(message: ChatMessage): ChatMessage {
   };
 }
 
-/** The newest pictures that so many tokens have room for; where others were, a mark stands. What is left of the tokens comes with it. */
+/** Keeps the newest pictures that fit into so many tokens, with a mark in place of the others. Also returns the tokens left. */
 function withPicturesIn(tokens: number, messages: readonly ChatMessage[]): { readonly messages: ChatMessage[]; readonly left: number } {
   let left = tokens;
   const kept = messages.toReversed().map((message) => {
@@ -220,7 +220,6 @@ function withPicturesIn(tokens: number, messages: readonly ChatMessage[]): { rea
   return { messages: kept.toReversed(), left };
 }
 
-/** What stands where a picture was that the model does not take. */
 const NO_PICTURE = "[picture left out: the model does not take pictures]";
 
 /** The same messages with words in place of their pictures. Those without pictures stay the same objects. */
@@ -233,7 +232,7 @@ export function withoutPictures(messages: readonly ChatMessage[]): readonly Chat
   });
 }
 
-/** A message of at most so many characters of content: its beginning and its end, with a mark between. Longer arguments of calls are left out. */
+/** A message of at most so many characters: its beginning and its end, with a mark between. Longer arguments of calls are left out. */
 export function shortened(message: ChatMessage, limit: number): ChatMessage {
   const { content = "", toolCalls } = message;
   const isLong = (call: ToolCall): boolean => call.function.arguments.length > limit;
@@ -243,7 +242,7 @@ export function shortened(message: ChatMessage, limit: number): ChatMessage {
     : text;
 }
 
-/** Arguments must stay JSON: servers read them. */
+/** Arguments must stay JSON: servers parse them. */
 function withoutArguments(call: ToolCall): ToolCall {
   const cleared = JSON.stringify({ cleared: `${call.function.arguments.length} characters` });
   return { ...call, function: { ...call.function, arguments: cleared } };

@@ -5,12 +5,12 @@ import type { Spendings } from "../model/ledger.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMove, AgentState } from "./lifecycle.ts";
 
-/** What happens while an agent runs. */
+/** An event of a run of an agent. */
 export type AgentEvent =
   | { readonly type: "state.changed"; readonly from: AgentState; readonly to: AgentState; readonly move: AgentMove }
   /** `state`: the state of the net that is entered. */
   | { readonly type: "step.started"; readonly step: number; readonly maxSteps: number; readonly state: string }
-  /** A piece of what the model says. */
+  /** A piece of the model's text. */
   | { readonly type: "text"; readonly step: number; readonly text: string }
   /** A try of a model call failed and another begins: the text of this reply so far is void. */
   | { readonly type: "text.void"; readonly step: number }
@@ -25,7 +25,7 @@ export type AgentEvent =
   | { readonly type: "call.progress"; readonly step: number; readonly call: ToolCall; readonly text: string }
   | ({ readonly type: "call.ended"; readonly step: number } & CalledTool)
   | { readonly type: "warning"; readonly step: number; readonly code: string; readonly text: string }
-  /** Room was made in the memory; sizes are counted tokens. */
+  /** The messages of the memory were shortened; sizes are counted tokens. */
   | {
       readonly type: "memory.compacted";
       readonly step: number;
@@ -35,51 +35,51 @@ export type AgentEvent =
     }
   | { readonly type: "run.ended"; readonly result: AgentResult };
 
-/** How a run of an agent ended. */
+/** The result of a run of an agent. */
 export interface AgentResult {
   /**
-   * `failed`: an error, or the agent said itself that it cannot do the task. `loop`: it did the same again and again, and was told. `budget`: the
-   * next call does not fit into a budget that binds it. `tokens`: its `tokenLimit` is reached. After all but `finished` and `failed` it can go on.
+   * `failed`: an error, or the agent itself said that it cannot do the task. `loop`: it repeated itself after a warning. `budget`: the next
+   * call does not fit into a budget that binds it. `tokens`: its `tokenLimit` is reached. After all but `finished` and `failed` it can go on.
    */
   readonly status: "finished" | "max_steps" | "loop" | "budget" | "tokens" | "stopped" | "failed";
   /** Empty when there is none. */
   readonly answer: string;
-  /** The answer as a value of the agent's `output` schema; not there without one, and in a run that did not finish. */
+  /** The answer as a value of the agent's `output` schema; absent without one, and in a run that did not finish. */
   readonly output?: unknown;
   readonly steps: number;
   /** Tokens of all calls, rejected replies included. */
   readonly usage: Usage;
-  /** What this run spent. Calls that were cut off count at what they may have cost, and answers from the record of a role's run at nothing. */
+  /** The cost of this run. Interrupted calls count at what they may have cost; answers from the record of a role's run cost nothing. */
   readonly cost: Cost;
-  /** Both by the id of the model. */
+  /** Usage and cost by the id of the model. */
   readonly byModel: Spendings;
-  /** Calls that were not allowed, in their order, at most 100: a run can finish without having done what it was asked. Each was a warning event too. */
+  /** Denied calls in their order, at most 100: a run can finish without having done its task. Each was a warning event too. */
   readonly denied: readonly DeniedCall[];
   readonly error?: Error;
 }
 
-/** A call that was not allowed. */
+/** A call that was denied. */
 export interface DeniedCall {
   readonly step: number;
   /** The name of the tool as the model wrote it. */
   readonly tool: string;
-  /** Who refused it, in the words the model was told. */
+  /** The reason, as the model read it. */
   readonly why: string;
 }
 
-/** Which events are not kept for late readers, and how two that wait become one. */
+/** Which events are not kept for late readers, and how two waiting ones are joined. */
 export interface EventKinds<E> {
   isPassing(event: E): boolean;
-  /** Undefined: they stay two. */
+  /** Undefined when they cannot be joined. */
   join(first: E, second: E): E | undefined;
 }
 
 /**
- * The events of one run, for any number of readers. It owns what a late reader is given.
+ * The events of one run, for any number of readers. It owns the events that late readers get.
  *
- * V1 every reader is given every event in order, but for pieces of text and of progress, which only those get who read when they come. V2 what
- * waits for a slow reader is bounded by the events kept anyway, the run's own text, and what each call may tell: pieces that nobody has taken
- * yet become one. V3 nobody who stops reading holds up the run.
+ * `EventLog.V1` every reader gets every event in order; pieces of text and of progress only go to readers that are there when they come
+ * (`add`, `read`). `EventLog.V2` the events that wait for a slow reader are bounded by the kept events and the run's own text: waiting
+ * pieces are joined (`Reader.add`). `EventLog.V3` a reader that stops reading does not hold up the run (`Reader.return`).
  */
 export class EventLog<E> {
   readonly #kinds: EventKinds<E>;
@@ -92,7 +92,7 @@ export class EventLog<E> {
   }
 
   add(event: E): void {
-    // A tool that outlives its time may still have something to tell.
+    // A tool that outlives its time may still report progress.
     if (this.#ended) return;
     if (!this.#kinds.isPassing(event)) this.#kept.push(event);
     for (const reader of this.#readers) reader.add(event);
@@ -112,7 +112,7 @@ export class EventLog<E> {
   }
 }
 
-/** Pieces of an agent's text pass, and how far a call is; those of one step are joined, and of one call the newest counts. */
+/** Pieces of text and progress are not kept. Text of one step is joined; of the progress of one call the newest counts. */
 export const agentEventKinds: EventKinds<AgentEvent> = {
   isPassing: ({ type }) => type === "text" || type === "text.void" || type === "call.progress",
   join(first, second) {

@@ -2,21 +2,22 @@ import { PlanError } from "../kernel/errors.ts";
 import { sortTasks, type Task, type TaskFields, taskOf, withDependents } from "./task.ts";
 import { type AgentEvent, agentEventKinds, type AgentResult, type EventKinds } from "./events.ts";
 
-/** One step of a flow: a task, and how far it is. */
+/** One step of a flow: a task and its progress. */
 export interface FlowStep {
   readonly task: Task;
   /** `open`: not begun, or begun and not done, with the reason in `result`. No step of a flow that has ended is `running`. */
   readonly status: "open" | "running" | "done" | "blocked";
-  /** How often it was tried. */
+  /** Tries so far. */
   readonly tries: number;
-  /** What came of it, or why it failed. */
+  /** The result, or the reason of the failure. */
   readonly result: string;
 }
 
 /**
- * The steps of a flow. It owns what is done and what may begin; who does it is the flow's business.
+ * The steps of a flow. It owns their states.
  *
- * F1 a step begins only when all it depends on is done. F2 what depends on a blocked step is blocked. F3 a new plan keeps what is done.
+ * `FlowPlan.F1` a step begins only when all steps it depends on are done (`ready`). `FlowPlan.F2` steps that depend on a blocked step are
+ * blocked (`block`). `FlowPlan.F3` a new plan keeps the done steps (`replaceOpen`).
  */
 export class FlowPlan {
   #steps = new Map<string, FlowStep>();
@@ -44,8 +45,11 @@ export class FlowPlan {
     return this.steps.every((step) => step.status === "done");
   }
 
-  step(id: string): FlowStep | undefined {
-    return this.#steps.get(id);
+  /** @throws PlanError `PLAN_UNKNOWN_TASK` */
+  step(id: string): FlowStep {
+    const step = this.#steps.get(id);
+    if (step === undefined) throw new PlanError("PLAN_UNKNOWN_TASK", `Expected the id of a step of the plan, got ${id}.`);
+    return step;
   }
 
   begin(id: string): FlowStep {
@@ -56,12 +60,12 @@ export class FlowPlan {
     this.#change(id, (step) => ({ ...step, status: "done", result }));
   }
 
-  /** It may be tried again, knowing why it failed. */
+  /** The step may be tried again, with the reason of the failure. */
   reopen(id: string, why: string): void {
     this.#change(id, (step) => ({ ...step, status: "open", result: why }));
   }
 
-  /** It cannot be done, and neither can what depends on it. Gives back the ids of all that are blocked by it now. */
+  /** Blocks a step and the steps that depend on it. Returns the ids of all of them. */
   block(id: string, why: string): readonly string[] {
     const tasks = this.steps.map((step) => step.task);
     const blocked = [...withDependents(tasks, id)].filter((one) => this.#steps.get(one)?.status !== "done");
@@ -73,9 +77,9 @@ export class FlowPlan {
   }
 
   /**
-   * Other tasks for all that is not done.
+   * Replaces all steps that are not done.
    *
-   * @throws PlanError, and then nothing changes
+   * @throws PlanError and changes nothing
    */
   replaceOpen(tasks: readonly TaskFields[]): void {
     const done = this.doneSteps;
@@ -87,21 +91,19 @@ export class FlowPlan {
   }
 
   #change(id: string, change: (step: FlowStep) => FlowStep): FlowStep {
-    const step = this.#steps.get(id);
-    if (step === undefined) throw new PlanError("PLAN_UNKNOWN_TASK", `Expected the id of a step of the plan, got ${id}.`);
-    const changed = change(step);
+    const changed = change(this.step(id));
     this.#steps.set(id, changed);
     return changed;
   }
 }
 
-/** What happens while a flow runs. */
+/** An event of a run of a flow. */
 export type FlowEvent =
-  /** Also when another plan takes its place. */
+  /** Also told of every new plan. */
   | { readonly type: "plan.made"; readonly steps: readonly FlowStep[] }
   | { readonly type: "step.started"; readonly step: FlowStep }
   | { readonly type: "step.ended"; readonly step: FlowStep; readonly result: AgentResult }
-  /** `blocked`: all that cannot be done now, when it is more than the step itself. */
+  /** `blocked`: the ids of all blocked steps, when there are more than the step itself. */
   | {
       readonly type: "step.failed";
       readonly step: FlowStep;
@@ -113,9 +115,9 @@ export type FlowEvent =
   | { readonly type: "warning"; readonly code: string; readonly text: string }
   | { readonly type: "flow.ended"; readonly result: FlowResult };
 
-/** How a flow ended. */
+/** The result of a flow. */
 export interface FlowResult {
-  /** `blocked`: some steps could not be done; the answer says what the others gave. */
+  /** `blocked`: some steps could not be done; the answer sums up the others. */
   readonly status: "finished" | "blocked" | "stopped" | "failed";
   /** Empty when there is none. */
   readonly answer: string;
@@ -123,7 +125,7 @@ export interface FlowResult {
   readonly error?: Error;
 }
 
-/** What passes of an agent's events passes here; it is joined within one task. */
+/** Events of agents that are not kept there are not kept here; they are joined within one task. */
 export const flowEventKinds: EventKinds<FlowEvent> = {
   isPassing: (event) => event.type === "agent.event" && agentEventKinds.isPassing(event.event),
   join(first, second) {

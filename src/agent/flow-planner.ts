@@ -5,8 +5,8 @@ import { ChatMessage } from "../model/chat-message.ts";
 import type { FlowPlan, FlowStep } from "./flow-plan.ts";
 import type { ModelClient } from "./model-client.ts";
 
-/** Somebody who can be given steps, as a planner is told of them. */
-interface FlowHand {
+/** An executor of steps, as the planner knows it. */
+interface PlannedExecutor {
   readonly type: string;
   readonly description: string;
 }
@@ -24,23 +24,24 @@ const PlannedSteps = z.object({
     .min(1),
 });
 
-/** How often a plan that is no graph is asked for again. */
+const SHOWN_RESULT = 2_000;
+/** Tries for a plan that is no graph. */
 const PLAN_TRIES = 3;
 
-/** Asks a model for plans and for the words at the end. */
+/** Asks a model for plans and for the final answer. */
 export class FlowPlanner {
   readonly #client: ModelClient;
-  readonly #hands: readonly FlowHand[];
+  readonly #executors: readonly PlannedExecutor[];
   readonly #maxSteps: number;
 
-  constructor(client: ModelClient, hands: readonly FlowHand[], maxSteps: number) {
+  constructor(client: ModelClient, executors: readonly PlannedExecutor[], maxSteps: number) {
     this.#client = client;
-    this.#hands = hands;
+    this.#executors = executors;
     this.#maxSteps = maxSteps;
   }
 
   /**
-   * Steps for a goal, taken by `take`, which refuses what is no dependency graph.
+   * Plans a goal. `take` gets the steps and refuses them when they are no dependency graph.
    *
    * @throws PlanError, OutputError when no reply was a plan; ModelError
    */
@@ -48,21 +49,21 @@ export class FlowPlanner {
     return this.#ask(`Goal:\n${goal}\n\nBreak the goal into as few steps as do it well, at most ${this.#maxSteps}.`, take);
   }
 
-  /** Other steps for what is left after one could not be done. */
+  /** Plans the rest of the work anew after a step failed. */
   replan(goal: string, plan: FlowPlan, failed: FlowStep, why: string, take: (tasks: readonly TaskFields[]) => void): Promise<void> {
-    const done = plan.doneSteps.map(({ task, result }) => `- ${task.id}: ${task.instruction}\n  result: ${result.slice(0, RESULT_SHOWN)}`);
+    const done = plan.doneSteps.map(({ task, result }) => `- ${task.id}: ${task.instruction}\n  result: ${result.slice(0, SHOWN_RESULT)}`);
     const open = plan.steps.filter((step) => step.status !== "done").map(({ task }) => `- ${task.id}: ${task.instruction}`);
     const parts = [
       `Goal:\n${goal}`,
       done.length === 0 ? "Nothing is done yet." : `Done, and to be left as it is:\n${done.join("\n")}`,
       `Not done:\n${open.join("\n")}`,
-      `Step ${failed.task.id} could not be done: ${why.slice(0, RESULT_SHOWN)}`,
+      `Step ${failed.task.id} could not be done: ${why.slice(0, SHOWN_RESULT)}`,
       `Plan what is left in another way, in at most ${this.#maxSteps} new steps. They may depend on what is done; give them ids that are not taken.`,
     ];
     return this.#ask(parts.join("\n\n"), take);
   }
 
-  /** The answer to the goal, from what the steps gave. */
+  /** Asks for the answer to the goal from the results of the steps. */
   async summarize(goal: string, steps: readonly FlowStep[]): Promise<string> {
     const results = steps.map(({ task, status, result }) => `- ${task.instruction} (${status}): ${result}`).join("\n");
     const asked = ChatMessage.user(
@@ -91,14 +92,12 @@ export class FlowPlanner {
   }
 
   #rules(): string {
-    const hands = this.#hands.map(({ type, description }) => `- ${type}${description === "" ? "" : `: ${description}`}`);
-    return `\n\nEach step has an id, an instruction that can be understood alone, the ids of the steps whose results it needs (dependsOn), and as its type who does it, one of:\n${hands.join("\n")}\nSteps that need nothing of each other are done side by side. The steps form a graph without cycles.`;
+    const executors = this.#executors.map(({ type, description }) => `- ${type}${description === "" ? "" : `: ${description}`}`);
+    return `\n\nEach step has an id, an instruction that can be understood alone, the ids of the steps whose results it needs (dependsOn), and as its type who does it, one of:\n${executors.join("\n")}\nSteps that need nothing of each other are done side by side. The steps form a graph without cycles.`;
   }
 }
 
-/** Whether what a planner threw says only that it made no plan. */
+/** True for an error that only says that there is no plan. */
 export function isNoPlan(error: unknown): boolean {
   return error instanceof PlanError || error instanceof OutputError;
 }
-
-const RESULT_SHOWN = 2_000;

@@ -1,13 +1,13 @@
 import { takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 
-/** Most steps of one run of an agent, unless its maker says otherwise. */
+/** Default of the most steps of one run. */
 export const DEFAULT_MAX_STEPS = 30;
 
-/** Where an agent stands in its life. */
+/** The state of an agent. */
 export type AgentState = "IDLE" | "RUNNING" | "FINISHED" | "ERROR";
 
-/** What moves an agent from one state to the next; there is no other way. */
+/** The moves of an agent from one state to the next; there are no others. */
 export interface AgentMoves {
   readonly IDLE: { readonly start: "RUNNING"; readonly reset: "IDLE" };
   /** `step`: one more step of the run; `give_up`: it ends without an answer (steps used up, a loop, stopped). */
@@ -28,27 +28,27 @@ const MOVES: AgentMoves = {
   ERROR: { reset: "IDLE" },
 };
 
-/** The state after a move. A move that is not legal in a state that is known does not compile. */
+/** The state after a move. An illegal move from a literal state does not compile. */
 export function stateAfter<S extends AgentState, M extends AgentMoveFrom<S>>(state: S, move: M): AgentMoves[S][M] {
   const states = Object.keys(MOVES);
   takes("stateAfter", "state", state, { says: `one of ${states.join(", ")}`, fits: (value) => states.includes(value as string) });
   return MOVES[state][move];
 }
 
-/** The state after a move, or undefined when it is not legal. */
+/** The state after a move; undefined when it is illegal. */
 export function moved(state: AgentState, move: AgentMove): AgentState | undefined {
   const legal: Partial<Record<AgentMove, AgentState>> = MOVES[state];
   return Object.hasOwn(legal, move) ? legal[move] : undefined;
 }
 
-/** Told after every move. */
+/** Called after every move. */
 export type MoveListener = (move: AgentMove, from: AgentState, to: AgentState) => void;
 
 /**
- * The state of one agent and the steps of its run. It owns both; who moves it, and why, is the agent's business.
+ * The state of one agent and the steps of its run. It owns both.
  *
- * L1 the state changes by legal moves alone; a refused one changes nothing. L2 `FINISHED` and `ERROR` stay until a reset. L3 `steps`
- * counts the steps of the latest run: it starts at 0 with each.
+ * `Lifecycle.L1` the state changes by legal moves alone; a refused move changes nothing (`move`). `Lifecycle.L2` `FINISHED` and `ERROR`
+ * stay until a reset (`MOVES`). `Lifecycle.L3` `steps` counts the steps of the latest run: it starts at 0 with each (`move`).
  */
 export class Lifecycle {
   #state: AgentState = "IDLE";

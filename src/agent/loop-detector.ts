@@ -2,23 +2,23 @@ import type { Known } from "../kernel/known-options.ts";
 import { canonicalJson, contentHash } from "../kernel/json.ts";
 import { type CalledTool, resultText, type ToolResult } from "../tool/tool-result.ts";
 
-/** When doing the same again, with the same result, counts as a loop. */
+/** When equal calls with equal results count as a loop. */
 export interface LoopOptions {
-  /** So many rounds of the same, of one batch of calls or of a cycle of several; 2 or more. Default 3. */
+  /** Rounds of one batch of calls, or of a cycle of several, that make a loop; 2 or more. Default 3. */
   readonly repeats?: number;
-  /** The longest cycle that is looked for. Default 3: also A, B, A, B and A, B, C, A, B, C. */
+  /** The longest cycle in batches. Default 3: A, B, C, A, B, C is a cycle too. */
   readonly longest?: number;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const loopOptions: Known<LoopOptions> = { repeats: true, longest: true };
 
-/** A poll that answers the same is a loop after so many rounds. */
+/** Rounds after which a poll with the same answer is a loop. */
 const MOST_POLLS = 20;
 
 /**
- * Notices when an agent calls the same tools with the same arguments and gets the same answers again and again, also in turns. A call that
- * answers something else each time makes progress: paging, a queue that is worked off.
+ * Notices when an agent repeats calls with equal arguments and equal results, also in turns. A call with another result each time makes
+ * progress: it pages, or works off a queue.
  *
  * It owns the signatures of the latest batches of calls. `LoopDetector.D1` a repeat is a batch whose calls and answers are equal
  * ({@link signature}). `LoopDetector.D2` a batch of tools that poll closes a cycle after {@link MOST_POLLS} rounds and not before.
@@ -36,15 +36,15 @@ export class LoopDetector {
   }
 
   /**
-   * Takes what was called in one step and tells how long the cycle is that it closes; 0 for none. After one is told it is looked for anew.
+   * Adds the calls of one step. Returns the length of the cycle that they close, and starts anew then; 0 for none.
    *
-   * @param polls whether a tool of that name says that it polls
+   * @param polls true for the name of a tool that polls
    */
   add(called: readonly CalledTool[], polls: (name: string) => boolean): number {
     if (called.length === 0) return 0;
     const whole = short(called.map(signature).sort().join("\n"));
     const isPoll = called.every(({ call }) => polls(call.function.name));
-    // In the strict list no poll equals another, so that no cycle with one in it closes there.
+    // In the strict list no poll equals another, so no cycle with a poll closes there.
     const strict = this.#strict.add(isPoll ? `poll ${this.#polls++}` : whole);
     const patient = this.#patient.add(whole);
     const period = strict > 0 ? strict : patient;
@@ -53,7 +53,7 @@ export class LoopDetector {
   }
 }
 
-/** The latest signatures of one list, never more than `repeats * longest`. */
+/** The latest signatures, at most `repeats * longest`. */
 class Cycles {
   readonly #repeats: number;
   readonly #longest: number;
@@ -64,7 +64,7 @@ class Cycles {
     this.#longest = longest;
   }
 
-  /** How long the cycle is that a signature closes; 0 for none. */
+  /** Returns the length of the cycle that a signature closes; 0 for none. */
   add(one: string): number {
     this.#seen.push(one);
     if (this.#seen.length > this.#repeats * this.#longest) this.#seen.shift();
@@ -85,7 +85,7 @@ class Cycles {
   }
 }
 
-/** A call and its answer. Arguments that say the same in another order or spacing are the same. */
+/** A call and its result. Arguments that differ in order or spacing only are equal. */
 function signature({ call, outcome, result }: CalledTool): string {
   const { name, arguments: text } = call.function;
   return `${name} ${sameArguments(text)} ${outcome} ${short(answerText(result))}`;
@@ -104,7 +104,7 @@ function sameArguments(text: string): string {
   }
 }
 
-/** What is remembered of a batch is small, however long its arguments are. */
+/** Long signatures are hashed. */
 function short(text: string): string {
   return text.length <= LONGEST_SIGNATURE ? text : contentHash(text);
 }

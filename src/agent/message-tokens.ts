@@ -3,17 +3,17 @@ import type { ChatMessage } from "../model/chat-message.ts";
 import type { ToolSpec } from "../model/chat-model.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 
-/** About what a picture of ordinary size costs. */
+/** Roughly the tokens of a picture of ordinary size. */
 export const IMAGE_TOKENS = 1_000;
-/** What a message costs besides its text. */
+/** Tokens of a message besides its text. */
 const MESSAGE_TOKENS = 4;
 
-/** Counts the tokens of messages, each once: they never change. What is known, or counted at once, needs no waiting. */
+/** Counts the tokens of messages, each once: they never change. A promise is made only where the counter makes one. */
 export class MessageTokens {
   readonly #counter: TokenCounter;
   readonly #known = new WeakMap<object, number>();
-  /** The counter answers later: it is asked for one message after another. */
-  #isLater = false;
+  /** The counter is async: it counts one message after another. */
+  #isAsync = false;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
@@ -31,18 +31,18 @@ export class MessageTokens {
     return this.#sum(messages, (message) => this.ofMessage(message));
   }
 
-  /** Of all that a memory gives, which many memories know without looking at it all. */
+  /** The sum over `messages`, which are all of a memory. Many memories know it without looking at each. */
   ofMemory(memory: AgentMemory, messages: readonly ChatMessage[]): number | Promise<number> {
-    const tokens = this.#isLater ? Number.NaN : (memory.weigh?.(this.#atOnce) ?? Number.NaN);
+    const tokens = this.#isAsync ? Number.NaN : (memory.weigh?.(this.#countedSync) ?? Number.NaN);
     return Number.isNaN(tokens) ? this.ofMessages(messages) : tokens;
   }
 
-  /** No number where the counter has to be waited for. */
-  readonly #atOnce = (message: ChatMessage): number => {
-    if (this.#isLater) return this.#known.get(message) ?? Number.NaN;
+  /** NaN when the counter is async. */
+  readonly #countedSync = (message: ChatMessage): number => {
+    if (this.#isAsync) return this.#known.get(message) ?? Number.NaN;
     const tokens = this.ofMessage(message);
     if (typeof tokens === "number") return tokens;
-    this.#isLater = true;
+    this.#isAsync = true;
     tokens.catch(() => {});
     return Number.NaN;
   };
@@ -60,25 +60,13 @@ export class MessageTokens {
     return typeof count === "number" ? took(count) : count.then(took);
   }
 
-  #sum<T>(list: readonly T[], of: (one: T) => number | Promise<number>): number | Promise<number> {
-    let sum = 0;
-    for (let place = 0; place < list.length; place++) {
+  #sum<T>(list: readonly T[], of: (one: T) => number | Promise<number>, from = 0, before = 0): number | Promise<number> {
+    let sum = before;
+    for (let place = from; place < list.length; place++) {
       const tokens = of(list[place] as T);
-      if (typeof tokens !== "number") return this.#awaited(tokens, list, place + 1, sum, of);
+      if (typeof tokens !== "number") return tokens.then((count) => this.#sum(list, of, place + 1, sum + count));
       sum += tokens;
     }
-    return sum;
-  }
-
-  async #awaited<T>(
-    pending: Promise<number>,
-    list: readonly T[],
-    from: number,
-    before: number,
-    of: (one: T) => number | Promise<number>,
-  ): Promise<number> {
-    let sum = before + (await pending);
-    for (const one of list.slice(from)) sum += await of(one);
     return sum;
   }
 }

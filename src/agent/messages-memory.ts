@@ -12,10 +12,10 @@ import { type AgentMemory, type Answer, type NextAction, openCalls } from "./age
 import { isRemark } from "./remarks.ts";
 import { wholeTextAction } from "./text-action.ts";
 
-/** What a memory of messages is made of. */
+/** Options of a memory of messages. */
 export interface MessagesMemoryOptions {
   readonly tools?: ToolCollection | Iterable<Tool>;
-  /** The window, or how large it is. Default: 1,000 messages; an agent makes room by tokens long before. */
+  /** The window, or its options. Default: 1,000 messages; an agent shortens them by tokens long before. */
   readonly messages?: ChatMemory | ChatMemoryOptions;
 }
 
@@ -23,15 +23,16 @@ const messagesMemoryOptions: Known<MessagesMemoryOptions> = { tools: true, messa
 
 const WINDOW = 1_000;
 const NO_PINS: ReadonlySet<string> = new Set();
-/** So much of a goal tells it from other messages when it comes back shortened. */
+/** Characters of a goal by which it is recognized when it comes back shortened. */
 const RECOGNIZED = 40;
 
 /**
- * An agent's memory as the list of what was said. It owns which goal is pursued, the action at hand and the notes of nets; the window of
- * messages is the {@link ChatMemory}'s.
+ * An agent's memory as a list of messages. It owns the goal, the next action and the notes of nets; the {@link ChatMemory} owns the
+ * messages.
  *
- * G1 the goal stands where it was set and is never dropped; an earlier goal is a message like others. G2 a new goal forgets the answer, the
- * action and the notes of the one before. G3 a record read back goes on: calls without a result are the next action.
+ * `MessagesMemory.G1` the goal stays in its place and is never dropped; an earlier goal is a message like others (`setGoal`, `rewrite`).
+ * `MessagesMemory.G2` a new goal forgets the answer, the action and the notes of the earlier one (`setGoal`). `MessagesMemory.G3` a record
+ * read back goes on: calls without a result are the next action (`from`).
  */
 export class MessagesMemory implements AgentMemory {
   readonly tools: ToolCollection;
@@ -39,7 +40,7 @@ export class MessagesMemory implements AgentMemory {
   nextAction: NextAction | undefined;
   answer: Answer | undefined;
   readonly #chat: ChatMemory;
-  /** What whoever made the window has pinned in it. */
+  /** Messages that were pinned in the given window. */
   readonly #pins: ReadonlySet<string>;
   #goal: ChatMessage | undefined;
   #notes: Map<string, Json> | undefined;
@@ -81,7 +82,7 @@ export class MessagesMemory implements AgentMemory {
     return Promise.resolve(this.#chat.messages);
   }
 
-  /** Not a number where another class says what the model sees. */
+  /** NaN when a subclass overrides {@link dump}. */
   weigh(measure: ChatMeasure): number {
     return this.dump === MessagesMemory.prototype.dump ? this.#chat.weigh(measure) : Number.NaN;
   }
@@ -146,8 +147,8 @@ export class MessagesMemory implements AgentMemory {
   }
 
   /**
-   * A memory from a record of messages, as {@link dump} gives it: work that it holds goes on, and what was answered stays answered. The goal
-   * is the last thing that the user said. What nets wrote down for themselves is not in a record: see {@link fromJSON}.
+   * A memory from a record of messages, as {@link dump} returns it: work under way goes on, and an answered task stays answered. The goal is
+   * the user's last message. A record has no notes of nets: see {@link fromJSON}.
    */
   static from(record: readonly ChatMessage[], o: MessagesMemoryOptions = {}): MessagesMemory {
     const memory = new MessagesMemory(o);
@@ -157,7 +158,7 @@ export class MessagesMemory implements AgentMemory {
       messages,
       messages.findLastIndex((message) => message.role === "user" && !isRemark(message)),
     );
-    memory.#goOn(record);
+    memory.#resume(record);
     return memory;
   }
 
@@ -166,7 +167,7 @@ export class MessagesMemory implements AgentMemory {
     this.#fill(messages, this.#goal);
   }
 
-  #goOn(record: readonly ChatMessage[]): void {
+  #resume(record: readonly ChatMessage[]): void {
     const calls: readonly ToolCall[] = openCalls(record);
     if (calls.length > 0) {
       this.nextAction = { calls, form: "native" };
@@ -189,7 +190,7 @@ export class MessagesMemory implements AgentMemory {
     this.done = true;
   }
 
-  /** Everything anew, with one message pinned. */
+  /** Replaces all messages, with one of them pinned. */
   #fill(messages: readonly ChatMessage[], pinned: ChatMessage | undefined): void {
     this.#chat.clear();
     for (const message of messages) {

@@ -8,29 +8,29 @@ import type { CallPolicy } from "../model/call.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Agent } from "./agent.ts";
 import { EventLog } from "./events.ts";
-import { FlowDrive } from "./flow-drive.ts";
+import { FlowRunner } from "./flow-runner.ts";
 import { type FlowEvent, flowEventKinds, type FlowResult } from "./flow-plan.ts";
 
-/** Who does steps of one type: an agent, which does one at a time and remembers them all, or a maker of a new one for each. */
+/** Does steps of one type: an agent, one step at a time in one conversation, or a function that makes an agent for each step. */
 export type FlowExecutor = Agent | (() => Agent);
 
-/** What a flow is made of. */
+/** Options of a flow. */
 export interface PlanningFlowOptions {
   /** Plans and sums up. */
   readonly model: ChatModel;
-  /** By the type of steps they do; upper and lower case are the same. The first one does what has no type, or one that nobody has. */
+  /** By the type of their steps, in any case. The first one does steps without a type or with an unknown one. */
   readonly executors: Readonly<Record<string, FlowExecutor>>;
-  /** Tasks to begin with, instead of asking the model for them. */
+  /** The tasks. Default: the model plans them. */
   readonly tasks?: readonly TaskFields[];
-  /** Tries of one step before another plan is made. Default 2. */
+  /** Tries of one step before a new plan is made. Default 2. */
   readonly tries?: number;
-  /** Other plans, when steps could not be done. Default 2. */
+  /** New plans after steps failed. Default 2. */
   readonly replans?: number;
-  /** Steps under way at once. Default 4. */
+  /** Steps that run at the same time. Default 4. */
   readonly concurrency?: number;
   /** Steps of one plan. Default 20. */
   readonly maxSteps?: number;
-  /** The door that effects pass: a role's. Give the executors the same. */
+  /** Records effects: a role's `ctx.steps`. Give the executors the same. */
   readonly steps?: StepPort;
   readonly clock?: Clock;
   readonly calls?: Partial<CallPolicy>;
@@ -49,7 +49,6 @@ const planningFlowOptions: Known<PlanningFlowOptions> = {
   calls: true,
 };
 
-/** What bounds a flow. */
 type FlowLimits = Required<Pick<PlanningFlowOptions, "tries" | "replans" | "concurrency" | "maxSteps">>;
 
 const DEFAULTS: FlowLimits = { tries: 2, replans: 2, concurrency: 4, maxSteps: 20 };
@@ -60,11 +59,10 @@ export interface FlowParts {
   readonly limits: FlowLimits;
   /** By name in lower case. */
   readonly executors: ReadonlyMap<string, FlowExecutor>;
-  /** Does what nobody else does. */
+  /** Does steps that no other executor does. */
   readonly first: FlowExecutor;
 }
 
-/** @throws UsageError `FLOW_INVALID` without executors, with two of one name, or for limits under which nothing could be done. */
 function flowParts(options: PlanningFlowOptions): FlowParts {
   checkGivenOptions("new PlanningFlow", options, planningFlowOptions);
   takes("new PlanningFlow", "executors", options.executors, object("agents by their names"));
@@ -98,8 +96,8 @@ export interface FlowRun extends AsyncIterable<FlowEvent> {
 
 /**
  * Reaches a goal by a plan: steps that depend on each other, each done by the agent of its type, with the results it needs. Independent
- * steps are done side by side. A step that fails is tried again; then another plan is made for what is left; then it is blocked, with all
- * that depends on it, and the rest goes on. Nothing goes on forever: tries, plans and steps are counted.
+ * steps run at the same time. A step that fails is tried again; then the rest is planned anew; then the step is blocked with all that
+ * depends on it, and the others go on. Tries, plans and steps are bounded.
  */
 export class PlanningFlow {
   readonly #parts: FlowParts;
@@ -113,7 +111,7 @@ export class PlanningFlow {
   run(goal: string, o: { readonly signal?: AbortSignal } = {}): FlowRun {
     checkKnownOptions("run of a flow", o, { signal: true });
     const log = new EventLog<FlowEvent>(flowEventKinds);
-    const drive = new FlowDrive(this.#parts, goal, o.signal ?? new AbortController().signal, log);
+    const drive = new FlowRunner(this.#parts, goal, o.signal ?? new AbortController().signal, log);
     return { result: drive.result(), [Symbol.asyncIterator]: () => log.read() };
   }
 }

@@ -5,7 +5,7 @@ import { type Usage, addUsage } from "../model/chat-model.ts";
 import type { Cost, MicroUsd } from "../model/money.ts";
 import { type Spendings, SpendingTable } from "../model/ledger.ts";
 
-/** A run of an agent has used as many tokens as it may. It can go on with another run. */
+/** A run of an agent has reached its `tokenLimit`. Another run can go on with the work. */
 export class TokenLimitError extends ControlError {
   constructor(used: number, limit: number) {
     super("TOKEN_LIMIT", `Stopped: ${used} tokens are used, of at most ${limit}. Run it again to go on, or raise tokenLimit.`, {
@@ -16,15 +16,15 @@ export class TokenLimitError extends ControlError {
 
 /** A call that is being made. */
 export interface CallTally extends CallMeter {
-  /** The answer came. One from a record was made and paid before: then only its tokens are counted. */
+  /** Called with the usage of the answer. An answer from a record was paid before: only its tokens count. */
   answered(usage: Usage | undefined): void;
 }
 
 /**
- * What one run of an agent has used and spent, tries that were rejected included. It owns the sums and which tries are open.
+ * The tokens and the cost of one run of an agent, rejected tries included. It owns the sums and the open tries.
  *
- * RunTally.T1 every try counts once: by what settled it, and while it is open at its hold, or as unpriced (`cost`). RunTally.T2 no call begins
- * when the limit of tokens is reached (`begin`); one that is under way may pass it.
+ * `RunTally.T1` every try counts once: settled at its cost, open at its hold or as unpriced (`cost`). `RunTally.T2` no call begins when
+ * the limit of tokens is reached; a call under way may pass it (`begin`).
  */
 export class RunTally {
   readonly #tokenLimit: number;
@@ -47,7 +47,7 @@ export class RunTally {
     return this.#byModel.record();
   }
 
-  /** With what calls that were cut off may have cost. */
+  /** Includes what interrupted calls may have cost. */
   get cost(): Cost {
     const open = [...this.#open.values()];
     return {

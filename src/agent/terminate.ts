@@ -18,13 +18,13 @@ const strict = defineTool({
   execute: ({ status, answer }) => ({ output: `Task completed: ${status}`, data: { status, answer: answer ?? "" } }),
 });
 
-/** Ends the work on the task, with its answer. A status in other words is read: it is a success unless it says that it is none. */
+/** Ends the work on the task, with its answer. A status in other words is a success unless it tells of a failure. */
 export const terminate: Tool = Object.freeze({ ...strict, check: (args: JsonObject) => strict.check(withPlainStatus(args)) }) as Tool;
 
-/** Words for a status that carry no answer. */
+/** Plain words for a status, which hold no answer. */
 const SUCCESS = /^\W*(?:success(?:ful(?:ly)?)?|succeeded|completed?|finished|done|ok(?:ay)?|yes|true)\W*$/i;
 const FAILURE = /^\W*(?:fail(?:ed|ure)?|errors?|unsuccessful|aborted|impossible|no|false)\W*$/i;
-/** A sentence that begins by saying that it could not be done. A failure it only tells of further on is part of an answer. */
+/** A sentence that begins with a failure. A failure further on is part of an answer. */
 const SAYS_FAILURE =
   /^\W*(?:(?:i|we|it|this|the task|the request)\s+)?(?:(?:am|are|is|was|were|has|have)\s+)?(?:fail(?:ed|ure)?\b|errors?\b|can(?:no|')t\b|can not\b|could ?n[o']t\b|unable\b|impossible\b|not (?:possible|done|completed)\b|unsuccessful|gave up\b|giving up\b)/i;
 
@@ -38,39 +38,21 @@ function withPlainStatus(args: JsonObject): JsonObject {
   return { ...args, status: read, ...(typeof answer === "string" && answer !== "" ? {} : { answer: status }) };
 }
 
-/** Somebody's tools as they are at any time, and `terminate` after them unless they have one of that name. Their own collection is left as it is. */
+/** A view of a collection as it is at any time, with `terminate` at the end unless it has a tool of that name. Changes pass through to it. */
 export class EndableTools extends ToolCollection {
   readonly #own: ToolCollection;
-  #ownSpecs: readonly ToolSpec[] | undefined;
-  #allSpecs: readonly ToolSpec[] = [];
 
   constructor(own: ToolCollection) {
     super();
     this.#own = own;
   }
 
-  override get size(): number {
-    return this.#own.size + (this.#isOwn ? 0 : 1);
-  }
-
-  override get names(): readonly string[] {
-    return this.#isOwn ? this.#own.names : [...this.#own.names, terminate.name];
-  }
-
   override get specs(): readonly ToolSpec[] {
-    const { specs } = this.#own;
-    if (specs === this.#ownSpecs) return this.#allSpecs;
-    this.#ownSpecs = specs;
-    this.#allSpecs = this.#isOwn ? specs : [...specs, terminate.spec];
-    return this.#allSpecs;
+    return this.#own.has(terminate.name) ? this.#own.specs : [...this.#own.specs, terminate.spec];
   }
 
   override get(name: string): Tool | undefined {
     return this.#own.get(name) ?? (name === terminate.name ? terminate : undefined);
-  }
-
-  override has(name: string): boolean {
-    return this.get(name) !== undefined;
   }
 
   override find(name: string): Tool | undefined {
@@ -78,7 +60,7 @@ export class EndableTools extends ToolCollection {
   }
 
   override add(tools: Tool | Iterable<Tool>): void {
-    // The base class adds nothing while it is built: there is no collection to pass it on to yet.
+    // The constructor of the base class adds an empty list before `#own` exists.
     if (#own in this) this.#own.add(tools);
   }
 
@@ -87,11 +69,7 @@ export class EndableTools extends ToolCollection {
   }
 
   override [Symbol.iterator](): Iterator<Tool> {
-    const all = this.#isOwn ? [...this.#own] : [...this.#own, terminate];
+    const all = this.#own.has(terminate.name) ? [...this.#own] : [...this.#own, terminate];
     return all[Symbol.iterator]();
-  }
-
-  get #isOwn(): boolean {
-    return this.#own.has(terminate.name);
   }
 }

@@ -3,21 +3,21 @@ import type { Json } from "../kernel/json.ts";
 import type { ToolCall } from "../model/chat-message.ts";
 import { findJson } from "../model/json-in-text.ts";
 
-/** What a text of a model says it wants: calls, nothing (then the text is an answer), or calls that cannot be read. */
+/** The action in a model's text: calls, none (the text is an answer), or calls that cannot be read. */
 export type TextAction =
   | { readonly kind: "calls"; readonly calls: readonly ToolCall[] }
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "malformed"; readonly why: string };
 
-/** Names that models give to the tool and to what it is given, the first one asked for. */
+/** Keys that models use for the name and the arguments of a tool; the first is the one in the instructions. */
 const NAME_KEYS = ["name", "tool", "action", "tool_name", "function"];
 const ARGS_KEYS = ["args", "arguments", "parameters", "input", "action_input", "tool_input"];
-/** A piece of text that is meant as an action and is not readable as one. */
+/** Marks broken JSON as an action. */
 const LOOKS_LIKE_ACTION = new RegExp(`"(${NAME_KEYS.join("|")})"\\s*:`);
-/** Most of a bad text that is shown again. */
+/** Longest part of broken JSON that is shown. */
 const SHOWN = 200;
 
-/** How a model without native tool calls is told to act. */
+/** Tells a model without native tool calls how to act. */
 export function actionInstructions(tools: string): string {
   return [
     `You can use these tools, told as JSON:\n${tools}`,
@@ -28,9 +28,9 @@ export function actionInstructions(tools: string): string {
 
 /**
  * Reads the seed's form of an action, JSON in text: bare, fenced or with prose around it, mended where it can be. Only the first action
- * counts, or a whole array of them: what a model writes after its action it has made up. JSON that names no tool is part of an answer.
+ * counts, or a whole array of them: models make up the text after their action. JSON that names no tool is part of an answer.
  *
- * @param isTool whether there is a tool of a name
+ * @param isTool true for the name of a tool
  */
 export function readTextAction(text: string, isTool: (name: string) => boolean): TextAction {
   const { values, broken } = findJson(text);
@@ -46,14 +46,14 @@ export function readTextAction(text: string, isTool: (name: string) => boolean):
   return { kind: "answer", text: answerIn(found.map(({ value }) => value)) ?? text };
 }
 
-/** Marks that models put around an action and around their thoughts; their servers take them away only when they know the model. */
+/** Marks that models put around actions and thoughts; servers remove them only for models they know. */
 const MARKED = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
 const THOUGHTS = /^\s*<think>[\s\S]*?<\/think>/;
 
 /**
- * What models write that were not made for tools, or whose server does not know their marks: an action that is the whole of a text, fence,
- * marks and thoughts aside, and names a tool that exists. An action in marks with words around it may be one that the text tells of: it
- * does not run, and is no answer either.
+ * Reads an action that is the whole text, fence, marks and thoughts aside, and names an existing tool: models that were not made for
+ * tools write it, and models whose server does not know their marks. An action in marks with words around it may be a quotation: it does
+ * not run, and is no answer either.
  */
 export function wholeTextAction(text: string, isTool: (name: string) => boolean): TextAction {
   const said = text.replace(THOUGHTS, "").trim();
@@ -77,22 +77,22 @@ function wholeCalls(text: string, isTool: (name: string) => boolean): readonly T
 }
 
 function callsIn(value: Json, isTool: (name: string) => boolean): ToolCall[] {
-  const wishes = Array.isArray(value) ? (value as readonly Json[]) : [value];
-  const calls = wishes.map((wish, place) => callOf(wish, place, isTool));
+  const items = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  const calls = items.map((item, place) => callOf(item, place, isTool));
   return calls.every((call) => call !== undefined) ? calls : [];
 }
 
-function callOf(wish: Json, place: number, isTool: (name: string) => boolean): ToolCall | undefined {
-  if (!isRecord(wish)) return undefined;
-  const name = NAME_KEYS.map((key) => wish[key]).find((one) => typeof one === "string");
-  const argsKey = ARGS_KEYS.find((key) => Object.hasOwn(wish, key));
+function callOf(item: Json, place: number, isTool: (name: string) => boolean): ToolCall | undefined {
+  if (!isRecord(item)) return undefined;
+  const name = NAME_KEYS.map((key) => item[key]).find((one) => typeof one === "string");
+  const argsKey = ARGS_KEYS.find((key) => Object.hasOwn(item, key));
   if (typeof name !== "string" || (argsKey === undefined && !isTool(name))) return undefined;
-  const args = argsKey === undefined ? {} : wish[argsKey];
+  const args = argsKey === undefined ? {} : item[argsKey];
   const written = typeof args === "string" ? args : JSON.stringify(args ?? {});
   return { id: `text_${place}`, type: "function", function: { name, arguments: written } };
 }
 
-/** Some models wrap their answer too. */
+/** The answer of a model that wraps it in JSON too. */
 function answerIn(values: readonly Json[]): string | undefined {
   const [only, ...others] = values;
   if (only === undefined || others.length > 0 || !isRecord(only)) return undefined;

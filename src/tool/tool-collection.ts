@@ -6,10 +6,10 @@ import type { ToolSpec } from "../model/chat-model.ts";
 import type { Tool } from "./tool.ts";
 
 /**
- * The tools an agent has, by name. It owns that names are unique.
+ * The tools of an agent by name.
  *
- * K1 two tools of one name are refused, and then nothing is added. K2 tools stand in the order they were added. K3 a name finds a tool and
- * nothing else, whatever the name: `constructor` is a name like others.
+ * `ToolCollection.K1` two tools of one name are refused, and then nothing is added (`add`). `ToolCollection.K2` tools stand in the order
+ * they were added (`[Symbol.iterator]`). `ToolCollection.K3` a name finds a tool or nothing, also a name like `constructor` (`get`).
  */
 export class ToolCollection implements Iterable<Tool> {
   readonly #tools = new Map<string, Tool>();
@@ -22,14 +22,14 @@ export class ToolCollection implements Iterable<Tool> {
   }
 
   get size(): number {
-    return this.#tools.size;
+    return this.names.length;
   }
 
   get names(): readonly string[] {
-    return [...this.#tools.keys()];
+    return [...this].map((tool) => tool.name);
   }
 
-  /** The tools as a model is told of them. */
+  /** The tools as models see them. */
   get specs(): readonly ToolSpec[] {
     this.#specs ??= Object.freeze([...this.#tools.values()].map((tool) => tool.spec));
     return this.#specs;
@@ -40,7 +40,7 @@ export class ToolCollection implements Iterable<Tool> {
   }
 
   has(name: string): boolean {
-    return this.#tools.has(name);
+    return this.get(name) !== undefined;
   }
 
   /** The tool that a model means: of that name, or the only one whose name differs in upper and lower case alone. */
@@ -67,7 +67,7 @@ export class ToolCollection implements Iterable<Tool> {
     this.#specs = undefined;
   }
 
-  /** True when there was one of that name. */
+  /** Returns true when there was a tool of that name. */
   remove(name: string): boolean {
     this.#specs = undefined;
     return this.#tools.delete(name);
@@ -78,7 +78,7 @@ export class ToolCollection implements Iterable<Tool> {
   }
 }
 
-/** Callers without types give an object that only looks like one. */
+/** Programs without types pass objects that only look like tools. */
 function checkTool(tool: Partial<Tool> | null | undefined): void {
   if (typeof tool?.check === "function" && typeof tool.execute === "function" && tool.spec !== undefined) return;
   throw new UsageError("TOOL_INVALID", `Expected a tool as defineTool() gives it, got ${valueText(tool)}. Pass its parts to defineTool().`);

@@ -176,7 +176,7 @@ describe("a record", () => {
 });
 
 describe("a memory of messages", () => {
-  it("keeps the goal where it was set, whatever the window drops (G1), and lets the earlier goal go", async () => {
+  it("keeps the goal where it was set, whatever the window drops (MessagesMemory.G1), and lets the earlier goal go", async () => {
     const memory = new MessagesMemory({ messages: { maxMessages: 4 } });
     await memory.setGoal("first");
     await memory.update([ChatMessage.assistant("a")]);
@@ -195,7 +195,7 @@ describe("a memory of messages", () => {
     expect(memory.chat).toBe(chat);
   });
 
-  it("forgets the notes, the answer and the action of an earlier goal (G2)", async () => {
+  it("forgets the notes, the answer and the action of an earlier goal (MessagesMemory.G2)", async () => {
     const memory = new MessagesMemory();
     await memory.setGoal("x");
     await memory.setNote("k", 1);

@@ -33,7 +33,7 @@ describe("an agent's life", () => {
     expect(stateAfter("RUNNING", "reset")).toBeUndefined();
   });
 
-  it("refuses illegal moves by an error that changes nothing, for any moves (L1)", () => {
+  it("refuses illegal moves by an error that changes nothing, for any moves (Lifecycle.L1)", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...MOVES), { maxLength: 40 }), (moves) => {
         const life = new Lifecycle();

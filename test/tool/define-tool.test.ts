@@ -72,7 +72,7 @@ describe("a tool", () => {
 });
 
 describe("a collection", () => {
-  it("K1 refuses two tools of one name, and then adds nothing", () => {
+  it("ToolCollection.K1 refuses two tools of one name, and then adds nothing", () => {
     const tools = new ToolCollection([named("a")]);
     expect(() => tools.add([named("b"), named("a")])).toThrow(expect.objectContaining({ code: "TOOL_DUPLICATE" }) as Error);
     expect(() => new ToolCollection([named("x"), named("x")])).toThrow(/two of the name "x"/);
@@ -80,7 +80,7 @@ describe("a collection", () => {
     expect(tools.size).toBe(1);
   });
 
-  it("K2 keeps the order, and tells a model of those it has now", () => {
+  it("ToolCollection.K2 keeps the order, and tells a model of those it has now", () => {
     const tools = new ToolCollection([named("b"), named("a")]);
     expect(tools.specs.map(({ name }) => name)).toEqual(["b", "a"]);
     tools.add(named("c"));
@@ -90,7 +90,7 @@ describe("a collection", () => {
     expect([...tools].map(({ name }) => name)).toEqual(["a", "c"]);
   });
 
-  it("K3 has nothing under the names that every object has", () => {
+  it("ToolCollection.K3 has nothing under the names that every object has", () => {
     const tools = new ToolCollection([named("constructor")]);
     expect(["__proto__", "toString", "hasOwnProperty"].map((name) => tools.find(name))).toEqual([undefined, undefined, undefined]);
     expect(tools.get("constructor")?.name).toBe("constructor");

@@ -15,10 +15,11 @@ import { MessagesMemory } from "./messages-memory.ts";
 import { RunTally } from "./run-tally.ts";
 import { jitter, ModelClient } from "./model-client.ts";
 
-/** Errors that no other try and no other plan can mend. */
-const HOPELESS: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_REDIRECTED", "MODEL_UNPRICED"]);
-/** One run of a flow. It owns the plan and what is under way. */
-export class FlowDrive {
+/** Errors after which every other try would fail too. */
+const FATAL_CODES: ReadonlySet<string> = new Set(["MODEL_AUTH", "MODEL_QUOTA", "MODEL_NOT_FOUND", "MODEL_REDIRECTED", "MODEL_UNPRICED"]);
+
+/** One run of a flow. It owns the plan and the steps under way. */
+export class FlowRunner {
   readonly #parts: FlowParts;
   readonly #goal: string;
   readonly #outer: AbortSignal;
@@ -41,8 +42,11 @@ export class FlowDrive {
     this.#outer = signal;
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     this.#log = log;
-    const hands = [...executors].map(([type, executor]) => ({ type, description: executor instanceof Agent ? executor.description : "" }));
-    this.#planner = new FlowPlanner(clientOf(options, this.#signal), hands, limits.maxSteps);
+    const planned = [...executors].map(([type, executor]) => ({
+      type,
+      description: executor instanceof Agent ? executor.description : "",
+    }));
+    this.#planner = new FlowPlanner(clientOf(options, this.#signal), planned, limits.maxSteps);
   }
 
   async result(): Promise<FlowResult> {
@@ -53,7 +57,7 @@ export class FlowDrive {
       await this.#work();
       result = await this.#outcome();
     } catch (error) {
-      // What is stopped behind a role's door suspends the role, which would hide the error; there it is awaited.
+      // Stopping a recorded step would suspend the role and hide the error; such steps are awaited.
       if (this.#parts.options.steps === undefined) this.#stop.abort(error);
       await Promise.all(this.#running.values());
       result = { ...endOf(error, this.#outer), answer: "", steps: this.#plan?.steps ?? [] };
@@ -79,10 +83,10 @@ export class FlowDrive {
       });
       take([{ id: "1", instruction: this.#goal }]);
     }
-    this.#tellPlan();
+    this.#announcePlan();
   }
 
-  /** Begins what may begin, waits for something to end, and plans anew when a step could not be done. */
+  /** Begins steps, waits for one to end, and plans anew after a failure. */
   async #work(): Promise<void> {
     for (;;) {
       if (this.#fatal !== undefined) throw this.#fatal;
@@ -113,10 +117,10 @@ export class FlowDrive {
       const result = await this.#execute(step, executor);
       if (result.status === "finished") {
         this.#thePlan.finish(task.id, result.answer);
-        this.#log.add({ type: "step.ended", step: this.#stepOf(task.id), result });
-      } else this.#missed(step, result, tries);
+        this.#log.add({ type: "step.ended", step: this.#thePlan.step(task.id), result });
+      } else this.#fail(step, result, tries);
     } catch (error) {
-      if (this.#stepOf(task.id).status === "running") this.#thePlan.reopen(task.id, thrownText(error));
+      if (this.#thePlan.step(task.id).status === "running") this.#thePlan.reopen(task.id, thrownText(error));
       this.#fatal = error instanceof Error ? error : new TroupeError("THROWN", thrownText(error));
     } finally {
       this.#busy.delete(executor);
@@ -131,26 +135,26 @@ export class FlowDrive {
     return run.result;
   }
 
-  #missed({ task }: FlowStep, result: AgentResult, tries: number): void {
+  #fail({ task }: FlowStep, result: AgentResult, tries: number): void {
     const why = whyNot(result);
     const { error } = result;
     if (
       result.status === "stopped" ||
       result.status === "budget" ||
       error instanceof UsageError ||
-      (error instanceof ModelError && HOPELESS.has(error.code))
+      (error instanceof ModelError && FATAL_CODES.has(error.code))
     ) {
       this.#thePlan.reopen(task.id, why);
-      this.#log.add({ type: "step.failed", step: this.#stepOf(task.id), why, then: "stop" });
+      this.#log.add({ type: "step.failed", step: this.#thePlan.step(task.id), why, then: "stop" });
       throw error ?? new TroupeError("FLOW_STOPPED", why);
     }
     const mayRetry = tries < this.#parts.limits.tries;
     const mayPlan = this.#replans < this.#parts.limits.replans && this.#parts.options.tasks === undefined;
     const then = mayRetry ? "retry" : mayPlan ? "replan" : "block";
     if (then !== "block") this.#thePlan.reopen(task.id, why);
-    if (then === "replan") this.#failed ??= { step: this.#stepOf(task.id), why };
+    if (then === "replan") this.#failed ??= { step: this.#thePlan.step(task.id), why };
     const blocked = then === "block" ? this.#thePlan.block(task.id, why) : [];
-    this.#log.add({ type: "step.failed", step: this.#stepOf(task.id), why, then, ...(blocked.length > 1 ? { blocked } : {}) });
+    this.#log.add({ type: "step.failed", step: this.#thePlan.step(task.id), why, then, ...(blocked.length > 1 ? { blocked } : {}) });
   }
 
   async #planAnew(): Promise<void> {
@@ -161,7 +165,7 @@ export class FlowDrive {
     const plan = this.#thePlan;
     try {
       await this.#planner.replan(this.#goal, plan, failed.step, failed.why, (tasks) => plan.replaceOpen(tasks));
-      this.#tellPlan();
+      this.#announcePlan();
     } catch (error) {
       if (!isNoPlan(error)) throw error;
       this.#log.add({ type: "warning", code: "PLAN_MISSING", text: `No other plan could be made. ${thrownText(error)}` });
@@ -177,7 +181,7 @@ export class FlowDrive {
     return { status, answer: await this.#summary(), steps };
   }
 
-  /** What the steps gave is not lost with the words about it. */
+  /** The results of the steps are the answer when they cannot be summed up. */
   async #summary(): Promise<string> {
     const { steps, doneSteps } = this.#thePlan;
     try {
@@ -193,11 +197,11 @@ export class FlowDrive {
     return this.#parts.executors.get(type.toLowerCase()) ?? this.#parts.first;
   }
 
-  /** What a step's executor is told: its own work and what that needs, not the rest of the plan, or it would do that too. */
+  /** The prompt of a step holds its own work and the results it needs; an executor that knew the rest of the plan would do that too. */
   #prompt({ task, tries, result }: FlowStep): string {
     const needed = task.dependsOn.map((id) => {
       const step = this.#thePlan.step(id);
-      return `Result of an earlier step (${step?.task.instruction ?? id}):\n${step?.result ?? ""}`;
+      return `Result of an earlier step (${step.task.instruction}):\n${step.result}`;
     });
     const again = tries > 1 && result !== "" ? [`An earlier try of this step failed: ${result}`] : [];
     return [
@@ -208,19 +212,13 @@ export class FlowDrive {
     ].join("\n\n");
   }
 
-  #tellPlan(): void {
+  #announcePlan(): void {
     this.#log.add({ type: "plan.made", steps: this.#thePlan.steps });
   }
 
   get #thePlan(): FlowPlan {
     if (this.#plan === undefined) throw new TroupeError("FLOW_PLAN", "Expected a plan, but none was made.");
     return this.#plan;
-  }
-
-  #stepOf(id: string): FlowStep {
-    const step = this.#thePlan.step(id);
-    if (step === undefined) throw new TroupeError("FLOW_PLAN", `Expected the step ${id} to be in the plan.`);
-    return step;
   }
 }
 
