@@ -4,7 +4,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import { visible } from "../tool/visible-text.ts";
+import { escapedText } from "../kernel/value-text.ts";
 
 /** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
 export class McpError extends TroupeError {}
@@ -161,8 +161,8 @@ export class McpConnection {
   #unreachable(cause: unknown, lastWords: string): Error {
     if (cause instanceof ControlError || cause instanceof UsageError) return cause;
     const { name, mask } = this.#parts;
-    const why = cause instanceof TimeoutError ? cause.message : mask(visible(thrownText(cause)));
-    const said = lastWords === "" ? "" : ` It said: ${mask(visible(lastWords))}`;
+    const why = cause instanceof TimeoutError ? cause.message : mask(escapedText(thrownText(cause)));
+    const said = lastWords === "" ? "" : ` It said: ${mask(escapedText(lastWords))}`;
     return new McpError("MCP_UNREACHABLE", `Expected MCP server ${name} to answer, but: ${why}${said} Look at its command or address.`, {
       cause,
     });

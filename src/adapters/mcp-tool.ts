@@ -8,7 +8,7 @@ import { masked } from "../runtime/record/masking.ts";
 import { cutText } from "../tool/cut-text.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
 import { betweenMarks, quoteOutside, seenText } from "../tool/outside-text.ts";
-import { visible } from "../tool/visible-text.ts";
+import { escapedText } from "../kernel/value-text.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 import { resultOf } from "./mcp-result.ts";
 
@@ -41,7 +41,7 @@ export function toolsOf(listed: readonly ServerTool[], connection: McpConnection
     if (reason === undefined) tools.set(name, toolOf(name, listing, connection, settings));
     else
       settings.warn(
-        `MCP server ${settings.server}: the tool ${visible(JSON.stringify(listing.name.slice(0, LONGEST_NAME)))} is left out, because ${reason}.`,
+        `MCP server ${settings.server}: the tool ${escapedText(JSON.stringify(listing.name.slice(0, LONGEST_NAME)))} is left out, because ${reason}.`,
       );
   }
   return [...tools.values()];

@@ -91,3 +91,16 @@ export function shownText(text: string, limit = 200): string {
   const shown = text.slice(0, limit).replace(UNSHOWN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
   return text.length > limit ? `${shown}...` : shown;
 }
+
+/** Control and format characters, separators of lines, halves of characters, and characters without a shape; all but the line feed. */
+const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\u2800]/gu;
+
+/** A text in which everything that could steer a terminal or hide is escaped as JSON does it, joiners too: for the words of strangers. */
+export function escapedText(text: string): string {
+  return text.replace(UNSEEN, (character) =>
+    character
+      .split("")
+      .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}

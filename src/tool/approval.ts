@@ -2,46 +2,46 @@ import type { JsonObject } from "../kernel/json.ts";
 import type { StepPort } from "../kernel/step.ts";
 import { cutText } from "./cut-text.ts";
 import { interruptionIn, toldOf } from "./plain-value.ts";
-import { visible } from "./visible-text.ts";
+import { escapedText } from "../kernel/value-text.ts";
 
-/** What a person is asked before a call runs. */
+/** The question to a person before a call runs. */
 export interface ApprovalRequest {
-  /** Stable across resume; an answer given later names it. */
+  /** Stable across resume; a later answer names it. */
   readonly id: string;
-  /** Who asks. */
+  /** The agent that asks. */
   readonly role: string;
-  /** The question in words. Invisible and steering characters are shown, not sent; a long call is cut, and says so. */
+  /** The question in words. Invisible and steering characters are escaped; a long call is cut, with a mark. */
   readonly text: string;
   readonly tool: string;
-  /** All that the tool would be given. */
+  /** All arguments. */
   readonly args: JsonObject;
 }
 
-/** Who is asked for permission: true, false, or words. "yes" and its like allow; any other word is a no, and told to the model. */
+/** Answers true, false, or words. "yes" and its like allow; any other words deny, and the model reads them. */
 export type Approver = (request: ApprovalRequest, o: { readonly signal: AbortSignal }) => boolean | string | Promise<boolean | string>;
 
-/** What a person said to a call. */
+/** The answer of a person to a call. */
 interface Approval {
   readonly isGiven: boolean;
-  /** Why not, in the person's words; empty when there are none. */
+  /** The reason for a denial; may be empty. */
   readonly words: string;
 }
 
-/** Most characters of a call that a person is shown in the question itself. */
+/** Longest part of a call in the question. */
 const SHOWN_CALL = 8_000;
-/** Most characters of a person's refusal that the model is told. */
+/** Longest part of a refusal that the model reads. */
 const TOLD_WORDS = 2_000;
 const YES = /^(?:y|yes|ok|okay|allow|allowed|approve|approved|true)[.!]?$/i;
 const NO = /^(?:n|no|deny|denied|false)[.!]?$/i;
 
-/** Asks for permission, as a step: what was said once holds when the run goes on. */
+/** Asks for permission, as a step: the answer holds when the run goes on. */
 export async function askPermission(
   steps: StepPort,
   approve: Approver,
   { role, tool, args }: { readonly role: string; readonly tool: string; readonly args: JsonObject },
   signal: AbortSignal,
 ): Promise<Approval> {
-  const text = `May ${visible(role)} use the tool "${tool}"?\n${cutText(visible(JSON.stringify(args, null, 2)), SHOWN_CALL)}`;
+  const text = `May ${escapedText(role)} use the tool "${tool}"?\n${cutText(escapedText(JSON.stringify(args, null, 2)), SHOWN_CALL)}`;
   const answer = await steps.step<unknown>(
     { kind: "human", name: "approve", request: { role, question: text, tool, args } },
     async (door) => {
@@ -58,7 +58,7 @@ export async function askPermission(
   return approvalIn(answer);
 }
 
-/** Nothing but a plain yes is one. */
+/** Only a plain yes allows. */
 function approvalIn(answer: unknown): Approval {
   if (answer === true) return { isGiven: true, words: "" };
   if (typeof answer !== "string") return { isGiven: false, words: "" };
@@ -67,14 +67,14 @@ function approvalIn(answer: unknown): Approval {
   return { isGiven: false, words: NO.test(words) ? "" : words.slice(0, TOLD_WORDS) };
 }
 
-/** What a person is asked. */
+/** A question to a person. */
 export interface HumanQuestion {
-  /** Stable across resume; an answer given later names it. */
+  /** Stable across resume; a later answer names it. */
   readonly id: string;
   readonly text: string;
-  /** Who asks. */
+  /** The agent that asks. */
   readonly role: string;
 }
 
-/** How a person is reached. In a run without one, a question suspends the run with status `waiting`. */
+/** Reaches a person. In a run without one, a question suspends the run with status `waiting`. */
 export type HumanPort = (question: HumanQuestion, o: { readonly signal: AbortSignal }) => string | Promise<string>;

@@ -1,4 +1,4 @@
-import { isObject } from "../kernel/value-kind.ts";
+import { isObject, isRecord, isText } from "../kernel/value-kind.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { UsageError } from "../kernel/errors.ts";
@@ -14,42 +14,42 @@ import type { PermissionPolicy } from "./permission.ts";
 import type { Tool } from "./tool.ts";
 import { ToolCollection } from "./tool-collection.ts";
 
-/** What happens with a call while it happens. */
+/** A notice of a call under way. */
 export type ToolNotice =
   | { readonly type: "tool.started"; readonly call: ToolCall; readonly tool: string; readonly args: JsonObject }
   | { readonly type: "tool.progress"; readonly call: ToolCall; readonly text: string }
   | { readonly type: "tool.ended"; readonly called: CalledTool };
 
-/** What calls are made with. Outside a role the tools are enough. */
+/** Options of calls. Outside a role the tools are enough. */
 export interface CallToolOptions {
   readonly tools: ToolCollection | Iterable<Tool>;
-  /** The door that the effect of the call passes: a role's, which records it. Default: a direct one, which keeps no record. */
+  /** Records the effects of the call: a role's `ctx.steps`. Default: nothing is recorded. */
   readonly steps?: StepPort | undefined;
   /** Default: the machine's clock. */
   readonly clock?: Clock | undefined;
-  /** Stops the call. Default: nothing stops it but its own time limit. */
+  /** Stops the call. Default: only its time limit does. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: what each tool says. */
+  /** Default: the permission of each tool. */
   readonly policy?: PermissionPolicy | undefined;
-  /** Without one, what needs a person's permission does not run. */
+  /** Asked before a call that needs permission. Without one, such a call is denied. */
   readonly approve?: Approver | undefined;
-  /** Who calls: named to the person who is asked. Default: "agent". */
+  /** The agent that calls, as persons see it. Default: "agent". */
   readonly role?: string | undefined;
   /** How tools reach a person. */
   readonly ask?: HumanPort | undefined;
-  /** The model tools may use, made for the door of the call: what a tool asks is a step inside its own. */
+  /** Makes the model that a tool may use; its answers are steps inside the step of the call. */
   readonly model?: ((steps: StepPort) => ChatModel) | undefined;
-  /** The session of the agent that calls, for tools that keep something between its calls. */
+  /** The session of the agent that calls, for tools that keep state between its calls. */
   readonly session?: object | undefined;
-  /** What tools get from outside, as `ctx.deps`. Never recorded. */
+  /** Passed to tools as `ctx.deps`. Never recorded. */
   readonly deps?: Deps | undefined;
-  /** Told of each tool that runs now, and not of one whose answer is in the record: whoever is told closes it. */
+  /** Called with each tool that runs now, not with one whose answer is in the record: the caller closes it. */
   readonly opened?: ((tool: Tool) => void) | undefined;
-  /** Told of what happens. It must not throw: what it throws ends the call, or the tool that told how far it is. */
+  /** Called with each notice. It must not throw: its error ends the call, or the tool that reports progress. */
   readonly tell?: ((notice: ToolNotice) => void) | undefined;
 }
 
-/** The names of the options that a call takes. @internal */
+/** The names of the options. @internal */
 export const callToolOptions: Known<CallToolOptions> = {
   tools: true,
   steps: true,
@@ -66,7 +66,7 @@ export const callToolOptions: Known<CallToolOptions> = {
   tell: true,
 };
 
-/** The same with every default filled in. */
+/** Options with every default filled in. */
 export interface WholeCallOptions extends CallToolOptions {
   readonly tools: ToolCollection;
   readonly steps: StepPort;
@@ -75,9 +75,9 @@ export interface WholeCallOptions extends CallToolOptions {
 }
 
 /**
- * Options with their defaults.
+ * Fills in the defaults.
  *
- * @throws UsageError `CALL_OPTIONS_INVALID` without tools, and for a role that is no text; `TOOL_INVALID` for a tool that is none
+ * @throws UsageError `CALL_OPTIONS_INVALID` without tools, or for a role that is no text; `TOOL_INVALID` for a value that is no tool
  */
 export function wholeOptions(options: CallToolOptions): WholeCallOptions {
   const { tools, role } = checkedOptions(options);
@@ -88,7 +88,7 @@ export function wholeOptions(options: CallToolOptions): WholeCallOptions {
 }
 
 /**
- * Refuses what is no call of a tool in the wire's form. Programs without types make them by hand.
+ * Refuses a value that is no call of a tool in the wire's form. Programs without types make them by hand.
  *
  * @throws UsageError `TOOL_CALL_INVALID`
  */
@@ -100,18 +100,16 @@ export function checkToolCall(call: unknown): asserts call is ToolCall {
   );
 }
 
-/** The same of a list of them. */
+/** Checks a list of calls. @throws UsageError `TOOL_CALL_INVALID` */
 export function checkToolCalls(calls: unknown): void {
   if (!Array.isArray(calls)) return checkToolCall(calls);
   for (const call of calls as readonly unknown[]) checkToolCall(call);
 }
 
 function isToolCall(call: unknown): boolean {
-  if (typeof call !== "object" || call === null) return false;
-  const { id, function: wanted } = call as { readonly id?: unknown; readonly function?: unknown };
-  if (typeof id !== "string" || typeof wanted !== "object" || wanted === null) return false;
-  const { name, arguments: args } = wanted as { readonly name?: unknown; readonly arguments?: unknown };
-  return typeof name === "string" && typeof args === "string";
+  if (!isRecord(call) || !isRecord(call["function"])) return false;
+  const { name, arguments: args } = call["function"];
+  return [call["id"], name, args].every(isText);
 }
 
 function checkedOptions(options: CallToolOptions): CallToolOptions {
@@ -124,10 +122,10 @@ function invalid(expected: string, got: unknown): UsageError {
   return new UsageError("CALL_OPTIONS_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
 }
 
-/** Whether a model may call tools: never, as it likes, at least one, or this one. */
+/** The tools that a model may call: none, as it likes, at least one, or this one. */
 export type ToolChoice = NonNullable<ChatRequest["toolChoice"]>;
 
-/** @throws UsageError `TOOL_CHOICE_INVALID` for what is no choice at all. Programs without types write it by hand. */
+/** @throws UsageError `TOOL_CHOICE_INVALID` for a value that is no choice. Programs without types write it by hand. */
 export function checkChoiceForm(choice: unknown): void {
   if (choice === "none" || choice === "auto" || choice === "required") return;
   if (isObject(choice) && typeof (choice as { readonly name?: unknown }).name === "string") return;
@@ -137,9 +135,7 @@ export function checkChoiceForm(choice: unknown): void {
   );
 }
 
-/**
- * @throws UsageError `TOOL_CHOICE_INVALID` for a choice that no reply could follow: a tool that is not there, or any of none; and for what is no choice.
- */
+/** @throws UsageError `TOOL_CHOICE_INVALID` for a choice that no reply could follow: a missing tool, or any tool of none. */
 export function checkToolChoice(choice: ToolChoice, tools: ToolCollection): void {
   checkChoiceForm(choice);
   if (typeof choice === "object" ? tools.has(choice.name) : choice !== "required" || tools.size > 0) return;
@@ -147,7 +143,7 @@ export function checkToolChoice(choice: ToolChoice, tools: ToolCollection): void
   throw new UsageError("TOOL_CHOICE_INVALID", `Expected ${wanted} among the tools, but there is none. Add it, or choose "auto".`);
 }
 
-/** The call's answer when the choice forbids it: providers let models call what they may not. */
+/** The answer to a call that the choice forbids: providers let models call such tools. */
 export function forbiddenBy(choice: ToolChoice, call: ToolCall, tools: ToolCollection): CalledTool | undefined {
   if (choice === "none") return notRun(call, "denied", "tools cannot be called now. Answer in words.");
   if (typeof choice !== "object" || tools.find(call.function.name)?.name === choice.name) return undefined;

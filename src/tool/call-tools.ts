@@ -24,7 +24,7 @@ import type { ToolCollection } from "./tool-collection.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { UsageError } from "../kernel/errors.ts";
 
-/** A call that may run, or has to be asked for. */
+/** A call that fits its tool. It runs at once, or after a person allowed it. */
 interface ReadyCall {
   readonly call: ToolCall;
   readonly tool: Tool;
@@ -33,16 +33,19 @@ interface ReadyCall {
   readonly decision: "allow" | "ask";
 }
 
+/** A call after its check: ready to run, or answered already. */
+type CheckedCall = ReadyCall | CalledTool;
+
 const SHOWN_NAMES = 500;
 const NO_POLICY: PermissionPolicy = {};
 
 /**
- * One call of a model: checked, permitted, run within its limits, recorded. Whatever the model wrote and the tool does comes back as a
- * result that the model can read. Outside a role the tools are all it needs: `callTool(call, { tools })`.
+ * Checks one call of a model, asks for permission, runs the tool within its limits and records it. Any failure of the model or of the tool
+ * is a result that the model can read. Outside a role the tools are enough: `callTool(call, { tools })`.
  *
- * @throws UsageError `TOOL_CALL_INVALID` for what is no call in the wire's form, `CALL_OPTIONS_INVALID` without tools.
- * @throws ControlError when the run stops, and what else the door throws: that a call may have happened before a crash (`STEP_UNCERTAIN`),
- * that the activation has ended.
+ * @throws UsageError `TOOL_CALL_INVALID` for a value that is no call in the wire's form, `CALL_OPTIONS_INVALID` without tools.
+ * @throws ControlError when the run stops; also an error of the steps: a call may have happened before a crash (`STEP_UNCERTAIN`), or the
+ * activation has ended.
  */
 export async function callTool(call: ToolCall, options: CallToolOptions): Promise<CalledTool> {
   takes("callTool", "call", call, readable);
@@ -50,65 +53,47 @@ export async function callTool(call: ToolCall, options: CallToolOptions): Promis
   checkToolCall(call);
   checkKnownOptions("callTool", options, callToolOptions);
   const whole = wholeOptions(options);
-  return answered(readyCall(call, whole), whole);
+  return answer(await permit(check(call, whole), whole), whole);
 }
 
-/** The answer to a call that was looked at: it is permitted and run, unless it has one already. */
-function answered(looked: ReadyCall | CalledTool, options: WholeCallOptions): CalledTool | Promise<CalledTool> {
-  if (!isReady(looked)) return told(looked, options);
-  return looked.decision === "allow" ? runReady(looked, options) : permittedFirst(looked, options);
-}
-
-async function permittedFirst(ready: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
-  const permitted = await permit(ready, options);
-  return isReady(permitted) ? runReady(permitted, options) : told(permitted, options);
-}
-
-/** Looks at a call without running anything. */
-function readyCall(call: ToolCall, { tools, policy = NO_POLICY }: WholeCallOptions): ReadyCall | CalledTool {
+/** Checks a call without running anything. */
+function check(call: ToolCall, { tools, policy = NO_POLICY }: WholeCallOptions): CheckedCall {
   const { name, arguments: text } = call.function;
   const tool = tools.find(name);
   if (tool === undefined) return notRun(call, "unknown", `there is no tool ${valueText(name)}. ${toolsThere(tools)}`);
   const read = readArguments(text, tool);
   if (!read.ok) return notRun(call, "invalid", read.why);
   const decision = decide(tool, read.json, policy);
-  if (decision === "deny") {
-    return notRun(
-      call,
-      "denied",
-      `the tool "${tool.name}" may not be used like this: a rule forbids it. Do not try it again; go another way.`,
-    );
-  }
-  return { call, tool, json: read.json, args: read.args, decision };
+  if (decision !== "deny") return { call, tool, json: read.json, args: read.args, decision };
+  const why = `the tool "${tool.name}" may not be used like this: a rule forbids it. Do not try it again; go another way.`;
+  return notRun(call, "denied", why);
 }
 
-/** Whether a call may run, rather than having its answer already. */
-function isReady(call: ReadyCall | CalledTool): call is ReadyCall {
+function isReady(call: CheckedCall): call is ReadyCall {
   return "decision" in call;
 }
 
-/** Asks a person where a person has to be asked. */
-async function permit(ready: ReadyCall, options: WholeCallOptions): Promise<ReadyCall | CalledTool> {
-  if (ready.decision === "allow") return ready;
-  const { call, tool, json } = ready;
-  const { approve, steps, role = "agent", signal } = options;
+/** Asks a person where permission is needed. Returns a call that is ready to run or answered. */
+async function permit(checked: CheckedCall, { approve, steps, role = "agent", signal }: WholeCallOptions): Promise<CheckedCall> {
+  if (!isReady(checked) || checked.decision === "allow") return checked;
+  const { call, tool, json } = checked;
   if (approve === undefined) {
-    return notRun(
-      call,
-      "denied",
-      `the tool "${tool.name}" needs a person's permission, and nobody is there to give it. Do what you can without it, and say what it was for.`,
-    );
+    const why = `the tool "${tool.name}" needs a person's permission, and nobody is there to give it. Do what you can without it, and say what it was for.`;
+    return notRun(call, "denied", why);
   }
   const { isGiven, words } = await askPermission(steps, approve, { role, tool: tool.name, args: json }, signal);
-  if (isGiven) return { ...ready, decision: "allow" };
-  return notRun(
-    call,
-    "denied",
-    `a person did not allow this use of the tool "${tool.name}"${words === "" ? "" : ` and said: ${words}`}. Do not try it again unchanged.`,
-  );
+  if (isGiven) return { ...checked, decision: "allow" };
+  const said = words === "" ? "" : ` and said: ${words}`;
+  return notRun(call, "denied", `a person did not allow this use of the tool "${tool.name}"${said}. Do not try it again unchanged.`);
 }
 
-/** Runs a call that may run, as one step. */
+/** Runs a call that is ready, as one step, and tells that it has its answer. */
+async function answer(checked: CheckedCall, options: WholeCallOptions): Promise<CalledTool> {
+  const called = isReady(checked) ? await runReady(checked, options) : checked;
+  options.tell?.({ type: "tool.ended", called });
+  return called;
+}
+
 async function runReady({ call, tool, json, args }: ReadyCall, options: WholeCallOptions): Promise<CalledTool> {
   const { steps, clock, signal, role = "agent", ask, model, session, deps, tell, opened } = options;
   tell?.({ type: "tool.started", call, tool: tool.name, args: json });
@@ -118,13 +103,7 @@ async function runReady({ call, tool, json, args }: ReadyCall, options: WholeCal
     opened?.(tool);
     return runTool(tool, args, door, { clock, signal, role, ask, model, session, deps, progress });
   });
-  return told({ call, ...end, ends: tool.ends && end.outcome === "ok" }, options);
-}
-
-/** Tells that a call has its answer. */
-function told(called: CalledTool, { tell }: WholeCallOptions): CalledTool {
-  tell?.({ type: "tool.ended", called });
-  return called;
+  return { call, ...end, ends: tool.ends && end.outcome === "ok" };
 }
 
 function toolsThere(tools: ToolCollection): string {
@@ -132,26 +111,27 @@ function toolsThere(tools: ToolCollection): string {
   return `There are: ${tools.names.join(", ").slice(0, SHOWN_NAMES)}.`;
 }
 
-/** What the calls of one reply are made with. */
+/** Options of the calls of one reply. */
 export interface CallToolsOptions extends CallToolOptions {
-  /** Calls under way at once. Default: 4. */
+  /** Calls that run at the same time. Default: 4. */
   readonly concurrency?: number | undefined;
-  /** What the model was told it may call: providers let models call more than that. Default: "auto". */
+  /** The tools that the model may call: providers let models call others. Default: "auto". */
   readonly choice?: ToolChoice | undefined;
 }
 
 const callToolsOptions: Known<CallToolsOptions> = { ...callToolOptions, concurrency: true, choice: true };
 
-/** More calls in one reply are not made: a model that asks for so many has gone astray. */
+/** Most calls of one reply: a model that makes more has gone astray. */
 const MAX_CALLS = 128;
 
 /**
- * The calls of one reply, each answered, in their order.
+ * Answers the calls of one reply, in their order.
  *
- * B1 calls run side by side, at most `concurrency` at once; one of a tool that is not `parallel`, or that `ends`, runs alone, after all
- * before it and before all after it. B2 persons are asked one at a time, before any call of those that run side by side begins. B3 after a
- * call that ended the work none runs: the rest is `skipped`. B4 two calls of one id cannot be told apart by their answers: the second does not
- * run. B5 when the door throws, no further call begins, and what is under way is awaited first.
+ * `CallTools.B1` calls run at the same time, at most `concurrency`; a call of a tool that is not `parallel`, or that `ends`, runs alone,
+ * after all before it and before all after it ({@link parallelGroups}). `CallTools.B2` persons are asked one at a time, before any call of
+ * a group begins ({@link runGroup}). `CallTools.B3` after a call that ended the work none runs: the rest is `skipped`. `CallTools.B4` of
+ * two calls with one id the second does not run: their answers could not be told apart ({@link refusal}). `CallTools.B5` when a step throws,
+ * no further call begins, and calls under way are awaited first ({@link runGroup}).
  *
  * @throws like `callTool`; UsageError `CONCURRENCY_INVALID`, `TOOL_CHOICE_INVALID`
  */
@@ -168,22 +148,20 @@ export async function callTools(calls: readonly ToolCall[], given: CallToolsOpti
     throw new UsageError("CONCURRENCY_INVALID", `Expected a whole number of 1 or more calls at once, got ${concurrency}.`);
   }
   const taken = new Set<string>();
-  const looked = calls.map(
-    (call, index) => refusal(call, index, taken) ?? forbiddenBy(choice, call, options.tools) ?? readyCall(call, options),
+  const checked = calls.map(
+    (call, index) => refusal(call, index, taken) ?? forbiddenBy(choice, call, options.tools) ?? check(call, options),
   );
   const answers: CalledTool[] = [];
-  for (const group of sideBySide(looked)) {
+  for (const group of parallelGroups(checked)) {
     throwIfAborted(signal);
-    const [only] = group;
-    if (answers.some((answer) => answer.ends)) answers.push(...group.map((one) => told(skipped(one.call), options)));
-    else if (group.length === 1 && only !== undefined) answers.push(await answered(only, options));
-    else answers.push(...(await runGroup(group, concurrency, options)));
+    const isOver = answers.some(({ ends }) => ends);
+    const open = isOver ? group.map(({ call }) => notRun(call, "skipped", "a call before it had ended the work.")) : group;
+    answers.push(...(await runGroup(open, concurrency, options)));
   }
   return answers;
 }
 
-type Looked = ReadyCall | CalledTool;
-
+/** The answer to a call that does not run because of the calls before it. */
 function refusal(call: ToolCall, index: number, taken: Set<string>): CalledTool | undefined {
   if (index >= MAX_CALLS) return notRun(call, "skipped", `only the first ${MAX_CALLS} calls of one reply are made. Make fewer at once.`);
   if (taken.has(call.id)) {
@@ -193,15 +171,11 @@ function refusal(call: ToolCall, index: number, taken: Set<string>): CalledTool 
   return undefined;
 }
 
-function skipped(call: ToolCall): CalledTool {
-  return notRun(call, "skipped", "a call before it had ended the work.");
-}
-
-/** Calls that may run side by side, in their order. */
-function sideBySide(looked: readonly Looked[]): readonly (readonly Looked[])[] {
-  const groups: Looked[][] = [];
+/** Groups of calls that may run at the same time, in their order. */
+function parallelGroups(checked: readonly CheckedCall[]): readonly (readonly CheckedCall[])[] {
+  const groups: CheckedCall[][] = [];
   let isOpen = false;
-  for (const one of looked) {
+  for (const one of checked) {
     const isAlone = isReady(one) && (!one.tool.parallel || one.tool.ends);
     const last = groups.at(-1);
     if (last === undefined || !isOpen || isAlone) groups.push([one]);
@@ -211,9 +185,9 @@ function sideBySide(looked: readonly Looked[]): readonly (readonly Looked[])[] {
   return groups;
 }
 
-async function runGroup(group: readonly Looked[], concurrency: number, options: WholeCallOptions): Promise<readonly CalledTool[]> {
-  const permitted: Looked[] = [];
-  for (const one of group) permitted.push(isReady(one) && one.decision === "ask" ? await permit(one, options) : one);
+async function runGroup(group: readonly CheckedCall[], concurrency: number, options: WholeCallOptions): Promise<readonly CalledTool[]> {
+  const permitted: CheckedCall[] = [];
+  for (const one of group) permitted.push(await permit(one, options));
   const answers = new Map<number, CalledTool>();
   let next = 0;
   let isOver = false;
@@ -222,7 +196,7 @@ async function runGroup(group: readonly Looked[], concurrency: number, options: 
       const one = permitted[index];
       if (one === undefined) continue;
       try {
-        answers.set(index, isReady(one) ? await runReady(one, options) : told(one, options));
+        answers.set(index, await answer(one, options));
       } catch (error) {
         isOver = true;
         throw error;

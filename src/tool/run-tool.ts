@@ -12,34 +12,34 @@ import { interruptionIn, toldOf } from "./plain-value.ts";
 import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
 import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";
 
-/** What a running tool may reach. */
+/** What a running tool works with. */
 interface ToolReach {
   readonly clock: Clock;
-  /** Stops the call; the step's own signal always counts. */
+  /** Stops the call, as the step's own signal does. */
   readonly signal: AbortSignal;
-  /** Who calls: named to the person who is asked. */
+  /** The agent that calls, as persons see it. */
   readonly role: string;
   readonly ask: HumanPort | undefined;
-  /** The model of a tool, through the door that the call's own steps pass. */
+  /** Makes the model of the tool; its answers are steps inside the step of the call. */
   readonly model: ((steps: StepPort) => ChatModel) | undefined;
-  /** Whose call it is: see {@link ToolContext.session}. */
+  /** See {@link ToolContext.session}. */
   readonly session?: object | undefined;
   readonly deps?: Deps | undefined;
   readonly progress: (text: string) => void;
 }
 
-/** How a tool's run ended: what is recorded of a call. Plain JSON. */
+/** The end of a tool's run, as it is recorded. Plain JSON. */
 interface ToolEnd {
   readonly outcome: "ok" | "failed" | "timeout";
   readonly result: ToolResult;
 }
 
-/** Longest piece of progress that is told, and most pieces of one call. */
+/** Longest notice of progress, and most notices of one call. */
 const MAX_PROGRESS = 2_000;
-const MOST_PROGRESS = 1_000;
+const MAX_NOTICES = 1_000;
 
 /**
- * Runs a tool within its time, whatever it does: throws, hangs, gives back what is no JSON. What it does after its time is its own.
+ * Runs a tool within its time, whatever it does: it may throw, hang, or return something that is no JSON. Its late answer is ignored.
  *
  * @throws ControlError when the run stops, or when the tool was interrupted inside.
  */
@@ -76,12 +76,11 @@ class RunningTool {
   readonly #door: StepDoor;
   readonly #reach: ToolReach;
   readonly #begun: number;
-  /** Of the step that the call is. */
+  /** The end of the step that the call is. */
   readonly #ending: Ending;
   readonly #life = new Lifetime();
   #limit: TimeLimit | undefined;
-  /** How to stop listening to those who may stop the call. */
-  #listening: (() => void)[] | undefined;
+  #listeners: (() => void)[] | undefined;
   #isLate = false;
   #isClosed = false;
   #persons = 0;
@@ -95,7 +94,7 @@ class RunningTool {
     this.#ending = endingOf(door.ending ?? door.signal);
   }
 
-  /** Lets the tool begin, and waits for its answer no longer than its time, or until somebody stops it. What is there at once is never late. */
+  /** Calls the tool and waits for its answer within its time. An answer without a promise is never late. */
   begin(args: unknown): ToolAnswer | Promise<ToolAnswer> {
     let answer: ToolAnswer | Promise<ToolAnswer>;
     try {
@@ -109,7 +108,7 @@ class RunningTool {
     return answer;
   }
 
-  /** Whether the time was up before anybody stopped the call. */
+  /** True when the time was up before anybody stopped the call. */
   get isLate(): boolean {
     return this.#isLate;
   }
@@ -117,11 +116,11 @@ class RunningTool {
   close(): void {
     this.#isClosed = true;
     this.#limit?.stop();
-    for (const letGo of this.#listening ?? []) letGo();
+    for (const unlisten of this.#listeners ?? []) unlisten();
   }
 
   #until<T>(work: Promise<T>): Promise<T> {
-    this.#listen();
+    this.#listenToStops();
     this.#limit ??= this.#limited();
     return this.#life.until(work);
   }
@@ -133,18 +132,16 @@ class RunningTool {
     return ended && interruptionBy(ended.reason);
   }
 
-  /** Ends the call with whoever may stop it. */
-  #listen(): void {
-    if (this.#listening !== undefined || this.#isClosed) return;
+  #listenToStops(): void {
+    if (this.#listeners !== undefined || this.#isClosed) return;
     const interrupt = (): void => {
       const reason = this.#stopped();
       if (reason !== undefined) this.#life.end(reason);
     };
-    this.#listening = [onAbort(this.#reach.signal, interrupt), this.#ending.onEnd(interrupt)];
+    this.#listeners = [onAbort(this.#reach.signal, interrupt), this.#ending.onEnd(interrupt)];
     interrupt();
   }
 
-  /** The time that is left to the tool. */
   #limited(): TimeLimit {
     const { timeout } = this.#tool;
     const { clock } = this.#reach;
@@ -169,7 +166,7 @@ class RunningTool {
       step,
       clock,
       progress: (text: string): void => {
-        if (!this.#isClosed && this.#told++ < MOST_PROGRESS) progress(String(text).slice(0, MAX_PROGRESS));
+        if (!this.#isClosed && this.#told++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
       },
       ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
       ...(session === undefined ? {} : { session }),
@@ -178,7 +175,7 @@ class RunningTool {
   }
 
   #signal(): AbortSignal {
-    this.#listen();
+    this.#listenToStops();
     return this.#life.signal;
   }
 
@@ -187,7 +184,7 @@ class RunningTool {
     this.#hold(++this.#persons > 0);
     try {
       return await step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) => {
-        this.#listen();
+        this.#listenToStops();
         return ask({ id: door.key, text, role }, { signal: this.#life.signal });
       });
     } finally {

@@ -147,7 +147,7 @@ describe("time", () => {
     expect((await called).outcome).toBe("timeout");
   });
 
-  it("N1 stands still while a person is asked", async () => {
+  it("RunTool.N1 stands still while a person is asked", async () => {
     const clock = simulatedClock();
     const asking = tool(async (_, ctx) => `she said ${await ctx.ask?.("Which one?")}`, { timeout: 1_000 });
     const answer = pending<string>();
@@ -206,7 +206,7 @@ describe("a tool that answers at once", () => {
     expect(timers).toBe(0);
   });
 
-  it("N2 is not told of a stop after its end", async () => {
+  it("RunTool.N2 is not told of a stop after its end", async () => {
     const stop = new AbortController();
     let late: ToolContext | undefined;
     await callTool(call("work"), calling([tool((_args, ctx) => ((late = ctx), "x"))], { signal: stop.signal }));

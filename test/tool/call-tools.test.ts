@@ -40,7 +40,7 @@ const outcomes = (answers: Awaited<ReturnType<typeof callTools>>): string[] =>
   answers.map(({ outcome, call: { id } }) => `${id} ${outcome}`);
 
 describe("the calls of one reply", () => {
-  it("B1 run side by side, at most so many at once, and are answered in their order", async () => {
+  it("CallTools.B1 run side by side, at most so many at once, and are answered in their order", async () => {
     const shop = new Workshop();
     const tools = Array.from({ length: 10 }, (_, n) => shop.tool(`t${n}`, { turns: 10 - n }));
     const calls = tools.map(({ name }, n) => call(name, {}, `c${n}`));
@@ -52,14 +52,14 @@ describe("the calls of one reply", () => {
     expect(shop.most).toBe(4);
   });
 
-  it("B1 a tool that must see what was done before runs alone", async () => {
+  it("CallTools.B1 a tool that must see what was done before runs alone", async () => {
     const shop = new Workshop();
     const tools = [shop.tool("look"), shop.tool("write", { parallel: false }), shop.tool("look2")];
     await callTools([call("look", {}, "1"), call("write", {}, "2"), call("look2", {}, "3")], calling(tools));
     expect(shop.log).toEqual(["look begins", "look ends", "write begins", "write ends", "look2 begins", "look2 ends"]);
   });
 
-  it("B3 stop after one that ended the work: the original runs the rest", async () => {
+  it("CallTools.B3 stop after one that ended the work: the original runs the rest", async () => {
     const shop = new Workshop();
     const tools = [shop.tool("a"), shop.tool("terminate", { ends: true }), shop.tool("b")];
     const answers = await callTools(
@@ -71,13 +71,13 @@ describe("the calls of one reply", () => {
     expect(shop.log).not.toContain("b begins");
   });
 
-  it("B3 go on after one that could not end the work", async () => {
+  it("CallTools.B3 go on after one that could not end the work", async () => {
     const shop = new Workshop();
     const tools = [shop.tool("terminate", { ends: true, says: { error: "the tests fail" } }), shop.tool("b")];
     expect(outcomes(await callTools([call("terminate", {}, "1"), call("b", {}, "2")], calling(tools)))).toEqual(["1 failed", "2 ok"]);
   });
 
-  it("B4 with one id cannot be told apart: the second does not run", async () => {
+  it("CallTools.B4 with one id cannot be told apart: the second does not run", async () => {
     const shop = new Workshop();
     const answers = await callTools([call("a", {}, "x"), call("b", {}, "x")], calling([shop.tool("a"), shop.tool("b")]));
     expect(outcomes(answers)).toEqual(["x ok", "x invalid"]);
@@ -142,7 +142,7 @@ describe("a choice", () => {
 });
 
 describe("what stops a run", () => {
-  it("B5 is thrown after what is under way has ended, and nothing more begins", async () => {
+  it("CallTools.B5 is thrown after what is under way has ended, and nothing more begins", async () => {
     const shop = new Workshop();
     const stop = new AbortController();
     const breaking = defineTool({
