@@ -66,25 +66,26 @@ function lateText({ name, timeout }: Tool): string {
 }
 
 /**
- * One run of one tool. It owns the run's time, its signal, and what the tool may still ask.
+ * One run of one tool. It owns the run's time and signal.
  *
- * N1 time that is spent waiting for a person does not count. N2 when it is closed, the tool reaches nothing any more. N3 a tool that tells
- * without end how far it is, is no longer listened to.
+ * `RunTool.N1` time spent waiting for a person does not count (`#askPerson`). `RunTool.N2` after its end the tool can do nothing through
+ * its context (`close`). `RunTool.N3` notices of progress are bounded (`#context`).
  */
 class RunningTool {
   readonly #tool: Tool;
   readonly #door: StepDoor;
   readonly #reach: ToolReach;
-  readonly #begun: number;
   /** The end of the step that the call is. */
   readonly #ending: Ending;
   readonly #life = new Lifetime();
+  readonly #begun: number;
+  /** Made when the tool waits: a tool that answers at once needs no timer. */
   #limit: TimeLimit | undefined;
-  #listeners: (() => void)[] | undefined;
+  readonly #unlisten: readonly (() => void)[];
   #isLate = false;
   #isClosed = false;
   #persons = 0;
-  #told = 0;
+  #notices = 0;
 
   constructor(tool: Tool, door: StepDoor, reach: ToolReach) {
     this.#tool = tool;
@@ -92,6 +93,11 @@ class RunningTool {
     this.#reach = reach;
     this.#begun = reach.clock.now();
     this.#ending = endingOf(door.ending ?? door.signal);
+    const interrupt = (): void => {
+      const reason = this.#interruption();
+      if (reason !== undefined) this.#life.end(reason);
+    };
+    this.#unlisten = [onAbort(reach.signal, interrupt), this.#ending.onEnd(interrupt)];
   }
 
   /** Calls the tool and waits for its answer within its time. An answer without a promise is never late. */
@@ -100,10 +106,13 @@ class RunningTool {
     try {
       answer = this.#tool.execute(args, this.#context());
     } catch (error) {
-      throw this.#stopped() ?? error;
+      throw this.#interruption() ?? error;
     }
-    if (isThenable(answer)) return this.#until(Promise.resolve(answer));
-    const reason = this.#stopped();
+    if (isThenable(answer)) {
+      this.#limit ??= this.#timeLimit();
+      return this.#life.until(Promise.resolve(answer));
+    }
+    const reason = this.#interruption();
     if (reason !== undefined) throw reason;
     return answer;
   }
@@ -116,39 +125,14 @@ class RunningTool {
   close(): void {
     this.#isClosed = true;
     this.#limit?.stop();
-    for (const unlisten of this.#listeners ?? []) unlisten();
+    for (const unlisten of this.#unlisten) unlisten();
   }
 
-  #until<T>(work: Promise<T>): Promise<T> {
-    this.#listenToStops();
-    this.#limit ??= this.#limited();
-    return this.#life.until(work);
-  }
-
-  #stopped(): ControlError | undefined {
+  #interruption(): ControlError | undefined {
     const { signal } = this.#reach;
     if (signal.aborted) return abortReason(signal);
     const { ended } = this.#ending;
     return ended && interruptionBy(ended.reason);
-  }
-
-  #listenToStops(): void {
-    if (this.#listeners !== undefined || this.#isClosed) return;
-    const interrupt = (): void => {
-      const reason = this.#stopped();
-      if (reason !== undefined) this.#life.end(reason);
-    };
-    this.#listeners = [onAbort(this.#reach.signal, interrupt), this.#ending.onEnd(interrupt)];
-    interrupt();
-  }
-
-  #limited(): TimeLimit {
-    const { timeout } = this.#tool;
-    const { clock } = this.#reach;
-    return new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.#begun)), () => {
-      this.#isLate = true;
-      this.#life.end(new TimeoutError(`the tool "${this.#tool.name}"`, timeout));
-    });
   }
 
   #context(): ToolContext {
@@ -161,12 +145,12 @@ class RunningTool {
     return Object.freeze({
       key: door.key,
       mode: door.mode,
-      signal: this.#signal(),
+      signal: this.#life.signal,
       model: model?.({ step }),
       step,
       clock,
       progress: (text: string): void => {
-        if (!this.#isClosed && this.#told++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
+        if (!this.#isClosed && this.#notices++ < MAX_NOTICES) progress(String(text).slice(0, MAX_PROGRESS));
       },
       ...(ask === undefined ? {} : { ask: (question: string) => this.#askPerson(step, ask, question) }),
       ...(session === undefined ? {} : { session }),
@@ -174,19 +158,13 @@ class RunningTool {
     });
   }
 
-  #signal(): AbortSignal {
-    this.#listenToStops();
-    return this.#life.signal;
-  }
-
   async #askPerson(step: StepPort["step"], ask: HumanPort, text: string): Promise<string> {
     const { role } = this.#reach;
     this.#hold(++this.#persons > 0);
     try {
-      return await step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) => {
-        this.#listenToStops();
-        return ask({ id: door.key, text, role }, { signal: this.#life.signal });
-      });
+      return await step({ kind: "human", name: "ask", request: { role, question: text } }, async (door) =>
+        ask({ id: door.key, text, role }, { signal: this.#life.signal }),
+      );
     } finally {
       this.#hold(--this.#persons > 0);
     }
@@ -194,7 +172,16 @@ class RunningTool {
 
   #hold(isHeld: boolean): void {
     if (this.#isClosed) return;
-    this.#limit ??= this.#limited();
+    this.#limit ??= this.#timeLimit();
     this.#limit.hold(isHeld);
+  }
+
+  #timeLimit(): TimeLimit {
+    const { name, timeout } = this.#tool;
+    const { clock } = this.#reach;
+    return new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.#begun)), () => {
+      this.#isLate = true;
+      this.#life.end(new TimeoutError(`the tool "${name}"`, timeout));
+    });
   }
 }
