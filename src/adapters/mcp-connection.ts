@@ -3,8 +3,7 @@ import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError, UsageError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
-import { thrownText } from "../kernel/value-text.ts";
-import { escapedText } from "../kernel/value-text.ts";
+import { escapedText, thrownText } from "../kernel/value-text.ts";
 
 /** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
 export class McpError extends TroupeError {}

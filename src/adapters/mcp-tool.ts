@@ -1,14 +1,13 @@
 import { aText, takes } from "../kernel/argument.ts";
 import type { Tool as ServerTool } from "@modelcontextprotocol/client";
 import { canonicalJson, contentHash, type Json, type JsonObject } from "../kernel/json.ts";
-import { thrownText } from "../kernel/value-text.ts";
+import { escapedText, thrownText } from "../kernel/value-text.ts";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { masked } from "../runtime/record/masking.ts";
 import { cutText } from "../tool/cut-text.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
 import { betweenMarks, quoteOutside, seenText } from "../tool/outside-text.ts";
-import { escapedText } from "../kernel/value-text.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 import { resultOf } from "./mcp-result.ts";
 

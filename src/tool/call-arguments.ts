@@ -3,22 +3,22 @@ import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { issueLine } from "../model/structured-output.ts";
-import { plainCopy, plainValue } from "./plain-value.ts";
+import { plainValue } from "./plain-value.ts";
 import type { Tool } from "./tool.ts";
 
-/** Longest arguments that are read, in characters: whoever writes more has gone astray. */
+/** Longest arguments in characters: a model that writes more has gone astray. */
 const MAX_ARGUMENTS = 1_000_000;
-/** Most issues a model is told, and most characters of them all. */
+/** Most issues that a model reads, and most characters of them all. */
 const SHOWN_ISSUES = 10;
 const SHOWN_CHARACTERS = 2_000;
 const SHOWN_PARAMETERS = 500;
 
-/** Arguments of a call: as plain JSON, for the record and for rules, and as the tool takes them; or what is wrong with them. */
+/** Arguments of a call as plain JSON, for the record and for rules, and as the tool takes them; or why they cannot be used. */
 type CallArguments =
   | { readonly ok: true; readonly json: JsonObject; readonly args: unknown }
   | { readonly ok: false; readonly why: string };
 
-/** Reads a call's arguments: mends the text where that needs no guess, and checks them against the tool's parameters. */
+/** Reads the arguments of a call: mends the text where that needs no guess, and checks them against the tool's parameters. */
 export function readArguments(text: string, tool: Tool): CallArguments {
   const found = objectIn(text);
   if (!found.ok) return { ok: false, why: `Arguments of "${tool.name}" ${found.why} ${expectation(tool)}` };
@@ -42,8 +42,8 @@ function objectIn(text: string): Found {
   if (!isRecord(value)) {
     return { ok: false, why: `are ${Array.isArray(value) ? "a list" : `a ${value === null ? "null" : typeof value}`}, not an object.` };
   }
-  const trouble = notPlain(value);
-  return trouble === undefined ? { ok: true, json: value as JsonObject } : { ok: false, why: `cannot be used. ${trouble}` };
+  const fault = faultOf(value);
+  return fault === undefined ? { ok: true, json: value as JsonObject } : { ok: false, why: `cannot be used. ${fault}` };
 }
 
 /** The value of a text that is JSON, or holds one part that is; also when it stands as JSON in a string once more. */
@@ -62,14 +62,14 @@ function strictJson(text: string): Json | undefined {
   }
 }
 
-/** Of a text with several values nobody can say which is meant. */
+/** Undefined for a text with several values: it is unknown which one is meant. */
 function mendedJson(text: string): Json | undefined {
   const { values, broken } = findJson(text);
   return values.length === 1 && broken === undefined ? values[0]?.value : undefined;
 }
 
-function notPlain(value: Json): string | undefined {
-  if (plainCopy(value) !== undefined) return undefined;
+/** Why a value is no plain JSON; undefined when it is. */
+function faultOf(value: Json): string | undefined {
   try {
     canonicalJson(value);
     return undefined;
@@ -78,18 +78,15 @@ function notPlain(value: Json): string | undefined {
   }
 }
 
-/** What the tool takes, as near as JSON can say it: rules are tried on that, not on what it was made of. Undefined for what is no object. */
+/** The arguments that the tool takes, as JSON: rules are checked against these. Undefined when they are no object. */
 function plainForm(args: unknown): JsonObject | undefined {
-  const plain = jsonForm(args) ?? plainValue(args, Infinity).value;
-  return isRecord(plain) ? (plain as JsonObject) : undefined;
-}
-
-function jsonForm(args: unknown): Json | undefined {
+  let plain: Json;
   try {
-    return plainCopy(args) ?? (JSON.parse(canonicalJson(args)) as Json);
+    plain = JSON.parse(canonicalJson(args)) as Json;
   } catch {
-    return undefined;
+    plain = plainValue(args, Infinity).value;
   }
+  return isRecord(plain) ? (plain as JsonObject) : undefined;
 }
 
 function near(text: string): string {
@@ -97,7 +94,7 @@ function near(text: string): string {
   return `they begin with ${JSON.stringify(start)}`;
 }
 
-/** What the model should write instead. */
+/** Tells the model what to write instead. */
 function expectation(tool: Tool): string {
   const schema = JSON.stringify(tool.spec.parameters);
   if (schema.length <= SHOWN_PARAMETERS) return `Write one JSON object that fits ${schema}`;

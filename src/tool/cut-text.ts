@@ -1,9 +1,8 @@
-/** Of a text that is cut, so much of what is shown is its beginning; the rest is its end, where errors stand. */
+/** Share of a cut text that is its beginning; the rest is its end, where errors stand. */
 const HEAD = 0.7;
 
 /**
- * A text of at most `limit` characters and a mark that says what is left out: `[cut: 12,000 of 50,000 characters shown]`. Its beginning
- * and its end stay.
+ * Cuts the middle of a text to `limit` characters, and puts a mark in its place: `[cut: 12,000 of 50,000 characters shown]`.
  */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -12,22 +11,21 @@ export function cutText(text: string, limit: number): string {
   return `${head}\n${cutMark(head.length + tail.length, text.length)}\n${tail}`;
 }
 
-/** What stands where something was left out. */
 function cutMark(shown: number, of: number): string {
   return `[cut: ${grouped(shown)} of ${grouped(of)} characters shown]`;
 }
 
-/** A number as people read it: 12,000. */
+/** A number with separators of thousands: 12,000. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** A text up to a place, or one less: half of a character is none. */
+/** A text up to a place, or one less so that no character is halved. */
 export function upTo(text: string, end: number): string {
   return text.slice(0, isLowHalf(text, end) ? end - 1 : end);
 }
 
-/** A text from a place on, or from the next. */
+/** A text from a place on, or one more so that no character is halved. */
 export function onFrom(text: string, start: number): string {
   return text.slice(isLowHalf(text, start) ? start + 1 : start);
 }

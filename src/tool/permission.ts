@@ -3,10 +3,10 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** What may happen with a call: it runs, a person is asked first, or it does not run. */
+/** A decision on a call: it runs, a person is asked first, or it does not run. */
 export type Decision = "allow" | "ask" | "deny";
 
-/** Which calls a rule speaks of, and what it says. */
+/** A rule for some calls of a tool, by their arguments. */
 export interface ArgumentRule {
   /**
    * Patterns by argument; `options.path` reaches inside, and `files.path` inside every entry of a list. All must fit. `*` stands for any
@@ -22,28 +22,29 @@ export interface PermissionRule extends ArgumentRule {
   readonly tool: string;
 }
 
-/** What a tool says about itself: used where no policy decides. */
+/** The permission of a tool, for calls that no policy decides. */
 export type Permission = Decision | readonly ArgumentRule[];
 
-/** Who may do what. */
+/** Rules for the calls of several tools. */
 export interface PermissionPolicy {
-  /** For calls that no rule speaks of, in place of what the tool says; what a tool itself denies stays denied. */
+  /** For calls that no rule fits, in place of the tool's own permission; a call that the tool itself denies stays denied. */
   readonly default?: Decision;
   readonly rules?: readonly PermissionRule[];
 }
 
 const NO_RULES: readonly PermissionRule[] = [];
-/** Most characters of an argument that a rule which allows is tried on; rules that deny or ask are tried on all. */
+/** Longest argument to which a rule that allows can apply; rules that deny or ask apply to all. */
 const MAX_ALLOWED = 10_000;
 const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
 
 /**
- * What may happen with a call.
+ * Decides on a call.
  *
- * P1 of all rules that fit, the strictest decides, wherever it stands: deny, then ask, then allow. So policies of several owners are
- * joined by putting their rules one after another, and none can undo what another denies. P2 where no rule fits, the policy's default
- * decides, and without one the tool. P3 what a tool denies by itself only a rule that names the call can allow. P4 a rule that allows
- * fits only what it plainly covers; one that asks or denies fits all that may be meant, however it is written.
+ * `Permission.P1` of all rules that fit, the strictest decides, wherever it stands: deny, then ask, then allow ({@link strictest}). So the
+ * rules of several owners can be joined, and no rule undoes the denial of another. `Permission.P2` when no rule fits, the policy's default
+ * decides, and without one the tool. `Permission.P3` a call that the tool itself denies is allowed only by a rule that fits it.
+ * `Permission.P4` a rule that allows fits only texts it plainly covers ({@link isPlainlyCovered}); one that asks or denies fits all texts
+ * that may be meant ({@link mayBeMeant}).
  *
  * @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written.
  */
@@ -60,7 +61,7 @@ export function decide(
   return own === "deny" ? own : (policy.default ?? own);
 }
 
-/** A tool that says nothing about a call is asked for. */
+/** A call that no rule of the tool fits needs permission. */
 function decisionOf(permission: Permission, args: JsonObject): Decision {
   if (typeof permission === "string") return permission;
   return strictest(permission.filter((rule) => fitsArguments(rule, args))) ?? "ask";
@@ -88,7 +89,7 @@ function fits(value: Json, pattern: string, decision: Decision): boolean {
   return decision === "allow" ? text.length <= MAX_ALLOWED && isPlainlyCovered(text, pattern) : mayBeMeant(text, pattern);
 }
 
-/** All that a path may mean, at least one: a model may add a member whose name is the whole path. Undefined where it leads nowhere. */
+/** All values that a path may mean, at least one: a model may add a member whose name is the whole path. Undefined for a missing value. */
 function valuesAt(args: JsonObject, path: string): readonly (Json | undefined)[] {
   const inside = reached(args, path.split("."));
   return path.includes(".") && Object.hasOwn(args, path)
@@ -108,7 +109,7 @@ function reached(place: Json | undefined, [name, ...rest]: readonly string[]): r
   return isThere ? reached((place as JsonObject)[name], rest) : [undefined];
 }
 
-/** Policies that were looked at. */
+/** Policies that were checked. */
 const checkedPolicies = new WeakSet<PermissionPolicy>();
 
 /** @throws UsageError `PERMISSION_INVALID` for a policy that cannot be followed as it is written. */
@@ -151,8 +152,8 @@ function invalid(expected: string, got: unknown): UsageError {
 const MAX_PATTERN = 500;
 
 /**
- * Whether a text fits a pattern as a whole. `*` stands for any characters, everything else for itself: patterns come from users, and a
- * regular expression could be made to run for hours.
+ * True when a whole text fits a pattern. `*` stands for any characters, everything else for itself: patterns come from users, and a
+ * regular expression could run for hours.
  */
 export function fitsGlob(text: string, pattern: string): boolean {
   const [first = "", ...pieces] = pattern.split("*");
@@ -169,18 +170,18 @@ export function fitsGlob(text: string, pattern: string): boolean {
   return true;
 }
 
-/** What leads elsewhere in a path, ends a line, or begins another command in a shell. */
+/** Parts of a text that lead elsewhere in a path or end a line, and those that begin another command in a shell. */
 const ELSEWHERE = /(?:^|[/\\])(?:\.|%2e){2}(?:$|[/\\])|[\u0000-\u001f\u007f-\u009f\u2028\u2029]/i;
 const SHELL = /[;&|`<>]|\$\(/;
-/** Scheme, host with its port, and what follows. A pattern may have a `*` in each. */
+/** Scheme, host with its port, and the rest. A pattern may have a `*` in each. */
 const ADDRESS = /^([a-z*][a-z0-9+.*-]*):\/\/([^/?#\\]*)([^]*)$/i;
 const PLAIN_HOST = /^[\p{L}\p{N}.:[\]_-]*$/u;
-/** What readers of addresses and of screens pass over. */
+/** Characters that readers of addresses and of screens ignore. */
 const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
 
 /**
- * Whether a text is plainly covered by a pattern, for what shall be allowed. A `*` does not stand for what could lead somewhere else: `..` in
- * a path, a new line, another host in an address, or, except in an address, another command of a shell.
+ * True when a pattern plainly covers a text, for rules that allow. A `*` does not stand for parts that could lead elsewhere: `..` in a
+ * path, a new line, another host in an address, or, except in an address, another command of a shell.
  */
 function isPlainlyCovered(text: string, pattern: string): boolean {
   if (!pattern.includes("*")) return text === pattern;
@@ -204,8 +205,8 @@ function isAddressIn(text: string, pattern: Address): boolean {
 }
 
 /**
- * Whether a text may be meant by a pattern, for what shall be asked for or denied. White space, upper and lower case, percent signs, letters that
- * only look different, and detours in a path are no way around it.
+ * True when a pattern may mean a text, for rules that ask or deny. White space, case, percent signs, letters that only look different, and
+ * detours in a path are no way around the rule.
  */
 function mayBeMeant(text: string, pattern: string): boolean {
   if (fitsGlob(text, pattern)) return true;

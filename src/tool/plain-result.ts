@@ -7,13 +7,13 @@ import { plainValue, toldOf } from "./plain-value.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 const MAX_IMAGES = 16;
-/** Longest picture, in characters of base64: what providers take. */
+/** Longest picture that providers take, in characters of base64. */
 const MAX_IMAGE = 7_000_000;
 /** Longest data for programs, in characters. */
 const MAX_DATA = 1_000_000;
 const MAX_NOTE = 2_000;
 const FIELDS = new Set(["output", "error", "images", "system", "data"]);
-/** Half characters and the character 0 are what servers and stores refuse. */
+/** Half characters and the character 0, which servers and stores refuse. */
 const BROKEN = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\u0000/g;
 
 const imageSchema: () => z.ZodType<ImagePart> = lazily(() =>
@@ -29,7 +29,7 @@ const imageSchema: () => z.ZodType<ImagePart> = lazily(() =>
 );
 
 /**
- * What a tool gave back, as a result of bounded size in plain JSON: whatever it was, and whatever it does when it is looked at.
+ * The answer of a tool as a result of bounded size in plain JSON, whatever the answer is and does when it is read.
  *
  * @param limit most characters of the output and of the error
  */
@@ -41,12 +41,12 @@ export function plainResult(answer: unknown, limit: number): ToolResult {
   }
 }
 
-/** An error's or a person's words, fit for a result. */
+/** The words of an error, cut and well-formed. */
 export function plainText(text: string, limit: number): string {
   return wellFormed(cutText(text, limit));
 }
 
-/** An object with an output, an error or pictures, and nothing that a result has not. Others are outputs themselves. */
+/** True for an object with an output, an error or pictures and no other members. Any other value is an output itself. */
 function isResult(answer: unknown): answer is Readonly<Record<string, unknown>> {
   if (!isRecord(answer)) return false;
   const names = Object.keys(answer);

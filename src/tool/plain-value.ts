@@ -2,19 +2,19 @@ import type { Json } from "../kernel/json.ts";
 import { ControlError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
 
-/** Deeper values are not looked into. */
+/** Deeper values are not read. */
 const MAX_DEPTH = 100;
 
-/** A value as plain JSON, and what it does not say of it. */
+/** A value as plain JSON. */
 interface PlainValue {
   readonly value: Json;
-  /** Whether there was more than the limit. */
+  /** True when the value is larger than the limit. */
   readonly isCut: boolean;
 }
 
 /**
- * Any value as plain JSON of bounded size. What JSON cannot say stands as a word in its place: `[cycle]`, `[binary: 512 bytes]`,
- * `[function]`. Never throws, whatever the value does when it is looked at, and looks at no more of it than it gives back.
+ * Any value as plain JSON of bounded size. Values that JSON lacks become words: `[cycle]`, `[binary: 512 bytes]`, `[function]`. Never
+ * throws, whatever the value does when it is read, and reads no more of it than it returns.
  *
  * @param limit most characters, near enough
  */
@@ -24,7 +24,7 @@ export function plainValue(value: unknown, limit: number): PlainValue {
   return { value: plain === undefined ? "[undefined]" : plain, isCut: walk.isCut };
 }
 
-/** One look at a value. It owns how much may still be told, and which objects it stands in. */
+/** One walk over a value. It owns the characters left, and the objects around the current place. */
 class Walk {
   #left: number;
   readonly #above = new Set<object>();
@@ -106,7 +106,7 @@ class Walk {
       if (this.#isFull()) break;
       const key = this.#text(name);
       const member = this.tell((value as Readonly<Record<string, unknown>>)[name], depth + 1);
-      // Whoever copies such a member would change a prototype, and no journal takes it.
+      // Copying such a member would change a prototype, and no journal takes it.
       if (member !== undefined && key !== "__proto__") members.push([key, member]);
     }
     return Object.fromEntries(members);
@@ -119,63 +119,13 @@ class Walk {
   }
 }
 
-/** Nobody will await it any more, so that its failure would end the process. */
+/** Nobody awaits the promise, so its failure would end the process. */
 function unawaited(promise: Promise<unknown>): string {
   promise.catch(() => {});
   return "[promise: it was not awaited]";
 }
 
-/** Deeper values are left to those who look closer. */
-const DEEPEST_COPY = 100;
-
-/**
- * A copy of a value that is nothing but JSON, its keys in the order of canonical JSON: what writing it as that and reading it back would give,
- * without the text. Undefined for any other value: one with numbers that JSON has not, with objects of a kind of their own, very deep, or
- * with keys that would change a prototype. May throw what looking at the value throws.
- */
-export function plainCopy(value: unknown, depth: number = 0): Json | undefined {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      // There is no -0 in canonical JSON.
-      return Number.isFinite(value) ? value + 0 : undefined;
-    case "object":
-      if (value === null) return null;
-      if (depth === DEEPEST_COPY) return undefined;
-      return Array.isArray(value) ? listCopy(value, depth) : recordCopy(value, depth);
-    default:
-      return undefined;
-  }
-}
-
-function listCopy(value: readonly unknown[], depth: number): Json | undefined {
-  if ("toJSON" in value) return undefined;
-  const items: Json[] = [];
-  for (const item of value) {
-    const copy = plainCopy(item, depth + 1);
-    if (copy === undefined) return undefined;
-    items.push(copy);
-  }
-  return items;
-}
-
-function recordCopy(value: object, depth: number): Json | undefined {
-  if (Object.getPrototypeOf(value) !== Object.prototype || "toJSON" in value || Symbol.toStringTag in value) return undefined;
-  const copy: Record<string, Json> = {};
-  for (const key of Object.keys(value).sort()) {
-    if (key === "__proto__") return undefined;
-    const member = (value as Readonly<Record<string, unknown>>)[key];
-    if (member === undefined) continue;
-    const inner = plainCopy(member, depth + 1);
-    if (inner === undefined) return undefined;
-    copy[key] = inner;
-  }
-  return copy;
-}
-
-/** What was thrown, or that nobody can tell: even looking at it may throw. */
+/** The text of a thrown value. Reading it may throw in turn. */
 export function toldOf(thrown: unknown): string {
   try {
     return thrownText(thrown);
@@ -184,7 +134,7 @@ export function toldOf(thrown: unknown): string {
   }
 }
 
-/** The interruption that was thrown, if it is one. */
+/** The thrown value if it is an interruption. */
 export function interruptionIn(thrown: unknown): ControlError | undefined {
   try {
     return thrown instanceof ControlError ? thrown : undefined;

@@ -7,17 +7,17 @@ import { outputSchema, withoutFillers } from "../model/json-schema.ts";
 import { issuesOf, type OutputIssue } from "../model/structured-output.ts";
 import { isObject } from "../kernel/value-kind.ts";
 
-/** Arguments that fit, or what is wrong with them. */
+/** Arguments that fit, or the issues of arguments that do not. */
 export type CheckedArguments<P> = { readonly ok: true; readonly args: P } | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** A tool's parameters: as a model is told of them, and as its arguments are checked. */
+/** The parameters of a tool: the schema that models see, and the check of arguments. */
 export interface ToolParameters {
   readonly json: JsonObject;
   readonly check: (args: JsonObject) => CheckedArguments<unknown>;
 }
 
 /**
- * Parameters told by a zod object.
+ * Parameters from a zod object.
  *
  * @throws UsageError `TOOL_INVALID` when it is no object; `SCHEMA_UNSUPPORTED` when JSON cannot carry it.
  */
@@ -33,7 +33,7 @@ export function zodParameters(tool: string, schema: z.ZodType): ToolParameters {
 }
 
 /**
- * Parameters told by a JSON Schema, which may come from anywhere; without one there are none. Arguments that fit stay as they came.
+ * Parameters from a JSON Schema of any origin; without one there are none. Arguments that fit stay unchanged.
  *
  * @throws UsageError `TOOL_INVALID` when it is the schema of something other than an object.
  */
@@ -48,7 +48,7 @@ export function jsonParameters(tool: string, schema: JsonObject = { type: "objec
   return {
     json: schema,
     check(args) {
-      reader ??= checkable(schema) ?? "none";
+      reader ??= checkOf(schema) ?? "none";
       if (reader === "none") return { ok: true, args };
       const found = checked(args, reader, schema);
       return found.ok ? { ok: true, args: found.from } : found;
@@ -60,7 +60,7 @@ type Checked =
   | { readonly ok: true; readonly args: unknown; readonly from: Json }
   | { readonly ok: false; readonly issues: readonly OutputIssue[] };
 
-/** Checks arguments as they came; then without nulls that mean "left out", and with what stood as JSON in strings. */
+/** Checks arguments unchanged; then without nulls that mean "left out"; then with JSON in strings parsed. */
 function checked(args: JsonObject, schema: z.ZodType, json: JsonObject): Checked {
   const strange = strangers(args, json);
   if (strange.length > 0) return { ok: false, issues: strange };
@@ -86,7 +86,7 @@ function read(schema: z.ZodType, value: Json): Read {
   }
 }
 
-/** Arguments that the tool has no parameter for: a misspelt one would be left out in silence. A tool without parameters takes no notice. */
+/** Issues for arguments without a parameter: a misspelt one would be ignored in silence. A tool without parameters ignores arguments. */
 function strangers(args: JsonObject, json: JsonObject): OutputIssue[] {
   const extra = json["additionalProperties"];
   const properties = json["properties"];
@@ -99,10 +99,10 @@ function strangers(args: JsonObject, json: JsonObject): OutputIssue[] {
     .map((name) => ({ path: name.slice(0, 100), message: `is no parameter; there are ${known.join(", ").slice(0, 500)}` }));
 }
 
-/** Types whose values models like to write as JSON inside a string. */
+/** Types whose values models often write as JSON inside a string. */
 const INSIDE_STRINGS = new Set(["number", "int", "boolean", "array", "object", "record", "tuple"]);
 
-/** The same value with strings that hold JSON of the type expected there read; undefined when there are none. */
+/** The value with strings parsed that hold JSON of the expected type; undefined when there are none. */
 function mend(value: Json, issues: readonly z.core.$ZodIssue[]): Json | undefined {
   let mended: Json | undefined;
   for (const issue of issues.slice(0, 100)) {
@@ -141,14 +141,14 @@ function replaced(value: Json, path: readonly PropertyKey[], inner: Json): Json 
   return { ...object, [String(key)]: replaced(object[String(key)] ?? null, rest, inner) };
 }
 
-/** Larger schemas, references followed, are not checked: one of a few lines may stand for more alternatives than could ever be tried. */
+/** Larger schemas, references followed, are not checked: a few lines may stand for more alternatives than could be tried. */
 const MAX_WEIGHT = 5_000;
 
 /**
- * A check for arguments by a JSON Schema that may come from anywhere; undefined for one that is too large, that refers to itself, or that
- * cannot be understood: whoever told it checks arguments too. What it says by regular expressions is left out.
+ * A check of arguments by a JSON Schema of any origin; undefined for a schema that is too large, refers to itself, or is not understood:
+ * its owner checks the arguments too. Its regular expressions are left out.
  */
-function checkable(schema: JsonObject): z.ZodType | undefined {
+function checkOf(schema: JsonObject): z.ZodType | undefined {
   try {
     if (weightOf(schema, { root: schema, under: new Set(), known: new Map() }) > MAX_WEIGHT) return undefined;
     const made = z.fromJSONSchema(harmless(schema) as Parameters<typeof z.fromJSONSchema>[0]);
@@ -166,7 +166,7 @@ interface Weighing {
   readonly known: Map<string, number>;
 }
 
-/** How many places a schema has when its references are followed; Infinity when that never ends. */
+/** The number of nodes of a schema, references followed; Infinity when that never ends. */
 function weightOf(value: Json, weighing: Weighing): number {
   if (typeof value !== "object" || value === null) return 0;
   const ref = (value as JsonObject)["$ref"];
@@ -200,7 +200,7 @@ function harmless(value: Json): Json {
   return Object.fromEntries(members.map(([name, member]) => [name, harmless(member)]));
 }
 
-/** What would be run as a regular expression on a model's words. A property of such a name has a schema, not a text, for its value. */
+/** True for a member that would run as a regular expression on a model's words. A property of such a name has a schema as its value. */
 function isPattern(name: string, member: Json): boolean {
   return ((name === "pattern" || name === "format") && typeof member === "string") || name === "patternProperties";
 }

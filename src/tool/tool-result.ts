@@ -3,41 +3,41 @@ import type { Json } from "../kernel/json.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 import { cutText } from "./cut-text.ts";
 
-/** What a tool gave back. Plain JSON. All of it is words of the outside world: a model reads it, nothing here obeys it. */
+/** The result of a tool. Plain JSON. Its text comes from the outside world: a model reads it, and no code here obeys it. */
 export interface ToolResult {
-  /** What the model reads. */
+  /** The model reads it. */
   readonly output?: Json;
-  /** Set when the tool failed: what went wrong, in words the model can act on. */
+  /** Set when the tool failed: the reason, in words that the model can act on. */
   readonly error?: string;
   readonly images?: readonly ImagePart[];
-  /** What the system has to say besides, for example that something was left out. */
+  /** A note of the system, for example that something was left out. */
   readonly system?: string;
-  /** For programs. A model reads it only where there is neither output nor error. */
+  /** For programs. A model reads it only when there is neither output nor error. */
   readonly data?: Json;
 }
 
-/** The result of a tool that did what it was asked. */
+/** The result of a tool that succeeded. */
 export function toolOutput(output: Json, more: Omit<ToolResult, "output" | "error"> = {}): ToolResult {
   takes("toolOutput", "what goes with the output", more, aToolResult);
   return { ...more, output };
 }
 
-/** The result of a tool that could not. What it printed before may stand beside it. */
+/** The result of a tool that failed. `more.output` is the output before the failure. */
 export function toolFailure(error: string, more: Omit<ToolResult, "error"> = {}): ToolResult {
   takes("toolFailure", "what goes with the error", more, aToolResult);
   return { ...more, error };
 }
 
-/** Whether the tool failed. An output of 0, false or "" is none the less an output. */
+/** True when the tool failed. 0, false and "" are outputs like others. */
 export function isFailure(result: ToolResult): boolean {
   takes("isFailure", "result", result, aToolResult);
   return result.error !== undefined;
 }
 
 /**
- * A result as a model reads it: `Error: ...` first when it failed, then what the tool put out, then what the system has to say.
+ * A result as a model reads it: `Error: ...` first when it failed, then the output, then the note of the system.
  *
- * @param limit most characters of the output and of the error; what is left out is told in its place. Default: all
+ * @param limit most characters of the output and of the error; a mark stands for the rest. Default: all
  */
 export function resultText(result: ToolResult, limit: number = Infinity): string {
   takes("resultText", "result", result, aToolResult);
@@ -51,7 +51,7 @@ export function resultText(result: ToolResult, limit: number = Infinity): string
   return parts.length === 0 ? "(no output)" : parts.join("\n");
 }
 
-/** Two results as one: texts one after another, all pictures kept, data as a list. It failed when one of them did. */
+/** Joins two results: texts one after another, all pictures, data as a list. It failed when one of them did. */
 export function combineResults(first: ToolResult, second: ToolResult): ToolResult {
   takes("combineResults", "the first result", first, aToolResult);
   takes("combineResults", "the second result", second, aToolResult);
@@ -88,7 +88,7 @@ function joined(first: string | undefined, second: string | undefined): string |
   return parts.length === 0 ? undefined : parts.filter((part) => part !== "").join("\n");
 }
 
-/** What of a result is relied on. */
+/** The parts of a result that the functions here read. */
 const aToolResult: Shape = object("a result that toolOutput or toolFailure made", {
   error: orNothing(aText),
   system: orNothing(aText),
@@ -96,21 +96,21 @@ const aToolResult: Shape = object("a result that toolOutput or toolFailure made"
 });
 
 /**
- * How a call ended. `unknown`: no tool of that name; `invalid`: its arguments do not fit; `denied`: it may not run; `timeout`: its time was
- * up; `failed`: the tool said or threw so; `skipped`: a call before it had ended the work.
+ * The outcome of a call. `unknown`: no tool of that name; `invalid`: its arguments do not fit; `denied`: it may not run; `timeout`: its
+ * time was up; `failed`: the tool failed; `skipped`: a call before it had ended the work.
  */
 export type ToolOutcome = "ok" | "failed" | "unknown" | "invalid" | "denied" | "timeout" | "skipped";
 
-/** A call and what came of it. */
+/** A call and its result. */
 export interface CalledTool {
   readonly call: ToolCall;
   readonly result: ToolResult;
   readonly outcome: ToolOutcome;
-  /** Whether the call ends the agent's run. */
+  /** True when the call ends the agent's run. */
   readonly ends: boolean;
 }
 
-/** A call that did not run, and why, in words the model can act on. */
+/** The answer to a call that did not run, with the reason in words that the model can act on. */
 export function notRun(call: ToolCall, outcome: ToolOutcome, why: string): CalledTool {
   return { call, result: toolFailure(why), outcome, ends: false };
 }

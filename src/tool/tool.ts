@@ -14,68 +14,68 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { isZod3 } from "../model/json-schema.ts";
 
-/** What a tool may give back; a value that is no result is its output. */
+/** The answer of a tool; a value that is no result is its output. */
 export type ToolAnswer = ToolResult | Json | void;
 
-/** What a call of a tool is given besides its arguments. Closed when the call has ended. */
+/** The context of one call of a tool. Closed when the call has ended. */
 export interface ToolContext {
   /** Aborts when the run stops or the tool's time is up. */
   readonly signal: AbortSignal;
-  /** Names the call among all runs, stable across resume: an idempotency key. */
+  /** Unique among all runs and stable across resume: an idempotency key. */
   readonly key: string;
-  /** `replay`: nothing outside a scratch place may change. */
+  /** `replay`: nothing outside a scratch folder may change. */
   readonly mode: StepDoor["mode"];
-  /** Side effects inside the call that are recorded on their own. */
+  /** Records a side effect inside the call on its own. */
   readonly step: StepPort["step"];
-  /** Asks a person. The tool's time stands still meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
+  /** Asks a person. The tool's time stops meanwhile. A tool that asks must be `idempotent`: it runs again when the answer comes later. */
   readonly ask?: (question: string) => Promise<string>;
   readonly model?: ChatModel | undefined;
-  /** The session of the agent that calls, the same object for all its calls: what a tool keeps between calls it keeps by this. */
+  /** The session of the agent that calls, the same object for all its calls: the key of state that a tool keeps between calls. */
   readonly session?: object;
   /** The `deps` of the team, the environment or the agent; undefined where none were given. Never recorded. */
   readonly deps?: Deps | undefined;
-  /** Tells how far it is. Never part of the result. */
+  /** Reports progress. Never part of the result. */
   readonly progress: (text: string) => void;
   readonly clock: Clock;
 }
 
-/** Something that can be done. A stateless definition. */
+/** An ability of an agent. A stateless definition. */
 export interface Tool<P = unknown> {
   readonly name: string;
   readonly description: string;
-  /** As a model is told of it. */
+  /** The tool as models see it. */
   readonly spec: ToolSpec;
-  /** Undefined where only a JSON Schema is known. */
+  /** Undefined when only a JSON Schema is known. */
   readonly parameters: z.ZodType<P> | undefined;
-  /** What it does to the world: a tool that only looks may run without asking, again, and beside others. */
+  /** A tool that only reads may run without permission, again, and at the same time as others. */
   readonly effect: "read" | "write";
   /** Milliseconds. */
   readonly timeout: number;
   readonly permission: Permission;
-  /** Whether a call that may have happened can simply run again after a crash. */
+  /** True when a call that may have happened can run again after a crash. */
   readonly idempotent: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. */
   readonly again: boolean;
-  /** Its answer depends on more than its arguments: a fork calls it anew, and takes no answer from the run it came from. */
+  /** Its answer depends on more than its arguments: a fork calls it anew, and takes no answer from its parent run. */
   readonly fresh: boolean;
   /** A call that succeeds ends the agent's run. */
   readonly ends: boolean;
-  /** Whether calls of one batch may run side by side with others. */
+  /** True when its calls may run at the same time as others of one batch. */
   readonly parallel: boolean;
-  /** It asks how far something is: that its call and its answer repeat is no loop, up to 20 times in a row. */
+  /** It polls: equal calls with equal answers are no loop, up to 20 in a row. */
   readonly polls: boolean;
-  /** Characters of one result; what is left out is told in its place. */
+  /** Characters of one result; a mark stands for the rest. */
   readonly maxOutput: number;
   check(args: JsonObject): CheckedArguments<P>;
   execute(args: P, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
   /**
-   * Lets go of what the tool holds for one agent. Called once for each run of an agent in which the tool ran, when that run is over: it
-   * finished, failed or was stopped. It has 10 seconds; what it throws is told as a warning and changes no result.
+   * Releases the resources that the tool holds for one agent. Called once for each run of an agent in which the tool ran, after the run
+   * finished, failed or was stopped. It has 10 seconds; its error is a warning and changes no result.
    */
   close?(o: ToolClosing): void | Promise<void>;
 }
 
-/** What a tool is given to let go of what it holds. */
+/** The context in which a tool releases its resources. */
 export interface ToolClosing {
   /** The session whose run is over: the object that its calls had as {@link ToolContext.session}. */
   readonly session: object | undefined;
@@ -83,9 +83,9 @@ export interface ToolClosing {
   readonly signal: AbortSignal;
 }
 
-/** What every tool is made of, however its parameters are told. */
+/** The options of every tool but its parameters. */
 interface ToolFields {
-  /** 1 to 64 letters, digits, `_` and `-`: what providers take. */
+  /** 1 to 64 letters, digits, `_` and `-`, as providers demand. */
   readonly name: string;
   readonly description: string;
   /** Default: "write". */
@@ -93,8 +93,8 @@ interface ToolFields {
   /** Milliseconds. Default: 60,000. */
   readonly timeout?: number;
   /**
-   * What happens where no rule of a policy speaks. Default: "allow" for tools that only read, and for those that say nothing of their effect:
-   * whoever wrote the program passed them in. "ask" for a tool that says it writes.
+   * Decides on calls that no rule of a policy fits. Default: "ask" for a tool whose `effect` is given as "write"; "allow" for others: the
+   * program passed them in.
    */
   readonly permission?: Permission;
   /** Default: true for tools that only read, false for others. */
@@ -105,13 +105,13 @@ interface ToolFields {
   readonly fresh?: boolean;
   /** Default: false. */
   readonly ends?: boolean;
-  /** Default: true. Say false where one call must see what the one before it did. */
+  /** Default: true. False when one call must see the effect of the call before it. */
   readonly parallel?: boolean;
-  /** Says that the tool asks how far something is: equal answers to equal calls are no loop, up to 20 in a row. Default: false. */
+  /** The tool polls: equal calls with equal answers are no loop, up to 20 in a row. Default: false. */
   readonly polls?: boolean;
   /** Characters. Default: 12,000. */
   readonly maxOutput?: number;
-  /** Lets go of what the tool holds; see {@link Tool.close}. Default: there is nothing to let go. */
+  /** Releases the resources of the tool; see {@link Tool.close}. */
   close?(o: ToolClosing): void | Promise<void>;
 }
 
@@ -139,7 +139,7 @@ export interface ToolOptions<S extends z.ZodType> extends ToolFields {
   execute(args: z.output<S>, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
 }
 
-/** A tool whose parameters are told by a JSON Schema, or that has none. */
+/** A tool whose parameters are a JSON Schema, or that has none. */
 export interface PlainToolOptions extends ToolFields {
   readonly parameters?: JsonObject;
   execute(args: JsonObject, ctx: ToolContext): ToolAnswer | Promise<ToolAnswer>;
@@ -152,7 +152,7 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 /**
  * Defines a tool.
  *
- * @throws UsageError `TOOL_INVALID` for a name that providers refuse, a time or a limit that is none, parameters that are no object;
+ * @throws UsageError `TOOL_INVALID` for a name that providers refuse, an invalid time or limit, or parameters that are no object;
  * `SCHEMA_UNSUPPORTED` for parameters that JSON cannot carry.
  */
 export function defineTool<S extends z.ZodType>(options: ToolOptions<S>): Tool<z.output<S>>;
@@ -190,7 +190,7 @@ function shapeOf(name: string, parameters: z.ZodType | JsonObject | undefined): 
   return isZod(parameters) ? zodParameters(name, parameters) : jsonParameters(name, parameters);
 }
 
-/** Also of another copy of zod, and of zod 3, which is refused as what it is. */
+/** True also for schemas of another copy of zod, and of zod 3, which is refused by name. */
 function isZod(parameters: unknown): parameters is z.ZodType {
   return (isObject(parameters) && "_zod" in parameters) || isZod3(parameters);
 }

@@ -1,18 +1,18 @@
 import { Plan } from "../role/plan.ts";
 import { PlanError } from "../kernel/errors.ts";
 
-/** How far a step is. */
+/** The progress of a step. */
 export type StepStatus = "not_started" | "in_progress" | "completed" | "blocked";
 
-/** A step as it is written down; `after` names steps by their place in the list, from 1. */
+/** A new step; `after` names steps by their place in the list, from 1. */
 export interface StepFields {
   readonly text: string;
   readonly after: readonly number[];
 }
 
-/** A step of a plan, with how far it is. Plain JSON. */
+/** A step of a plan, with its progress. Plain JSON. */
 export interface PlanStep {
-  /** Its place in the list it was written in, from 1. */
+  /** Its place in the list of new steps, from 1. */
   readonly step: number;
   readonly text: string;
   readonly after: readonly number[];
@@ -28,9 +28,10 @@ interface Mark {
 const UNTOUCHED: Mark = { status: "not_started", notes: "" };
 
 /**
- * A plan with marks on its steps. The graph of steps, and which are done, is the {@link Plan}'s; marks of open steps and notes are kept here.
+ * A plan with marks on its steps. It owns the marks of open steps and the notes; the {@link Plan} owns the graph and the done steps.
  *
- * B1 a step is completed only after all it depends on. B2 what reopens reopens all that depends on it. B3 a refused change leaves all as it was.
+ * `BoardPlan.B1` a step is completed only after all steps it depends on (`#checkReady`, `updated`). `BoardPlan.B2` a step that reopens
+ * reopens all that depend on it (`marked`). `BoardPlan.B3` a refused change changes nothing (`marked` and `updated` return a new plan).
  */
 export class BoardPlan {
   readonly title: string;
@@ -48,7 +49,7 @@ export class BoardPlan {
     return new BoardPlan(planOf(title, steps), new Map());
   }
 
-  /** In the order they can be done. */
+  /** In an order in which they can be done. */
   get steps(): readonly PlanStep[] {
     return this.#plan.tasks.map(({ id, instruction, dependsOn, status }) => {
       const mark = this.#marks.get(id) ?? UNTOUCHED;
@@ -63,7 +64,7 @@ export class BoardPlan {
   }
 
   /**
-   * The plan with a step marked. Notes that are left out stay; empty ones are taken away.
+   * The plan with a step marked. Notes that are left out stay; empty notes are removed.
    *
    * @throws PlanError `PLAN_UNKNOWN_TASK`, or `PLAN_NOT_READY` for a step that is begun or completed before what it depends on.
    */
@@ -83,7 +84,7 @@ export class BoardPlan {
   }
 
   /**
-   * The plan with another title or other steps. A step whose words are the same keeps its status and notes, wherever it moves; a completed one
+   * The plan with another title or other steps. A step with the same words keeps its status and notes, wherever it moves; a completed step
    * that now depends on an open one is open again.
    *
    * @throws PlanError when the steps are no dependency graph.

@@ -14,7 +14,7 @@ import {
   unfitAnswer,
 } from "./search-provider.ts";
 
-/** How Brave Search is asked. */
+/** Options of Brave Search. */
 export interface BraveSearchOptions extends HttpSearchOptions {
   readonly apiKey: string;
 }
@@ -29,7 +29,7 @@ const Reply = z.object({
 });
 
 /**
- * The search of Brave, by its programming interface. The key goes into a header to its own host and nowhere else.
+ * Searches with the API of Brave. The key goes into a header to its own host and nowhere else.
  *
  * @throws UsageError `SEARCH_KEY` without a key that a header can hold
  */
@@ -81,7 +81,7 @@ function readReply(text: string, limit: number): SearchOutcome {
   return { kind: "found", hits: hits.slice(0, limit) };
 }
 
-/** Titles and snippets come with `<strong>` in them. */
+/** Titles and snippets hold `<strong>` elements. */
 function plainLine(html: string): string {
   return seenText(readHtml(html, BASE).text).replace(/\s+/g, " ").trim();
 }

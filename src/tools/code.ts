@@ -19,7 +19,7 @@ const parameters = z.object({
 
 type CodeArguments = z.infer<typeof parameters>;
 
-/** Runs a program in JavaScript or Python: each call is a process of its own in the sandbox, in a copy of the project. */
+/** Makes a tool that runs a program in JavaScript or Python: each call is a process of its own in the sandbox, in a copy of the project. */
 export function codeTool(options: MachineOptions): Tool {
   checkGivenOptions("codeTool", options, machineOptions);
   const { workspace, sandbox } = options;

@@ -10,31 +10,31 @@ import type { CommandReport, FileChanges } from "./sandboxed-command.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { reasonOf, type ToolFiles } from "./tool-files.ts";
 
-/** What tools that run commands and code work with. */
+/** Options of tools that run commands and code. */
 export interface MachineOptions {
-  /** A workspace on disk: the project that is worked on. */
+  /** The project, a workspace on disk. */
   readonly workspace: Workspace;
-  /** Where commands and code run, as `chooseSandbox` of `troupe/workspace` gives it. */
+  /** Runs commands and code; `chooseSandbox` of `troupe/workspace` returns one. */
   readonly sandbox: Sandbox;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const machineOptions: Known<MachineOptions> = { workspace: true, sandbox: true };
 
-/** Milliseconds for taking the project into the sandbox and bringing back what was changed. */
+/** Milliseconds for copying the project into the sandbox and the changes back. */
 const COPY_TIME = 180_000;
 
 /**
- * What tools that run something have in common: they may change anything, so they ask, run alone, and are not made again by themselves;
- * what they changed in the project is.
+ * The traits of tools that run commands: they may change anything, so they need permission, run alone, and are not repeated; their changes
+ * of the project are.
  *
- * @param longest seconds that a command may take at most
+ * @param longest most seconds of a command
  */
 export function commandTraits(longest: number): Pick<Tool, "effect" | "idempotent" | "again" | "parallel" | "timeout"> {
   return { effect: "write", idempotent: false, again: true, parallel: false, timeout: longest * 1_000 + COPY_TIME };
 }
 
-/** What a command came to, as a model and a program read it. It failed when it did not end with code 0. */
+/** The result of a command. It failed unless it ended with code 0. */
 export function commandResult(
   report: CommandReport,
   kept: KeptChanges,
@@ -68,19 +68,19 @@ function failureOf({ missing, timedOut, signal, code }: CommandReport, timeout: 
   return code === 0 ? undefined : `exit code ${code ?? "unknown"}`;
 }
 
-/** Without colours and what else steers a terminal. */
+/** Removes colours and other sequences that steer a terminal. */
 function shownOutput(text: string): string {
   return seenText(stripVTControlCharacters(text)).trimEnd();
 }
 
-/** What of a command's changes reached the project, and what did not and why. */
+/** The changes of a command that reached the project, and those that did not. */
 interface KeptChanges {
   readonly written: readonly string[];
   readonly removed: readonly string[];
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Changes, and whether they come from a record, which holds no secrets. */
+/** Changes; those from a record hold no secrets. */
 interface FoundChanges {
   readonly changes?: FileChanges | undefined;
   readonly fromRecord: boolean;
@@ -88,14 +88,14 @@ interface FoundChanges {
 
 const NONE: FileChanges = { written: [], removed: [], skipped: [], files: 0 };
 
-/** A removal of more files than this, and of more than half of the project, is more likely a slip than a wish. */
+/** A removal of more files than this, and of more than half of the project, is more likely a mistake. */
 const MANY = 20;
-/** So many removals are never one command's. */
+/** More removals are always a mistake. */
 const MOST = 500;
-/** Paths, and reasons, named one by one. */
+/** Most paths, and most reasons, that are named. */
 const SHOWN = 10;
 
-/** Brings the changes of a command from its copy into the project, through the rules of the workspace. */
+/** Writes the changes of a command into the project, through the rules of the workspace. */
 export async function keepChanges(files: ToolFiles, ctx: ToolContext, { changes = NONE, fromRecord }: FoundChanges): Promise<KeptChanges> {
   const written: string[] = [];
   const removed: string[] = [];
@@ -108,17 +108,17 @@ export async function keepChanges(files: ToolFiles, ctx: ToolContext, { changes 
       refused.push({ path, reason: reasonOf(error) });
     }
   };
-  // A removal may make room for a folder or a file of the same name.
-  const isSlip = removesTooMuch(changes);
+  // Removals come first: one may make room for a folder or a file of the same name.
+  const isMistake = removesTooMuch(changes);
   for (const path of changes.removed) {
-    if (isSlip) refused.push({ path, reason: "too much was removed at once; remove less, or name the files" });
+    if (isMistake) refused.push({ path, reason: "too much was removed at once; remove less, or name the files" });
     else await attempt(path, removed, () => files.remove(ctx, path));
   }
   for (const { path, content } of changes.written) await attempt(path, written, () => files.write(ctx, path, content, fromRecord));
   return { written, removed, refused };
 }
 
-/** In words for a model; undefined when nothing changed. */
+/** The changes in words for a model; undefined when nothing changed. */
 function changesText({ written, removed, refused }: KeptChanges): string | undefined {
   const lines = [
     ...(written.length === 0 ? [] : [`Files written: ${named(written)}.`]),
@@ -128,7 +128,7 @@ function changesText({ written, removed, refused }: KeptChanges): string | undef
   return lines.length === 0 ? undefined : lines.join("\n");
 }
 
-/** All of a project, or most of one that is not small, with little in its place. */
+/** True when all of a project is removed, or most of a large one, with few files in its place. */
 function removesTooMuch({ removed, written, files }: FileChanges): boolean {
   if (removed.length > MOST) return true;
   if (written.length * 2 >= removed.length) return false;

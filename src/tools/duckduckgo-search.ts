@@ -14,14 +14,14 @@ import {
 } from "./search-provider.ts";
 
 const BASE = "https://html.duckduckgo.com/html/";
-/** Tags end at the next bracket of either kind, so that reading them takes time that grows with the page and no more. */
+/** Tags end at the next bracket of either kind, so the time is linear. */
 const LINK = /<a\s[^<>]{0,4000}>/gi;
 const TAG = /<[a-z]{1,10}\s[^<>]{0,4000}>/gi;
 const RESULT_CLASS = /\bclass=["'][^"']{0,200}\bresult__a\b/i;
 const SNIPPET_CLASS = /\bclass=["'][^"']{0,200}\bresult__snippet\b/i;
 const LONGEST_RESULT = 20_000;
 
-/** DuckDuckGo's page for browsers without scripts. It needs no key; it may ask callers that come too often to wait. */
+/** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may tell frequent callers to wait. */
 export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
   checkKnownOptions("duckDuckGoSearch", options, httpSearchOptions);
   const { baseURL = BASE, access = {} } = options;
@@ -33,7 +33,7 @@ export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvide
       const region = regionOf(query);
       if (region !== undefined) url.searchParams.set("kl", region);
       const answer = await getWeb({ url: url.href, access, signal, clock });
-      // It asks for proof of a person with this status.
+      // DuckDuckGo asks for proof of a person with this status.
       if (answer.kind === "answer" && answer.status === 202) return { kind: "busy", after: undefined };
       const unfit = unfitAnswer(answer, clock.now());
       if (unfit !== undefined || answer.kind !== "answer") return unfit ?? { kind: "failed", reason: "no answer" };
@@ -63,7 +63,7 @@ function hitsIn(page: string, base: string): SearchHit[] {
   });
 }
 
-/** The text up to the end of the link or block it stands in, on one line. */
+/** The text up to the end of its link or block, on one line. */
 function lineOf(html: string, base: string): string {
   const end = html.search(/<\/(?:a|td|div|h2)\b/i);
   return seenText(readHtml(end === -1 ? html.slice(0, 500) : html.slice(0, end), base).text)
@@ -71,7 +71,7 @@ function lineOf(html: string, base: string): string {
     .trim();
 }
 
-/** Where a result leads: the page links through an address of its own, with the real one in it. */
+/** The target of a result: the page links through an address of its own that holds the real one. */
 function targetOf(tag: string, base: string): string | undefined {
   const href = decodeEntities(/\bhref=["']([^"']{1,4000})["']/i.exec(tag)?.[1] ?? "");
   if (href === "" || !URL.canParse(href, base)) return undefined;

@@ -10,7 +10,7 @@ import { insertLines, type LineRange, numberedLines, replaceOnce, type TextEdit 
 import { reasonOf, ToolFiles } from "./tool-files.ts";
 import { ToolStates } from "./tool-states.ts";
 
-/** What the editor works on. */
+/** Options of the editor. */
 export interface EditorOptions {
   readonly workspace: Workspace;
 }
@@ -37,10 +37,10 @@ const parameters = z.object({
 
 type EditorArguments = z.infer<typeof parameters>;
 
-/** One editor changes a workspace at a time, whosever it is. */
+/** One editor at a time changes a workspace, across all agents. */
 const turns = new WeakMap<Workspace, Turns>();
 
-/** Views and edits text files of a workspace. What it does not change stays byte for byte. */
+/** Makes a tool that views and edits text files of a workspace. Unchanged parts stay byte for byte. */
 export function editorTool(options: EditorOptions): Tool {
   checkGivenOptions("editorTool", options, editorOptions);
   const { workspace } = options;
@@ -190,12 +190,12 @@ function missing(name: string): ToolResult {
   return toolFailure(`Expected the argument \`${name}\` with this command.`);
 }
 
-/** An edit that can be taken back. */
+/** An edit that can be undone. */
 interface PastEdit {
   readonly path: string;
-  /** What the file held; undefined: it was not there. */
+  /** The earlier content; undefined when there was no file. */
   readonly before: string | undefined;
-  /** Of what the edit left. */
+  /** The hash of the content after the edit. */
   readonly afterHash: string;
 }
 
@@ -203,27 +203,27 @@ const MOST_EDITS = 100;
 const MOST_CHARACTERS = 5_000_000;
 
 /**
- * What one agent has seen of files and done to them.
+ * The files that one agent has seen, and its edits of them.
  *
- * H1 a file that was seen and is another now is known as changed, until it is seen again. H2 edits are taken back newest first, file by
- * file. H3 it is bounded: the oldest edits are forgotten.
+ * `EditHistory.H1` a file counts as changed when it differs from the version last seen (`isChanged`). `EditHistory.H2` edits are undone
+ * newest first, file by file (`last`, `forget`). `EditHistory.H3` the oldest edits are forgotten: number and size are bounded (`record`).
  */
 export class EditHistory {
   readonly #seen = new Map<string, string>();
   #edits: PastEdit[] = [];
 
-  /** Notes what an agent was shown of a file, or left there. */
+  /** Notes the content of a file that the agent saw or wrote. */
   see(path: string, text: string): void {
     this.#seen.set(path, sha256Of(text));
   }
 
-  /** Whether somebody else has changed a file since the agent saw it. */
+  /** True when somebody else has changed a file since the agent saw it. */
   isChanged(path: string, text: string): boolean {
     const seen = this.#seen.get(path);
     return seen !== undefined && seen !== sha256Of(text);
   }
 
-  /** Whether the agent has seen a file, or written it. */
+  /** True when the agent has seen or written a file. */
   hasSeen(path: string): boolean {
     return this.#seen.has(path);
   }
@@ -241,7 +241,7 @@ export class EditHistory {
     return this.#edits.findLast((edit) => edit.path === path);
   }
 
-  /** Forgets an edit that was taken back. */
+  /** Forgets an edit that was undone. */
   forget(edit: PastEdit): void {
     this.#edits = this.#edits.filter((other) => other !== edit);
     if (edit.before === undefined) this.#seen.delete(edit.path);

@@ -9,28 +9,16 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { linesOf } from "./text-edit.ts";
 import { readText, reasonOf } from "./tool-files.ts";
 
-/** Where files are searched. */
+/** Options of the file search. */
 export interface FileSearchOptions {
   readonly workspace: Workspace;
-  /** Names of folders that are passed over. Default: what builds and installers make. */
+  /** Names of folders that are not searched. Default: those that builds and installers make. */
   readonly ignore?: readonly string[];
 }
 
 const fileSearchOptions: Known<FileSearchOptions> = { workspace: true, ignore: true };
 
-const IGNORED: readonly string[] = [
-  "dist",
-  "build",
-  "out",
-  "target",
-  "coverage",
-  "vendor",
-  "__pycache__",
-  ".venv",
-  "venv",
-  ".next",
-  ".cache",
-];
+const IGNORED: readonly string[] = "dist build out target coverage vendor __pycache__ .venv venv .next .cache".split(" ");
 const MOST_RESULTS = 200;
 const MOST_PER_FILE = 20;
 const LONGEST_TEXT = 500;
@@ -48,7 +36,7 @@ const parameters = z.object({
 
 type SearchArguments = z.infer<typeof parameters>;
 
-/** Finds files of a workspace by name, by what they hold, or both. Nothing a model writes becomes a regular expression. */
+/** Makes a tool that finds files of a workspace by path, by text, or both. No words of a model become a regular expression. */
 export function fileSearchTool(options: FileSearchOptions): Tool {
   checkGivenOptions("fileSearchTool", options, fileSearchOptions);
   const { workspace, ignore = IGNORED } = options;
@@ -76,19 +64,11 @@ async function search(workspace: Workspace, ignored: ReadonlySet<string>, args: 
     return toolFailure(reasonOf(error));
   }
   const skip = under === undefined ? 0 : under.length + 1;
-  const isSearched = (path: string): boolean =>
-    !path
-      .slice(skip)
-      .split("/")
-      .slice(0, -1)
-      .some((folder) => ignored.has(folder));
+  const foldersOf = (path: string): readonly string[] => path.slice(skip).split("/").slice(0, -1);
+  const isSearched = (path: string): boolean => !foldersOf(path).some((folder) => ignored.has(folder));
   const paths = all.filter((path) => isSearched(path) && (args.name === undefined || fitsPath(path, args.name)));
-  if (args.text === undefined)
-    return listed(
-      paths.map((path) => visible(path)),
-      args.limit,
-      "files",
-    );
+  const shown = (): string[] => paths.map((path) => visible(path));
+  if (args.text === undefined) return listed(shown(), args.limit, "files");
   return new TextSearch(workspace, args.text, args).run(paths, ctx);
 }
 
@@ -99,7 +79,7 @@ function faultOf({ name, text }: SearchArguments): string | undefined {
   return name === undefined ? undefined : patternFault(name);
 }
 
-/** One search in contents: what was found, how much was read, and when it is enough. */
+/** One search in contents. It owns the hits and the number of bytes read. */
 class TextSearch {
   readonly #workspace: Workspace;
   readonly #wanted: string;
@@ -140,7 +120,7 @@ class TextSearch {
     if (count > MOST_PER_FILE) this.#found.push(`${visible(path)}: ${count - MOST_PER_FILE} more lines`);
   }
 
-  /** Of a long line, what stands around the text. */
+  /** The part of a long line around the text. */
   #around(line: string): string {
     const trimmed = line.trim();
     if (trimmed.length <= LONGEST_LINE) return trimmed;
@@ -164,13 +144,12 @@ function listed(found: readonly string[], limit: number, what: string): ToolResu
   return toolOutput(found.slice(0, limit).join("\n") + rest);
 }
 
-/** Longer patterns are refused. */
 const LONGEST_PATTERN = 200;
 const MOST_STARS = 20;
 
 /**
- * Whether a path fits a pattern as a whole: `*` stands for any characters but `/`, `?` for one of them, `**` as a segment for any number of folders, also
- * none. A pattern without `/` is looked for in every folder. It is compared step by step in time that grows with both lengths, never more.
+ * True when a whole path fits a pattern: `*` stands for any characters but `/`, `?` for one of them, `**` as a segment for any number of
+ * folders. A pattern without `/` fits in every folder. The time is bounded by the product of both lengths.
  */
 export function fitsPath(path: string, pattern: string): boolean {
   const segments = path.split("/");
@@ -180,7 +159,7 @@ export function fitsPath(path: string, pattern: string): boolean {
   );
 }
 
-/** What is wrong with a pattern; undefined: nothing. */
+/** Why a pattern is refused; undefined when it is not. */
 export function patternFault(pattern: string): string | undefined {
   if (pattern === "") return "Expected a pattern such as *.ts or src/**/*.ts, got nothing.";
   if (pattern.length > LONGEST_PATTERN) return `Expected a pattern of at most ${LONGEST_PATTERN} characters, got ${pattern.length}.`;
@@ -190,7 +169,7 @@ export function patternFault(pattern: string): string | undefined {
   return undefined;
 }
 
-/** Which beginnings of the path each beginning of the pattern fits; one row at a time. */
+/** Computes, row by row, which prefixes of the path each prefix of the pattern fits. */
 function fitsSegments(segments: readonly string[], patterns: readonly string[]): boolean {
   let row = segments.map(() => false);
   let none = true;
@@ -207,7 +186,7 @@ function fitsSegments(segments: readonly string[], patterns: readonly string[]):
   return row.at(-1) ?? none;
 }
 
-/** The usual walk with one place to come back to: the last star takes one more character each time. */
+/** Backtracks to the last star alone, which takes one more character each time. */
 function fitsSegment(text: string, pattern: string): boolean {
   let at = 0;
   let place = 0;

@@ -4,20 +4,8 @@ interface PageText {
   readonly text: string;
 }
 
-/** Elements whose content nobody reads. */
-const UNREAD: ReadonlySet<string> = new Set([
-  "script",
-  "style",
-  "template",
-  "svg",
-  "math",
-  "iframe",
-  "object",
-  "canvas",
-  "audio",
-  "video",
-  "title",
-]);
+/** Elements whose content is not shown. */
+const UNREAD: ReadonlySet<string> = new Set("script style template svg math iframe object canvas audio video title".split(" "));
 /** Elements that begin a line. */
 const BLOCKS: ReadonlySet<string> = new Set(
   "address article aside blockquote br dd details div dl dt fieldset figcaption figure footer form header hr main nav ol p pre section summary table tr ul".split(
@@ -26,14 +14,13 @@ const BLOCKS: ReadonlySet<string> = new Set(
 );
 const HEADING = /^h[1-6]$/;
 const LONGEST_LINK = 500;
-/** Of what stands in a tag; no tag that means something is longer. */
+/** Longest attributes of a tag that are read. */
 const LONGEST_ATTRIBUTES = 4000;
 
 /**
- * What a page says, for a reader without a browser: headings, paragraphs, lists, and links as `[text](address)`. One pass over the page,
- * whatever is wrong with its markup.
+ * The text of a page: headings, paragraphs, lists, and links as `[text](address)`. It takes one pass, however broken the markup is.
  *
- * @param base the page's address; links are made absolute by it, and only those to http and https are kept
+ * @param base the page's address; it makes links absolute, and only those to http and https are kept
  */
 export function readHtml(html: string, base: string): PageText {
   const title = /<title[^>]{0,200}>([^<]{0,1000})/i.exec(html.slice(0, 100_000))?.[1] ?? "";
@@ -41,7 +28,7 @@ export function readHtml(html: string, base: string): PageText {
   return { title: decodeEntities(title).replace(/\s+/g, " ").trim(), text: reader.read() };
 }
 
-/** Where in the page the reading is, what has been written, and what is open. Every step moves forward, so the time is linear. */
+/** Reads one page. It owns the place in the page, the output, and the open elements. Every step moves forward, so the time is linear. */
 class PageReader {
   readonly #html: string;
   readonly #base: string;
@@ -94,7 +81,7 @@ class PageReader {
     this.#at = end === -1 ? this.#html.length : end + mark.length;
   }
 
-  /** Place of the `>` that ends a tag, or the end of the page. A `>` in quotes does not count. */
+  /** The place of the `>` that ends a tag, or the end of the page. A `>` in quotes does not count. */
   #tagEnd(from: number): number {
     const mark = /[>"']/g;
     mark.lastIndex = from;
@@ -147,7 +134,7 @@ function attribute(attributes: string, name: string): string {
   return found?.[1] ?? found?.[2] ?? found?.[3] ?? "";
 }
 
-/** Lines without space at their ends, and never two empty ones in a row. */
+/** Trims the ends of lines and joins empty lines. */
 function tidied(text: string): string {
   const lines = text.split("\n").map((line) => line.trimEnd());
   return lines
@@ -157,139 +144,30 @@ function tidied(text: string): string {
     .trim();
 }
 
-/** Names of characters that pages use most; others stay as they are written. */
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  ensp: " ",
-  emsp: " ",
-  thinsp: " ",
-  shy: "",
-  copy: "©",
-  reg: "®",
-  trade: "™",
-  hellip: "…",
-  mdash: "—",
-  ndash: "–",
-  lsquo: "‘",
-  rsquo: "’",
-  sbquo: "‚",
-  ldquo: "“",
-  rdquo: "”",
-  bdquo: "„",
-  laquo: "«",
-  raquo: "»",
-  lsaquo: "‹",
-  rsaquo: "›",
-  bull: "•",
-  middot: "·",
-  sect: "§",
-  para: "¶",
-  deg: "°",
-  plusmn: "±",
-  times: "×",
-  divide: "÷",
-  minus: "−",
-  frac12: "½",
-  frac14: "¼",
-  frac34: "¾",
-  sup1: "¹",
-  sup2: "²",
-  sup3: "³",
-  micro: "µ",
-  euro: "€",
-  pound: "£",
-  yen: "¥",
-  cent: "¢",
-  iexcl: "¡",
-  iquest: "¿",
-  larr: "←",
-  uarr: "↑",
-  rarr: "→",
-  darr: "↓",
-  harr: "↔",
-  check: "✓",
-  infin: "∞",
-  ne: "≠",
-  le: "≤",
-  ge: "≥",
-  Auml: "Ä",
-  auml: "ä",
-  Ouml: "Ö",
-  ouml: "ö",
-  Uuml: "Ü",
-  uuml: "ü",
-  szlig: "ß",
-  Agrave: "À",
-  agrave: "à",
-  Aacute: "Á",
-  aacute: "á",
-  Acirc: "Â",
-  acirc: "â",
-  Atilde: "Ã",
-  atilde: "ã",
-  Aring: "Å",
-  aring: "å",
-  AElig: "Æ",
-  aelig: "æ",
-  Ccedil: "Ç",
-  ccedil: "ç",
-  Egrave: "È",
-  egrave: "è",
-  Eacute: "É",
-  eacute: "é",
-  Ecirc: "Ê",
-  ecirc: "ê",
-  Euml: "Ë",
-  euml: "ë",
-  Igrave: "Ì",
-  igrave: "ì",
-  Iacute: "Í",
-  iacute: "í",
-  Icirc: "Î",
-  icirc: "î",
-  Iuml: "Ï",
-  iuml: "ï",
-  Ntilde: "Ñ",
-  ntilde: "ñ",
-  Ograve: "Ò",
-  ograve: "ò",
-  Oacute: "Ó",
-  oacute: "ó",
-  Ocirc: "Ô",
-  ocirc: "ô",
-  Otilde: "Õ",
-  otilde: "õ",
-  Oslash: "Ø",
-  oslash: "ø",
-  Ugrave: "Ù",
-  ugrave: "ù",
-  Uacute: "Ú",
-  uacute: "ú",
-  Ucirc: "Û",
-  ucirc: "û",
-  alpha: "α",
-  beta: "β",
-  gamma: "γ",
-  delta: "δ",
-  lambda: "λ",
-  mu: "μ",
-  pi: "π",
-  sigma: "σ",
-  omega: "ω",
-  Delta: "Δ",
-};
+/** Names and characters that pages use most; other references stay as they are written. */
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ...["nbsp", "ensp", "emsp", "thinsp"].map((name) => [name, " "] as const),
+  ["shy", ""],
+  ...pairsIn(`amp & lt < gt > quot " apos ' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’ sbquo ‚ ldquo “ rdquo ” bdquo „
+laquo « raquo » lsaquo ‹ rsaquo › bull • middot · sect § para ¶ deg ° plusmn ± times × divide ÷ minus − frac12 ½ frac14 ¼
+frac34 ¾ sup1 ¹ sup2 ² sup3 ³ micro µ euro € pound £ yen ¥ cent ¢ iexcl ¡ iquest ¿ larr ← uarr ↑ rarr → darr ↓ harr ↔ check ✓
+infin ∞ ne ≠ le ≤ ge ≥ Auml Ä auml ä Ouml Ö ouml ö Uuml Ü uuml ü szlig ß Agrave À agrave à Aacute Á aacute á Acirc Â acirc â
+Atilde Ã atilde ã Aring Å aring å AElig Æ aelig æ Ccedil Ç ccedil ç Egrave È egrave è Eacute É eacute é Ecirc Ê ecirc ê Euml
+Ë euml ë Igrave Ì igrave ì Iacute Í iacute í Icirc Î icirc î Iuml Ï iuml ï Ntilde Ñ ntilde ñ Ograve Ò ograve ò Oacute Ó
+oacute ó Ocirc Ô ocirc ô Otilde Õ otilde õ Oslash Ø oslash ø Ugrave Ù ugrave ù Uacute Ú uacute ú Ucirc Û ucirc û alpha α beta
+β gamma γ delta δ lambda λ mu μ pi π sigma σ omega ω Delta Δ`),
+]);
+
+function pairsIn(text: string): (readonly [string, string])[] {
+  return [...text.matchAll(/(\S+)\s+(\S+)/g)].map(([, name = "", character = ""]) => [name, character] as const);
+}
 
 const REFERENCE = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|([a-z][a-z0-9]{1,31}));/gi;
 
-/** Text with its character references read. What is no reference, or names a character we do not know, stays. */
+/** Replaces the character references of a text; unknown ones stay. */
 export function decodeEntities(text: string): string {
   return text.replace(REFERENCE, (written, hexadecimal?: string, decimal?: string, name?: string) => {
-    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? written) : written;
+    if (name !== undefined) return NAMED.get(name) ?? written;
     const code = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
     return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) || code === 0 ? "\ufffd" : String.fromCodePoint(code);
   });

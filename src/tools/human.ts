@@ -8,7 +8,7 @@ const Question = z.object({
   question: z.string().min(1).max(4000).describe("The question, with all a person needs to answer it."),
 });
 
-/** Asks the person behind the agent and waits for the answer; time spent waiting does not count. */
+/** Makes a tool that asks the person behind the agent and waits for the answer; time spent waiting does not count. */
 export function askHumanTool(): Tool {
   return defineTool({
     name: "ask_human",
@@ -24,7 +24,7 @@ export function askHumanTool(): Tool {
   });
 }
 
-/** What an answer must look like. */
+/** The form of the answer. */
 export interface ChatCompletionOptions {
   /** Default: a text. An object's members become the tool's parameters; any other type stands in the parameter `response`. */
   readonly schema?: z.ZodType;
@@ -33,7 +33,7 @@ export interface ChatCompletionOptions {
 
 const chatCompletionOptions: Known<ChatCompletionOptions> = { schema: true, description: true };
 
-/** Gives the final answer in a given form, and ends the run with it: `data.answer` is its text, `data.value` the value. */
+/** Makes a tool that takes the final answer in a given form and ends the run: `data.answer` is its text, `data.value` the value. */
 export function createChatCompletion(options: ChatCompletionOptions = {}): Tool {
   checkKnownOptions("createChatCompletion", options, chatCompletionOptions);
   const { schema = z.string(), description } = options;

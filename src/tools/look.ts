@@ -20,7 +20,7 @@ export interface LookOptions {
 
 const lookOptions: Known<LookOptions> = { workspace: true, readPdf: true };
 
-/** Bytes of a picture that model servers take, and of a document that is read. */
+/** Most bytes of a picture that model servers take, and of a document. */
 const MOST_PICTURE = 3_750_000;
 const MOST_DOCUMENT = 20 * 1024 * 1024;
 /** Pages of one call. */
@@ -33,8 +33,7 @@ const parameters = z.object({
 });
 
 /**
- * Looks at a picture of the project, which its model is then shown, or reads the text of a PDF file. What a file is, its first bytes say, and not
- * its name.
+ * Makes a tool that shows the model a picture of the project, or reads the text of a PDF file. The first bytes of a file tell its type.
  */
 export function lookTool(options: LookOptions): Tool {
   checkGivenOptions("lookTool", options, lookOptions);
@@ -88,14 +87,14 @@ async function documentOf(path: string, bytes: Uint8Array, from: number, readPdf
   return toolOutput(quoteOutside(`the file ${visible(path)}`, shown.join("\n\n").slice(0, MOST_TEXT)), rest);
 }
 
-/** As many pages as one result has room for; the first one always. */
+/** As many pages as fit into one result, at least the first. */
 function fitting(pages: readonly string[]): readonly string[] {
   let left = MOST_TEXT;
   const fit = pages.findIndex((page, place) => (left -= page.length + 2) < 0 && place > 0);
   return fit === -1 ? pages : pages.slice(0, fit);
 }
 
-/** By the first bytes; undefined for what is no picture that models are shown. */
+/** The media type by the first bytes; undefined for a file that is no picture for models. */
 function pictureIn(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
   if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -104,7 +103,7 @@ function pictureIn(bytes: Uint8Array): string | undefined {
   return start.startsWith("RIFF") && start.slice(8) === "WEBP" ? "image/webp" : undefined;
 }
 
-/** Readers look for its mark in the first kilobyte. */
+/** PDF readers look for the mark in the first kilobyte. */
 function isPdf(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 1024)).toString("latin1").includes("%PDF-");
 }
@@ -113,7 +112,7 @@ function noneOf(path: string): string {
   return `Expected a picture (PNG, JPEG, GIF, WebP) or a PDF file, but the bytes of ${path} are neither. Texts are viewed with the editor.`;
 }
 
-/** Which pages of a document are read. */
+/** The pages of a document to read. */
 export interface PdfPages {
   /** The first page, from 1. */
   readonly from: number;
@@ -128,10 +127,10 @@ export interface PdfText {
   readonly texts: readonly string[];
 }
 
-/** Reads pages of a PDF file. @throws for bytes that are none */
+/** Reads pages of a PDF file. @throws for bytes that are no PDF */
 export type ReadPdf = (bytes: Uint8Array, pages: PdfPages) => Promise<PdfText>;
 
-/** What is used of the package. */
+/** The part of the package that is used. */
 interface PdfPackage {
   getDocumentProxy(bytes: Uint8Array, options: object): Promise<PdfDocument>;
 }
@@ -141,13 +140,13 @@ interface PdfDocument {
   destroy(): Promise<void>;
 }
 
-/** No code of a document is run, and nothing is fetched for it. */
+/** Runs no code of a document, and fetches nothing for it. */
 const SAFELY = { isEvalSupported: false, useSystemFonts: false, disableFontFace: true, stopAtErrors: false, verbosity: 0 };
 
 /** Reads pages with the package `unpdf`. @throws UsageError `PACKAGE_MISSING`; what the package throws for bytes that are no PDF */
 const readWithUnpdf: ReadPdf = async (bytes, { from, most, signal }) => {
   const { getDocumentProxy } = loadPackage();
-  // It takes the bytes for its own, and no Buffer.
+  // It takes over the bytes, and refuses a Buffer.
   const document = await getDocumentProxy(new Uint8Array(bytes), SAFELY);
   try {
     const texts: string[] = [];
@@ -161,7 +160,7 @@ const readWithUnpdf: ReadPdf = async (bytes, { from, most, signal }) => {
   }
 };
 
-/** By `require`: the package is the user's to install, and its types are not needed to compile this one. */
+/** By `require`: the user installs the package, and its types are not needed to compile this one. */
 function loadPackage(): PdfPackage {
   try {
     return createRequire(import.meta.url)("unpdf") as PdfPackage;

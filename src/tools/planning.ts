@@ -28,7 +28,7 @@ const parameters = z.object({
 
 type PlanningArguments = z.infer<typeof parameters>;
 
-/** Keeps plans for an agent: several, one of them active. Plans belong to the session that makes them. */
+/** Makes a tool that keeps plans for an agent: several, one of them active. Plans belong to the session that makes them. */
 export function planningTool(): Tool {
   const boards = new ToolStates(() => new PlanBoard());
   return defineTool({
@@ -37,7 +37,7 @@ export function planningTool(): Tool {
       "Keeps plans of steps and how far each is: create, update (steps of the same words keep their status), list, get, set_active, mark_step, delete. " +
       "Use it for work of several steps.",
     parameters,
-    // It changes nothing but what it keeps for its caller, and has that again by running again.
+    // It changes only its own state, and rebuilds that by running again.
     effect: "read",
     again: true,
     parallel: false,
@@ -52,7 +52,7 @@ export function planningTool(): Tool {
   });
 }
 
-/** The plans of one session. Owns which there are and which is active; a deleted one is active no more. */
+/** The plans of one session. It owns the plans and which one is active; a deleted plan is not active. */
 class PlanBoard {
   readonly #plans = new Map<string, BoardPlan>();
   #active: string | undefined;
@@ -124,7 +124,7 @@ class PlanBoard {
     return args.plan_id === undefined ? toolFailure("Expected `plan_id`.") : this.#on(args, work);
   }
 
-  /** With the plan that is named, or else the active one. */
+  /** Uses the named plan, or else the active one. */
   #on({ plan_id: named }: PlanningArguments, work: (id: string, plan: BoardPlan) => ToolResult): ToolResult {
     const id = named ?? this.#active;
     if (id === undefined) return toolFailure("Expected `plan_id`: no plan is active.");

@@ -7,25 +7,25 @@ import type { Sandbox, SandboxResult } from "../workspace/sandbox.ts";
 import { limitText } from "../workspace/sandbox-limits.ts";
 import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
 
-/** What of a shell lasts from one command to the next: a JSON value. */
+/** The state of a shell between two commands: a JSON value. */
 export interface ShellPlace {
   /** Relative to the project, empty for its root; or absolute. */
   readonly cwd: string;
-  /** What differs from the environment the sandbox gives; null where a variable is taken away. */
+  /** Differences from the environment of the sandbox; null removes a variable. */
   readonly env: Readonly<Record<string, string | null>>;
 }
 
 /** One command to run on a copy of a project. */
 export interface SandboxedCommand {
   readonly program: "sh" | "node" | "python";
-  /** The command, or the program's text: one argument. */
+  /** The command, or the text of the program. */
   readonly text: string;
   readonly place: ShellPlace;
   /** Milliseconds. */
   readonly timeout: number;
 }
 
-/** How a command ended and what it changed. Plain JSON. */
+/** The end of a command and its changes. Plain JSON. */
 export interface CommandReport {
   readonly code?: number | null | undefined;
   readonly signal?: string | null | undefined;
@@ -43,32 +43,32 @@ export interface CommandReport {
   };
 }
 
-/** What a command did to the files of its copy. */
+/** The changes of a command in its copy of the project. */
 export type FileChanges = CommandReport["changes"];
 
-/** What became of a command. Plain JSON. */
+/** The outcome of a command. Plain JSON. */
 export type CommandOutcome =
   | { readonly kind: "ran"; readonly report: CommandReport }
   | { readonly kind: "not run"; readonly reason: string };
 
 /** Linux takes no single argument of 128 KiB or more. */
 const LONGEST_TEXT = 120_000;
-/** Bytes kept of stdout, and of stderr. */
+/** Most bytes of stdout, and of stderr. */
 const OUTPUT_BYTES = 100_000;
 const CHANGED_BYTES = 4 * 1024 ** 2;
 const CHANGED_FILES = 500;
 const MOST_FILES = 20_000;
 const MOST_SKIPPED = 50;
-/** A file of a workspace is no larger by default. */
+/** The default limit of a file of a workspace. */
 const FILE_BYTES = 1024 ** 2;
-/** Bytes of a shell's environment, as JSON. */
+/** Most bytes of a shell's environment, as JSON. */
 const LONGEST_ENVIRONMENT = 60_000;
-/** Every character of a change may be written as six. */
+/** JSON may write a character of a change as six. */
 const REPORT_BYTES = 6 * CHANGED_BYTES + 8 * OUTPUT_BYTES;
-/** What may be taken before and after the command, to copy the project and to compare it. */
+/** Milliseconds for copying and comparing the project around the command. */
 const DRIVER_TIME = 60_000;
 
-/** What a system takes in a path and an environment, but for the mark of the project's folder. */
+/** A text that systems take in paths and environments; it may hold the mark of the project's folder. */
 const plain = z.string().refine((text) => !text.replaceAll(PROJECT_MARK, "").includes("\0"));
 
 const Report = z.object({
@@ -77,7 +77,7 @@ const Report = z.object({
   /** Set when the interpreter could not be started. */
   missing: z.string().max(50).optional(),
   timedOut: z.boolean(),
-  /** Whether the working folder was still there. */
+  /** False when the working folder no longer exists. */
   isThere: z.boolean(),
   stdout: z.string(),
   stderr: z.string(),
@@ -92,8 +92,8 @@ const Report = z.object({
 });
 
 /**
- * Runs a command in a sandbox, on a copy of a project, and tells how it ended and which text files it changed there. Nothing is written
- * to the project itself.
+ * Runs a command in a sandbox, on a copy of a project, and returns its end and the text files it changed there. The project itself stays
+ * unchanged.
  *
  * @param root the project's folder
  * @throws ControlError when the signal aborts; the command is killed

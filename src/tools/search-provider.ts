@@ -3,10 +3,10 @@ import type { Clock } from "../kernel/clock.ts";
 import type { WebAccess } from "./web-access.ts";
 import type { WebAnswer, WebOutcome } from "./web-request.ts";
 
-/** What is looked for. */
+/** A query. */
 export interface SearchQuery {
   readonly text: string;
-  /** Most results wanted. */
+  /** Most results. */
   readonly limit: number;
   /** Two letters, as "en". */
   readonly language?: string;
@@ -14,42 +14,42 @@ export interface SearchQuery {
   readonly country?: string;
 }
 
-/** One result. All of it is text of somebody outside. */
+/** One result. All of it is text from outside. */
 export interface SearchHit {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
 }
 
-/** What a provider gives: its results, best first, or why there are none. `busy` says to ask later; `after` in ms where the server tells. */
+/** The answer of a provider: its results, best first, or why there are none. `busy`: ask later; `after` in milliseconds if the server tells. */
 export type SearchOutcome =
   | { readonly kind: "found"; readonly hits: readonly SearchHit[] }
   | { readonly kind: "busy"; readonly after: number | undefined }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** What a provider is given besides the query. */
+/** The context of one search. */
 export interface SearchCall {
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
 
-/** Something that searches the web. The port of every search engine. A reason never holds a key. */
+/** The port of search engines. A reason must never hold a key. */
 export interface SearchProvider {
   readonly name: string;
   search(query: SearchQuery, call: SearchCall): Promise<SearchOutcome>;
 }
 
-/** What every provider over http takes. */
+/** Options of every provider over http. */
 export interface HttpSearchOptions {
-  /** Where the service is, for a server of one's own; its host may then be a private one only when `access` allows it. */
+  /** The address of the service, for a server of your own; a private host also needs `access`. */
   readonly baseURL?: string;
   readonly access?: WebAccess;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: true, access: true };
 
-/** What an answer that brings no results means for a search; undefined: it has results to read. */
+/** The outcome of an answer without results; undefined when it has results. */
 export function unfitAnswer(outcome: WebOutcome, now: number): Exclude<SearchOutcome, { kind: "found" }> | undefined {
   if (outcome.kind !== "answer") return { kind: "failed", reason: outcome.reason };
   if (outcome.status === 429 || outcome.status === 503) return { kind: "busy", after: retryAfter(outcome, now) };

@@ -12,9 +12,9 @@ import { ToolStates } from "./tool-states.ts";
 
 /** A command that ran, now or in the record. */
 interface RanCommand {
-  /** Without secrets, as it stands in the record: what is told, and what lasts, is the same when it is answered from there. */
+  /** Without secrets, as in the record: results and state are the same live and from there. */
   readonly recorded: CommandOutcome;
-  /** What it changed, as it is. */
+  /** The changes, with secrets if the command ran now. */
   readonly changes: FileChanges | undefined;
   readonly fromRecord: boolean;
 }
@@ -36,8 +36,8 @@ const parameters = z.object({
 });
 
 /**
- * A shell that lasts: `cd` and exported variables hold for the next command of the same agent. Each command is a process of its own in the
- * sandbox, on a copy of the project, so nothing is left running, and what lasts is a value that a resumed run has again.
+ * Makes a shell whose working folder and exported variables last for the next command of the same agent. Each command is a process of its
+ * own in the sandbox, on a copy of the project: no process stays behind, and a resumed run has the same state.
  */
 export function shellTool(options: MachineOptions): Tool {
   checkGivenOptions("shellTool", options, machineOptions);
@@ -53,7 +53,7 @@ export function shellTool(options: MachineOptions): Tool {
   });
 }
 
-/** One agent's shell. Owns where it stands; commands run one at a time, in the order asked. */
+/** One agent's shell. It owns the state; commands run one at a time, in their order. */
 class ShellSession {
   readonly #sandbox: Sandbox;
   readonly #files: ToolFiles;
@@ -90,7 +90,7 @@ class ShellSession {
   }
 }
 
-/** Runs a command as one step: recorded with all that came of it, and never run twice. `fromRecord`: it did not run now. */
+/** Runs a command as one step: recorded with its outcome, and never repeated. */
 export async function runStep(sandbox: Sandbox, files: ToolFiles, command: SandboxedCommand, ctx: ToolContext): Promise<RanCommand> {
   const { program, text, place, timeout } = command;
   const request = { program, text, cwd: place.cwd, env: place.env, timeout };

@@ -1,16 +1,16 @@
-/** What an edit of a text came to: the new text and the first line that is new (from 1), or why nothing was changed. */
+/** The result of an edit: the new text and the first new line (from 1), or why nothing was changed. */
 export type TextEdit =
   | { readonly kind: "edited"; readonly text: string; readonly line: number }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Places that a refusal names. */
+/** Most places that a refusal names. */
 const SHOWN = 10;
-/** Lines that a refusal names because they look alike. */
+/** Most similar lines that a refusal names. */
 const NEAR_LINES = 3;
 
 /**
- * Puts `replacement` in the place of `old`, which must be there exactly once. All else stays byte for byte, tabs among it. Line ends of both may be
- * written as `\n`: where the text ends its lines otherwise, so do they.
+ * Replaces `old`, which must occur exactly once. The rest stays byte for byte. Line ends of both arguments may be `\n`: they become those of
+ * the text.
  */
 export function replaceOnce(text: string, old: string, replacement: string): TextEdit {
   if (old === "") return refused("Expected the text to replace, got nothing. To add lines, insert them.");
@@ -24,17 +24,17 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
 }
 
 /**
- * Puts whole lines after line `after`; 0 puts them first.
+ * Inserts whole lines after line `after`; 0 inserts them first.
  *
  * @param after from 0 to the number of lines
  */
 export function insertLines(text: string, after: number, lines: string): TextEdit {
   const starts = lineStarts(text);
-  const count = lineCount(text);
+  const count = linesOf(text).length;
   if (after > count) return refused(`Expected a line from 0 to ${count}, got ${after}.`);
   const at = after === count ? text.length : (starts[after] ?? text.length);
   const usual = pieceWith(lineEnd(text), text, at, lines);
-  // Where a file mixes its line ends, a single one could become half of another.
+  // In a file of mixed line ends, a single one could become half of another.
   const piece = isSplit(text, at, usual) ? usual : pieceWith("\r\n", text, at, lines);
   return { kind: "edited", text: text.slice(0, at) + piece + text.slice(at), line: after + 1 };
 }
@@ -44,7 +44,7 @@ function pieceWith(end: string, text: string, at: number, lines: string): string
   const piece = added.endsWith(end) ? added.slice(0, -end.length) : added;
   const isUnended = at === text.length && text !== "" && !/[\r\n]$/.test(text);
   if (!isUnended) return `${piece}${end}`;
-  // An empty last line is one only when it is ended.
+  // An empty last line counts only with a line end.
   return /(^|[\r\n])$/.test(piece) ? `${end}${piece}${end}` : `${end}${piece}`;
 }
 
@@ -52,7 +52,7 @@ function isSplit(text: string, at: number, piece: string): boolean {
   return !(text[at - 1] === "\r" && piece.startsWith("\n")) && !(piece.endsWith("\r") && text[at] === "\n");
 }
 
-/** How a text ends its lines: as most of its lines do, `\n` where there are none. */
+/** The line end of most lines of a text; `\n` when it has none. */
 export function lineEnd(text: string): "\n" | "\r\n" | "\r" {
   const windows = countOf(text, "\r\n");
   const unix = countOf(text, "\n") - windows;
@@ -66,10 +66,6 @@ export function linesOf(text: string): string[] {
   const lines = text.split(/\r\n|\n|\r/);
   if (lines.at(-1) === "") lines.pop();
   return lines;
-}
-
-function lineCount(text: string): number {
-  return linesOf(text).length;
 }
 
 function lineStarts(text: string): number[] {
@@ -105,7 +101,7 @@ function lineAt(text: string, place: number): number {
   return lineStarts(text.slice(0, place)).length;
 }
 
-/** Where lines stand that differ from the first wanted one in their spaces alone. */
+/** Names lines that differ from the first wanted one in spaces alone. */
 function nearText(text: string, old: string): string {
   const wanted = plain(linesOf(old).find((line) => line.trim() !== "") ?? "");
   if (wanted === "") return "";
@@ -126,19 +122,19 @@ function refused(reason: string): TextEdit {
   return { kind: "refused", reason };
 }
 
-/** Which lines to show, from 1, both included. */
+/** Lines from 1, both included. */
 export interface LineRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Characters of one view. */
+/** Most characters of one view. */
 const LONGEST_VIEW = 16_000;
 const LONGEST_LINE = 2000;
 /** Control and format characters but tab. */
 const UNPRINTABLE = /[^\P{Cc}\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Lines of a file with their numbers. What is too long is cut with a mark; characters that do not show are written as `\u{...}`. */
+/** Lines of a file with their numbers. Long lines are cut with a mark; invisible characters are written as `\u{...}`. */
 export function numberedLines(text: string, range?: LineRange): string {
   const lines = linesOf(text);
   if (lines.length === 0) return "(the file is empty)";

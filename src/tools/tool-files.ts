@@ -5,15 +5,15 @@ import { REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
 import { mayWrite } from "../workspace/replay-writes.ts";
 import type { Workspace, WrittenFile } from "../workspace/workspace.ts";
 
-/** What a read found: a text, nothing, or something no tool works on, and why. Plain JSON. */
+/** The result of a read: a text, no file, or a file that tools cannot use. Plain JSON. */
 type FoundFile =
   | { readonly kind: "text"; readonly text: string; readonly fromRecord?: boolean }
   | { readonly kind: "missing" }
   | { readonly kind: "unfit"; readonly reason: string };
 
 /**
- * The project as tools see it: reading is recorded, so that a tool that runs again sees what it saw; writing is recorded and done again, and in a
- * replay only in a scratch place.
+ * The project as tools see it. Reads are recorded, so a tool that runs again sees the same; writes are recorded and repeated, in a replay
+ * only in a scratch folder.
  */
 export class ToolFiles {
   readonly workspace: Workspace;
@@ -23,8 +23,8 @@ export class ToolFiles {
   }
 
   /**
-   * The text of a file as it is; from the record where it has the answer. A record holds no secrets, so what they stand for is taken from the file
-   * where that still is what was read.
+   * Reads a file, or takes its text from the record. A record holds masks in place of secrets; the secrets come from the file if it is
+   * unchanged.
    *
    * @throws ControlError
    */
@@ -39,7 +39,7 @@ export class ToolFiles {
   }
 
   /**
-   * @param fromRecord whether the content may have lost secrets to a record: then a file that may have them is left as it is
+   * @param fromRecord the content may have lost secrets to a record: a file that may still have them stays as it is
    * @throws WorkspaceError
    */
   write(ctx: ToolContext, path: string, content: string, fromRecord = false): Promise<WrittenFile> {
@@ -63,7 +63,7 @@ export class ToolFiles {
     return found.kind === "text" && fitsMasked(found.text, masked) ? found.text : masked;
   }
 
-  /** Whether a file may hold secrets that a content has lost. */
+  /** True when a file may hold secrets that the content has lost. */
   async #hasMore(path: string, content: string): Promise<boolean> {
     if (!isMasked(content)) return false;
     const found = await readText(this.workspace, path);
@@ -71,7 +71,7 @@ export class ToolFiles {
   }
 }
 
-/** A file as text, or why it is none. */
+/** Reads a file as text. */
 export async function readText(workspace: Workspace, path: string): Promise<FoundFile> {
   let text: string | undefined;
   try {
@@ -80,13 +80,13 @@ export async function readText(workspace: Workspace, path: string): Promise<Foun
     return { kind: "unfit", reason: reasonOf(error) };
   }
   if (text === undefined) return { kind: "missing" };
-  // What is no UTF-8 would come back changed when it is written.
+  // A file that is no UTF-8 would change when it is written back.
   if (text.includes("\0") || text.includes("\ufffd"))
     return { kind: "unfit", reason: `Expected a text file in UTF-8, but ${path} is binary.` };
   return { kind: "text", text };
 }
 
-/** The words of an error that a model can act on. @throws ControlError when it is one, and what is nobody's words as it is */
+/** The message of an error that a model can act on. @throws the error itself when it is a ControlError or no error of this package */
 export function reasonOf(error: unknown): string {
   if (error instanceof ControlError || !TroupeError.isInstance(error)) throw error;
   return error.message;
@@ -97,17 +97,17 @@ function writtenFile(path: string, content: string): WrittenFile {
   return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
-/** Stands in a record for a secret. */
-const LEFT_OUT = "[secret]";
+/** Stands for a secret in a record. */
+const MASK = "[secret]";
 
-/** Whether a text from a record may lack secrets. */
+/** True when a text from a record may lack secrets. */
 export function isMasked(text: string): boolean {
-  return text.includes(LEFT_OUT);
+  return text.includes(MASK);
 }
 
-/** Whether a text is what a record has of it, but for secrets; a secret has one line. */
+/** True when a text equals a masked one but for the secrets; a secret has one line. */
 export function fitsMasked(text: string, masked: string): boolean {
-  const [first = "", ...pieces] = masked.split(LEFT_OUT);
+  const [first = "", ...pieces] = masked.split(MASK);
   if (!text.startsWith(first)) return false;
   let place = first.length;
   for (const [number, piece] of pieces.entries()) {

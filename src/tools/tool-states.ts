@@ -1,12 +1,12 @@
-/** Whose call it is: an agent's session, or nobody's in particular. */
+/** The caller of a tool. */
 interface CallerOfTool {
-  /** The session of the agent that calls; the same object for all its calls. */
+  /** The session of the agent; the same object for all its calls. */
   readonly session?: object;
 }
 
 /**
- * What a tool keeps between calls, one state for each session. A definition holds nothing of a run, so two agents that share one have
- * two states; callers without a session share one more.
+ * The state of a tool between calls, one for each session: two agents that share a tool have two states. Callers without a session share
+ * one.
  */
 export class ToolStates<S> {
   readonly #make: () => S;

@@ -2,39 +2,39 @@ import type { Known } from "../kernel/known-options.ts";
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
-/** An address a name stands for. */
+/** An address of a host. */
 export interface ResolvedAddress {
   readonly address: string;
   readonly family: number;
 }
 
-/** How a host's name becomes addresses. */
+/** Resolves the name of a host. */
 export type ResolveHost = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Where requests may go. */
+/** Rules for the hosts of requests. */
 export interface WebAccess {
-  /** `host:port` of places that may be asked although their addresses are not public, as "127.0.0.1:8080". Default none. */
+  /** `host:port` of hosts that are allowed although their addresses are not public, as "127.0.0.1:8080". Default none. */
   readonly allow?: readonly string[];
   /** Default: the system's. */
   readonly resolve?: ResolveHost;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const webAccess: Known<WebAccess> = { allow: true, resolve: true };
 
-/** A place that may be asked, at the addresses that were looked at and no other; or why it may not. */
+/** A URL and the checked addresses of its host; or why it is refused. */
 export type Admission =
   | { readonly kind: "admitted"; readonly url: URL; readonly addresses: readonly ResolvedAddress[] }
   | { readonly kind: "refused"; readonly reason: string };
 
 const LONGEST_URL = 4096;
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
-/** Ports of services that would take a request line for a command of theirs. */
+/** Ports of services that could take a request line for a command. */
 const UNFIT_PORTS: ReadonlySet<string> = new Set(["22", "23", "25", "110", "119", "143", "465", "587", "993", "995", "6000", "6667"]);
 
 /**
- * Decides whether a place may be asked. Every address its name stands for is looked at; the caller connects to one of those, so a name
- * that means something else a moment later leads nowhere.
+ * Decides on a URL. It checks every address of the host, and the caller connects to one of those: a name that resolves to another address
+ * a moment later gains nothing.
  *
  * @param text an absolute URL, or one relative to `base`
  */
@@ -43,7 +43,7 @@ export async function admit(text: string, access: WebAccess, base?: URL): Promis
   if (typeof url === "string") return { kind: "refused", reason: url };
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const place = `${url.hostname}:${url.port === "" ? (PORTS[url.protocol] ?? "") : url.port}`;
-  const addresses = isIP(host) === 0 ? await resolved(host, access.resolve ?? systemResolve) : [{ address: host, family: isIP(host) }];
+  const addresses = isIP(host) === 0 ? await addressesOf(host, access.resolve ?? systemResolve) : [{ address: host, family: isIP(host) }];
   if (typeof addresses === "string") return { kind: "refused", reason: addresses };
   const isAllowed = access.allow?.some((allowed) => allowed.toLowerCase() === place) === true;
   const hidden = addresses.find(({ address }) => !isPublicAddress(address));
@@ -68,7 +68,7 @@ function readUrl(text: string, base: URL | undefined): URL | string {
   return url;
 }
 
-async function resolved(host: string, resolve: ResolveHost): Promise<readonly ResolvedAddress[] | string> {
+async function addressesOf(host: string, resolve: ResolveHost): Promise<readonly ResolvedAddress[] | string> {
   try {
     const addresses = await resolve(host);
     return addresses.length === 0 ? `the host ${host} has no address` : addresses;
@@ -80,50 +80,34 @@ async function resolved(host: string, resolve: ResolveHost): Promise<readonly Re
 const systemResolve: ResolveHost = (hostname) => lookup(hostname, { all: true });
 
 /** Networks of IPv4 that are not the public internet, by IANA's registry of special addresses, and one cloud's wire server. */
-const SPECIAL_V4: readonly (readonly [string, number])[] = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 4],
-  ["240.0.0.0", 4],
-  ["168.63.129.16", 32],
-];
+const SPECIAL_V4 = blockList(
+  "ipv4",
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
+    "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 168.63.129.16/32",
+);
+/** The only part of IPv6 that is routed in public, and its special networks: protocol assignments, documentation, tunnels. */
+const PUBLIC_V6 = blockList("ipv6", "2000::/3");
+const SPECIAL_V6 = blockList("ipv6", "2001::/23 2001:db8::/32 2002::/16 3fff::/20");
 
-/** What is special inside 2000::/3, the only part of IPv6 that is routed in public: protocol assignments, documentation, tunnels. */
-const SPECIAL_V6: readonly (readonly [string, number])[] = [
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["3fff::", 20],
-];
-
-const special = new BlockList();
-for (const [network, bits] of SPECIAL_V4) special.addSubnet(network, bits, "ipv4");
-const specialV6 = new BlockList();
-for (const [network, bits] of SPECIAL_V6) specialV6.addSubnet(network, bits, "ipv6");
-const global = new BlockList();
-global.addSubnet("2000::", 3, "ipv6");
+function blockList(family: "ipv4" | "ipv6", networks: string): BlockList {
+  const list = new BlockList();
+  for (const network of networks.split(" ")) {
+    const [address = "", bits] = network.split("/");
+    list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
 
 /**
- * Whether an address belongs to the public internet: no loopback, private, link-local, metadata, multicast or documentation address, nor
+ * True for an address of the public internet: no loopback, private, link-local, metadata, multicast or documentation address, nor
  * an IPv6 form of one (mapped, or translated by NAT64).
  */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !special.check(address, "ipv4");
+  if (isIP(address) === 4) return !SPECIAL_V4.check(address, "ipv4");
   if (isIP(address) !== 6) return false;
   const inner = innerV4(address);
   if (inner !== undefined) return isPublicAddress(inner);
-  return !address.includes("%") && global.check(address, "ipv6") && !specialV6.check(address, "ipv6");
+  return !address.includes("%") && PUBLIC_V6.check(address, "ipv6") && !SPECIAL_V6.check(address, "ipv6");
 }
 
 /** The IPv4 address inside `::ffff:0:0/96` or `64:ff9b::/96`. */

@@ -8,7 +8,7 @@ import { quoteOutside, seenText } from "../tool/outside-text.ts";
 import { getWeb, isBinary, textOfBytes, type WebAnswer } from "./web-request.ts";
 import { webAccess, type WebAccess } from "./web-access.ts";
 
-/** How pages are fetched. */
+/** Options of fetching. */
 export interface WebFetchOptions extends WebAccess {
   /** Bytes of one page after decompression. Default 2 MiB. */
   readonly maxBytes?: number;
@@ -33,9 +33,9 @@ const parameters = z.object({
 type FetchArguments = z.infer<typeof parameters>;
 
 /**
- * Fetches a page of the public internet as text. Private, loopback, link-local and metadata addresses are refused, also behind names and
- * redirects, unless allowed. What the page says is marked as data. It asks first: an address that a page made the model write can carry away
- * what it has read.
+ * Makes a tool that fetches a page of the public internet as text. Private, loopback, link-local and metadata addresses are refused, also
+ * behind names and redirects, unless allowed. The text is marked as data. The tool needs permission: an address that a page made the model
+ * write can carry data away.
  */
 export function webFetchTool(options: WebFetchOptions = {}): Tool {
   checkKnownOptions("webFetchTool", options, webFetchOptions);
@@ -91,7 +91,7 @@ function contentType({ headers, body }: WebAnswer): string {
   return isBinary(body) ? "application/octet-stream" : "text/plain";
 }
 
-/** A page's text; undefined when it is none. */
+/** The text of a page; undefined when it is no text. */
 function readPage({ body, url }: WebAnswer, type: string): string | undefined {
   const [media = ""] = type.split(";");
   const isText = /^text\/|[/+](json|xml|yaml|javascript|ecmascript|x-ndjson)$|^application\/(x-sh|toml|sql|graphql)$/.test(media.trim());

@@ -9,13 +9,13 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import { ControlError, TimeoutError, TroupeError } from "../kernel/errors.ts";
 import { type Admission, admit, type WebAccess } from "./web-access.ts";
 
-/** One page to get. */
+/** A request for one page. */
 export interface WebRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly access: WebAccess;
   readonly signal: AbortSignal;
-  /** Bytes kept, counted after decompression. Default 2 MiB. */
+  /** Most bytes, after decompression. Default 2 MiB. */
   readonly maxBytes?: number;
   /** Default 5. */
   readonly maxRedirects?: number;
@@ -24,20 +24,20 @@ export interface WebRequest {
   readonly clock?: Clock;
 }
 
-/** What came back. */
+/** An answer of any status. */
 export interface WebAnswer {
   readonly kind: "answer";
-  /** Where the answer came from after redirects. */
+  /** The address after redirects. */
   readonly url: string;
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Whether there was more than `maxBytes`. */
+  /** True when there was more than `maxBytes`. */
   readonly isCut: boolean;
 }
 
-/** What a request came to: an answer of whatever status, or none and why. */
+/** The outcome of a request: an answer, or why there is none. */
 export type WebOutcome = WebAnswer | { readonly kind: "refused" | "failed"; readonly reason: string };
 
 const MAX_BYTES = 2 * 1024 ** 2;
@@ -46,8 +46,8 @@ const TIMEOUT = 20_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Gets a page over http or https and follows redirects; each place on the way is admitted by itself, and the connection goes to an address
- * that was looked at. Headers given are sent to the first origin only: to no other host, and to none without encryption that had it.
+ * Gets a page over http or https and follows redirects. Every address on the way is admitted on its own, and the connection goes to a
+ * checked address. The given headers go to the first origin only.
  *
  * @throws ControlError when the signal aborts
  */
@@ -83,14 +83,14 @@ function open(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  // Both forms of the callback: with several addresses Node.js tries one after the other.
+  // With several addresses Node.js asks for all and tries one after the other.
   const lookup = ((_host: string, options: { all?: boolean }, answer: (...answers: unknown[]) => void): void => {
     if (options.all === true) answer(null, addresses);
     else answer(null, addresses[0]?.address, addresses[0]?.family);
   }) as LookupFunction;
   const options: RequestOptions = {
     method: "GET",
-    // A connection of its own: one that is kept could lead to an address of an earlier check.
+    // A connection of its own: a pooled one could lead to an address of an earlier check.
     agent: false,
     lookup,
     signal,
@@ -100,7 +100,7 @@ function open(
     const sent = url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);
     sent.on("response", resolve);
     sent.on("error", reject);
-    // Without an error and without an answer: a server that speaks another protocol from now on, for one.
+    // Some servers close without an error and without an answer, for example to change the protocol.
     sent.on("close", () => reject(new TroupeError("WEB_CLOSED", "Expected an answer, but the connection was closed. Try again later.")));
     sent.end();
   });
@@ -114,7 +114,7 @@ async function readAnswer(url: URL, response: IncomingMessage, maxBytes: number)
   }
   const pieces: Buffer[] = [];
   let size = 0;
-  // What is compressed a thousandfold is stopped by what comes out, not by what goes in.
+  // The limit counts the decompressed bytes: a small body may decompress to a huge one.
   for await (const piece of body as AsyncIterable<Buffer>) {
     pieces.push(piece.subarray(0, maxBytes - size));
     size += piece.length;
@@ -141,7 +141,7 @@ function decoded(response: IncomingMessage): Readable | undefined {
     br: createBrotliDecompress,
   };
   const make = Object.hasOwn(makers, encoding) ? makers[encoding] : undefined;
-  // Whoever reads the end of the pipe is told of a failure by reading.
+  // The reader of the pipe gets its error by reading.
   return make === undefined ? undefined : pipeline(response, make(), () => {});
 }
 
@@ -155,26 +155,26 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "the web";
 }
 
-/** The system's code and nothing of the request: an address may hold a key. */
+/** The code of the system and nothing of the request: an address may hold a key. */
 function failureOf(error: unknown): string {
   const causes = error instanceof AggregateError ? (error.errors as unknown[]) : [error];
   const codes = [...new Set(causes.map(systemCode).filter((code) => code !== ""))];
   return codes.length === 0 ? "the connection failed" : `the connection failed: ${codes.join(", ")}`;
 }
 
-/** The text of bytes, by the charset their server or the page itself names; UTF-8 else. */
+/** Decodes bytes by the charset that the server or the page names; default UTF-8. */
 export function textOfBytes(bytes: Buffer, contentType: string): string {
   const named = /charset\s{0,5}=\s{0,5}["']?([\w:.-]{1,40})/i;
   const label = named.exec(contentType)?.[1] ?? named.exec(bytes.subarray(0, 1024).toString("latin1"))?.[1] ?? "utf-8";
   try {
     return new TextDecoder(label).decode(bytes);
   } catch {
-    // A label nobody knows.
+    // An unknown label.
     return new TextDecoder().decode(bytes);
   }
 }
 
-/** Whether bytes are no text: none has NUL bytes, but for UTF-16, which names itself by its first two. */
+/** True for bytes that are no text: they hold NUL bytes and do not begin with the mark of UTF-16. */
 export function isBinary(bytes: Buffer): boolean {
   const start = bytes.subarray(0, 2).toString("hex");
   return start !== "fffe" && start !== "feff" && bytes.subarray(0, 8192).includes(0);

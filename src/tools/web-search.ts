@@ -9,9 +9,9 @@ import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts
 import { quoteOutside, seenText } from "../tool/outside-text.ts";
 import type { SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
 
-/** How the web is searched. */
+/** Options of the web search. */
 export interface WebSearchOptions {
-  /** Asked in this order, each when the one before failed or found nothing. At least one. */
+  /** Asked in this order, each after the one before failed or found nothing. At least one. */
   readonly providers: readonly SearchProvider[];
   /** Most milliseconds to wait when a provider says to come back later. Default 10,000. */
   readonly maxWait?: number;
@@ -20,7 +20,7 @@ export interface WebSearchOptions {
 const webSearchOptions: Known<WebSearchOptions> = { providers: true, maxWait: true };
 
 const MAX_WAIT = 10_000;
-/** When a provider does not say how long. */
+/** The wait when a provider does not tell one. */
 const USUAL_WAIT = 2000;
 const MOST_RESULTS = 20;
 const LONGEST_FIELD = 500;
@@ -50,7 +50,7 @@ interface SearchArguments {
 }
 
 /**
- * Searches the web with the first provider that finds something. A failure of one, whatever it is, leads to the next.
+ * Makes a tool that searches the web with the first provider that finds something. Any failure of one leads to the next.
  *
  * @throws UsageError `SEARCH_PROVIDERS` without providers
  */
@@ -93,7 +93,7 @@ async function searchAll(
 
 const NOTHING = "found nothing";
 
-/** One provider, asked a second time when it says to come back and that is soon enough. */
+/** Asks a provider, and once more when it is busy and the wait is short enough. */
 async function askProvider(provider: SearchProvider, query: SearchQuery, maxWait: number, ctx: ToolContext): Promise<SearchOutcome> {
   const first = await askOnce(provider, query, ctx);
   if (first.kind !== "busy") return first;
@@ -103,7 +103,7 @@ async function askProvider(provider: SearchProvider, query: SearchQuery, maxWait
   return askOnce(provider, query, ctx);
 }
 
-/** What a provider throws may hold anything, so its words are not repeated. */
+/** The words of a provider's error are not repeated: they may hold a key. */
 async function askOnce(provider: SearchProvider, query: SearchQuery, { signal, clock }: ToolContext): Promise<SearchOutcome> {
   try {
     return await withTimeout(clock, TIMEOUT, provider.name, signal, (limited) => provider.search(query, { signal: limited, clock }));

@@ -58,7 +58,7 @@ describe("a pattern", () => {
   });
 });
 
-describe("P1 of all rules that fit, the strictest decides", () => {
+describe("Permission.P1 of all rules that fit, the strictest decides", () => {
   const allow: PermissionRule = { tool: "shell", decide: "allow" };
   const ask: PermissionRule = { tool: "sh*", decide: "ask" };
   const deny: PermissionRule = { tool: "*", args: { command: "rm *" }, decide: "deny" };
@@ -93,7 +93,7 @@ describe("P1 of all rules that fit, the strictest decides", () => {
   });
 });
 
-describe("P2 P3 where no rule fits", () => {
+describe("Permission.P2 Permission.P3 where no rule fits", () => {
   it("the policy's default decides, and without one the tool", () => {
     expect(decide(shell, {}, {})).toBe("ask");
     expect(decide(shell, {}, { default: "allow" })).toBe("allow");
@@ -108,7 +108,7 @@ describe("P2 P3 where no rule fits", () => {
   });
 });
 
-describe("P4 a rule that allows fits only what it plainly covers", () => {
+describe("Permission.P4 a rule that allows fits only what it plainly covers", () => {
   const git: readonly PermissionRule[] = [{ tool: "shell", args: { command: "git status*" }, decide: "allow" }];
 
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EditHistory } from "../../src/tools/editor.ts";
 
 describe("an edit history", () => {
-  it("H1 knows a file that changed since it was seen, and only such", () => {
+  it("EditHistory.H1 knows a file that changed since it was seen, and only such", () => {
     const history = new EditHistory();
     expect(history.isChanged("a", "x")).toBe(false);
     history.see("a", "x");
@@ -11,7 +11,7 @@ describe("an edit history", () => {
     expect(history.isChanged("a", "z")).toBe(false);
   });
 
-  it("H2 gives edits back newest first, file by file", () => {
+  it("EditHistory.H2 gives edits back newest first, file by file", () => {
     const history = new EditHistory();
     history.record("a", "1", "2");
     history.record("b", undefined, "b");
@@ -24,7 +24,7 @@ describe("an edit history", () => {
     expect(before).toEqual(["2", "1", "new", "none"]);
   });
 
-  it("H3 is bounded in number and in size, and keeps the newest", () => {
+  it("EditHistory.H3 is bounded in number and in size, and keeps the newest", () => {
     const many = new EditHistory();
     for (let n = 0; n < 1000; n++) many.record(`f${n}`, "x", "y");
     expect([many.last("f899"), many.last("f900")]).toEqual([undefined, expect.objectContaining({ before: "x" })]);
