@@ -32,55 +32,48 @@ export class Connection {
     this.#mask = redactor(secretsOf(server));
   }
 
-  async chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse> {
+  async chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
     const reply = new ReplyBuilder(this.#dialect.model);
-    await this.#attempt(request, o, async () => {
-      const response = await this.#send(request, o.signal, false);
+    try {
+      const response = await this.#send(request, signal, false);
       reply.add(this.#wholeReply(request, response, await response.text()));
-    });
+      signal.throwIfAborted();
+    } catch (error) {
+      throw await this.#failure(error, request, signal, false);
+    }
     return reply.finish();
   }
 
   async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
-    const streamed = this.#server.streams;
-    const response = await this.#attempt(request, o, () => this.#send(request, o.signal, streamed));
-    // Some servers answer whole whatever they were asked, and some addresses lead to a web page.
-    if (!streamed || /json|html/.test(response.headers.get("content-type") ?? "")) {
-      yield await this.#attempt(request, o, async () => this.#wholeReply(request, response, await response.text()), true);
-      return;
-    }
-    const reader = new ReplyReader(this.#dialect.model);
-    const pieces = (await this.#events(response, o))[Symbol.asyncIterator]();
     let began = false;
+    let pieces: AsyncIterator<unknown> | undefined;
     try {
+      const response = await this.#send(request, o.signal, this.#server.streams);
+      o.signal.throwIfAborted();
+      // Some servers answer whole whatever they were asked, and some addresses lead to a web page.
+      if (!this.#server.streams || /json|html/.test(response.headers.get("content-type") ?? "")) {
+        began = true;
+        const whole = this.#wholeReply(request, response, await response.text());
+        o.signal.throwIfAborted();
+        yield whole;
+        return;
+      }
+      const reader = new ReplyReader(this.#dialect.model);
+      pieces = await this.#events(response, o);
       for (;;) {
-        const chunk = await this.#attempt(
-          request,
-          o,
-          async () => {
-            const next = await pieces.next();
-            return next.done === true ? undefined : reader.piece(next.value);
-          },
-          began,
-        );
-        if (chunk === undefined) return;
+        const next = await pieces.next();
+        // The client's loop ends normally on abort.
+        o.signal.throwIfAborted();
+        if (next.done === true) return;
+        const chunk = reader.piece(next.value);
         began = true;
         yield chunk;
       }
-    } finally {
-      void pieces.return?.().then(undefined, () => {});
-    }
-  }
-
-  /** Does a part of the work and says what its failure means. The client's loop ends normally on abort, so that is asked after. */
-  async #attempt<T>(request: ChatRequest, o: ChatOptions, work: () => Promise<T>, began = false): Promise<T> {
-    try {
-      const value = await work();
-      o.signal.throwIfAborted();
-      return value;
     } catch (error) {
-      if (o.signal.aborted) throw o.signal.reason;
-      throw await this.#failure(error, request, began);
+      throw await this.#failure(error, request, o.signal, began);
+    } finally {
+      // Not awaited: a stream that hangs never answers.
+      void pieces?.return?.().then(undefined, () => {});
     }
   }
 
@@ -91,7 +84,7 @@ export class Connection {
   }
 
   /** The events of a stream. Every byte counts as a sign of life, for servers that think long send comments meanwhile. */
-  async #events(response: Response, o: ChatOptions): Promise<AsyncIterable<unknown>> {
+  async #events(response: Response, o: ChatOptions): Promise<AsyncIterator<unknown>> {
     const { client, Stream } = await this.#load();
     const tap = new TransformStream<Uint8Array, Uint8Array>({
       transform(bytes, next) {
@@ -102,7 +95,7 @@ export class Connection {
     const tapped = new Response(response.body?.pipeThrough(tap) ?? null, { headers: response.headers });
     const controller = new AbortController();
     o.signal.addEventListener("abort", () => controller.abort(), { once: true });
-    return Stream.fromSSEResponse<unknown>(tapped, controller, client);
+    return Stream.fromSSEResponse<unknown>(tapped, controller, client)[Symbol.asyncIterator]();
   }
 
   #wholeReply(request: ChatRequest, response: Response, text: string): ChatChunk {
@@ -113,7 +106,9 @@ export class Connection {
     return new ReplyReader(this.#dialect.model).whole(data);
   }
 
-  async #failure(error: unknown, request: ChatRequest, began: boolean): Promise<Error> {
+  /** The abort that stopped the work, else what its failure means. */
+  async #failure(error: unknown, request: ChatRequest, signal: AbortSignal, began: boolean): Promise<unknown> {
+    if (signal.aborted) return signal.reason;
     const { APIError } = await this.#load();
     const isAnswer = error instanceof APIError && (error.status !== undefined || error.error !== undefined);
     if (isAnswer) return this.#said(request, error, began);
@@ -156,13 +151,12 @@ export class Connection {
   }
 
   #load(): Promise<Vendor> {
-    this.#vendor ??= this.#open();
+    this.#vendor ??= Promise.all([import("openai"), import("openai/streaming")]).then(([{ OpenAI: Client, APIError }, { Stream }]) => ({
+      client: clientOf(Client, this.#server, this.#dialect.model),
+      Stream,
+      APIError,
+    }));
     return this.#vendor;
-  }
-
-  async #open(): Promise<Vendor> {
-    const [{ OpenAI: Client, APIError }, { Stream }] = await Promise.all([import("openai"), import("openai/streaming")]);
-    return { client: clientOf(Client, this.#server, this.#dialect.model), Stream, APIError };
   }
 }
 

@@ -37,7 +37,7 @@ const SHOWN = 60;
  */
 export function checkKnownOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
   if (given === undefined) return;
-  takes("checkKnownOptions", "what", what, aText);
+  if (typeof what !== "string") takes("checkKnownOptions", "what", what, aText);
   if (!isRecord(given)) {
     throw new UsageError(
       "OPTION_INVALID",

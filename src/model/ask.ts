@@ -2,14 +2,13 @@ import type { z } from "zod";
 import { eitherSignal } from "../kernel/abort.ts";
 import { OutputError, UsageError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
-import type { StepDoor, StepPort, StepSpec, StepTry, AttemptOutcome, Attempts } from "../kernel/step.ts";
+import type { StepPort, StepTry, AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { boundedRequest, callModel, type CallPolicy } from "./call.ts";
 import type { ChatMessage } from "./chat-message.ts";
 import { type ChatModel, type ChatRequest, type ChatResponse, type Usage, addUsage, type ChatOptions } from "./chat-model.ts";
 import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { askAgain, issueLine, type OutputIssue, promptFor, readReply, withLadder } from "./structured-output.ts";
-import { infoOf, LastTold, type TextListener, ToldText, bothOf } from "./told-text.ts";
-import type { BudgetPool } from "../kernel/budget.ts";
+import { LastTold, type TextListener, ToldText, bothOf } from "./told-text.ts";
 
 /** What a question to a model passes on its way, whatever it asks. */
 export interface AskedThrough extends TextListener {
@@ -56,7 +55,7 @@ const REASKS = 1;
  * @throws ModelError, ControlError: see {@link callModel}
  */
 export function chatStep(request: ChatRequest, way: AskedThrough): Promise<ChatResponse> {
-  return recordedCall(request, way, undefined, false);
+  return recordedCall(request, way);
 }
 
 /**
@@ -72,7 +71,7 @@ export function chatStep(request: ChatRequest, way: AskedThrough): Promise<ChatR
 export async function askModel<S extends z.ZodType>(input: AskInput & { readonly schema: S }): Promise<z.infer<S>>;
 export async function askModel(input: AskInput & { readonly schema?: undefined }): Promise<string>;
 export async function askModel(input: AskInput & { readonly schema?: z.ZodType | undefined }): Promise<unknown> {
-  if (input.schema === undefined) return (await recordedCall({ ...input, schema: undefined }, input, undefined, false)).content;
+  if (input.schema === undefined) return (await recordedCall({ ...input, schema: undefined }, input)).content;
   const output = outputSchema(input.schema);
   let messages = input.messages;
   let usage: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -90,53 +89,31 @@ export async function askModel(input: AskInput & { readonly schema?: z.ZodType |
 }
 
 /**
- * The step records the raw answer; reading it against a schema happens outside, so that a changed reader reads old records.
+ * Asks in one step. The step records the raw answer; reading it against a schema happens outside, so that a changed reader reads old records.
  *
- * @param schemaTold whether the messages tell the schema already
+ * @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID`
  */
-function recordedCall(asked: Asked, way: AskedThrough, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
-  try {
-    return callAsStep(asked, way, output, schemaTold);
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
-}
-
-/** @throws UsageError `MESSAGES_EMPTY`, `PRICE_INVALID` */
-function callAsStep(asked: Asked, way: AskedThrough, output: OutputSchema | undefined, schemaTold: boolean): Promise<ChatResponse> {
+async function recordedCall(asked: Asked, way: AskedThrough, output?: OutputSchema, isSchemaTold = false): Promise<ChatResponse> {
   const { model, policy, steps } = way;
   if (asked.messages.length === 0) throw new UsageError("MESSAGES_EMPTY", `Expected at least one message for ${model.id}, got none.`);
   const request = boundedRequest(model, requestOf(asked, model), policy.prices);
   const address = output === undefined ? { model: model.id, ...request } : { model: model.id, ...request, schema: output.json };
-  const spec: StepSpec = { kind: "model", name: model.id, request: address, metered: true };
-  if (way.onDelta === undefined) return steps.step(spec, (door) => liveCall(way, door, request, output, schemaTold));
   let isLive = false;
-  let given: StepTry = { act: "", key: "", try: 1 };
-  const effect = (door: StepDoor): Promise<ChatResponse> => {
+  let recorded: StepTry = { act: "", key: "", try: 1 };
+  const onRecorded = way.onDelta === undefined ? undefined : (by: StepTry): void => void (recorded = by);
+  const reply = await steps.step({ kind: "model", name: model.id, request: address, metered: true, onRecorded }, (door) => {
     isLive = true;
-    return liveCall(way, door, request, output, schemaTold);
-  };
-  return steps.step({ ...spec, onRecorded: (by) => (given = by) }, effect).then((reply) => {
-    if (!isLive && reply.content !== "") new ToldText(way, policy.logger, () => infoOf(given)).tell(reply.content);
-    return reply;
+    const signal = way.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(way.signal, door.signal);
+    const attempts = way.meter === undefined ? door.attempts : metered(door.attempts, way.meter);
+    const deps = { ...policy, attempts, signal, onDelta: way.onDelta, onVoid: way.onVoid };
+    if (output === undefined) return callModel(model, request, deps);
+    return withLadder(model, output, (rung) => {
+      const messages = isSchemaTold ? request.messages : promptFor(request.messages, output, rung);
+      return callModel(model, { ...request, messages, schema: rung.format }, deps);
+    });
   });
-}
-
-function liveCall(
-  way: AskedThrough,
-  door: StepDoor,
-  request: ChatRequest,
-  output: OutputSchema | undefined,
-  schemaTold: boolean,
-): Promise<ChatResponse> {
-  const signal = way.signal === undefined ? (door.ending ?? door.signal) : eitherSignal(way.signal, door.signal);
-  const attempts = way.meter === undefined ? door.attempts : new MeteredAttempts(door.attempts, way.meter);
-  const deps = { ...way.policy, attempts, signal, onDelta: way.onDelta, onVoid: way.onVoid };
-  if (output === undefined) return callModel(way.model, request, deps);
-  return withLadder(way.model, output, (rung) => {
-    const messages = schemaTold ? request.messages : promptFor(request.messages, output, rung);
-    return callModel(way.model, { ...request, messages, schema: rung.format }, deps);
-  });
+  if (!isLive && reply.content !== "") new ToldText(way, policy.logger, recorded).tell(reply.content);
+  return reply;
 }
 
 /** A request of which nothing was looked at: members may be there without a value. */
@@ -182,33 +159,24 @@ export interface CallMeter {
   settled(outcome: AttemptOutcome): void;
 }
 
-/** Tries that are told to a meter. */
-export class MeteredAttempts implements Attempts {
-  readonly #attempts: Attempts;
-  readonly #meter: CallMeter;
-
-  constructor(attempts: Attempts, meter: CallMeter) {
-    this.#attempts = attempts;
-    this.#meter = meter;
-  }
-
-  get current(): StepTry | undefined {
-    return this.#attempts.current;
-  }
-
-  get budget(): BudgetPool | undefined {
-    return this.#attempts.budget;
-  }
-
-  async open(hold: number, o: { readonly unpriced?: boolean } = {}): Promise<void> {
-    await this.#attempts.open(hold, o);
-    this.#meter.opened(hold, o.unpriced === true);
-  }
-
-  settle(outcome: AttemptOutcome): void {
-    this.#attempts.settle(outcome);
-    this.#meter.settled(outcome);
-  }
+/** Attempts that tell a meter of each try. */
+function metered(attempts: Attempts, meter: CallMeter): Attempts {
+  return {
+    get current() {
+      return attempts.current;
+    },
+    get budget() {
+      return attempts.budget;
+    },
+    async open(hold, o = {}) {
+      await attempts.open(hold, o);
+      meter.opened(hold, o.unpriced === true);
+    },
+    settle(outcome) {
+      attempts.settle(outcome);
+      meter.settled(outcome);
+    },
+  };
 }
 
 /** What one answer is asked for with. */

@@ -29,23 +29,26 @@ export interface AttemptBounds {
 export async function attempt(model: ChatModel, request: ChatRequest, bounds: AttemptBounds): Promise<ChatResponse> {
   const above = endingOf(bounds.signal);
   throwIfEnded(above);
-  const builder = model.streams === false ? undefined : new ReplyBuilder(model.id);
   const watch = new Watch(model.id, bounds, above);
+  const builder = new ReplyBuilder(model.id);
   try {
-    const reply =
-      builder === undefined ? await readWhole(model, request, watch) : await readStream(model, request, builder, watch, bounds.onText);
-    if (builder === undefined && reply.content !== "") bounds.onText?.(reply.content);
+    const reply = await (model.streams === false
+      ? readWhole(model, request, watch, bounds)
+      : readStream(model, request, builder, watch, bounds));
     checkReply(model.id, request, reply);
     return reply;
   } catch (error) {
-    throw watch.stopped ?? failureOf(model.id, error, { began: builder?.began === true });
+    throw watch.life.ended?.reason ?? failureOf(model.id, error, { began: builder.began });
   } finally {
     watch.end();
   }
 }
 
-function readWhole(model: ChatModel, request: ChatRequest, watch: Watch): Promise<ChatResponse> {
-  return watch.until(model.chat(request, { signal: watch.signal }));
+async function readWhole(model: ChatModel, request: ChatRequest, { life }: Watch, { onText }: AttemptBounds): Promise<ChatResponse> {
+  // A model written in JavaScript may give its answer without a promise.
+  const reply = await life.until(Promise.resolve(model.chat(request, { signal: life.signal })));
+  if (reply.content !== "") onText?.(reply.content);
+  return reply;
 }
 
 async function readStream(
@@ -53,14 +56,15 @@ async function readStream(
   request: ChatRequest,
   builder: ReplyBuilder,
   watch: Watch,
-  onText: AttemptBounds["onText"],
+  { onText }: AttemptBounds,
 ): Promise<ChatResponse> {
+  const { life } = watch;
   watch.expectLife();
-  const pieces = model.stream(request, { signal: watch.signal, alive: () => watch.expectLife() })[Symbol.asyncIterator]();
+  const pieces = model.stream(request, { signal: life.signal, alive: () => watch.expectLife() })[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await watch.until(pieces.next());
-      if (next.done === true) break;
+      const next = await life.until(Promise.resolve(pieces.next()));
+      if (next.done === true) return builder.finish();
       watch.expectLife();
       const text = builder.add(next.value);
       if (text !== "") onText?.(text);
@@ -70,51 +74,36 @@ async function readStream(
     void pieces.return?.().then(undefined, () => {});
     throw error;
   }
-  return builder.finish();
 }
 
 /** Ends a try when its caller does, when nothing is heard for too long, or when its time is up. */
 class Watch {
   readonly #model: string;
   readonly #bounds: AttemptBounds;
-  readonly #life = new Lifetime();
+  readonly life = new Lifetime();
   readonly #cancelWhole: () => void;
   readonly #unheard: () => void;
-  #cancelIdle: () => void = () => {};
+  #cancelIdle: (() => void) | undefined;
   #ended = false;
 
   constructor(model: string, bounds: AttemptBounds, above: Ending) {
     this.#model = model;
     this.#bounds = bounds;
-    this.#unheard = above.onEnd((reason) => this.#life.end(interruptionBy(reason)));
-    this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => this.#life.end(this.#late()));
-  }
-
-  get signal(): AbortSignal {
-    return this.#life.signal;
-  }
-
-  /** Why the try was stopped, if it was. */
-  get stopped(): Error | undefined {
-    return this.#life.ended?.reason;
-  }
-
-  /** The value of `work`, unless the try was stopped before: work may end normally because it was stopped. A model may give it at once. */
-  until<T>(work: T | Promise<T>): Promise<T> {
-    return this.#life.until(Promise.resolve(work));
+    this.#unheard = above.onEnd((reason) => this.life.end(interruptionBy(reason)));
+    this.#cancelWhole = bounds.clock.timer(bounds.timeLeft, () => this.life.end(this.#late()));
   }
 
   /** Starts the wait for the next sign of life anew. */
   expectLife(): void {
     if (this.#ended) return;
-    this.#cancelIdle();
+    this.#cancelIdle?.();
     const { clock, idleTimeout } = this.#bounds;
-    this.#cancelIdle = clock.timer(idleTimeout, () => this.#life.end(this.#silent()));
+    this.#cancelIdle = clock.timer(idleTimeout, () => this.life.end(this.#silent()));
   }
 
   end(): void {
     this.#ended = true;
-    this.#cancelIdle();
+    this.#cancelIdle?.();
     this.#cancelWhole();
     this.#unheard();
   }

@@ -11,8 +11,8 @@ import { attempt } from "./attempt.ts";
 import type { ChatModel, ChatRequest, ChatResponse, Usage } from "./chat-model.ts";
 import { errorData, mayHaveRun, modelError } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
-import { costOf, DEFAULT_MAX_TOKENS, holdFor, type ModelPrice, priceOf, type PriceTable } from "./price.ts";
-import { infoOf, type TextListener, ToldText } from "./told-text.ts";
+import { costOf, DEFAULT_MAX_TOKENS, holdFor, knownPrice, type ModelPrice, type PriceTable } from "./price.ts";
+import { type TextListener, ToldText } from "./told-text.ts";
 
 /** Longest silence between two pieces of an answer, the first included, in milliseconds. */
 export const DEFAULT_IDLE_TIMEOUT = 60_000;
@@ -45,13 +45,11 @@ export interface CallDeps extends CallPolicy, TextListener {
   readonly signal: AbortSignal | Ending;
 }
 
-/** The request as it may be sent: where a price is known, its reply has a bound, or no hold would be one. */
+/** The request with a bound for its reply, where a price is known: without one its cost has no bound. */
 export function boundedRequest(model: ChatModel, request: ChatRequest, prices?: PriceTable): ChatRequest {
-  return bounded(model, request, priceOf(model, prices));
-}
-
-function bounded(model: ChatModel, request: ChatRequest, price: ModelPrice | undefined): ChatRequest {
-  if (request.maxTokens !== undefined || price === undefined) return request;
+  if (request.maxTokens !== undefined) return request;
+  const price = knownPrice(model, prices);
+  if (price === undefined) return request;
   const most = model.maxOutputTokens ?? price.maxOutput ?? DEFAULT_MAX_TOKENS;
   return { ...request, maxTokens: Math.min(DEFAULT_MAX_TOKENS, most) };
 }
@@ -67,9 +65,9 @@ function bounded(model: ChatModel, request: ChatRequest, price: ModelPrice | und
  * @throws ControlError when the signal aborts or the budget is reached.
  */
 export async function callModel(model: ChatModel, request: ChatRequest, deps: CallDeps): Promise<ChatResponse> {
-  const price = priceOf(model, deps.prices);
+  const price = knownPrice(model, deps.prices);
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
-  const sent = bounded(model, request, price);
+  const sent = boundedRequest(model, request, deps.prices);
   // Limits listen each for themselves: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
   const ending = deps.limits === undefined ? endingOf(deps.signal) : endingOf(AbortSignal.any([endingOf(deps.signal).signal]));
   const call: Call = { model, request: sent, deps, ending, price, hold: price === undefined ? 0 : holdFor(sent, price) };
@@ -127,7 +125,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
   }
   begins?.();
   const started = deps.clock.now();
-  const told = new ToldText(deps, deps.logger, () => infoOf(deps.attempts.current ?? { act: "", key: "", try: n }));
+  const told = new ToldText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
   let answer: ChatResponse;
   try {
     answer = await attempt(model, request, {

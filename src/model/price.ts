@@ -1,6 +1,7 @@
 import { aText, object, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { utf8Length } from "../kernel/json.ts";
+import { lazily } from "../kernel/lazily.ts";
 import { type ChatMessage, isParsedMessage } from "./chat-message.ts";
 import type { ChatModel, ChatRequest, Usage } from "./chat-model.ts";
 import type { MicroUsd } from "./money.ts";
@@ -50,10 +51,15 @@ const IMAGE_TOKENS = 50_000;
 export function priceOf(model: Pick<ChatModel, "id" | "price">, overrides: PriceTable = {}): ModelPrice | undefined {
   takes("priceOf", "model", model, object("a model with an id", { id: aText }));
   takes("priceOf", "overrides", overrides, object("prices by the names of models"));
-  const given = own(overrides, model.id) ?? own(overrides, undated(model.id)) ?? model.price;
-  if (given === undefined) return listPrice(model.id);
-  checkPrice(model.id, given);
-  if (given.longPrompt !== undefined) checkPrice(model.id, given.longPrompt);
+  return knownPrice(model, overrides);
+}
+
+/** {@link priceOf} without checks of its arguments, for calls within the package. */
+export function knownPrice({ id, price }: Pick<ChatModel, "id" | "price">, overrides: PriceTable | undefined): ModelPrice | undefined {
+  const given = (overrides && (own(overrides, id) ?? own(overrides, undated(id)))) ?? price;
+  if (given === undefined) return listPrice(id);
+  checkPrice(id, given);
+  if (given.longPrompt !== undefined) checkPrice(id, given.longPrompt);
   return given;
 }
 
@@ -66,7 +72,8 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
   const tier = price.longPrompt !== undefined && usage.inputTokens > price.longPrompt.over ? price.longPrompt : price;
   const cached = Math.min(usage.cachedTokens ?? 0, usage.inputTokens);
   const fresh = usage.inputTokens - cached;
-  return ceilUnits(fresh * units(tier.input) + cached * units(tier.cachedInput ?? tier.input) + usage.outputTokens * units(tier.output));
+  const sum = fresh * units(tier.input) + cached * units(tier.cachedInput ?? tier.input) + usage.outputTokens * units(tier.output);
+  return Math.ceil(sum / UNITS) as MicroUsd;
 }
 
 /**
@@ -74,31 +81,28 @@ export function costOf(usage: Usage, price: ModelPrice): MicroUsd {
  * their bytes and a flat allowance, and `maxTokens` (default {@link DEFAULT_MAX_TOKENS}) bounds the output.
  */
 export function holdFor(request: ChatRequest, price: ModelPrice): MicroUsd {
-  if (isFree(price) && (price.longPrompt === undefined || isFree(price.longPrompt))) return 0 as MicroUsd;
-  const pictures = request.messages.reduce((count, message) => count + (message.images?.length ?? 0), 0);
-  const input = requestBytes(request) + pictures * IMAGE_TOKENS;
+  const { longPrompt } = price;
+  if (isFree(price) && (longPrompt === undefined || isFree(longPrompt))) return 0 as MicroUsd;
+  const input = inputBound(request);
   const output = request.maxTokens ?? DEFAULT_MAX_TOKENS;
-  const tiers = price.longPrompt !== undefined && input > price.longPrompt.over ? [price, price.longPrompt] : [price];
-  const holds = tiers.map((tier) => input * units(Math.max(tier.input, tier.cachedInput ?? 0)) + output * units(tier.output));
-  return ceilUnits(Math.max(...holds));
+  const tiers = longPrompt !== undefined && input > longPrompt.over ? [price, longPrompt] : [price];
+  let most = 0;
+  for (const tier of tiers) most = Math.max(most, input * units(Math.max(tier.input, tier.cachedInput ?? 0)) + output * units(tier.output));
+  return Math.ceil(most / UNITS) as MicroUsd;
 }
 
-/** Of messages that cannot change: most of a request was part of the one before. */
+/** The bytes of parsed messages, which cannot change: most of a request was part of the one before. */
 const knownBytes = new WeakMap<ChatMessage, number>();
 
-/** Bytes of a request as JSON. */
-function requestBytes(request: ChatRequest): number {
-  const { messages } = request;
-  const commas = Math.max(0, messages.length - 1);
-  return messages.reduce((sum, message) => sum + messageBytes(message), utf8Length(JSON.stringify({ ...request, messages: [] })) + commas);
-}
-
-function messageBytes(message: ChatMessage): number {
-  const known = knownBytes.get(message);
-  if (known !== undefined) return known;
-  const bytes = utf8Length(JSON.stringify(message));
-  if (isParsedMessage(message)) knownBytes.set(message, bytes);
-  return bytes;
+/** Bytes of a request as JSON, and the allowance for its pictures. */
+function inputBound({ messages, ...rest }: ChatRequest): number {
+  let sum = utf8Length(JSON.stringify({ ...rest, messages: [] })) + Math.max(0, messages.length - 1);
+  for (const message of messages) {
+    const bytes = knownBytes.get(message) ?? utf8Length(JSON.stringify(message));
+    if (isParsedMessage(message)) knownBytes.set(message, bytes);
+    sum += bytes + (message.images?.length ?? 0) * IMAGE_TOKENS;
+  }
+  return sum;
 }
 
 function isFree({ input, output, cachedInput = 0 }: TokenPrice): boolean {
@@ -106,42 +110,36 @@ function isFree({ input, output, cachedInput = 0 }: TokenPrice): boolean {
 }
 
 /** Prices are summed as whole millionths of a micro-dollar, so that 0.1 + 0.2 does not round up to one more. */
+const UNITS = 1_000_000;
+
 function units(price: number): number {
-  return Math.round(price * 1_000_000);
+  return Math.round(price * UNITS);
 }
 
-function ceilUnits(sum: number): MicroUsd {
-  return Math.ceil(sum / 1_000_000) as MicroUsd;
-}
+/** List prices by name, alone and behind each prefix of its vendor. Vendors write `claude-sonnet-4-5` where routers write `claude-sonnet-4.5`. */
+const listed = lazily(() => {
+  const prices = new Map<string, ModelPrice>();
+  for (const { prefixes, models } of LIST_PRICES) {
+    for (const [name, price] of Object.entries(models)) {
+      for (const prefix of ["", ...prefixes]) {
+        const key = dashed(prefix + name);
+        if (!prices.has(key)) prices.set(key, price);
+      }
+    }
+  }
+  return prices;
+});
 
 function listPrice(id: string): ModelPrice | undefined {
-  const name = plain(id);
-  for (const { prefixes, models } of LIST_PRICES) {
-    const prefix = prefixes.find((candidate) => name.startsWith(candidate)) ?? "";
-    const short = name.slice(prefix.length);
-    const found = lookup(models, short) ?? lookup(models, undated(short));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Vendors write `claude-sonnet-4-5` where routers write `claude-sonnet-4.5`. */
-function lookup(models: PriceTable, id: string): ModelPrice | undefined {
-  const exact = own(models, id);
-  if (exact !== undefined) return exact;
-  const dashed = dash(id);
-  return Object.entries(models).find(([name]) => dash(name) === dashed)?.[1];
-}
-
-function plain(id: string): string {
-  return id.toLowerCase().replace(/^openrouter\//, "");
+  const name = dashed(id.toLowerCase().replace(/^openrouter\//, ""));
+  return listed().get(name) ?? listed().get(undated(name));
 }
 
 function undated(id: string): string {
   return id.replace(/(?:-\d{4}-\d{2}-\d{2}|[-@]\d{8}|-latest)$/, "");
 }
 
-function dash(id: string): string {
+function dashed(id: string): string {
   return id.replaceAll(".", "-");
 }
 

@@ -23,44 +23,37 @@ export interface TextListener {
   readonly onVoid?: ((info: DeltaInfo) => void) | undefined;
 }
 
-/** A try as listeners are told of it. */
-export function infoOf({ act, key, try: nth }: StepTry): DeltaInfo {
-  return { act, step: key, try: nth };
-}
-
-/** Tells a listener the text of one try. One that throws gets no more of that try's text; it must not cost the answer. */
+/** Passes the text of one try to a listener. A listener that throws gets no more of that try's text; the answer stays. */
 export class ToldText {
   readonly #listener: TextListener;
   readonly #logger: Logger | undefined;
-  readonly #of: () => DeltaInfo;
-  #info: DeltaInfo | undefined;
+  readonly #info: DeltaInfo;
+  #isTold = false;
   #isBroken = false;
 
-  /** @param of the try; asked with its first text */
-  constructor(listener: TextListener, logger: Logger | undefined, of: () => DeltaInfo) {
+  constructor(listener: TextListener, logger: Logger | undefined, { act, key, try: nth }: StepTry) {
     this.#listener = listener;
     this.#logger = logger;
-    this.#of = of;
+    this.#info = { act, step: key, try: nth };
   }
 
-  /** Tells the next piece. */
+  /** Passes on the next piece. */
   tell(text: string): void {
     const { onDelta } = this.#listener;
     if (onDelta === undefined || this.#isBroken) return;
-    const info = (this.#info ??= this.#of());
-    this.#isBroken = !guarded("onDelta", this.#logger, () => onDelta(text, info));
+    this.#isTold = true;
+    this.#isBroken = !guarded("onDelta", this.#logger, () => onDelta(text, this.#info));
   }
 
-  /** Takes back what was told, if anything was. */
+  /** Takes the text back, if any was told. */
   takeBack(): void {
     const { onVoid } = this.#listener;
-    const info = this.#info;
-    this.#info = undefined;
-    if (onVoid !== undefined && info !== undefined) guarded("onVoid", this.#logger, () => onVoid(info));
+    if (onVoid !== undefined && this.#isTold) guarded("onVoid", this.#logger, () => onVoid(this.#info));
+    this.#isTold = false;
   }
 }
 
-/** Remembers which try was told last, so that an answer can be taken back after it came whole. */
+/** Remembers the try that was told last, so that an answer can be taken back after it came whole. */
 export class LastTold {
   readonly listener: TextListener;
   readonly #logger: Logger | undefined;
@@ -72,7 +65,7 @@ export class LastTold {
     this.listener = onDelta === undefined ? {} : { onDelta: both(remember, onDelta), onVoid };
   }
 
-  /** Takes back what was told last, if anything was. */
+  /** Takes back the text that was told last, if any was. */
   takeBack(): void {
     const last = this.#last;
     const { onVoid } = this.listener;
@@ -81,7 +74,7 @@ export class LastTold {
   }
 }
 
-/** One listener of two: the first is told first. */
+/** Joins two listeners; the first is told first. */
 export function bothOf(first: TextListener, second: TextListener): TextListener {
   return { onDelta: both(first.onDelta, second.onDelta), onVoid: both(first.onVoid, second.onVoid) };
 }
@@ -97,7 +90,7 @@ function both<A extends unknown[]>(
   };
 }
 
-/** Whether it did not throw. */
+/** Returns false when the listener throws. */
 function guarded(name: string, logger: Logger | undefined, tell: () => void): boolean {
   try {
     tell();
