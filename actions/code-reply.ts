@@ -1,4 +1,5 @@
-import { type FencedBlock, fencedBlocks } from "./fenced-block.ts";
+import { type FencedBlock, fencedBlocks, inFence, shortened } from "./markdown.ts";
+import { OutputError, type RoleContext } from "../src/index.ts";
 
 /** A reply read as the content of one file, or what is wrong with it, as the end of the sentence "The reply ...". */
 export type CodeReply = { readonly kind: "code"; readonly code: string } | { readonly kind: "fault"; readonly fault: string };
@@ -53,4 +54,37 @@ function wholeDocument(reply: string, [first, ...later]: readonly FencedBlock[])
       .join(""),
     isClosed: true,
   };
+}
+
+/** How a file is asked for; the last words of every prompt for code. */
+const ANSWER =
+  "Answer with the whole file, complete and ready to run, in one fenced code block and nothing else. Leave nothing out and write no placeholders. If the file itself has lines of three backticks, use a longer fence.";
+
+/** Characters of a reply that could not be used which the model is shown again. */
+const SHOWN_REPLY = 2_000;
+/** Characters of it that an error keeps. */
+const KEPT_REPLY = 20_000;
+
+/**
+ * Asks for the content of one file. A reply without it is asked for once more, with what was wrong.
+ *
+ * @throws OutputError `CODE_MISSING` when the second reply holds no file either; its data keeps the path and the reply.
+ * @throws ModelError, ControlError
+ */
+export async function askCode(ctx: RoleContext, path: string, prompt: string): Promise<string> {
+  const question = `${prompt}\n\n${ANSWER}`;
+  const first = await ctx.ask(question);
+  const read = readCodeReply(first, path);
+  if (read.kind === "code") return read.code;
+  const shown = inFence(shortened(first, SHOWN_REPLY));
+  const second = await ctx.ask(
+    `${question}\n\nYour last reply ${read.fault}, so it could not be used. It was:\n${shown}\n\nNow the file ${path} again. ${ANSWER}`,
+  );
+  const again = readCodeReply(second, path);
+  if (again.kind === "code") return again.code;
+  throw new OutputError(
+    "CODE_MISSING",
+    `Expected the file ${path} in a fenced block, also after asking again, but the reply ${again.fault}. Use a model that can write code.`,
+    { data: { path, fault: again.fault, text: shortened(second, KEPT_REPLY) } },
+  );
 }

@@ -1,13 +1,18 @@
 import type { ActionContext, InputsOf, Message } from "../src/index.ts";
 import type { z } from "zod";
-import { askCode } from "./ask-code.ts";
-import { type DebugReport, DebugReportSchema, diagnosisSchema, renderDebugReport } from "./debug-report.ts";
-import { fileInPrompt, filesInPrompt } from "./file-context.ts";
+import { askCode } from "./code-reply.ts";
+import {
+  type DebugReport,
+  DebugReportSchema,
+  diagnosisSchema,
+  renderDebugReport,
+  renderTestReport,
+  TestReportSchema,
+} from "./test-report.ts";
+import { fileInPrompt, filesInPrompt, type ProjectFile } from "./project-files.ts";
 import { payloadOf, ProjectAction } from "./project-action.ts";
-import type { ProjectFile } from "./project-files.ts";
 import { decisionParts, decisionsIn, type PromptPart, promptOf, STACK } from "./prompt.ts";
 import { RunTests } from "./run-tests.ts";
-import { renderTestReport, TestReportSchema } from "./test-report.ts";
 import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";
 import { WriteTasks } from "./write-tasks.ts";

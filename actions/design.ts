@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { inFence } from "./fenced-block.ts";
-import { bullets, sections } from "./markdown.ts";
+import { inFence, bullets, sections } from "./markdown.ts";
 import { ProjectPathsSchema } from "./project-path.ts";
 
 /** A system design. */

@@ -14,10 +14,10 @@ export { DebugError } from "./debug-error.ts";
 export { type Prd, PrdSchema, type Priority } from "./prd.ts";
 export { type Design, DesignSchema } from "./design.ts";
 export { type TaskPlan, TaskPlanSchema } from "./task-plan.ts";
-export { type WrittenFiles, WrittenFilesSchema } from "./written-files.ts";
+export { type WrittenFiles, WrittenFilesSchema } from "./project-files.ts";
 export { type Review, type ReviewedFile, type ReviewReport, ReviewReportSchema, ReviewSchema, type Verdict } from "./code-review.ts";
 export { type TestReport, type TestReportFailure, TestReportSchema } from "./test-report.ts";
-export { type DebugReport, DebugReportSchema } from "./debug-report.ts";
+export { type DebugReport, DebugReportSchema } from "./test-report.ts";
 
 // For actions of your own.
 export { payloadOf, ProjectAction, type ProjectActionOptions } from "./project-action.ts";

@@ -15,3 +15,95 @@ export function shortened(text: string, limit: number): string {
   const kept = text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, "");
   return `${kept}\n[${text.length - kept.length} more characters are left out]`;
 }
+
+/** A block between fences in a text, read as CommonMark reads it, except that a fence with a word inside a block opens a block in it. */
+export interface FencedBlock {
+  /** What stands behind the opening fence: a language, a path, both, or nothing. */
+  readonly info: string;
+  /** Its lines, each with its line break. */
+  readonly content: string;
+  /** False when the text ends before the block does. */
+  readonly isClosed: boolean;
+}
+
+/** A line that opens or closes a block. */
+interface Fence {
+  readonly line: number;
+  readonly mark: string;
+  readonly length: number;
+  readonly indent: number;
+  readonly info: string;
+}
+
+/** In replies with more fences than this, blocks in blocks are not looked for: the search would take quadratic time. */
+const NESTING_LIMIT = 1_000;
+
+/** The fenced blocks of a text, in order. Line ends become `\n`. */
+export function fencedBlocks(text: string): readonly FencedBlock[] {
+  const lines = text.replace(/\r\n?/g, "\n").split("\n");
+  const fences = fencesIn(lines);
+  const blocks: FencedBlock[] = [];
+  let at = 0;
+  while (at < fences.length) {
+    const opening = fences[at] as Fence;
+    const closing = closingOf(fences, at);
+    const end = closing === undefined ? lines.length : (fences[closing] as Fence).line;
+    blocks.push({ info: opening.info, content: contentOf(lines, opening, end), isClosed: closing !== undefined });
+    if (closing === undefined) break;
+    at = closing + 1;
+  }
+  return blocks;
+}
+
+/** The text between fences longer than any run of backticks in it. */
+export function inFence(text: string, info = ""): string {
+  let longest = 2;
+  for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${info}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
+}
+
+function fencesIn(lines: readonly string[]): readonly Fence[] {
+  return lines.flatMap((text, line): Fence[] => {
+    const match = /^( {0,3})(`{3,}|~{3,})(.*)$/.exec(text);
+    if (match === null) return [];
+    const [, indent = "", marks = "", info = ""] = match;
+    // Backticks behind backticks are a code span in a line of prose.
+    if (marks.startsWith("`") && info.includes("`")) return [];
+    return [{ line, mark: marks[0] ?? "", length: marks.length, indent: indent.length, info: info.trim() }];
+  });
+}
+
+/** The place among the fences of the one that closes the block; undefined when none does. */
+function closingOf(fences: readonly Fence[], at: number): number | undefined {
+  return fences.length > NESTING_LIMIT ? firstClosing(fences, at) : (nestedClosing(fences, at) ?? firstClosing(fences, at));
+}
+
+function firstClosing(fences: readonly Fence[], at: number): number | undefined {
+  const opening = fences[at] as Fence;
+  for (let next = at + 1; next < fences.length; next += 1) if (closes(fences[next] as Fence, opening)) return next;
+  return undefined;
+}
+
+function nestedClosing(fences: readonly Fence[], at: number): number | undefined {
+  const open = [fences[at] as Fence];
+  const [outer] = open as [Fence];
+  for (let next = at + 1; next < fences.length; next += 1) {
+    const fence = fences[next] as Fence;
+    const innermost = open.at(-1) as Fence;
+    if (closes(fence, innermost)) open.pop();
+    else if (fence.info !== "" && fence.mark === outer.mark && fence.length >= outer.length) open.push(fence);
+    if (open.length === 0) return next;
+  }
+  return undefined;
+}
+
+function closes(fence: Fence, opening: Fence): boolean {
+  return fence.info === "" && fence.mark === opening.mark && fence.length >= opening.length;
+}
+
+function contentOf(lines: readonly string[], opening: Fence, end: number): string {
+  const indent = new RegExp(`^ {0,${opening.indent}}`);
+  const content = lines.slice(opening.line + 1, end);
+  return content.map((line) => `${opening.indent === 0 ? line : line.replace(indent, "")}\n`).join("");
+}

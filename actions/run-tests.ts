@@ -1,11 +1,10 @@
 import { type ActionContext, type Address, type InputsOf, type Known, type Message, ROUTE_TO_ALL, UsageError } from "../src/index.ts";
 import { type ProjectTests, runProjectTests, type Sandbox, type Workspace } from "../src/workspace/index.ts";
 import type { z } from "zod";
-import { DebugReportSchema } from "./debug-report.ts";
+import { DebugReportSchema, renderTestReport, type TestReport, TestReportSchema } from "./test-report.ts";
 import { payloadOf, ProjectAction, type ProjectActionOptions } from "./project-action.ts";
 import { shortened } from "./markdown.ts";
 import { TaskPlanSchema } from "./task-plan.ts";
-import { renderTestReport, type TestReport, TestReportSchema } from "./test-report.ts";
 import { WriteTasks } from "./write-tasks.ts";
 
 /** What a run of the tests is made with. */

@@ -4,11 +4,11 @@ import { DesignSchema } from "./design.ts";
 import { type Prd, PrdSchema } from "./prd.ts";
 import { documentFiles, payloadOf, ProjectAction } from "./project-action.ts";
 import type { ProjectFile } from "./project-files.ts";
-import { manifestFile, readmeFile } from "./project-frame.ts";
 import { promptOf, STACK } from "./prompt.ts";
 import { renderTaskPlan, type TaskPlan, TaskPlanSchema } from "./task-plan.ts";
 import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";
+import { bullets, sections } from "./markdown.ts";
 
 const INSTRUCTION =
   "Break the design below into files to write, one after another, each after those it needs, and into test files that show that the requirements of priority P0 are met. Every file of the design is a source file or a test file. README.md and package.json are written for you; name them only if they must hold something special.";
@@ -51,4 +51,26 @@ export class WriteTasks extends ProjectAction<TaskPlan, Needs> {
     );
     return missing.filter(({ path }) => !there.some((file) => file.path === path));
   }
+}
+
+/**
+ * The `package.json` of a project. It says nothing of modules on purpose: then Node.js loads a page's classic scripts as they are, and
+ * files with `import` or `export` as modules.
+ */
+export function manifestFile({ projectName }: Prd): ProjectFile {
+  const manifest = { name: projectName, version: "0.1.0", private: true, scripts: { test: "node --test" } };
+  return { path: "package.json", content: JSON.stringify(manifest, undefined, 2) };
+}
+
+/** A plain `README.md`. */
+export function readmeFile(prd: Prd, tasks: TaskPlan): ProjectFile {
+  const page = tasks.taskList.find((path) => /(^|\/)index\.html$/.test(path));
+  const content = sections(prd.projectName, [
+    ["What it is", prd.originalRequirements],
+    ["Goals", bullets(prd.productGoals)],
+    ["Use", page === undefined ? "" : `Open \`${page}\` in a browser.`],
+    ["Test", tasks.testList.length === 0 ? "" : "With Node.js 20 or newer, in this folder:\n\n    node --test"],
+    ["Files", bullets(tasks.logicAnalysis.map(({ file, description }) => `\`${file}\`: ${description}`))],
+  ]);
+  return { path: "README.md", content };
 }

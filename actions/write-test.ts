@@ -1,16 +1,14 @@
 import type { ActionContext, InputsOf, Message } from "../src/index.ts";
 import type { WrittenFile } from "../src/workspace/index.ts";
 import type { z } from "zod";
-import { askCode } from "./ask-code.ts";
-import { filesInPrompt } from "./file-context.ts";
+import { askCode } from "./code-reply.ts";
+import { filesInPrompt, type ProjectFile, renderWrittenFiles, type WrittenFiles, WrittenFilesSchema } from "./project-files.ts";
 import { ProjectAction } from "./project-action.ts";
-import type { ProjectFile } from "./project-files.ts";
 import { type Decisions, decisionParts, decisionsIn, promptOf, STACK } from "./prompt.ts";
 import { descriptionOf } from "./task-plan.ts";
 import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";
 import { WriteTasks } from "./write-tasks.ts";
-import { renderWrittenFiles, type WrittenFiles, WrittenFilesSchema } from "./written-files.ts";
 
 const INSTRUCTION =
   "that shows whether the requirements are met. Test what the requirements and the design say, not what the code happens to do: a test that fails because the code is wrong is a good test. Test behaviour through the interfaces of the design, edges included, without chance, clocks, network or a browser.";

@@ -9,10 +9,20 @@ import { type Mask, maskSecrets } from "../kernel/mask.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 import { aCassette, type Cassette } from "./cassette.ts";
-import { type RecordedAnswer, type RecordedCall, recordedCalls } from "./cassette-call.ts";
-import { besideText, nearestCall } from "./cassette-nearest.ts";
-import { isSameLength, liveForm, recordedForms } from "./cassette-request.ts";
-import { commonExtra, commonLength, freePrice, recordedModel } from "./cassette-traits.ts";
+import {
+  type RecordedAnswer,
+  type RecordedCall,
+  recordedCalls,
+  besideText,
+  nearestCall,
+  isSameLength,
+  liveForm,
+  recordedForms,
+  commonExtra,
+  commonLength,
+  freePrice,
+  recordedModel,
+} from "./cassette-call.ts";
 
 /** How a cassette is played. */
 export interface CassetteOptions {

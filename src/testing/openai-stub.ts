@@ -3,9 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
 import { type OpenAIBody, OpenAIBodySchema } from "./openai-body.ts";
-import { isRaw, rawReply } from "./openai-stub-raw.ts";
-import { refuse, sendJson, wholeReply } from "./openai-stub-response.ts";
-import { streamReply } from "./openai-stub-stream.ts";
+import { isRaw, rawReply, refuse, sendJson, wholeReply, streamReply } from "./openai-stub-response.ts";
 import { refusalOf, type StubReply } from "./stub-reply.ts";
 
 /** Decides what happens with the n-th accepted request, from 0. */

@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolContext } from "../tool/tool.ts";
 import { type ToolResult, toolFailure, toolOutput } from "../tool/tool-result.ts";
 import type { Sandbox } from "../workspace/sandbox.ts";
 import { visible } from "../workspace/path-rules.ts";
-import { Turns } from "../workspace/turns.ts";
+import { Turns } from "../workspace/workspace.ts";
 import { commandResult, commandTraits, keepChanges, machineOptions, type MachineOptions } from "./command.ts";
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
 import { ToolFiles } from "./tool-files.ts";

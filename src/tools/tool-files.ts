@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { ToolContext } from "../tool/tool.ts";
-import { REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
-import { mayWrite } from "../workspace/replay-writes.ts";
+import { REMOVE_STEP, WRITE_STEP, mayWrite } from "../workspace/recorded-files.ts";
 import type { Workspace, WrittenFile } from "../workspace/workspace.ts";
 
 /** The result of a read: a text, no file, or a file that tools cannot use. Plain JSON. */

@@ -4,11 +4,10 @@ import { chmod, copyFile, link, mkdir, realpath, stat, writeFile } from "node:fs
 import { dirname, join } from "node:path";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, own, type ProjectCopy } from "./project-copy.ts";
-import { plainEnvironment } from "./program-path.ts";
-import { limitWords, NODE_OPTIONS } from "./resource-limits.ts";
-import { runLimited } from "./run-limited.ts";
+import { plainEnvironment } from "./process.ts";
+import { limitWords, NODE_OPTIONS, sandboxLimits, type SandboxLimits } from "./sandbox-limits.ts";
+import { runLimited } from "./cgroup.ts";
 import { type Refusal, type Sandbox, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
-import { sandboxLimits, type SandboxLimits } from "./sandbox-limits.ts";
 
 /** What a machine offers for the profile. */
 export interface BubblewrapMeans {

@@ -1,14 +1,22 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { writeFile, mkdir } from "node:fs/promises";
+import { join, dirname } from "node:path";
 import { type BubblewrapMeans, bubblewrapSandbox } from "./bubblewrap.ts";
 import { visible } from "./path-rules.ts";
-import { findCgroups } from "./cgroup.ts";
-import { plainSandbox } from "./plain-sandbox.ts";
-import { temporaryFolder } from "./project-copy.ts";
-import { runProcess } from "./process.ts";
-import { findProgram } from "./program-path.ts";
-import { findPrlimit } from "./resource-limits.ts";
-import { refusedSandbox, type Sandbox, type SandboxMode, type SandboxResult } from "./sandbox.ts";
+import { findCgroups, type LimitedOptions, runLimited } from "./cgroup.ts";
+import { temporaryFolder, inCopy } from "./project-copy.ts";
+import { runProcess, findProgram, plainEnvironment } from "./process.ts";
+import { findPrlimit, limitWords, NODE_OPTIONS, sandboxLimits } from "./sandbox-limits.ts";
+import {
+  refusedSandbox,
+  type Sandbox,
+  type SandboxMode,
+  type SandboxResult,
+  type Refusal,
+  SANDBOX_OUTPUT,
+  SANDBOX_TIMEOUT,
+  type SandboxRequest,
+} from "./sandbox.ts";
+import { WATCH_INTERVAL, canMeasureTrees } from "./limit-watch.ts";
 
 /** A working sandbox answers in a fraction of this. */
 const PROBE_TIMEOUT = 20_000;
@@ -101,4 +109,67 @@ function hintFor(trouble: string): string {
 function refused(reason: string, hint: string): Sandbox {
   const allow = "llow the project's code to run without isolation, if you trust it: --sandbox none.";
   return refusedSandbox(reason, `${hint}${hint === "" ? "A" : "Or a"}${allow}`);
+}
+
+/**
+ * Runs commands as the user who runs this process: on a copy, without its environment, with limits of time, output and (where prlimit
+ * is) size. It keeps accidents small. It is no protection from code that wants to do harm: for that the user must trust the code.
+ */
+export function plainSandbox(): Sandbox {
+  const prlimit = findPrlimit();
+  const limits = prlimit === undefined ? "no limits of memory and file size (prlimit is missing)" : "memory and file size limited";
+  const cgroups = process.platform === "linux" ? findCgroups() : { reason: "there is no cgroup v2" };
+  const missing = missingOf(cgroups);
+  return {
+    kind: "none",
+    describe: [`no isolation: a copy of the project, an environment without keys, ${limits}`, ...missing].join("; "),
+    missing,
+    run: async (request) => {
+      const held: LimitedOptions = {
+        limits: sandboxLimits(request.limits),
+        missing,
+        cgroups: "parent" in cgroups ? cgroups.parent : undefined,
+      };
+      return inCopy(request.root, { signal: request.signal }, (copy) => runPlainly(request, copy.scratch, { prlimit, held }));
+    },
+  };
+}
+
+function missingOf(cgroups: ReturnType<typeof findCgroups>): string[] {
+  const together = canMeasureTrees ? `watched every ${WATCH_INTERVAL} ms` : "no limit";
+  return [
+    ...("parent" in cgroups ? [] : [`memory and processes together: ${together}, ${cgroups.reason}`]),
+    "number of files and bytes in all of them: no limit",
+  ];
+}
+
+async function runPlainly(
+  request: SandboxRequest,
+  scratch: string,
+  { prlimit, held }: { readonly prlimit: string | undefined; readonly held: LimitedOptions },
+): Promise<Exclude<SandboxResult, Refusal>> {
+  const home = join(scratch, "home");
+  await mkdir(home);
+  const timeout = request.timeout ?? SANDBOX_TIMEOUT;
+  const [name, ...args] = request.command;
+  const program = name === "node" ? process.execPath : name;
+  const [file = program, ...words] = [...(prlimit === undefined ? [] : limitWords(prlimit, timeout, undefined)), program, ...args];
+  return runLimited(
+    {
+      file,
+      args: words,
+      cwd: join(scratch, "project"),
+      env: environmentIn(home),
+      timeout,
+      signal: request.signal,
+      outputLimit: request.outputLimit ?? SANDBOX_OUTPUT,
+    },
+    held,
+  );
+}
+
+function environmentIn(home: string): Record<string, string> {
+  const plain = plainEnvironment();
+  const separator = process.platform === "win32" ? ";" : ":";
+  return { ...plain, PATH: `${dirname(process.execPath)}${separator}${plain["PATH"] ?? ""}`, HOME: home, TMPDIR: home, NODE_OPTIONS };
 }

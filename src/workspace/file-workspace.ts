@@ -7,14 +7,19 @@ import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { GitRepository, type GitState, type RepositoryState, withAdvice } from "./git.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
-import { ioError } from "./io-error.ts";
-import { makeFolders, statsOf } from "./folders.ts";
+import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { checkPath, isHidden, isNormalPath, visible } from "./path-rules.ts";
-import { limitError, Quota } from "./quota.ts";
+import {
+  limitError,
+  Quota,
+  Turns,
+  type CommitRequest,
+  LISTED_FILES,
+  type Workspace,
+  type WorkspaceLimits,
+  type WrittenFile,
+} from "./workspace.ts";
 import { sweepProject } from "./sweep.ts";
-import { Turns } from "./turns.ts";
-import { walkFiles } from "./walk-files.ts";
-import { type CommitRequest, LISTED_FILES, type Workspace, type WorkspaceLimits, type WrittenFile } from "./workspace.ts";
 
 /** How a workspace on disk behaves. */
 export interface FileWorkspaceOptions {

@@ -5,12 +5,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { abortReason } from "../kernel/abort.ts";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
-import { commitMessage, emailOf, personName } from "./commit-text.ts";
 import { type HeldFile, holdFile } from "./held-folder.ts";
 import { visibleLines } from "./path-rules.ts";
 import { temporaryFolder } from "./project-copy.ts";
-import { type ProcessResult, runProcess } from "./process.ts";
-import { findProgram, plainEnvironment } from "./program-path.ts";
+import { type ProcessResult, runProcess, findProgram, plainEnvironment } from "./process.ts";
 import type { CommitRequest } from "./workspace.ts";
 
 /** Whether a workspace keeps its history in git: not asked yet, in a repository at its root, or not at all and why. */
@@ -317,4 +315,46 @@ function describeFailure(result: ProcessResult): string {
     case "unstarted":
       return `it could not be started (${result.reason})`;
   }
+}
+
+/** Longer texts are cut: a commit message is a note, not an artefact. */
+const MESSAGE_LENGTH = 10_000;
+
+/**
+ * The text of a commit: the message, then the trailers as `Key: value` lines. Untrusted text may be given: characters that are not
+ * printable are taken out, and a value cannot start a line of its own.
+ */
+export function commitMessage(message: string, trailers: Readonly<Record<string, string>> = {}): string {
+  const body = message
+    .replace(/\r\n?/g, "\n")
+    .split("\n")
+    .map((line) => oneLine(line, MESSAGE_LENGTH, true))
+    .join("\n")
+    .trim()
+    .slice(0, MESSAGE_LENGTH);
+  const lines = Object.entries(trailers).map(([key, value]) => `${key.replace(/[^A-Za-z0-9-]+/g, "-")}: ${oneLine(value, 500)}\n`);
+  return `${body === "" ? "Update the project" : body}\n${lines.length === 0 ? "" : `\n${lines.join("")}`}`;
+}
+
+/** A name as git keeps it: one line without `<`, `>` and the punctuation git would strip; `Role` when nothing is left. */
+export function personName(name: string): string {
+  const kept = oneLine(name.replace(/[<>"\\]/g, " "), 100)
+    .replace(/^[.,:;']+|[.,:;']+$/g, "")
+    .trim();
+  return kept === "" ? "Role" : kept;
+}
+
+/** An address that can never receive mail, made of a name. */
+export function emailOf(name: string): string {
+  const local = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 60)
+    .replace(/^-|-$/g, "");
+  return `${local === "" ? "role" : local}@troupe.invalid`;
+}
+
+function oneLine(text: string, limit: number, keepsIndent = false): string {
+  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, " ").slice(0, limit);
+  return keepsIndent ? clean.trimEnd() : clean.trim();
 }

@@ -10,8 +10,8 @@ export type { GitState } from "./git.ts";
 
 // What a run's record says of the files, and whether they still are as it left them.
 export { type FileState, RecordedFiles, WRITE_STEP } from "./recorded-files.ts";
-export { assertUnchanged, type ChangedFile, changedFiles, changesSince } from "./changed-files.ts";
-export { mayWrite } from "./replay-writes.ts";
+export { assertUnchanged, type ChangedFile, changedFiles, changesSince } from "./recorded-files.ts";
+export { mayWrite } from "./recorded-files.ts";
 export { COMMIT_STEP, type Restored, restoreFiles, type RestoreOptions } from "./restore-files.ts";
 
 // What a path may be.

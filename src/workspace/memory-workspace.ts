@@ -2,8 +2,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { createHash } from "node:crypto";
 import { contentHash } from "../kernel/json.ts";
 import { checkPath, pathError } from "./path-rules.ts";
-import { limitError, Quota } from "./quota.ts";
-import type { CommitRequest, Workspace, WorkspaceLimits, WrittenFile } from "./workspace.ts";
+import { limitError, Quota, type CommitRequest, type Workspace, type WorkspaceLimits, type WrittenFile } from "./workspace.ts";
 
 /** A commit of a workspace in memory. */
 export interface MemoryCommit {

@@ -1,12 +1,11 @@
 import { systemCode } from "../kernel/system-error.ts";
 import { aText, listOf, object, orNothing, takes } from "../kernel/argument.ts";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, accessSync, constants, statSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { atExit } from "./at-exit.ts";
-import { CappedText } from "./capped-text.ts";
-import { plainEnvironment } from "./program-path.ts";
+import { StringDecoder } from "node:string_decoder";
+import { delimiter, isAbsolute, join } from "node:path";
 
 /** A program to run. There is no shell anywhere: arguments reach the program as they are. */
 export interface ProcessRequest {
@@ -216,5 +215,94 @@ class RunningProcess {
 
   #finish(): void {
     for (const cancel of this.#cancels.splice(0)) cancel();
+  }
+}
+
+/** What is left to do should this process end now, in the order it came up. One listener does it all, however much there is. */
+const duties = new Set<() => void>();
+
+/**
+ * Has something done when this process ends, also when it ends at once; only what is synchronous gets done. The last that came is done
+ * first, so that what uses a folder is gone before the folder is. The returned function takes it back.
+ */
+export function atExit(duty: () => void): () => void {
+  if (duties.size === 0) process.on("exit", doAll);
+  duties.add(duty);
+  return () => {
+    duties.delete(duty);
+    if (duties.size === 0) process.removeListener("exit", doAll);
+  };
+}
+
+function doAll(): void {
+  for (const duty of [...duties].reverse()) duty();
+}
+
+/** Collects the text of a stream up to a number of bytes; what comes later is dropped and a mark says so. */
+export class CappedText {
+  readonly #limit: number;
+  readonly #decoder = new StringDecoder("utf8");
+  readonly #pieces: string[] = [];
+  #bytes = 0;
+  #cut = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether something was dropped. */
+  get isCut(): boolean {
+    return this.#cut;
+  }
+
+  get text(): string {
+    return this.#pieces.join("");
+  }
+
+  /** Takes the next bytes of the stream. */
+  add(chunk: Buffer): void {
+    if (this.#cut) return;
+    const room = this.#limit - this.#bytes;
+    this.#bytes += Math.min(chunk.length, room);
+    this.#pieces.push(this.#decoder.write(chunk.subarray(0, room)));
+    if (chunk.length <= room) return;
+    this.#cut = true;
+    this.#pieces.push(`\n[output cut after ${this.#limit} bytes]\n`);
+  }
+}
+
+/**
+ * The environment programs get by default: PATH without relative entries (those would find programs in the folder worked in), a plain
+ * locale, and on Windows what the system itself needs. No keys.
+ */
+export function plainEnvironment(): Record<string, string> {
+  const env: Record<string, string> = { PATH: searchPath(), LC_ALL: "C.UTF-8" };
+  for (const name of ["SystemRoot", "SystemDrive", "PATHEXT", "TEMP", "TMP"]) {
+    const value = process.platform === "win32" ? process.env[name] : undefined;
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}
+
+/** The absolute path of a program on the PATH; undefined when it is not there. */
+export function findProgram(name: string): string | undefined {
+  for (const folder of searchPath().split(delimiter)) {
+    const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
+    if (folder !== "" && isProgram(file)) return file;
+  }
+  return undefined;
+}
+
+function searchPath(): string {
+  const entries = (process.env["PATH"] ?? "").split(delimiter);
+  return entries.filter((entry) => isAbsolute(entry)).join(delimiter);
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
   }
 }

@@ -4,14 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { ControlError, WorkspaceError } from "../kernel/errors.ts";
-import { atExit } from "./at-exit.ts";
-import { ioError } from "./io-error.ts";
-import { limitError } from "./quota.ts";
-import { removeAll } from "./remove-folder.ts";
+import { atExit } from "./process.ts";
+import { ioError, removeAll, walkFiles } from "./folders.ts";
+import { limitError } from "./workspace.ts";
 import type { Refusal, SandboxResult } from "./sandbox.ts";
 import { sweepFoldersOnce } from "./sweep.ts";
 import { temporaryPrefix } from "./temporary-owner.ts";
-import { walkFiles } from "./walk-files.ts";
 
 /** Enough for a project with installed packages; far from what fills a disk. */
 const COPIED_FILES = 20_000;

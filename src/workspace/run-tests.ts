@@ -7,7 +7,7 @@ import { type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts"
 import { limitText } from "./sandbox-limits.ts";
 import { FAILURES, readTestReport, type TestFailure, type TestReport } from "./test-report.ts";
 import { testArguments } from "./test-reporter.ts";
-import { walkFiles } from "./walk-files.ts";
+import { walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
 /** What to test, where. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { holdFile } from "./held-folder.ts";
 import { isHidden } from "./path-rules.ts";
-import { removeAll } from "./remove-folder.ts";
+import { removeAll } from "./folders.ts";
 import { ownerOfFile, ownerOfFolder, stateOf } from "./temporary-owner.ts";
 import { LISTED_FILES } from "./workspace.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readCodeReply } from "../../actions/code-reply.ts";
-import { inFence } from "../../actions/fenced-block.ts";
+import { inFence } from "../../actions/markdown.ts";
 
 function codeIn(reply: string, path = "src/a.js"): string {
   const read = readCodeReply(reply, path);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fencedBlocks, inFence } from "../../actions/fenced-block.ts";
+import { fencedBlocks, inFence } from "../../actions/markdown.ts";
 
 /** Texts made of what matters to fences: ticks, tildes, indents, words, line ends. */
 const fenceText = fc

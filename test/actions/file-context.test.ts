@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fileInPrompt, filesInPrompt } from "../../actions/file-context.ts";
+import { fileInPrompt, filesInPrompt } from "../../actions/project-files.ts";
 
 test("a file stands under its path, between fences that it cannot close", () => {
   expect(fileInPrompt({ path: "README.md", content: "# T\n```\nx\n```\n" })).toBe("README.md\n````\n# T\n```\nx\n```\n````");

@@ -11,7 +11,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import type { Run } from "../../src/team/run.ts";
 import { Team } from "../../src/team/team.ts";
 import { fileWorkspace } from "../../src/workspace/file-workspace.ts";
-import { plainSandbox } from "../../src/workspace/plain-sandbox.ts";
+import { plainSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
 import { eventsOf } from "../team/recorded.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { atExit } from "../../src/workspace/at-exit.ts";
+import { atExit } from "../../src/workspace/process.ts";
 
 describe("atExit", () => {
   it("does what is left to do, the last that came first, by one listener that goes when nothing is left", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CappedText } from "../../src/workspace/capped-text.ts";
+import { CappedText } from "../../src/workspace/process.ts";
 
 describe("CappedText", () => {
   it("gives the whole text when it fits, however it is cut into chunks", () => {

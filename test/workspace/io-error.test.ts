@@ -1,7 +1,7 @@
 import { isMissing, systemCode } from "../../src/kernel/system-error.ts";
 import { describe, expect, it } from "vitest";
 import { AbortedError, WorkspaceError } from "../../src/kernel/errors.ts";
-import { ioError } from "../../src/workspace/io-error.ts";
+import { ioError } from "../../src/workspace/folders.ts";
 
 function failure(code: string): Error {
   return Object.assign(new Error(`${code}: something`), { code });

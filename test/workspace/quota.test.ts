@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TroupeError } from "../../src/kernel/errors.ts";
-import { Quota } from "../../src/workspace/quota.ts";
+import { Quota } from "../../src/workspace/workspace.ts";
 
 type Command = { readonly path: string; readonly bytes: number; readonly then: "keep" | "undo" | "forget" };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Turns } from "../../src/workspace/turns.ts";
+import { Turns } from "../../src/workspace/workspace.ts";
 
 describe("Turns", () => {
   it("runs one at a time in the order asked, also after a failure", async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { walkFiles } from "../../src/workspace/walk-files.ts";
+import { walkFiles } from "../../src/workspace/folders.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 
 const all = { skip: () => false, limit: 1000 };

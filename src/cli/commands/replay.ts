@@ -91,7 +91,7 @@ async function replayRecorded({ interruptions, screen }: Session, journal: Journ
 async function scratchFolder(): Promise<TemporaryFolder> {
   const [{ temporaryFolder }, { ioError }] = await Promise.all([
     import("../../workspace/project-copy.ts"),
-    import("../../workspace/io-error.ts"),
+    import("../../workspace/folders.ts"),
   ]);
   try {
     return temporaryFolder("troupe-replay-");

@@ -132,7 +132,7 @@ const NAMED = 50;
 async function confirmChanges(session: Session, { out, agent }: RunAbout, { files, runId }: LoadedRun, isForced: boolean): Promise<void> {
   const [{ fileWorkspace }, { changesSince, assertUnchanged }] = await Promise.all([
     import("../../workspace/file-workspace.ts"),
-    import("../../workspace/changed-files.ts"),
+    import("../../workspace/recorded-files.ts"),
   ]);
   const all = await changesSince(files, fileWorkspace({ root: out, git: false }));
   // An agent works among files of others, and writes over none that it has not seen.
