@@ -114,6 +114,7 @@ export type { DeadLetter, RunState } from "./runtime/record/run-state.ts";
 
 // They share a world.
 export { Environment } from "./runtime/environment.ts";
+export type { Delivery, ReadyRole, Scheduler, SchedulerView } from "./runtime/schedulers/scheduler.ts";
 export type { EnvironmentOptions, EnvironmentRunOptions } from "./runtime/environment-options.ts";
 export type { RoleView } from "./runtime/role-view.ts";
 export type { HumanPort, HumanQuestion } from "./tool/approval.ts";

@@ -27,7 +27,14 @@ const one = defineRole({
 const journal = killAt === undefined ? sqlite({ path: store }) : mortal(sqlite({ path: store }), killAt);
 // Nobody is to blame for these deaths, however often they come. Without rounds the order of turns is what concurrency makes of it, and while a
 // death is looked into each turn waits for its trace.
-const team = new Team({ seed: "kills", scheduler, journal, poisonAfter: 1_000, concurrency: scheduler === "eager" ? 1 : 16 });
+/** Random single activation. */
+const oneAtRandom = {
+  name: "one-at-random",
+  delivery: "turn",
+  select: ({ ready, running, random }) => (running > 0 ? [] : [Math.floor(random() * ready.length)]),
+};
+const named = scheduler === oneAtRandom.name ? oneAtRandom : scheduler;
+const team = new Team({ seed: "kills", scheduler: named, journal, poisonAfter: 1_000, concurrency: scheduler === "eager" ? 1 : 16 });
 for (let place = 0; place < ROLES; place += 1) team.hire(one, { name: `R${place}` });
 const first = createMessage(String(HOPS), { id: "first", timestamp: 1, sendTo: team.roleNames });
 const { status, error } = await team.run(first, { id: "r", rounds: 1_000_000 }).result;

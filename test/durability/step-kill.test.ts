@@ -36,7 +36,7 @@ async function survive(scheduler: string, deaths: readonly number[]): Promise<{ 
   return { told: JSON.parse(stdout) as Told, killed };
 }
 
-describe.each(["rounds", "eager"])("a run of plain functions under %s that is killed", (scheduler) => {
+describe.each(["rounds", "eager", "one-at-random"])("a run of plain functions under %s that is killed", (scheduler) => {
   test("goes on as if it had not been: the same messages, failures and states", async () => {
     const { told: whole } = await survive(scheduler, []);
     expect(whole).toMatchObject({ status: "finished" });
