@@ -16,8 +16,14 @@ const models = {
     baseURL: "https://generativelanguage.googleapis.com/v1beta/openai",
     apiKey: GEMINI_API_KEY,
   }),
-  azure: openai({ model: "my-deployment", baseURL: azure, headers: { "api-key": AZURE_API_KEY }, price: { input: 0.25, output: 2 } }),
-  ollama: openai({ model: "qwen3:8b", baseURL: "http://127.0.0.1:11434/v1", price: { input: 0, output: 0 } }),
+  azure: openai({
+    model: "my-deployment",
+    baseURL: azure,
+    apiKey: AZURE_API_KEY,
+    headers: { "api-key": AZURE_API_KEY },
+    price: { input: 0.25, output: 2 },
+  }),
+  ollama: openai({ model: "qwen3:8b", baseURL: "http://127.0.0.1:11434/v1", apiKey: "none", price: { input: 0, output: 0 } }),
 };
 console.log(Object.keys(models).join(", "));
 // #endregion

@@ -42,6 +42,17 @@ const nothingRuns = refusedSandbox("running them is switched off", "Run them in 
  * output of the run is the last report of the tests.
  *
  * @throws UsageError `OPTION_INVALID` for a number of rounds that is none, `OPTION_UNKNOWN`
+ * @example
+ * import { type ChatModel, Team, usd } from "troupe";
+ * import { softwareCompany } from "troupe/roles";
+ * import { chooseSandbox, openWorkspace } from "troupe/workspace";
+ *
+ * export async function build(idea: string, model: ChatModel): Promise<string> {
+ *   const workspace = await openWorkspace({ root: "workspace/new" });
+ *   const sandbox = await chooseSandbox("auto");
+ *   const team = new Team({ roles: softwareCompany({ workspace, sandbox }), model, budget: usd(3) });
+ *   return (await team.run(idea).result).status;
+ * }
  */
 export function softwareCompany(options: SoftwareCompanyOptions): readonly Role[] {
   checkProjectOptions("softwareCompany", options, companyOptions);

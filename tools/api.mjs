@@ -78,9 +78,11 @@ function exported(checker, symbol, known) {
   const target = is.isExportSpecifier(symbol.declarations[0].resolve()) ? checker.getAliasedSymbol(symbol) : symbol;
   const nodes = target.declarations.map((one) => one.resolve());
   const [node] = nodes;
+  const renamed = (text) => text.replace(new RegExp(`\\b${target.name}\\b`), symbol.name);
   const shared = { name: symbol.name, id: `${node.getSourceFile().fileName}#${target.name}`, doc: docOf(nodes.findLast(hasDoc) ?? node) };
   if (is.isClassDeclaration(node)) return { ...shared, kind: "class", declaration: headOf(node), members: membersOf(checker, node) };
-  if (is.isFunctionDeclaration(node)) return { ...shared, kind: "function", declaration: signatures(nodes).join("\n"), members: [] };
+  if (is.isFunctionDeclaration(node))
+    return { ...shared, kind: "function", declaration: renamed(signatures(nodes).join("\n")), members: [] };
   if (is.isVariableDeclaration(node)) {
     const type = node.type?.getText() ?? checker.typeToString(checker.getTypeOfSymbol(target));
     return { ...shared, kind: "constant", declaration: `const ${target.name}: ${type}`, members: [], doc: docOf(node.parent.parent) };

@@ -17,18 +17,24 @@ const KINDS = [
 export function referencePages(program) {
   const homes = new Map();
   const all = entries.map((entry) => ({ entry, exports: program.exportsOf(entry) }));
-  for (const { entry, exports } of all) for (const { id, name } of exports) if (!homes.has(id)) homes.set(id, { page: entry.page, name });
+  for (const { entry, exports } of all) {
+    for (const one of exports)
+      if (!homes.has(one.id)) homes.set(one.id, { page: entry.page, name: one.name, heading: headingOf(one, exports) });
+  }
   const pages = all.map(({ entry, exports }) => [`docs/reference/${entry.page}`, pageOf(entry, exports, homes)]);
   return new Map([["docs/reference/README.md", contents()], ...pages]);
 }
 
-/** The examples of the root entry's classes and functions: file names and code, and the names of those that have none. */
-export function rootExamples() {
+/** The examples of all entry points: file names and code, and the classes and functions of the root entry that have none. */
+export function docExamples() {
   const program = openProgram();
-  const documented = program.exportsOf(entries[0]).filter(({ kind }) => kind === "class" || kind === "function");
+  const all = entries.map((entry) => program.exportsOf(entry));
   program.close();
-  const missing = documented.filter(({ doc }) => doc.examples.length === 0).map(({ name }) => name);
-  const named = documented.flatMap(({ name, doc }) => doc.examples.map((code, n) => [`${name}${n === 0 ? "" : n + 1}.ts`, code]));
+  const missing = all[0].filter(({ kind, doc }) => /class|function/.test(kind) && doc.examples.length === 0).map(({ name }) => name);
+  const documented = new Map(all.flat().map((one) => [one.id, one]));
+  const named = [...documented.values()].flatMap(({ name, doc }) =>
+    doc.examples.map((code, n) => [`${name}${n === 0 ? "" : n + 1}.ts`, code]),
+  );
   return { missing, examples: Object.fromEntries(named) };
 }
 
@@ -48,22 +54,31 @@ function pageOf({ name, source }, exports, homes) {
   const byName = new Map([...homes].map(([id, home]) => [home.name, link(id)]));
   const body = sections.flatMap(({ title, items }) => {
     const own = items.filter((one) => homes.get(one.id).page === page && homes.get(one.id).name === one.name);
-    return own.length === 0 ? [] : [`## ${title}`, ...own.map((one) => itemText(one, byName))];
+    return own.length === 0 ? [] : [`## ${title}`, ...own.map((one) => itemText(one, homes.get(one.id).heading, byName))];
   });
   return `${[`# ${name}`, `Made from the doc comments of \`${source}\` by \`npm run reference\`.`, ...index, ...body].join("\n\n")}\n`;
 }
 
+/** Anchors ignore case, so a name is marked where a function of its name in other case has the anchor. */
+function headingOf({ name, kind }, exports) {
+  const isTaken = exports.some((other) => other.name !== name && other.name.toLowerCase() === name.toLowerCase());
+  return isTaken && kind !== "function" ? `${name} (${kind})` : name;
+}
+
 function linkTo(id, page, homes) {
   const home = homes.get(id);
-  return `${home.page === page ? "" : home.page}#${home.name.toLowerCase()}`;
+  return `${home.page === page ? "" : home.page}#${home.heading
+    .toLowerCase()
+    .replace(/[^\w -]/g, "")
+    .replaceAll(" ", "-")}`;
 }
 
 /** An exported name. Members without a doc comment stand in the declaration, the others below it. */
-function itemText({ name, declaration, doc, members }, links) {
+function itemText({ name, declaration, doc, members }, heading, links) {
   const plain = members.filter((one) => docText(one.doc, links) === "").map((one) => `  ${one.declaration.replaceAll("\n", "\n  ")};`);
   const told = members.filter((one) => docText(one.doc, links) !== "").map((one) => memberText(name, one, links));
   const whole = plain.length === 0 ? declaration : `${declaration} {\n${plain.join("\n")}\n}`;
-  return [`### ${name}`, fenced(whole), docText(doc, links), ...told].filter((part) => part !== "").join("\n\n");
+  return [`### ${heading}`, fenced(whole), docText(doc, links), ...told].filter((part) => part !== "").join("\n\n");
 }
 
 function memberText(owner, { name, declaration, doc }, links) {

@@ -46,6 +46,12 @@ const BEGINNING = new RegExp(`^[0-9a-f]{64}(\\.[0-9a-f]{12}\\.tmp|${LOCK_ENDS})$
  *
  * @throws UsageError `OPTION_INVALID` without a folder. What is wrong with the folder is told by the first write, as a CacheError
  * `CACHE_UNWRITABLE`, or by a read, as `CACHE_UNREADABLE`.
+ * @example
+ * import { BrainMemory } from "troupe";
+ * import { fileCache } from "troupe/files";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * export const brain = new BrainMemory({ model: scriptedModel([]), cache: fileCache({ dir: ".troupe/cache" }), key: "ada" });
  */
 export function fileCache(options: FileCacheOptions): Cache {
   checkGivenOptions("fileCache", options, fileCacheOptions);

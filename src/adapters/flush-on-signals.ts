@@ -34,6 +34,13 @@ let flushes = 0;
  * helps against SIGKILL: there `persist` is what counts.
  *
  * @returns stops listening
+ * @example
+ * import { LongTermMemory, MemoryStorage } from "troupe";
+ * import { flushOnSignals } from "troupe/sqlite";
+ *
+ * const memory = new LongTermMemory({ storage: new MemoryStorage({ roleId: "Ada" }) });
+ * const stopListening = flushOnSignals(memory, { timeout: 10_000 });
+ * stopListening();
  */
 export function flushOnSignals(memories: Flushable | readonly Flushable[], o: FlushOptions = {}): () => void {
   checkKnownOptions("flushOnSignals", o, flushOptions);

@@ -38,6 +38,12 @@ const PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
  *
  * A text is counted in pieces of 2000 characters that end at a space where there is one, so only a longer run without a space may
  * count a token or two more.
+ *
+ * @example
+ * import { defineRole } from "troupe";
+ * import { gptTokenizer } from "troupe/tokens";
+ *
+ * export const role = defineRole({ name: "Ada", memory: { tokens: gptTokenizer({ model: "gpt-5-mini" }) } });
  */
 export function gptTokenizer(options: GptTokenizerOptions): TokenCounter {
   checkGivenOptions("gptTokenizer", options, gptTokenizerOptions);

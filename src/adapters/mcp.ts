@@ -68,6 +68,18 @@ const NAME = /^[A-Za-z0-9_-]{1,32}$/;
  * and its process sees none of our environment but what it is given. A connection that is lost is made again by the next call.
  *
  * @throws UsageError `MCP_SERVER_INVALID`, `PACKAGE_MISSING` without `@modelcontextprotocol/client`; McpError `MCP_UNREACHABLE`
+ * @example
+ * import { Agent } from "troupe/agents";
+ * import { mcpServer } from "troupe/mcp";
+ * import type { ChatModel } from "troupe";
+ *
+ * export async function withFiles(model: ChatModel, task: string): Promise<string | undefined> {
+ *   const server = await mcpServer({ name: "files", server: { command: "npx", args: ["@modelcontextprotocol/server-filesystem", "."] } });
+ *   const agent = new Agent({ name: "clerk", model, tools: server.tools, approve: ({ tool }) => tool.startsWith("files_read") });
+ *   const { answer } = await agent.run(task).result;
+ *   await server.close();
+ *   return answer;
+ * }
  */
 export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
   checkGivenOptions("mcpServer", options, mcpServerOptions);

@@ -62,6 +62,12 @@ interface Answered {
  * again, at most four times.
  *
  * @throws ModelError `MODEL_AUTH` when there is neither a key nor a base URL. UsageError `BASE_URL_INVALID`, `OPTION_INVALID`
+ * @example
+ * import { MemoryStorage } from "troupe";
+ * import { openaiEmbedder } from "troupe/openai";
+ *
+ * const embedder = openaiEmbedder({ model: "text-embedding-3-small", apiKey: process.env["MY_KEY"] ?? "none" });
+ * export const storage = new MemoryStorage({ roleId: "Ada", embedder });
  */
 export function openaiEmbedder(options: OpenAIEmbedderOptions): Embedder {
   checkGivenOptions("openaiEmbedder", options, openAIEmbedderOptions);

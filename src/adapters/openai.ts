@@ -28,6 +28,11 @@ const openAIOptions: Known<OpenAIOptions> = { ...serverOptions, extra: true, pri
  *
  * @throws ModelError `MODEL_AUTH` when there is neither a key nor a base URL.
  * @throws UsageError `BASE_URL_INVALID` for a base URL that is none, or that carries a password.
+ * @example
+ * import { openai } from "troupe/openai";
+ *
+ * export const gpt = openai({ model: "gpt-5-mini", apiKey: process.env["MY_KEY"] ?? "none" });
+ * export const local = openai({ model: "qwen3:8b", baseURL: "http://127.0.0.1:11434/v1", price: { input: 0, output: 0 } });
  */
 export function openai(options: OpenAIOptions): ChatModel {
   checkGivenOptions("openai", options, openAIOptions);

@@ -46,6 +46,12 @@ const FOLDER = ".troupe/cache";
  * is missing, that question is refused with UsageError `PACKAGE_MISSING`.
  *
  * @throws UsageError `REDIS_URL_INVALID` for an address that is none, `OPTION_INVALID` for a timeout that is none.
+ * @example
+ * import { fileCache } from "troupe/files";
+ * import { redisCache } from "troupe/redis";
+ *
+ * export const cache = redisCache({ url: "redis://127.0.0.1:6379", fallback: fileCache({ dir: ".troupe/cache" }) });
+ * console.log(cache.health.behind); // 0
  */
 export function redisCache(options: RedisCacheOptions): GuardedCache {
   checkGivenOptions("redisCache", options, redisCacheOptions);

@@ -56,6 +56,12 @@ const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
  *
  * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a MemoryError:
  * `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_FULL`, `MEMORY_DAMAGED`.
+ * @example
+ * import { defineRole } from "troupe";
+ * import { sqliteStore } from "troupe/sqlite";
+ *
+ * const store = sqliteStore({ path: ".troupe/memory.db" });
+ * export const guide = defineRole({ name: "Guide", memory: { store } });
  */
 export function sqliteStore(options: SqliteStoreOptions): MessageStore {
   checkGivenOptions("sqliteStore", options, sqliteStoreOptions);

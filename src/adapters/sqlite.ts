@@ -39,6 +39,11 @@ const sqliteOptions: Known<SqliteOptions> = { path: true };
  *
  * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a JournalError:
  * `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`.
+ * @example
+ * import { Team } from "troupe";
+ * import { sqlite } from "troupe/sqlite";
+ *
+ * export const team = new Team({ name: "press", journal: sqlite({ path: ".troupe/runs.db" }) });
  */
 export function sqlite(options: SqliteOptions): Journal {
   checkGivenOptions("sqlite", options, sqliteOptions);

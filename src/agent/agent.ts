@@ -55,6 +55,14 @@ export interface AgentRun extends AsyncIterable<AgentEvent> {
  * `Agent.A1` one run at a time (`run`). `Agent.A2` a run always ends with a result, never with a rejection (`#live`). `Agent.A3` the
  * conversation stays in the memory, so the next run goes on in it (`memory`). `Agent.A4` an agent that has not run holds its options and
  * nothing else (`memory`, `#live`).
+ *
+ * @example
+ * import { Agent } from "troupe/agents";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * const agent = new Agent({ name: "guide", model: scriptedModel(["Take a coat."]) });
+ * const { status, answer } = await agent.run("Do I need a coat in Oslo?").result;
+ * console.log(status, answer); // finished Take a coat.
  */
 export class Agent {
   readonly name: string;

@@ -98,6 +98,17 @@ export interface FlowRun extends AsyncIterable<FlowEvent> {
  * Reaches a goal by a plan: steps that depend on each other, each done by the agent of its type, with the results it needs. Independent
  * steps run at the same time. A step that fails is tried again; then the rest is planned anew; then the step is blocked with all that
  * depends on it, and the others go on. Tries, plans and steps are bounded.
+ *
+ * @example
+ * import { Agent, PlanningFlow } from "troupe/agents";
+ * import { scriptedModel } from "troupe/testing";
+ *
+ * const plan = JSON.stringify({ steps: [{ id: "facts", instruction: "collect facts on bridges", type: "research" }] });
+ * const flow = new PlanningFlow({
+ *   model: scriptedModel([plan]),
+ *   executors: { research: new Agent({ name: "Ria", model: scriptedModel(["They lead over rivers."]) }) },
+ * });
+ * console.log((await flow.run("What are bridges?").result).answer); // They lead over rivers.
  */
 export class PlanningFlow {
   readonly #parts: FlowParts;

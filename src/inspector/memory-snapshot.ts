@@ -39,6 +39,15 @@ export interface ImportedSnapshot {
  * Damaged messages of a store are left out; `damaged` counts them.
  *
  * @throws UsageError `SNAPSHOT_TOO_LARGE` above a million messages; NotJsonError; MemoryError when the store cannot be read
+ * @example
+ * import { createMessage, Memory } from "troupe";
+ * import { exportSnapshot, importSnapshot } from "troupe/memory";
+ *
+ * const memory = new Memory();
+ * memory.add(createMessage("The ferry leaves at nine."));
+ * const copy = new Memory();
+ * await importSnapshot(await exportSnapshot(memory), copy);
+ * console.log(copy.size); // 1
  */
 export async function exportSnapshot(
   memory: ReadableMemory | MemoryStorage | BrainMemory,

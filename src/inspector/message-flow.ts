@@ -76,6 +76,13 @@ const aFlowEvent: Shape = object("an event");
  *
  * From messages of one run it shows the addressees; a message that comes from several memories counts once. From the events of the run it
  * shows the actual recipients, so the edges of a broadcast lead to the roles that received it.
+ *
+ * @example
+ * import { createMessage } from "troupe";
+ * import { flowMermaid, messageFlow } from "troupe/memory";
+ *
+ * const flow = messageFlow([createMessage("Hello", { sentFrom: "Ada", sendTo: ["Ben"], causeBy: "Greet" })]);
+ * console.log(flowMermaid(flow).includes("Greet")); // true
  */
 export function messageFlow(source: Iterable<Message> | Iterable<FlowEvent>): MessageFlow {
   takes("messageFlow", "source", source, iterable("messages, or events of a run"));

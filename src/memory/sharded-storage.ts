@@ -33,6 +33,15 @@ export function shardOf(runId: string, id: string, count: number): number {
  * H1 resharding is `recover` with another list of shards: what lies in the wrong one is stored in the right one, then removed. H2 cut off
  * anywhere, it loses nothing, and the next `recover` ends it; what stands in two shards meanwhile is told once. H3 messages come
  * back in the order in which they were given. Vectors do not move: what has moved is embedded again before the next search.
+ *
+ * @example
+ * import { createMessage, MemoryStorage } from "troupe";
+ * import { ShardedStorage } from "troupe/sqlite";
+ *
+ * const shards = [new MemoryStorage({ roleId: "Ada" }), new MemoryStorage({ roleId: "Ada" })];
+ * const storage = new ShardedStorage({ shards });
+ * await storage.addBatch([createMessage("The bridge is of stone."), createMessage("The ferry is of wood.")]);
+ * console.log((await storage.searchSimilar("ferry", { k: 1 }))[0]?.message.content); // The ferry is of wood.
  */
 export class ShardedStorage {
   readonly #shards: readonly MemoryStorage[];

@@ -35,6 +35,14 @@ export interface LocalBudgetPool extends BudgetPool {
  *
  * @param amount micro-dollars: see `usd`
  * @throws UsageError `OPTION_INVALID` for an amount that is no whole number of 0 or more, or a parent that is no pool
+ * @example
+ * import { Team, usd } from "troupe";
+ * import { budgetPool } from "troupe/limits";
+ *
+ * const account = budgetPool(usd(5), { name: "account" });
+ * export const one = new Team({ name: "one", budget: account });
+ * export const other = new Team({ name: "other", budget: budgetPool(usd(2), { parent: account }) });
+ * console.log(account.amount, account.spent); // 5000000 0
  */
 export function budgetPool(amount: MicroUsd, options: BudgetPoolOptions = {}): LocalBudgetPool {
   checkKnownOptions("budgetPool", options, poolOptions);

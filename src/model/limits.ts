@@ -58,6 +58,13 @@ interface Entry {
  * Give the same object as `limits` to each team, run and agent that shall share it.
  *
  * @throws UsageError `LIMIT_INVALID` for a limit that is not a number above 0; `OPTION_UNKNOWN`
+ * @example
+ * import { Team } from "troupe";
+ * import { modelLimits } from "troupe/limits";
+ *
+ * const limits = modelLimits({ concurrency: 4, requestsPerMinute: 500, tokensPerMinute: 200_000 });
+ * export const one = new Team({ name: "one", limits });
+ * export const other = new Team({ name: "other", limits });
  */
 export function modelLimits(options: LimitOptions): ModelLimits {
   checkGivenOptions("modelLimits", options, limitOptions);

@@ -46,6 +46,13 @@ const NO_POLICY: PermissionPolicy = {};
  * @throws UsageError `TOOL_CALL_INVALID` for a value that is no call in the wire's form, `CALL_OPTIONS_INVALID` without tools.
  * @throws ControlError when the run stops; also an error of the steps: a call may have happened before a crash (`STEP_UNCERTAIN`), or the
  * activation has ended.
+ * @example
+ * import { callTool } from "troupe/agents";
+ * import { planningTool } from "troupe/tools";
+ *
+ * const call = { id: "call_1", type: "function", function: { name: "fax", arguments: "{}" } } as const;
+ * const { outcome } = await callTool(call, { tools: [planningTool()] });
+ * console.log(outcome); // unknown
  */
 export async function callTool(call: ToolCall, options: CallToolOptions): Promise<CalledTool> {
   takes("callTool", "call", call, readable);

@@ -154,6 +154,19 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
  *
  * @throws UsageError `TOOL_INVALID` for a name that providers refuse, an invalid time or limit, or parameters that are no object;
  * `SCHEMA_UNSUPPORTED` for parameters that JSON cannot carry.
+ * @example
+ * import { callTool, defineTool } from "troupe/agents";
+ * import { z } from "zod";
+ *
+ * const add = defineTool({
+ *   name: "add",
+ *   description: "Adds two numbers.",
+ *   parameters: z.object({ a: z.number(), b: z.number() }),
+ *   effect: "read",
+ *   execute: ({ a, b }) => a + b,
+ * });
+ * const call = { id: "call_1", type: "function", function: { name: "add", arguments: '{"a":2,"b":3}' } } as const;
+ * console.log((await callTool(call, { tools: [add] })).result.output); // 5
  */
 export function defineTool<S extends z.ZodType>(options: ToolOptions<S>): Tool<z.output<S>>;
 export function defineTool(options: PlainToolOptions): Tool<JsonObject>;

@@ -31,7 +31,16 @@ export interface MemoryWorkspaceOptions {
 
 const memoryWorkspaceOptions: Known<MemoryWorkspaceOptions> = { limits: true, files: true };
 
-/** Makes a workspace in memory, under the same rules as one on disk. Its root, `/memory`, is no folder. */
+/**
+ * Makes a workspace in memory, under the same rules as one on disk. Its root, `/memory`, is no folder.
+ *
+ * @example
+ * import { memoryWorkspace } from "troupe/workspace";
+ *
+ * const workspace = memoryWorkspace();
+ * await workspace.write("src/board.js", "export const size = 4;");
+ * console.log(await workspace.list()); // [ 'src/board.js' ]
+ */
 export function memoryWorkspace(options: MemoryWorkspaceOptions = {}): MemoryWorkspace {
   checkKnownOptions("memoryWorkspace", options, memoryWorkspaceOptions);
   return new HeldWorkspace(options);

@@ -29,6 +29,14 @@ const openWorkspaceOptions: Known<OpenWorkspaceOptions> = { ...fileWorkspaceOpti
  * @throws WorkspaceError `WORKSPACE_NOT_EMPTY` without `force`, `WORKSPACE_NOT_A_FOLDER` when a file has its name or stands above it,
  * `WORKSPACE_UNWRITABLE`, `WORKSPACE_FULL`, `WORKSPACE_IO`, `WORKSPACE_GIT` when git is demanded and cannot be used.
  * @throws UsageError `WORKSPACE_ROOT` for a name no folder can have.
+ * @example
+ * import { openWorkspace } from "troupe/workspace";
+ *
+ * export async function save(folder: string, text: string): Promise<void> {
+ *   const workspace = await openWorkspace({ root: folder });
+ *   await workspace.write("notes.md", text);
+ *   await workspace.commit({ message: "Add notes", author: "Ada", date: Date.now() });
+ * }
  */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<FileWorkspace> {
   checkGivenOptions("openWorkspace", options, openWorkspaceOptions);
