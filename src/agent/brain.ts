@@ -5,7 +5,7 @@ import { systemClock } from "../kernel/clock.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { freshStepKey } from "../kernel/id.ts";
 import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { endingOf } from "../kernel/lifetime.ts";
+import { cancellationOf } from "../kernel/cancellation.ts";
 import { directSteps } from "../kernel/step.ts";
 import { budgetPool, isBudgetPool, PoolSpender } from "../model/budget-pool.ts";
 import type { CallPolicy } from "../model/call.ts";
@@ -84,7 +84,7 @@ export class Brain {
 
   #context(memory: AgentMemory, signal: AbortSignal, tell: (event: AgentEvent) => void, spender: PoolSpender | undefined): StepContext {
     const { model, systemPrompt, calls, tokenLimit, clock = systemClock } = this.#options;
-    const steps = this.#options.steps ?? directSteps(signal, spender && (() => spender.attempts(endingOf(signal))));
+    const steps = this.#options.steps ?? directSteps(signal, spender && (() => spender.attempts(cancellationOf(signal))));
     const requirePrice = spender !== undefined && this.#pool?.isBinding !== false;
     const policy: CallPolicy = { random: jitter(), requirePrice, ...calls, clock, limits: this.#limits };
     this.#compaction ??= new Compaction(this.#options.compaction);

@@ -1,4 +1,4 @@
-import type { Ending } from "./lifetime.ts";
+import type { Cancellation } from "./cancellation.ts";
 
 /** Money that several spenders share: runs, agents, or other pools. A port: one process keeps it in memory, many keep it in a database. */
 export interface BudgetPool {
@@ -35,7 +35,7 @@ export interface BudgetAccount {
    * @param amount whole micro-dollars
    * @throws BudgetError when nothing open could make room; ControlError when the spender is ended first.
    */
-  reserve(amount: number, ending: Ending): Promise<BudgetHold>;
+  reserve(amount: number, ending: Cancellation): Promise<BudgetHold>;
   /** Counts what was spent elsewhere, whether it fits or not. */
   charge(amount: number): void;
   /** Closes open holds at their full amount: nobody knows whether they were spent. @param isDone the spender never comes back */

@@ -1,7 +1,7 @@
 import type { BudgetPool } from "./budget.ts";
 import { freshStepKey } from "./id.ts";
 import type { Json } from "./json.ts";
-import type { Ending } from "./lifetime.ts";
+import type { Cancellation } from "./cancellation.ts";
 
 /**
  * The door every side effect passes. A direct implementation just runs the effect; a recorded one writes it down under a
@@ -54,7 +54,7 @@ export interface StepDoor extends StepPort {
   readonly mode: "live" | "replay";
   readonly signal: AbortSignal;
   /** What the signal tells of, for who needs no signal. @internal */
-  readonly ending?: Ending | undefined;
+  readonly ending?: Cancellation | undefined;
   readonly attempts: Attempts;
 }
 

@@ -1,6 +1,6 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { type Ending, endingOf, Lifetime, throwIfEnded } from "../kernel/lifetime.ts";
+import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded } from "../kernel/cancellation.ts";
 import type { ChatModel, ChatRequest, ChatResponse, ChatChunk, FinishReason, ToolCallDelta, Usage } from "./chat-model.ts";
 import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { JsonObject } from "../kernel/json.ts";
@@ -8,7 +8,7 @@ import { hasFunction, type ToolCall } from "./chat-message.ts";
 
 /** What bounds one try. Milliseconds. */
 export interface AttemptBounds {
-  readonly signal: AbortSignal | Ending;
+  readonly signal: AbortSignal | Cancellation;
   readonly clock: Clock;
   /** Longest silence between two signs of life, the first byte included. */
   readonly idleTimeout: number;
@@ -27,7 +27,7 @@ export interface AttemptBounds {
  * @throws ControlError when the signal aborts, ModelError for everything a model or server did wrong.
  */
 export async function attempt(model: ChatModel, request: ChatRequest, bounds: AttemptBounds): Promise<ChatResponse> {
-  const above = endingOf(bounds.signal);
+  const above = cancellationOf(bounds.signal);
   throwIfEnded(above);
   const watch = new Watch(model.id, bounds, above);
   const builder = new ReplyBuilder(model.id);
@@ -80,13 +80,13 @@ async function readStream(
 class Watch {
   readonly #model: string;
   readonly #bounds: AttemptBounds;
-  readonly life = new Lifetime();
+  readonly life = new CancellationScope();
   readonly #cancelWhole: () => void;
   readonly #unheard: () => void;
   #cancelIdle: (() => void) | undefined;
   #ended = false;
 
-  constructor(model: string, bounds: AttemptBounds, above: Ending) {
+  constructor(model: string, bounds: AttemptBounds, above: Cancellation) {
     this.#model = model;
     this.#bounds = bounds;
     this.#unheard = above.onEnd((reason) => this.life.end(interruptionBy(reason)));

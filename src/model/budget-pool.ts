@@ -2,7 +2,7 @@ import { isObject } from "../kernel/value-kind.ts";
 import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool, OpenAccount } from "../kernel/budget.ts";
 import { BudgetError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import type { Ending } from "../kernel/lifetime.ts";
+import type { Cancellation } from "../kernel/cancellation.ts";
 import { interruptionBy } from "../kernel/abort.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { MicroUsd } from "./money.ts";
@@ -69,7 +69,7 @@ export function checkBudget(budget: unknown, code: "OPTION_INVALID" | "AGENT_INV
 interface Waiter {
   readonly account: LocalAccount;
   readonly amount: number;
-  readonly ending: Ending;
+  readonly ending: Cancellation;
   readonly resolve: (hold: BudgetHold) => void;
   readonly reject: (error: Error) => void;
 }
@@ -140,7 +140,7 @@ class LocalPool implements LocalBudgetPool {
     this.#spentBy.delete(account);
   }
 
-  reserve(account: LocalAccount, amount: number, ending: Ending): Promise<BudgetHold> {
+  reserve(account: LocalAccount, amount: number, ending: Cancellation): Promise<BudgetHold> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     if (this.#line.length === 0 && this.#fits(amount)) return Promise.resolve(this.#take(account, amount));
     return new Promise((resolve, reject) => {
@@ -208,7 +208,7 @@ class LocalAccount implements BudgetAccount {
     this.#name = name;
   }
 
-  reserve(amount: number, ending: Ending): Promise<BudgetHold> {
+  reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
     return this.#pool.reserve(this, amount, ending);
   }
 
@@ -305,7 +305,7 @@ export class Funds {
    *
    * @throws BudgetError, ControlError: see {@link BudgetAccount.reserve}; nothing is taken then
    */
-  async reserve(amount: number, ending: Ending): Promise<BudgetHold> {
+  async reserve(amount: number, ending: Cancellation): Promise<BudgetHold> {
     const taken: BudgetHold[] = [];
     const settle = (cost: number): void => {
       for (const hold of taken) hold.settle(cost);
@@ -351,7 +351,7 @@ export class PoolSpender {
   }
 
   /** The tries of one step. */
-  attempts(ending: Ending): Attempts {
+  attempts(ending: Cancellation): Attempts {
     return new PoolAttempts(() => (this.#funds ??= Funds.open([this.#pool], { name: this.#name, spent: 0 })), this.#pool, ending);
   }
 
@@ -368,11 +368,11 @@ export class PoolSpender {
 class PoolAttempts implements Attempts {
   readonly budget: BudgetPool;
   readonly #open: () => Promise<Funds | undefined>;
-  readonly #ending: Ending;
+  readonly #ending: Cancellation;
   #funds: Funds | undefined;
   #hold: BudgetHold | undefined;
 
-  constructor(open: () => Promise<Funds | undefined>, budget: BudgetPool, ending: Ending) {
+  constructor(open: () => Promise<Funds | undefined>, budget: BudgetPool, ending: Cancellation) {
     this.#open = open;
     this.budget = budget;
     this.#ending = ending;

@@ -4,7 +4,7 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
-import { type Ending, endingOf } from "../kernel/lifetime.ts";
+import { type Cancellation, cancellationOf } from "../kernel/cancellation.ts";
 import type { Random } from "../kernel/random.ts";
 import type { AttemptOutcome, Attempts } from "../kernel/step.ts";
 import { attempt } from "./attempt.ts";
@@ -42,7 +42,7 @@ export interface CallPolicy {
 export interface CallDeps extends CallPolicy, TextListener {
   /** Told of every try before it starts and after it ended. */
   readonly attempts: Attempts;
-  readonly signal: AbortSignal | Ending;
+  readonly signal: AbortSignal | Cancellation;
 }
 
 /** The request with a bound for its reply, where a price is known: without one its cost has no bound. */
@@ -69,7 +69,8 @@ export async function callModel(model: ChatModel, request: ChatRequest, deps: Ca
   if (price === undefined && deps.requirePrice === true) throw unpriced(model.id);
   const sent = boundedRequest(model, request, deps.prices);
   // Limits listen each for themselves: a role may make many calls at once, and Node warns of more than ten listeners on one signal.
-  const ending = deps.limits === undefined ? endingOf(deps.signal) : endingOf(AbortSignal.any([endingOf(deps.signal).signal]));
+  const ending =
+    deps.limits === undefined ? cancellationOf(deps.signal) : cancellationOf(AbortSignal.any([cancellationOf(deps.signal).signal]));
   const call: Call = { model, request: sent, deps, ending, price, hold: price === undefined ? 0 : holdFor(sent, price) };
   let timeLeft = deps.callTimeout ?? DEFAULT_CALL_TIMEOUT;
   for (let n = 1; ; n++) {
@@ -89,7 +90,7 @@ interface Call {
   readonly model: ChatModel;
   readonly request: ChatRequest;
   readonly deps: CallDeps;
-  readonly ending: Ending;
+  readonly ending: Cancellation;
   readonly price: ModelPrice | undefined;
   /** Micro-dollars. */
   readonly hold: number;

@@ -6,5 +6,5 @@ export { type MicroUsd, usd } from "./money.ts";
 
 // For who keeps pools or limits elsewhere, such as in a database.
 export type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../kernel/budget.ts";
-export type { Ending } from "../kernel/lifetime.ts";
+export type { Cancellation } from "../kernel/cancellation.ts";
 export type { Clock } from "../kernel/clock.ts";

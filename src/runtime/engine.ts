@@ -1,7 +1,7 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, errorRecord, StepError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
-import { endingOf, Lifetime, Lifetimes } from "../kernel/lifetime.ts";
+import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Funds } from "../model/budget-pool.ts";
 import type { Deps } from "../kernel/deps.ts";
@@ -29,7 +29,7 @@ export interface RunBounds {
 }
 
 /** The parts of an engine. */
-export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "lifetimes" | "leavesTraces"> {
+export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" | "leavesTraces"> {
   readonly driver: Driver;
   readonly concurrency: number;
   readonly hired: HiredRoles;
@@ -62,7 +62,7 @@ export class Engine implements DriverHost, ActivationHost {
   readonly tell: Tell;
   readonly resumed: EngineParts["resumed"];
   /** Ended when the run is stopped from outside, and when nothing can go on. Each run has its own. */
-  scope: Lifetime = new Lifetime();
+  scope: CancellationScope = new CancellationScope();
   roundLimit = 0;
   checkpoint: (() => boolean) | undefined;
   readonly #parts: EngineParts;
@@ -84,12 +84,12 @@ export class Engine implements DriverHost, ActivationHost {
     this.tell = parts.announcer.telling;
     this.resumed = parts.resumed;
     this.#gate = new BudgetGate(parts.log.state, parts.funds);
-    this.#tools = this.#toolsFor(new Lifetimes(undefined), false);
+    this.#tools = this.#toolsFor(new CancellationScopes(undefined), false);
   }
 
-  #toolsFor(lifetimes: Lifetimes, leavesTraces: boolean): TurnTools {
+  #toolsFor(scopes: CancellationScopes, leavesTraces: boolean): TurnTools {
     const { log, clock, past, mode, mask, answerer, onFailure } = this.#parts;
-    return { log, clock, gate: this.#gate, past, mode, mask, answerer, onFailure, host: this, lifetimes, leavesTraces };
+    return { log, clock, gate: this.#gate, past, mode, mask, answerer, onFailure, host: this, scopes, leavesTraces };
   }
 
   get runId(): string {
@@ -149,11 +149,11 @@ export class Engine implements DriverHost, ActivationHost {
   async run(roundLimit: number, { checkpoint, signal }: RunBounds): Promise<DriveEnd> {
     this.#failure = undefined;
     this.#control = undefined;
-    if (this.scope.ended !== undefined) this.scope = new Lifetime();
+    if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundLimit = roundLimit;
     // Until its end is durable, an activation that was passed could be taken for the one that the process dies of later.
-    this.#tools = this.#toolsFor(new Lifetimes(this.scope), this.#hasDied || isSuspicious(this.state));
+    this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);
     try {
       this.#parts.opening?.tell();
@@ -165,7 +165,7 @@ export class Engine implements DriverHost, ActivationHost {
       return "interrupted";
     } finally {
       unfollow?.();
-      this.#tools.lifetimes.close();
+      this.#tools.scopes.close();
       if (this.scope.ended !== undefined) this.#control ??= interruptionBy(this.scope.ended.reason);
     }
   }
@@ -277,7 +277,7 @@ export class Engine implements DriverHost, ActivationHost {
 
   /** Ends with the signal. That may live far longer and would keep all of this: the returned function unsubscribes. */
   #follow(signal: AbortSignal | undefined): (() => void) | undefined {
-    const outer = signal && endingOf(signal);
+    const outer = signal && cancellationOf(signal);
     if (outer?.ended !== undefined) this.scope.end(outer.ended.reason);
     return outer?.onEnd((reason) => this.scope.end(reason));
   }

@@ -16,7 +16,7 @@ import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
-import { noPast } from "./steps/past.ts";
+import { NO_ANSWERS } from "./steps/answer-source.ts";
 import { type Observer, RunLog } from "./record/run-log.ts";
 import { roundsOf, RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/answerer.ts";
@@ -118,7 +118,7 @@ export class Environment {
       funds: backing.funds,
       deps: options.deps,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
-      past: backing.past ?? noPast,
+      past: backing.past ?? NO_ANSWERS,
       mode: backing.mode ?? "live",
       announcer,
       resumed: backing.resumed,

@@ -1,6 +1,6 @@
 import type { StepDoor } from "../kernel/step.ts";
 import type { Funds } from "../model/budget-pool.ts";
-import type { Past } from "./steps/past.ts";
+import type { AnswerSource } from "./steps/answer-source.ts";
 import type { OwnedRun } from "./record/run-log.ts";
 import type { RunState } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
@@ -16,7 +16,7 @@ export interface RunBacking {
   readonly requirePrice?: boolean;
   readonly resumed?: () => Promise<void> | undefined;
   /** What else answers steps. Default: nothing. */
-  readonly past?: Past;
+  readonly past?: AnswerSource;
   /** Default `live`. */
   readonly mode?: StepDoor["mode"];
   /** Drives the run instead of its scheduler: a replay. */

@@ -5,7 +5,7 @@ import type { Message } from "../message/message.ts";
 import type { UsageSum, Spendings } from "../model/ledger.ts";
 import type { Cost } from "../model/money.ts";
 import type { ForkPoint, RunStatus } from "./record/event.ts";
-import type { ForkDifference } from "./replay/fork-past.ts";
+import type { ForkDifference } from "./replay/fork-answers.ts";
 import { type PendingQuestion, pendingQuestions } from "./record/questions.ts";
 import { type DeadLetter, OUTSIDE, type Pending, roundsOf, type RunState } from "./record/run-state.ts";
 import { failureError, type RunFailure } from "./run-failure.ts";

@@ -4,7 +4,7 @@ import type { Mask } from "../kernel/mask.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { ForkPoint, RunEvent, Sent } from "../runtime/record/event.ts";
 import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../runtime/replay/fork-copy.ts";
-import { ForkPast } from "../runtime/replay/fork-past.ts";
+import { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
 import { maskedBody } from "../runtime/record/masking.ts";
 import { RunState } from "../runtime/record/run-state.ts";
@@ -39,7 +39,7 @@ export interface CopyParts {
 /** What a fork knows of its parent. */
 export interface SharedPast {
   /** Undefined: the parent is gone. */
-  readonly past: ForkPast | undefined;
+  readonly past: ForkAnswers | undefined;
   /** Why not all of the parent could be read, for a person. */
   readonly lost: string | undefined;
 }
@@ -60,7 +60,7 @@ export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonl
   if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
   if (changes.length > 0) await assertChangeable(parts, at);
   const state = new RunState(runId);
-  const past = new ForkPast();
+  const past = new ForkAnswers();
   let batch: RunEvent[] = [];
   const flush = async (): Promise<void> => {
     if (batch.length > 0) await journal.append(runId, epoch, batch[0]?.seq ?? 0, batch);
@@ -123,7 +123,7 @@ async function assertChangeable({ journal, parentId, changes, signal }: CopyPart
 /** What the parent of a fork can still answer, for a fork that goes on after a stop. The parent may be gone: then nothing. */
 export async function recalledPast(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
   const { runId } = state;
-  const past = new ForkPast();
+  const past = new ForkAnswers();
   let lost: string | undefined;
   try {
     lost = await learned(heard(journal, parent.runId, { from: 0, signal }), parent, (event) => past.learn(event, parent.at));

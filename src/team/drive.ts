@@ -7,7 +7,7 @@ import { Funds } from "../model/budget-pool.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { RunEventBody } from "../runtime/record/event.ts";
-import type { ForkPast } from "../runtime/replay/fork-past.ts";
+import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import { nothingLeft } from "./bounds.ts";
@@ -36,7 +36,7 @@ export interface Drive {
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
   /** The run it was forked from. */
-  readonly past?: ForkPast | undefined;
+  readonly past?: ForkAnswers | undefined;
   /** What could not be read of the run it was forked from. */
   readonly lost?: string | undefined;
 }
@@ -136,7 +136,7 @@ function environmentOf(
   );
 }
 
-function withDifference(result: RunResult, past: ForkPast | undefined): RunResult {
+function withDifference(result: RunResult, past: ForkAnswers | undefined): RunResult {
   if (result.fork === undefined || past?.difference === undefined) return result;
   return { ...result, fork: { ...result.fork, difference: past.difference } };
 }

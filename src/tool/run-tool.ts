@@ -2,7 +2,7 @@ import { abortReason, interruptionBy, onAbort, throwIfAborted } from "../kernel/
 import type { Clock } from "../kernel/clock.ts";
 import type { Deps } from "../kernel/deps.ts";
 import { ContextClosedError, type ControlError, TimeoutError } from "../kernel/errors.ts";
-import { type Ending, endingOf, Lifetime, throwIfEnded, TimeLimit } from "../kernel/lifetime.ts";
+import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, TimeLimit } from "../kernel/cancellation.ts";
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import type { ChatModel } from "../model/chat-model.ts";
@@ -45,7 +45,7 @@ const MAX_NOTICES = 1_000;
  */
 export async function runTool(tool: Tool, args: unknown, door: StepDoor, reach: ToolReach): Promise<ToolEnd> {
   throwIfAborted(reach.signal);
-  throwIfEnded(endingOf(door.ending ?? door.signal));
+  throwIfEnded(cancellationOf(door.ending ?? door.signal));
   const running = new RunningTool(tool, door, reach);
   try {
     const begun = running.begin(args);
@@ -76,8 +76,8 @@ class RunningTool {
   readonly #door: StepDoor;
   readonly #reach: ToolReach;
   /** The end of the step that the call is. */
-  readonly #ending: Ending;
-  readonly #life = new Lifetime();
+  readonly #ending: Cancellation;
+  readonly #life = new CancellationScope();
   readonly #begun: number;
   /** Made when the tool waits: a tool that answers at once needs no timer. */
   #limit: TimeLimit | undefined;
@@ -92,7 +92,7 @@ class RunningTool {
     this.#door = door;
     this.#reach = reach;
     this.#begun = reach.clock.now();
-    this.#ending = endingOf(door.ending ?? door.signal);
+    this.#ending = cancellationOf(door.ending ?? door.signal);
     const interrupt = (): void => {
       const reason = this.#interruption();
       if (reason !== undefined) this.#life.end(reason);

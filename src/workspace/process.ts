@@ -109,7 +109,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
   });
 }
 
-type Ending =
+type Cancellation =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "signalled"; readonly signal: string }
   | { readonly kind: "timeout"; readonly ms: number }
@@ -124,7 +124,7 @@ class RunningProcess {
   readonly #stdout: CappedText;
   readonly #stderr: CappedText;
   readonly #cancels: (() => void)[] = [];
-  #ending: Ending | undefined;
+  #ending: Cancellation | undefined;
   #hasExited = false;
 
   constructor(child: ChildProcess, request: ProcessRequest, resolve: (result: ProcessResult) => void) {
@@ -166,7 +166,7 @@ class RunningProcess {
     this.#cancels.push(() => signal?.removeEventListener("abort", abort));
   }
 
-  #stop(ending: Ending): void {
+  #stop(ending: Cancellation): void {
     if (this.#ending !== undefined) return;
     this.#ending = ending;
     this.#killGroup("SIGTERM");

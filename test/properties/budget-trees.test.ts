@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { BudgetHold } from "../../src/kernel/budget.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { AbortedError, BudgetError } from "../../src/kernel/errors.ts";
-import { type Lifetime, Lifetimes } from "../../src/kernel/lifetime.ts";
+import { type CancellationScope, CancellationScopes } from "../../src/kernel/cancellation.ts";
 import { budgetPool, type LocalBudgetPool, Funds } from "../../src/model/budget-pool.ts";
 import type { MicroUsd } from "../../src/model/money.ts";
 import { BudgetGate } from "../../src/runtime/steps/budget-gate.ts";
@@ -36,7 +36,7 @@ interface Run {
 
 /** What became of a call. */
 interface Call {
-  readonly lifetime: Lifetime;
+  readonly scope: CancellationScope;
   state: "asked" | "open" | "over";
   settle: () => void;
 }
@@ -93,8 +93,8 @@ describe("budgets that nest", () => {
         let overBilled = 0;
         const calls = world.calls.map((asked, n): Call => {
           const run = runs[asked.run % runs.length] as Run;
-          const lifetime = new Lifetimes(undefined).begin();
-          const call: Call = { lifetime, state: "asked", settle: () => {} };
+          const scope = new CancellationScopes(undefined).begin();
+          const call: Call = { scope, state: "asked", settle: () => {} };
           const start = (taken: BudgetHold | undefined): void => {
             run.state.ledger.open(String(n), asked.hold as MicroUsd);
             call.state = "open";
@@ -108,7 +108,7 @@ describe("budgets that nest", () => {
               run.gate.settled();
             };
           };
-          void run.gate.enter(asked.hold, start, lifetime).catch((error: unknown) => {
+          void run.gate.enter(asked.hold, start, scope).catch((error: unknown) => {
             expect(error instanceof BudgetError || error instanceof AbortedError).toBe(true);
             call.state = "over";
           });
@@ -134,7 +134,7 @@ async function live(calls: readonly Call[], world: World, check: () => void): Pr
     check();
     const pick = world.order[turn % world.order.length] ?? 0;
     const impatient = calls.filter(({ state }, n) => state === "asked" && world.calls[n]?.isAborted === true);
-    if (impatient.length > 0 && pick % 3 === 0) impatient[pick % impatient.length]?.lifetime.end(new AbortedError());
+    if (impatient.length > 0 && pick % 3 === 0) impatient[pick % impatient.length]?.scope.end(new AbortedError());
     const open = calls.filter(({ state }) => state === "open");
     if (open.length === 0) return;
     open[pick % open.length]?.settle();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
-import { TimeLimit } from "../../src/kernel/lifetime.ts";
+import { TimeLimit } from "../../src/kernel/cancellation.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { type SimulatedClock, simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";

@@ -159,7 +159,7 @@ export interface StepEnded {
 }
 
 /** How an activation came to its end, as far as the events of its steps do not tell: it may have lived more than once, and otherwise each time. */
-export interface LastLife {
+export interface StepTrace {
   /** Keys of its own steps in the order its last life asked for them, where that is not the order in which they are recorded. */
   readonly asked?: readonly string[];
   /** Recorded steps that were to happen again, and failed. */
@@ -173,7 +173,7 @@ export interface UnrepeatedStep {
 }
 
 /** An activation took effect: everything it changed, at once. */
-export interface ActEnded extends LastLife {
+export interface ActEnded extends StepTrace {
   readonly type: "act.ended";
   readonly act: string;
   readonly role: string;
@@ -194,7 +194,7 @@ export interface ActEnded extends LastLife {
 }
 
 /** An activation failed and changed nothing. */
-export interface ActFailed extends LastLife {
+export interface ActFailed extends StepTrace {
   readonly type: "act.failed";
   readonly act: string;
   readonly role: string;

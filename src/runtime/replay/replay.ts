@@ -5,7 +5,7 @@ import { roleNameIn } from "../record/names.ts";
 import { canonicalEnd } from "../record/canonical.ts";
 import { roleOf } from "../record/damage.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, StepStarted } from "../record/event.ts";
-import type { AskedAgain, OpenQuestion, Past } from "../steps/past.ts";
+import type { AskedAgain, OpenQuestion, AnswerSource } from "../steps/answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { StepRecord } from "../record/role-state.ts";
 import type { RunState } from "../record/run-state.ts";
@@ -48,7 +48,7 @@ export interface ReplayParts {
  * time then is taken over as it is, for time is not replayed. P4 so is what a fork shares with its parent: other roles may have lived it,
  * and its messages may have been changed. P5 and so is what another team lived, where the run was forced to go on with another one.
  */
-export class Replay implements Driver, Past {
+export class Replay implements Driver, AnswerSource {
   readonly #record: AsyncIterable<RunEvent>;
   readonly #log: () => RunLog;
   /** The last event that the run shares with the one it was forked from. */

@@ -1,6 +1,6 @@
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import type { Ending } from "../../kernel/lifetime.ts";
+import type { Cancellation } from "../../kernel/cancellation.ts";
 import { type Random, randomStream } from "../../kernel/random.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import type { RoleState } from "../record/role-state.ts";
@@ -23,7 +23,7 @@ export interface DriverHost {
   /** True where some role has ended an activation in the present round, or messages wait for its end. */
   readonly midRound: boolean;
   /** Ended when nothing more may start. */
-  readonly scope: Pick<Ending, "ended">;
+  readonly scope: Pick<Cancellation, "ended">;
   /** Asked when the run goes on, after every round, and with delivery `turn` after every activation. True stops the run. It never throws. */
   readonly checkpoint: (() => boolean) | undefined;
   /** Resolves when activations may start again; undefined unless the run is paused. */

@@ -1,7 +1,7 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import { interruptionBy } from "../../kernel/abort.ts";
 import { BudgetError } from "../../kernel/errors.ts";
-import type { Ending, Lifetime } from "../../kernel/lifetime.ts";
+import type { Cancellation, CancellationScope } from "../../kernel/cancellation.ts";
 import type { Funds } from "../../model/budget-pool.ts";
 import type { MicroUsd } from "../../model/money.ts";
 import { LentBudget, type Lender } from "./lent-budget.ts";
@@ -9,7 +9,7 @@ import type { RunState } from "../record/run-state.ts";
 
 interface Waiter {
   readonly hold: number;
-  readonly ending: Ending;
+  readonly ending: Cancellation;
   /** Called when it fits. */
   readonly enter: () => void;
   readonly reject: (error: Error) => void;
@@ -53,20 +53,20 @@ export class BudgetGate implements Lender {
    *
    * @throws BudgetError
    */
-  enter(hold: number, start: StartTry, lifetime: Lifetime): Promise<void> {
-    if (lifetime.ended !== undefined) return Promise.reject(lifetime.ended.reason);
-    if (this.#line.length === 0 && this.#fits(hold)) return this.#begin(hold, start, lifetime);
+  enter(hold: number, start: StartTry, scope: CancellationScope): Promise<void> {
+    if (scope.ended !== undefined) return Promise.reject(scope.ended.reason);
+    if (this.#line.length === 0 && this.#fits(hold)) return this.#begin(hold, start, scope);
     const place = new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         try {
-          this.#begin(hold, start, lifetime).then(resolve, reject);
+          this.#begin(hold, start, scope).then(resolve, reject);
         } catch (error) {
           reject(error as Error);
         }
       };
-      this.#wait({ hold, ending: lifetime, enter, reject });
+      this.#wait({ hold, ending: scope, enter, reject });
     });
-    return lifetime.until(place);
+    return scope.until(place);
   }
 
   /** To be called when a hold was settled: lets in, in their order, those who fit now. */
@@ -113,7 +113,7 @@ export class BudgetGate implements Lender {
   }
 
   /** Takes an amount for somebody to whom the budget is lent. @throws BudgetError, ControlError */
-  take(amount: number, ending: Ending): Promise<void> {
+  take(amount: number, ending: Cancellation): Promise<void> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     return new Promise((resolve, reject) => {
       const letGo = ending.onEnd((reason) => reject(interruptionBy(reason)));
@@ -145,32 +145,32 @@ export class BudgetGate implements Lender {
     this.settled();
   }
 
-  #begin(hold: number, start: StartTry, lifetime: Lifetime): Promise<void> {
-    if (this.#funds !== undefined && hold > 0) return this.#takeAbove(this.#funds, hold, start, lifetime);
+  #begin(hold: number, start: StartTry, scope: CancellationScope): Promise<void> {
+    if (this.#funds !== undefined && hold > 0) return this.#takeAbove(this.#funds, hold, start, scope);
     start(undefined);
     return Promise.resolve();
   }
 
-  async #takeAbove(funds: Funds, hold: number, start: StartTry, lifetime: Lifetime): Promise<void> {
+  async #takeAbove(funds: Funds, hold: number, start: StartTry, scope: CancellationScope): Promise<void> {
     this.#coming += hold;
-    const answer = await funds.reserve(hold, lifetime).catch((error: unknown) => error as Error);
+    const answer = await funds.reserve(hold, scope).catch((error: unknown) => error as Error);
     this.#coming -= hold;
-    if (!("settle" in answer)) return this.#refusedAbove(hold, answer, lifetime);
-    const refusal = lifetime.ended?.reason ?? this.#reached;
+    if (!("settle" in answer)) return this.#refusedAbove(hold, answer, scope);
+    const refusal = scope.ended?.reason ?? this.#reached;
     if (refusal === undefined) return startWith(answer, start);
     answer.settle(0);
-    return this.#refusedAbove(hold, refusal, lifetime);
+    return this.#refusedAbove(hold, refusal, scope);
   }
 
-  async #refusedAbove(hold: number, error: Error, lifetime: Lifetime): Promise<void> {
+  async #refusedAbove(hold: number, error: Error, scope: CancellationScope): Promise<void> {
     if (!(error instanceof BudgetError)) {
       this.settled();
       throw error;
     }
     this.#reached ??= error;
-    await lifetime.until(
+    await scope.until(
       new Promise<void>((_resolve, reject) => {
-        this.#wait({ hold, ending: lifetime, enter: () => {}, reject, refused: error });
+        this.#wait({ hold, ending: scope, enter: () => {}, reject, refused: error });
       }),
     );
   }

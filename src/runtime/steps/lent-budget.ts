@@ -1,13 +1,13 @@
 import type { AccountOptions, BudgetAccount, BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import { UsageError } from "../../kernel/errors.ts";
-import type { Ending } from "../../kernel/lifetime.ts";
+import type { Cancellation } from "../../kernel/cancellation.ts";
 
 /** Whose budget is lent. */
 export interface Lender extends Pick<BudgetPool, "id" | "rank" | "accounts"> {
   /** Whether the budget, or a pool above it, bounds what is spent. */
   readonly isBinding: boolean;
   /** Takes an amount as soon as it fits. @throws BudgetError, ControlError */
-  take(amount: number, ending: Ending): Promise<void>;
+  take(amount: number, ending: Cancellation): Promise<void>;
   /** Told how what is lent has changed. Lets nobody in. */
   lent(change: { readonly spent: number; readonly held: number }): void;
   /** To be called when there may be room. */

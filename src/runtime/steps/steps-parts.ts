@@ -1,8 +1,8 @@
-import type { Lifetime } from "../../kernel/lifetime.ts";
+import type { CancellationScope } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { StepDoor } from "../../kernel/step.ts";
 import type { BudgetGate } from "./budget-gate.ts";
-import type { Past } from "./past.ts";
+import type { AnswerSource } from "./answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 
@@ -13,7 +13,7 @@ export interface StepsParts {
   readonly gate: BudgetGate;
   readonly mask: Mask;
   readonly now: () => number;
-  readonly lifetime: Lifetime;
+  readonly scope: CancellationScope;
   /** Records the start of the activation; called before its first step is recorded. */
   readonly begin: () => void;
   /** Told when a person begins to be asked, and when nobody is any more. */
@@ -25,7 +25,7 @@ export interface StepsParts {
   /** Micro-dollars that the steps of failed attempts cost, by key. */
   readonly paid: ReadonlyMap<string, number>;
   /** What else may answer. */
-  readonly past: Past;
+  readonly past: AnswerSource;
   readonly runId: string;
   readonly role: string;
   /** Where writes that are done again go: into the real world, or into a replay's scratch. */

@@ -1,11 +1,11 @@
 import { interruptionBy } from "../../kernel/abort.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json } from "../../kernel/json.ts";
-import { throwIfEnded } from "../../kernel/lifetime.ts";
+import { throwIfEnded } from "../../kernel/cancellation.ts";
 import type { Attempts, StepDoor, StepPort, StepSpec, StepTry } from "../../kernel/step.ts";
-import type { LastLife, UnrepeatedStep } from "../record/event.ts";
+import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { masked, maskedError } from "../record/masking.ts";
-import type { OpenQuestion, PastStep } from "./past.ts";
+import type { OpenQuestion, SourcedStep } from "./answer-source.ts";
 import { Release } from "./release.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import { effectId, StepAddresses, stepId, type StepPlace } from "../record/step-address.ts";
@@ -89,7 +89,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** What the record of its steps does not tell of this life. */
-  get life(): LastLife {
+  get life(): StepTrace {
     const records = [...(this.#parts.recorded ?? [])];
     const isAsRecorded = records.every(([key, { started }]) => started.in !== undefined || this.#places.get(key) === started.asked);
     return {
@@ -103,7 +103,7 @@ export class ActivationSteps implements StepPort {
   }
 
   #interruption(): ControlError | undefined {
-    const { ended } = this.#parts.lifetime;
+    const { ended } = this.#parts.scope;
     if (ended !== undefined) this.#control ??= interruptionBy(ended.reason);
     return this.#control;
   }
@@ -176,7 +176,7 @@ export class ActivationSteps implements StepPort {
   }
 
   /** Writes down steps of another run that were asked inside one that it answers; a fork that was stopped has some of them already. */
-  #reuse(steps: readonly PastStep[]): void {
+  #reuse(steps: readonly SourcedStep[]): void {
     for (const step of steps) {
       const { key, asked, in: parent, request, kind, name } = step.started;
       if (this.#parts.recorded?.get(key)?.outcome !== undefined) continue;
@@ -197,10 +197,10 @@ export class ActivationSteps implements StepPort {
   }
 
   #tries(spec: StepSpec, request: Json, key: string, at: StepPlace): Tries {
-    const { act, log, gate, lifetime, now, mask, recorded } = this.#parts;
+    const { act, log, gate, scope, now, mask, recorded } = this.#parts;
     const before = recorded?.get(key);
     const tried = { tried: before?.started.try ?? 0, paid: this.#paid(key) };
-    return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, ...tried, log, gate, lifetime, now, mask });
+    return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, ...tried, log, gate, scope, now, mask });
   }
 
   /** Micro-dollars that the record tells of a step, those of failed attempts included. */
@@ -220,7 +220,7 @@ export class ActivationSteps implements StepPort {
   }
 
   async #happen<T>(spec: StepSpec, request: Json, key: string, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
-    const { lifetime, begin, mask } = this.#parts;
+    const { scope, begin, mask } = this.#parts;
     begin();
     const before = this.#parts.recorded?.get(key)?.started;
     const tries = this.#tries(spec, request, key, at);
@@ -229,10 +229,10 @@ export class ActivationSteps implements StepPort {
     try {
       if (before !== undefined && spec.idempotent === false) throw uncertain(spec.name);
       if (spec.metered !== true) await tries.open(0);
-      throwIfEnded(lifetime);
+      throwIfEnded(scope);
       const { runId, act } = this.#parts;
       const name = isQuestion ? stepId(runId, act, key) : effectId(runId, act, key);
-      const value = await lifetime.until(effect(this.#door(name, key, at, tries)));
+      const value = await scope.until(effect(this.#door(name, key, at, tries)));
       return tries.succeed(this.#asRecorded(value));
     } catch (error) {
       this.#fails(at, spec.name);
@@ -265,12 +265,12 @@ export class ActivationSteps implements StepPort {
   async #runAgain<T>(spec: StepSpec, key: string, at: StepPlace, effect: Effect<T>): Promise<void> {
     const failedThen = this.#parts.past.unrepeated(this.#parts.act, key);
     if (failedThen !== undefined) throw this.#notAgain(spec.name, key, at, failedThen);
-    const { lifetime, gate } = this.#parts;
+    const { scope, gate } = this.#parts;
     const attempts: Attempts = { open: () => Promise.resolve(), settle: () => {}, budget: gate.lend(this.#paid(key)) };
     try {
-      throwIfEnded(lifetime);
+      throwIfEnded(scope);
       const name = effectId(this.#parts.runId, this.#parts.act, key);
-      await lifetime.until(effect(this.#door(name, key, at, attempts)));
+      await scope.until(effect(this.#door(name, key, at, attempts)));
     } catch (error) {
       const control = this.#controlIn(error);
       if (control === undefined) throw this.#notAgain(spec.name, key, at, maskedError(this.#parts.mask, error));
@@ -289,7 +289,7 @@ export class ActivationSteps implements StepPort {
   /** @param name the step among all runs */
   #door(name: string, key: string, at: StepPlace, attempts: StepDoor["attempts"]): StepDoor {
     let asked = 0;
-    const { mode, lifetime: ending } = this.#parts;
+    const { mode, scope: ending } = this.#parts;
     const path = at.path === "" ? key : `${at.path}/${key}`;
     const step: StepDoor["step"] = (inner, innerEffect) => {
       const refusal = this.#phase === "closed" ? this.#late(inner) : this.#interruption();

@@ -2,13 +2,13 @@ import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import type { ErrorRecord } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Attempts, AttemptOutcome, StepSpec, StepTry } from "../../kernel/step.ts";
-import type { Lifetime } from "../../kernel/lifetime.ts";
+import type { CancellationScope } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { BudgetGate } from "./budget-gate.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
 import type { LentBudget } from "./lent-budget.ts";
 import { maskedError } from "../record/masking.ts";
-import type { PastAnswer } from "./past.ts";
+import type { SourcedAnswer } from "./answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
 import type { StepOutcome } from "../record/role-state.ts";
 
@@ -25,7 +25,7 @@ interface TriesParts {
   readonly paid: number;
   readonly log: RunLog;
   readonly gate: BudgetGate;
-  readonly lifetime: Lifetime;
+  readonly scope: CancellationScope;
   readonly now: () => number;
   readonly mask: Mask;
 }
@@ -69,7 +69,7 @@ export class Tries implements Attempts {
       this.#start(hold, unpriced ? { unpriced: true } : {});
       this.#taken = taken;
     };
-    await this.#parts.gate.enter(hold, start, this.#parts.lifetime);
+    await this.#parts.gate.enter(hold, start, this.#parts.scope);
     if (!this.#parts.log.isDurable) await this.#parts.log.durable();
   }
 
@@ -93,7 +93,7 @@ export class Tries implements Attempts {
   }
 
   /** The answer of another run, written down as this step's own, at no cost. `within` writes down what was asked inside. */
-  reuse({ outcome, seq, saved }: PastAnswer, within: () => void): void {
+  reuse({ outcome, seq, saved }: SourcedAnswer, within: () => void): void {
     const { act, key, log } = this.#parts;
     this.#start(0, { reused: seq });
     this.#state = { kind: "none" };

@@ -1,17 +1,17 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { ControlError } from "../../kernel/errors.ts";
-import type { Lifetimes } from "../../kernel/lifetime.ts";
+import type { CancellationScopes } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import type { StepDoor } from "../../kernel/step.ts";
 import { afterFailure, type FailurePolicy } from "../../role/failure-policy.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
-import type { ActEnded, LastLife, Sent } from "../record/event.ts";
+import type { ActEnded, StepTrace, Sent } from "../record/event.ts";
 import type { RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
 import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
-import type { Past } from "../steps/past.ts";
+import type { AnswerSource } from "../steps/answer-source.ts";
 import { isUncertain } from "../steps/uncertain-step.ts";
 import type { ActivationHost } from "./activation-host.ts";
 
@@ -20,13 +20,13 @@ export interface TurnTools {
   readonly log: RunLog;
   readonly clock: Clock;
   readonly gate: BudgetGate;
-  readonly past: Past;
+  readonly past: AnswerSource;
   readonly mode: StepDoor["mode"];
   readonly mask: Mask;
   readonly answerer: Answerer;
   readonly onFailure: FailurePolicy;
   readonly host: ActivationHost;
-  readonly lifetimes: Lifetimes;
+  readonly scopes: CancellationScopes;
   /** True where the process died before and may die of the next activation: each is durable before its body runs. */
   readonly leavesTraces: boolean;
 }
@@ -67,7 +67,7 @@ export function recordBegin({ log }: TurnTools, role: RoleState, { act, take, at
 
 /** What an attempt tells of its steps when it ends. */
 export interface StepsSummary {
-  readonly life: LastLife;
+  readonly life: StepTrace;
   readonly failedStep: string | undefined;
 }
 

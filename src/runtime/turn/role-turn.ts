@@ -1,5 +1,5 @@
 import { type ControlError, TimeoutError } from "../../kernel/errors.ts";
-import { type Lifetime, TimeLimit } from "../../kernel/lifetime.ts";
+import { type CancellationScope, TimeLimit } from "../../kernel/cancellation.ts";
 import type { Definition } from "../hired-roles.ts";
 import { mailboxOf } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
@@ -35,7 +35,7 @@ export class RoleTurn {
   readonly begun: Begun;
   readonly #activation: Activation;
   #phase: Phase = "running";
-  #scope: Lifetime | undefined;
+  #scope: CancellationScope | undefined;
   #limit: TimeLimit | undefined;
   #steps: ActivationSteps | undefined;
 
@@ -48,9 +48,9 @@ export class RoleTurn {
   }
 
   /** Cancels the work of this attempt. */
-  get scope(): Lifetime {
+  get scope(): CancellationScope {
     if (this.#scope === undefined) {
-      this.#scope = this.tools.lifetimes.begin();
+      this.#scope = this.tools.scopes.begin();
       if (this.#phase === "over") this.#scope.close();
     }
     return this.#scope;
@@ -89,7 +89,7 @@ export class RoleTurn {
 
   /** What came from outside while the body ran without a wait. */
   #interruption(): ActivationOutcome | undefined {
-    const ended = this.tools.lifetimes.ended ?? this.#scope?.ended;
+    const ended = this.tools.scopes.ended ?? this.#scope?.ended;
     return ended && failedWith(ended.reason);
   }
 
@@ -158,7 +158,7 @@ export class RoleTurn {
       gate,
       mask,
       now: () => clock.now(),
-      lifetime: this.scope,
+      scope: this.scope,
       begin: () => recordBegin(this.tools, role, begun),
       waitsForPerson: (isAsked) => this.#timeLimit().hold(isAsked),
       recorded: role.open?.steps,

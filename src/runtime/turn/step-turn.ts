@@ -31,7 +31,7 @@ export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begu
     outcome = failedWith(error);
   }
   out.close();
-  const { ended } = tools.lifetimes;
+  const { ended } = tools.scopes;
   return commit(tools, spec, role, begun, ended === undefined ? outcome : failedWith(ended.reason));
 }
 

@@ -1,7 +1,7 @@
 import type { BudgetAccount, BudgetHold, BudgetPool } from "../../kernel/budget.ts";
 import { nextMacrotask } from "../../kernel/clock.ts";
 import { AbortedError, TroupeError } from "../../kernel/errors.ts";
-import { type Ending, endingOf } from "../../kernel/lifetime.ts";
+import { type Cancellation, cancellationOf } from "../../kernel/cancellation.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes a pool with so many micro-dollars, with a new name each time. */
@@ -28,7 +28,7 @@ function opened(pool: BudgetPool, spender: string, spent = 0): Promise<BudgetAcc
   return pool.open(spender, { spent });
 }
 
-const never: Ending = endingOf(new AbortController().signal);
+const never: Cancellation = cancellationOf(new AbortController().signal);
 
 /** A reservation that is under way, and what became of it. */
 interface Asked {
@@ -36,7 +36,7 @@ interface Asked {
   readonly done: Promise<BudgetHold | undefined>;
 }
 
-function ask(account: BudgetAccount, amount: number, ending: Ending = never): Asked {
+function ask(account: BudgetAccount, amount: number, ending: Cancellation = never): Asked {
   const asked: { -readonly [K in keyof Asked]: Asked[K] } = { state: "waits", done: Promise.resolve(undefined) };
   asked.done = account.reserve(amount, ending).then(
     (hold) => {
@@ -101,7 +101,7 @@ function waitingChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     const ann = await opened(pool, "Ann");
     const first = await held(ask(ann, 60));
     const stop = new AbortController();
-    const gone = ask(ann, 60, endingOf(stop.signal));
+    const gone = ask(ann, 60, cancellationOf(stop.signal));
     await turns();
     stop.abort(new AbortedError());
     await gone.done;

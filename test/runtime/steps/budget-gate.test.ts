@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AbortedError, BudgetError } from "../../../src/kernel/errors.ts";
-import { type Lifetime, Lifetimes } from "../../../src/kernel/lifetime.ts";
+import { type CancellationScope, CancellationScopes } from "../../../src/kernel/cancellation.ts";
 import type { MicroUsd } from "../../../src/model/money.ts";
 import { BudgetGate } from "../../../src/runtime/steps/budget-gate.ts";
 import { RunState } from "../../../src/runtime/record/run-state.ts";
@@ -8,7 +8,7 @@ import { RunState } from "../../../src/runtime/record/run-state.ts";
 interface Gate {
   readonly state: RunState;
   readonly log: string[];
-  enter(name: string, hold: number, lifetime?: Lifetime): Promise<void>;
+  enter(name: string, hold: number, scope?: CancellationScope): Promise<void>;
   settle(name: string, cost: number): void;
 }
 
@@ -21,7 +21,7 @@ function gateBefore(budget: number | undefined): Gate {
   return {
     state,
     log,
-    enter: (name, hold, lifetime = span()) =>
+    enter: (name, hold, scope = span()) =>
       gate
         .enter(
           hold,
@@ -29,7 +29,7 @@ function gateBefore(budget: number | undefined): Gate {
             state.ledger.open(name, hold as MicroUsd);
             log.push(name);
           },
-          lifetime,
+          scope,
         )
         .catch((error: unknown) => {
           log.push(error instanceof BudgetError ? `${name} refused` : `${name} aborted`);
@@ -42,8 +42,8 @@ function gateBefore(budget: number | undefined): Gate {
   };
 }
 
-function span(): Lifetime {
-  return new Lifetimes(new AbortController().signal).begin();
+function span(): CancellationScope {
+  return new CancellationScopes(new AbortController().signal).begin();
 }
 
 async function turns(): Promise<void> {
@@ -110,9 +110,9 @@ describe("BudgetGate", () => {
   test("who is aborted while waiting leaves the line, and no money is held for it", async () => {
     const gate = gateBefore(100);
     await gate.enter("a", 60);
-    const lifetime = span();
-    const gone = gate.enter("gone", 60, lifetime);
-    lifetime.end(new AbortedError());
+    const scope = span();
+    const gone = gate.enter("gone", 60, scope);
+    scope.end(new AbortedError());
     // In the same turn: its place is still in the line.
     gate.settle("a", 10);
     await expect(gone).rejects.toThrow(AbortedError);
@@ -124,9 +124,9 @@ describe("BudgetGate", () => {
 
   test("who is aborted before entering is not let in", async () => {
     const gate = gateBefore(100);
-    const lifetime = span();
-    lifetime.end(new AbortedError());
-    await expect(gate.enter("a", 1, lifetime)).rejects.toThrow(AbortedError);
+    const scope = span();
+    scope.end(new AbortedError());
+    await expect(gate.enter("a", 1, scope)).rejects.toThrow(AbortedError);
     expect(gate.state.ledger.openHolds).toBe(0);
   });
 });

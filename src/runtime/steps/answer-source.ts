@@ -30,18 +30,18 @@ export interface AskedAgain {
 }
 
 /** An answer of another run. */
-export interface PastAnswer {
+export interface SourcedAnswer {
   readonly outcome: StepOutcome;
   /** Sequence number of the event that gave it. */
   readonly seq: number;
   /** Micro-dollars it had cost there, with the tries that came to nothing. */
   readonly saved: number;
   /** What was asked inside and would have the same names here: written down with it, so that the record is whole. */
-  readonly within: readonly PastStep[];
+  readonly within: readonly SourcedStep[];
 }
 
 /** A step of another run, with its answer. */
-export interface PastStep extends PastAnswer {
+export interface SourcedStep extends SourcedAnswer {
   readonly started: StepStarted;
 }
 
@@ -49,13 +49,13 @@ export interface PastStep extends PastAnswer {
  * What answers steps besides the record of their own activation: the run that a fork came from, or, in a replay, nothing at all.
  * The port that the door of an activation asks before it lets an effect happen.
  */
-export interface Past {
+export interface AnswerSource {
   /**
    * The answer, used up by being given; undefined: the effect must happen.
    *
    * @throws ControlError when it must not happen
    */
-  answer(question: OpenQuestion): PastAnswer | undefined;
+  answer(question: OpenQuestion): SourcedAnswer | undefined;
   /** Milliseconds: when the activation had begun there; undefined: it had not. */
   startOf(act: string): number | undefined;
   /**
@@ -75,7 +75,7 @@ export interface Past {
 }
 
 /** No past: what is not recorded happens. */
-export const noPast: Past = {
+export const NO_ANSWERS: AnswerSource = {
   answer: () => undefined,
   startOf: () => undefined,
   askAgain: () => {},

@@ -1,20 +1,20 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { AbortedError, TimeoutError } from "../../src/kernel/errors.ts";
-import { Lifetimes } from "../../src/kernel/lifetime.ts";
+import { CancellationScopes } from "../../src/kernel/cancellation.ts";
 import { countedSignal } from "./counted-signal.ts";
 
 const endless = (): Promise<never> => new Promise(() => {});
 
 describe("a span of work", () => {
   it("gives what its work gives", async () => {
-    const span = new Lifetimes(new AbortController().signal).begin();
+    const span = new CancellationScopes(new AbortController().signal).begin();
     await expect(span.until(Promise.resolve(7))).resolves.toBe(7);
     await expect(span.until(Promise.reject(new Error("no")))).rejects.toThrow("no");
   });
 
   it("ends with the first reason, also when nobody waits yet", async () => {
-    const span = new Lifetimes(new AbortController().signal).begin();
+    const span = new CancellationScopes(new AbortController().signal).begin();
     const late = new TimeoutError("it", 5);
     span.end(late);
     span.end(new AbortedError());
@@ -24,7 +24,7 @@ describe("a span of work", () => {
   });
 
   it("rejects who waits when it is ended, and aborts a signal asked for before", async () => {
-    const span = new Lifetimes(new AbortController().signal).begin();
+    const span = new CancellationScopes(new AbortController().signal).begin();
     const { signal } = span;
     const waiting = span.until(endless());
     span.end(new AbortedError("enough"));
@@ -34,7 +34,7 @@ describe("a span of work", () => {
 
   it("ends all open spans when the signal above aborts, and none that are closed", () => {
     const above = new AbortController();
-    const spans = new Lifetimes(above.signal);
+    const spans = new CancellationScopes(above.signal);
     const [open, closed] = [spans.begin(), spans.begin()];
     closed.close();
     above.abort(new AbortedError("all"));
@@ -45,7 +45,7 @@ describe("a span of work", () => {
 
   it("does not hear any more what becomes of the signal above once it has let go of it", () => {
     const above = new AbortController();
-    const spans = new Lifetimes(above.signal);
+    const spans = new CancellationScopes(above.signal);
     const open = spans.begin();
     spans.close();
     expect(getEventListeners(above.signal, "abort")).toEqual([]);
@@ -55,7 +55,7 @@ describe("a span of work", () => {
 
   it("listens to the signal above once, however many spans there are", () => {
     const { controller: above, listeners } = countedSignal();
-    const spans = new Lifetimes(above.signal);
+    const spans = new CancellationScopes(above.signal);
     for (let i = 0; i < 100; i += 1) spans.begin();
     expect(listeners()).toBe(1);
   });
@@ -63,7 +63,7 @@ describe("a span of work", () => {
 
 describe("many who wait on one span", () => {
   it("are all rejected when it is ended, and none is kept once its work is done", async () => {
-    const span = new Lifetimes(new AbortController().signal).begin();
+    const span = new CancellationScopes(new AbortController().signal).begin();
     const done = Array.from({ length: 20 }, (_, n) => span.until(Promise.resolve(n)));
     await expect(Promise.all(done)).resolves.toHaveLength(20);
     const waiting = Array.from({ length: 20 }, () => span.until(endless()));

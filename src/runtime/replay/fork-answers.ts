@@ -1,7 +1,7 @@
 import type { Json } from "../../kernel/json.ts";
 import { roleNameIn } from "../record/names.ts";
 import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted } from "../record/event.ts";
-import type { OpenQuestion, Past, PastStep } from "../steps/past.ts";
+import type { OpenQuestion, AnswerSource, SourcedStep } from "../steps/answer-source.ts";
 
 /** The first step of a fork that its parent could not answer. */
 export interface ForkDifference {
@@ -15,7 +15,7 @@ export interface ForkDifference {
 }
 
 /** A step of the parent that the fork may still ask for. */
-type Entry = Omit<PastStep, "within">;
+type Entry = Omit<SourcedStep, "within">;
 
 /**
  * The run a fork came from, as what answers the fork. It owns which answers are used up.
@@ -24,7 +24,7 @@ type Entry = Omit<PastStep, "within">;
  * good answer of the same role to the same request. F3 what both runs share is not given: the fork has it in its own record. F4 of what
  * was shared to its end nothing is kept. F5 a step whose answer depends on more than its request is not answered: the fork may have changed that.
  */
-export class ForkPast implements Past {
+export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, Entry>();
   /** In the order they came. */
   readonly #ofRole = new Map<string, Entry[]>();
@@ -91,7 +91,7 @@ export class ForkPast implements Past {
     return undefined;
   }
 
-  answer(question: OpenQuestion): PastStep | undefined {
+  answer(question: OpenQuestion): SourcedStep | undefined {
     if (question.isFresh) return undefined;
     const exact = this.#exact.get(nameOf(question));
     const entry = exact !== undefined && !this.#used.has(exact.seq) ? exact : this.#next(question);
@@ -101,7 +101,7 @@ export class ForkPast implements Past {
   }
 
   /** The entry, used up, with what was asked inside it. Under another key that would have other names, and only its cost is told. */
-  #whole(entry: Entry, key: string): PastStep {
+  #whole(entry: Entry, key: string): SourcedStep {
     this.#used.add(entry.seq);
     const unused = this.#within.get(nameOf(entry.started))?.filter(({ seq }) => !this.#used.has(seq)) ?? [];
     const within = unused.map((inner) => this.#whole(inner, inner.started.key));
@@ -153,7 +153,7 @@ export class ForkPast implements Past {
   }
 }
 
-function sumOf(steps: readonly PastStep[]): number {
+function sumOf(steps: readonly SourcedStep[]): number {
   return steps.reduce((sum, { saved, within }) => sum + saved + sumOf(within), 0);
 }
 

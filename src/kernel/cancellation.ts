@@ -1,0 +1,205 @@
+import { abortReason, interruptionBy, onAbort } from "./abort.ts";
+import type { ControlError } from "./errors.ts";
+import type { Clock } from "./clock.ts";
+
+/** Work that may be cancelled from outside, as seen by those who stop then. */
+export interface Cancellation {
+  /** The reason, once it was cancelled. */
+  readonly ended: { readonly reason: Error } | undefined;
+  /** Aborts when it is cancelled. */
+  readonly signal: AbortSignal;
+  /** Calls `cancelled` once it is cancelled from now on; the returned function unsubscribes. */
+  onEnd(cancelled: (reason: Error) => void): () => void;
+}
+
+/** A signal as a cancellation. */
+export function cancellationOf(given: AbortSignal | Cancellation): Cancellation {
+  return "onEnd" in given ? given : new SignalCancellation(given);
+}
+
+class SignalCancellation implements Cancellation {
+  readonly signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.signal = signal;
+  }
+
+  get ended(): { readonly reason: Error } | undefined {
+    return this.signal.aborted ? { reason: abortReason(this.signal) } : undefined;
+  }
+
+  onEnd(cancelled: (reason: Error) => void): () => void {
+    return onAbort(this.signal, () => cancelled(abortReason(this.signal)));
+  }
+}
+
+/** @throws ControlError when it was cancelled */
+export function throwIfEnded({ ended }: Cancellation): void {
+  if (ended !== undefined) throw interruptionBy(ended.reason);
+}
+
+/** The open scopes of work below one outer cancellation. It subscribes to that once for all of them. */
+export class CancellationScopes {
+  readonly #open = new Set<CancellationScope>();
+  /** Cancels them all; once these are closed, the last state of it. */
+  #outer: Outer | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  /** @param outer cancels them all */
+  constructor(outer: AbortSignal | Cancellation | undefined) {
+    this.#outer = outer === undefined ? undefined : cancellationOf(outer);
+  }
+
+  /** The reason, once they were all cancelled. Work that never waits asks this and needs no scope. */
+  get ended(): { readonly reason: ControlError } | undefined {
+    const ended = this.#outer?.ended;
+    return ended && { reason: interruptionBy(ended.reason) };
+  }
+
+  /** Unsubscribes from the outer cancellation, which may live far longer. */
+  close(): void {
+    this.#unsubscribe?.();
+    this.#outer = new EndedCancellation(this.#outer?.ended);
+  }
+
+  /** Begins a scope. It must be closed. */
+  begin(): CancellationScope {
+    const scope = new CancellationScope((closed) => this.#open.delete(closed));
+    this.#open.add(scope);
+    const { ended } = this;
+    if (ended !== undefined) scope.end(ended.reason);
+    else this.#unsubscribe ??= this.#outer?.onEnd((reason) => this.#endAll(interruptionBy(reason)));
+    return scope;
+  }
+
+  #endAll(reason: ControlError): void {
+    for (const scope of this.#open) scope.end(reason);
+  }
+}
+
+type Outer = Pick<Cancellation, "ended" | "onEnd">;
+
+/** The last state of an outer cancellation. */
+class EndedCancellation implements Outer {
+  readonly ended: Cancellation["ended"];
+
+  constructor(ended: Cancellation["ended"]) {
+    this.ended = ended;
+  }
+
+  onEnd(): () => void {
+    return () => {};
+  }
+}
+
+/** A piece of work that is closed when it is done, or cancelled from outside before. Its signal is made on first use. */
+export class CancellationScope implements Cancellation {
+  readonly #leave: ((scope: CancellationScope) => void) | undefined;
+  #controller: AbortController | undefined;
+  /** The reason, once it was cancelled. Written by `end` alone. */
+  ended: { readonly reason: Error } | undefined;
+  #subscribers: Set<(reason: Error) => void> | undefined;
+
+  /** @param leave called when it is closed */
+  constructor(leave?: (scope: CancellationScope) => void) {
+    this.#leave = leave;
+  }
+
+  /** Aborts when the scope is cancelled. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.ended !== undefined) this.#controller.abort(this.ended.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Cancels it. The first reason counts. */
+  end(reason: Error): void {
+    if (this.ended !== undefined) return;
+    this.ended = { reason };
+    this.#controller?.abort(reason);
+    const subscribers = this.#subscribers ?? [];
+    this.#subscribers = undefined;
+    for (const cancelled of subscribers) cancelled(reason);
+  }
+
+  onEnd(cancelled: (reason: Error) => void): () => void {
+    const subscribers = (this.#subscribers ??= new Set());
+    subscribers.add(cancelled);
+    return () => void subscribers.delete(cancelled);
+  }
+
+  /** Waits for work of the scope, and rejects when the scope is cancelled first. */
+  until<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const waiting = (this.#subscribers ??= new Set());
+      if (this.ended === undefined) waiting.add(reject);
+      else reject(this.ended.reason);
+      work.then(
+        (value) => {
+          waiting.delete(reject);
+          resolve(value);
+        },
+        (error: Error) => {
+          waiting.delete(reject);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  /** The work is done. */
+  close(): void {
+    this.#leave?.(this);
+  }
+}
+
+/**
+ * The time an activation may take. It owns one timer.
+ *
+ * L1 time that is spent waiting for a person does not count: the limit stands still meanwhile. L2 it fires once, and not after `stop`.
+ */
+export class TimeLimit {
+  readonly #clock: Clock;
+  readonly #fire: () => void;
+  #left: number;
+  #since = 0;
+  #cancel: (() => void) | undefined;
+
+  /** @param ms milliseconds from now */
+  constructor(clock: Clock, ms: number, fire: () => void) {
+    this.#clock = clock;
+    this.#fire = fire;
+    this.#left = ms;
+    this.#run();
+  }
+
+  /** Lets the limit stand still, or run on. */
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#stand();
+    else this.#run();
+  }
+
+  /** The work is done. */
+  stop(): void {
+    this.#stand();
+    this.#left = Infinity;
+  }
+
+  #run(): void {
+    if (this.#cancel !== undefined || this.#left === Infinity) return;
+    this.#since = this.#clock.now();
+    this.#cancel = this.#clock.timer(this.#left, () => {
+      this.stop();
+      this.#fire();
+    });
+  }
+
+  #stand(): void {
+    if (this.#cancel === undefined) return;
+    this.#cancel();
+    this.#cancel = undefined;
+    this.#left = Math.max(0, this.#left - (this.#clock.now() - this.#since));
+  }
+}
