@@ -120,3 +120,37 @@ function destination(action: Action, view: View, output: unknown): { readonly se
   const sendTo = action.sendTo?.(view as unknown as ActionContext<never>, output);
   return sendTo === undefined ? {} : { sendTo };
 }
+
+/**
+ * The messages in what a role said, or says is news.
+ *
+ * @throws UsageError `ACTION_RESULT` when it is no message, no list of messages and not nothing.
+ */
+export function messagesOf(said: Said, role: string): readonly Message[] {
+  if (said === undefined || said === null) return [];
+  if (isMessage(said)) return [said];
+  if (Array.isArray(said) && said.every(isMessage)) return said;
+  throw new UsageError(
+    "ACTION_RESULT",
+    `Expected role ${role} to give back messages or nothing, got ${valueText(said)}. Make a message of it: rc.message(text).`,
+  );
+}
+
+/**
+ * The messages of the inbox that the role does not remember yet. What it said to itself it remembers already, and it is news
+ * all the same.
+ */
+export function observe<S>(rc: RoleContext<S>): readonly Message[] {
+  const first = rc.inbox[0];
+  if (first !== undefined && rc.inbox.length === 1) return !rc.memory.has(first) || isOwn(rc, first) ? rc.inbox : nothing;
+  const news = rc.memory.findNews(rc.inbox);
+  if (news.length === rc.inbox.length) return rc.inbox;
+  const unknown = new Set(news);
+  return rc.inbox.filter((message) => unknown.has(message) || isOwn(rc, message));
+}
+
+const nothing: readonly Message[] = Object.freeze([]);
+
+function isOwn<S>(rc: RoleContext<S>, message: Message): boolean {
+  return message.sentFrom === rc.name;
+}

@@ -4,7 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { type Address, type Addressable, type AddressableClass, addressOf, type PayloadOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
-import { assertActionParts, isActionName } from "./action-parts.ts";
+import { assertActionParts, isActionName } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
 
 /** What to do about a value that should be an action and is none. */

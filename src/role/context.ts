@@ -8,7 +8,7 @@ import type { StepDoor, StepPort } from "../kernel/step.ts";
 import type { MessageMemory } from "../memory/message-memory.ts";
 import type { Plan } from "./plan.ts";
 import type { Task } from "../agent/task.ts";
-import type { ReactLoop } from "./react-loop.ts";
+import type { ReactLoop } from "./react.ts";
 import type { Message, MessageFields, Receipt } from "../message/message.ts";
 import type { ChatMessage, ImagePart } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";

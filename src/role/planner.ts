@@ -4,13 +4,12 @@ import type { RoleContext } from "./context.ts";
 import { PlanError, UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { Plan } from "./plan.ts";
-import type { Task } from "../agent/task.ts";
+import { type Task, type TaskFields, taskSchema } from "../agent/task.ts";
 import type { Message } from "../message/message.ts";
-import { actWith } from "./act.ts";
-import { plannedTasks } from "./planned-tasks.ts";
+import { actWith, messagesOf } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
-import { messagesOf } from "./said.ts";
+import { valueText } from "../kernel/value-text.ts";
 
 /** How often a model is asked for a plan before its bad graphs fail the activation. MetaGPT's planner tries as often. */
 const PLAN_ATTEMPTS = 3;
@@ -142,4 +141,30 @@ function planPrompt(spec: RoleSpec, goal: string, complaint: string): string {
     `Break the goal into as few tasks as do it well. Each task has an id, the ids of the tasks it depends on, an instruction, and as its type one of:\n${actions.join("\n")}`,
     "The tasks form a graph without cycles." + complaint,
   ].join("\n\n");
+}
+
+/**
+ * The tasks that a role planned by itself. Whether they are a graph is for the plan to say.
+ *
+ * @throws PlanError `PLAN_INVALID` when they are no list of tasks.
+ */
+export function plannedTasks(given: unknown, role: string): readonly TaskFields[] {
+  const source = `planTasks of role ${role}`;
+  if (Array.isArray(given))
+    return Array.from(given as readonly unknown[], (task, place) => plannedTask(task, `tasks[${place}] of ${source}`));
+  throw invalid(source, "a list of tasks", given);
+}
+
+function plannedTask(given: unknown, at: string): TaskFields {
+  const parsed = taskSchema().safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => [path.join("."), message].filter((word) => word !== "").join(": "));
+  throw invalid(at, `a task (${issues.join("; ")})`, given);
+}
+
+function invalid(at: string, expected: string, came: unknown): PlanError {
+  return new PlanError(
+    "PLAN_INVALID",
+    `Expected ${at} to be ${expected}, got ${valueText(came)}. Give a list of { id, instruction, dependsOn? }, all ids as texts.`,
+  );
 }

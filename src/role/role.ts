@@ -12,14 +12,12 @@ import type { Mailbox } from "../message/mailbox.ts";
 import type { Message } from "../message/message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import type { Tool } from "../tool/tool.ts";
-import { act } from "./act.ts";
+import { act, observe } from "./act.ts";
 import type { RoleAgentOptions } from "./agent-mode.ts";
 import type { FailurePolicy } from "./failure-policy.ts";
-import { observe } from "./observe.ts";
-import { react } from "./react.ts";
+import { react, think } from "./react.ts";
 import type { Reaction } from "./reaction.ts";
 import type { Immutable, StepOut, StepRoleOptions } from "./step-role.ts";
-import { think } from "./think.ts";
 
 /** How a role chooses among its actions; see {@link RoleOptions.reactMode}. */
 export type ReactMode = "by_cause" | "by_order" | "react" | "plan_and_act" | "agent";

@@ -11,6 +11,13 @@ import type { Mailbox } from "../message/mailbox.ts";
 import type { HumanPort } from "../tool/approval.ts";
 import type { Scheduler } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
+import type { StepDoor } from "../kernel/step.ts";
+import type { Funds } from "../model/budget-pool.ts";
+import type { AnswerSource } from "./steps/answer-source.ts";
+import type { OwnedRun } from "./record/run-log.ts";
+import type { RunState } from "./record/run-state.ts";
+import type { ObserverRegistry } from "./observers.ts";
+import type { Driver } from "./schedulers/drive.ts";
 
 /** Most activations at once, unless said otherwise. */
 export const DEFAULT_CONCURRENCY = 16;
@@ -91,3 +98,22 @@ export interface EnvironmentRunOptions {
 
 /** Their names. @internal */
 export const environmentRunOptions: Known<EnvironmentRunOptions> = { rounds: true, stopWhen: true, signal: true };
+
+/** What a team adds to an environment: a journal, a budget, a state to go on from. */
+export interface RunBacking {
+  readonly state?: RunState;
+  readonly observers?: ObserverRegistry;
+  readonly owned?: OwnedRun;
+  /** Its accounts with the pools that bind it. */
+  readonly funds?: Funds | undefined;
+  readonly requirePrice?: boolean;
+  readonly resumed?: () => Promise<void> | undefined;
+  /** What else answers steps. Default: nothing. */
+  readonly past?: AnswerSource;
+  /** Default `live`. */
+  readonly mode?: StepDoor["mode"];
+  /** Drives the run instead of its scheduler: a replay. */
+  readonly driver?: Driver;
+  /** Called after every event that became durable. */
+  readonly grew?: () => void;
+}

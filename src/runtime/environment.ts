@@ -30,6 +30,7 @@ import {
   type EnvironmentOptions,
   environmentRunOptions,
   type EnvironmentRunOptions,
+  type RunBacking,
 } from "./environment-options.ts";
 import { HiredRoles } from "./hired-roles.ts";
 import { Announcer, ObserverRegistry } from "./observers.ts";
@@ -38,7 +39,6 @@ import { type Driver, driverOf } from "./schedulers/drive.ts";
 import { recordedBy, schedulerOf } from "./schedulers/scheduler.ts";
 import { RoleMemories } from "./role-memories.ts";
 import { type RoleView, roleView } from "./role-view.ts";
-import type { RunBacking } from "./run-backing.ts";
 import type { RunFailure } from "./run-failure.ts";
 import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.ts";
 import { progressOf } from "./stop-condition.ts";

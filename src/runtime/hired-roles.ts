@@ -1,7 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import { contentHash, deepFreeze, jsonRoundTrip } from "../kernel/json.ts";
 import { type Action, assertSameAction } from "../role/action.ts";
-import { agentMode } from "../role/late-agent.ts";
+import { agentMode } from "../role/react.ts";
 import { Role } from "../role/role.ts";
 import { roleSpec, type RoleSpec } from "../role/role-spec.ts";
 import type { HiredRole } from "./record/event.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Action, defineAction } from "../../src/role/action.ts";
 import { defineRole, type RoleOptions } from "../../src/role/role.ts";
-import { parseChoice } from "../../src/role/think.ts";
+import { parseChoice } from "../../src/role/react.ts";
 import type { Environment } from "../../src/runtime/environment.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
 import { contents, remembered, town } from "../runtime/town.ts";

@@ -3,7 +3,7 @@ import type { MicroUsd } from "../../model/money.ts";
 import type { z } from "zod";
 import type { AskOptions, EffectDoor, Human, RoleCard } from "../../role/context.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { OutputError, WaitingError } from "../../kernel/errors.ts";
+import { OutputError, WaitingError, StepError, TroupeError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/emit.ts";
 import { lazily } from "../../kernel/lazily.ts";
 import { randomStream } from "../../kernel/random.ts";
@@ -16,11 +16,10 @@ import { outputSchema } from "../../model/json-schema.ts";
 import { type LimitOptions, type ModelLimits, sharedLimits } from "../../model/limits.ts";
 import type { PriceTable } from "../../model/price.ts";
 import { bothOf, type TextListener } from "../../model/told-text.ts";
-import { introduction } from "../../role/introduction.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
-import { answerOf } from "./human-answer.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
+import { thrownText, valueText } from "../../kernel/value-text.ts";
 
 /** What answers are made with, the same for all roles. */
 export interface AnswererParts {
@@ -178,4 +177,54 @@ function parsedJson(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/**
+ * Asks a person and takes nothing but a text for an answer.
+ *
+ * @throws StepError `ANSWER_INVALID` for an answer that is no text; `HUMAN_FAILED` when asking fails. An error of this package comes as it is.
+ */
+export async function answerOf(human: HumanPort, question: HumanQuestion, signal: AbortSignal): Promise<string> {
+  const answer: unknown = await asked(human, question, signal);
+  if (typeof answer === "string") return answer;
+  throw new StepError(
+    "ANSWER_INVALID",
+    `Expected the person asked by ${question.role} to answer with a text, got ${valueText(answer)}. Let the human port return a string.`,
+  );
+}
+
+async function asked(human: HumanPort, question: HumanQuestion, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await human(question, { signal });
+  } catch (error) {
+    if (TroupeError.isInstance(error)) throw error;
+    const said = thrownText(error);
+    throw new StepError(
+      "HUMAN_FAILED",
+      `Expected the person asked by ${question.role} to answer, but asking failed: ${said}${/[.!?]$/.test(said) ? "" : "."} Mend the human port and resume the run.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The system prompt that introduces a role: its description as it is, else who it is and what it is for (MetaGPT's prefix).
+ * Nothing in it changes from call to call, so providers can cache it and forks do not pay for it again.
+ */
+export function introduction(card: RoleCard, company: { readonly description: string; readonly colleagues: readonly string[] }): string {
+  const self = card.description === "" ? describe(card) : card.description;
+  if (company.description === "") return self;
+  const others = company.colleagues.length === 0 ? "" : ` with the roles ${company.colleagues.join(", ")}`;
+  return `${self} You are in ${company.description}${others}.`;
+}
+
+function describe(card: RoleCard): string {
+  const trade = card.profile === "" ? `You are ${card.name}` : `You are ${article(card.profile)} ${card.profile}, named ${card.name}`;
+  const goal = card.goal === "" ? "." : `, and your goal is: ${card.goal}.`;
+  const constraints = card.constraints === "" ? "" : ` Keep to these constraints: ${card.constraints}.`;
+  return `${trade}${goal}${constraints}`;
+}
+
+function article(noun: string): string {
+  return /^[aeiou]/i.test(noun) ? "an" : "a";
 }

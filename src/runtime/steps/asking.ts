@@ -6,7 +6,7 @@ import type { RoleSummary } from "../../memory/summary-levels.ts";
 import type { ChatMessage } from "../../model/chat-message.ts";
 import type { SteppedModel } from "../../model/ask.ts";
 import type { RoleTurn } from "../turn/role-turn.ts";
-import { Nesting } from "./nesting.ts";
+import { UsageError } from "../../kernel/errors.ts";
 
 /** Whose questions they are. */
 type Asker = Pick<RoleContext, "role" | "memory" | "news" | "logger" | "signal">;
@@ -110,5 +110,41 @@ export class Asking {
       logger: asker.logger,
       signal: asker.signal,
     }));
+  }
+}
+
+/**
+ * Tells what an effect asks through the outer context from what its activation asks. It owns whether an effect is just beginning.
+ *
+ * N1 what an effect asks through the outer context would wait for the effect's own step, which waits for it: it is refused. N2 this is
+ * seen only until the effect first waits; later nobody can tell who asks, and the activation's time limit ends it.
+ */
+export class Nesting {
+  readonly #act: string;
+  #isBeginning = false;
+
+  constructor(act: string) {
+    this.#act = act;
+  }
+
+  /** Begins an effect. */
+  begin<T>(effect: () => T): T {
+    const wasBeginning = this.#isBeginning;
+    this.#isBeginning = true;
+    try {
+      return effect();
+    } finally {
+      this.#isBeginning = wasBeginning;
+    }
+  }
+
+  /** @throws UsageError `STEP_NESTED` when it is an effect that asks. */
+  assertOutside(method: "ask" | "human.ask" | "recall" | "step"): void {
+    if (!this.#isBeginning) return;
+    throw new UsageError(
+      "STEP_NESTED",
+      `Expected the effect of a step of ${this.#act} to ask through the door it is given, got ${method} of the outer context: ` +
+        `it would wait for its own step for ever. ${method === "recall" ? "Recall before the step." : `Write (door) => door.${method}(...).`}`,
+    );
   }
 }

@@ -1,18 +1,19 @@
 import { interruptionBy } from "../../kernel/abort.ts";
 import { ContextClosedError, ControlError, type ErrorRecord, errorRecord, stepErrorFrom } from "../../kernel/errors.ts";
 import { jsonCopy, jsonRoundTrip, type Json } from "../../kernel/json.ts";
-import { throwIfEnded } from "../../kernel/cancellation.ts";
+import { throwIfEnded, type CancellationScope } from "../../kernel/cancellation.ts";
 import type { Attempts, StepDoor, StepPort, StepSpec, StepTry } from "../../kernel/step.ts";
 import type { StepTrace, UnrepeatedStep } from "../record/event.ts";
 import { masked, maskedError } from "../record/masking.ts";
-import type { OpenQuestion, SourcedStep } from "./answer-source.ts";
+import type { OpenQuestion, SourcedStep, AnswerSource } from "./answer-source.ts";
 import { Release } from "./release.ts";
 import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import { effectId, StepAddresses, stepId, type StepPlace } from "../record/step-address.ts";
 import { StepRequests } from "./step-requests.ts";
-import type { StepsParts } from "./steps-parts.ts";
-import { Tries } from "./tries.ts";
-import { uncertain } from "./uncertain-step.ts";
+import { Tries, uncertain } from "./tries.ts";
+import type { Mask } from "../../kernel/mask.ts";
+import type { BudgetGate } from "./budget-gate.ts";
+import type { RunLog } from "../record/run-log.ts";
 
 /**
  * The recorded door of one activation. It owns the order of asking, the order of release, and what is in flight.
@@ -309,3 +310,33 @@ function neverUnhandled<T>(work: Promise<T>): Promise<T> {
 }
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
+
+/** What the steps of one activation are made with. */
+export interface StepsParts {
+  readonly act: string;
+  readonly log: RunLog;
+  readonly gate: BudgetGate;
+  readonly mask: Mask;
+  readonly now: () => number;
+  readonly scope: CancellationScope;
+  /** Records the start of the activation; called before its first step is recorded. */
+  readonly begin: () => void;
+  /** Told when a person begins to be asked, and when nobody is any more. */
+  readonly waitsForPerson: (isAsked: boolean) => void;
+  /** What the journal has of this activation. */
+  readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
+  /** Good answers of the failed attempt before. */
+  readonly carried: ReadonlyMap<string, StepOutcome>;
+  /** Micro-dollars that the steps of failed attempts cost, by key. */
+  readonly paid: ReadonlyMap<string, number>;
+  /** What else may answer. */
+  readonly past: AnswerSource;
+  readonly runId: string;
+  readonly role: string;
+  /** Where writes that are done again go: into the real world, or into a replay's scratch. */
+  readonly mode: StepDoor["mode"];
+  /** `now()` until the first answer. */
+  readonly startedAt: number;
+  /** The activation was over before it asked for its door. */
+  readonly isOver: boolean;
+}

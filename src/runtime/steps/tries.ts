@@ -1,12 +1,11 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
-import type { ErrorRecord } from "../../kernel/errors.ts";
+import { type ErrorRecord, StepError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Attempts, AttemptOutcome, StepSpec, StepTry } from "../../kernel/step.ts";
 import type { CancellationScope } from "../../kernel/cancellation.ts";
 import type { Mask } from "../../kernel/mask.ts";
-import type { BudgetGate } from "./budget-gate.ts";
+import type { BudgetGate, LentBudget } from "./budget-gate.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
-import type { LentBudget } from "./lent-budget.ts";
 import { maskedError } from "../record/masking.ts";
 import type { SourcedAnswer } from "./answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
@@ -185,4 +184,19 @@ function withLent(outcome: AttemptOutcome, lent: number): AttemptOutcome {
 function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
   if (ok) return { ok, value };
   return error === undefined ? { ok } : { ok, error };
+}
+
+const UNCERTAIN = "STEP_UNCERTAIN";
+
+/** Whether an activation failed because nobody knows whether one of its effects has happened. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof StepError && error.code === UNCERTAIN;
+}
+
+/** The effect may have happened before a crash, and must not happen twice: somebody has to look. */
+export function uncertain(name: string): StepError {
+  return new StepError(
+    UNCERTAIN,
+    `Expected to know whether "${name}" had happened when the run stopped, but nobody does, and it must not happen twice. Look, then resume the run: it is tried again.`,
+  );
 }

@@ -23,9 +23,9 @@ import {
   type StepOptions,
 } from "../../role/context.ts";
 import type { Plan } from "../../role/plan.ts";
-import type { ReactLoop } from "../../role/react-loop.ts";
+import type { ReactLoop } from "../../role/react.ts";
 import type { Said } from "../../role/role.ts";
-import { messagesOf } from "../../role/said.ts";
+import { messagesOf } from "../../role/act.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import { knownMessages } from "../record/activations.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";

@@ -12,7 +12,7 @@ import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/answerer.ts";
 import type { BudgetGate } from "../steps/budget-gate.ts";
 import type { AnswerSource } from "../steps/answer-source.ts";
-import { isUncertain } from "../steps/uncertain-step.ts";
+import { isUncertain } from "../steps/tries.ts";
 import type { ActivationHost } from "./activation-host.ts";
 
 /** What every turn of an environment works with. */
