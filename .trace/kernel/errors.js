@@ -1,0 +1,342 @@
+import { TroupeError, errorRecord } from "./troupe-error.js";
+// ../../work/wt/lead/src/kernel/errors.ts
+/**
+* A value is not plain JSON, for example `NaN`, a function, or an object that contains itself. Code: `NOT_JSON`. The message names the
+* path of the value.
+*
+* @example
+* import { createMessage, NotJsonError } from "troupe";
+*
+* try {
+*   createMessage("a price", { instructContent: { price: Number.NaN } });
+* } catch (error) {
+*   console.log(error instanceof NotJsonError && error.code); // NOT_JSON
+* }
+*/
+var NotJsonError = class extends TroupeError {
+	constructor(path, came) {globalThis.__t?.("kernel/errors.js#constructor@578");
+		super("NOT_JSON", `Expected a JSON value at ${path}, got ${came}. Return plain objects, arrays, strings, finite numbers, booleans or null.`);
+	}
+};
+/**
+* The caller passed arguments or definitions that can never work: a duplicate name, an unknown option, a malformed message. Correct the
+* program; trying again does not help.
+*
+* @example
+* import { usd, UsageError } from "troupe";
+*
+* try {
+*   usd(-1);
+* } catch (error) {
+*   console.log(error instanceof UsageError && error.code); // MONEY_INVALID
+* }
+*/
+var UsageError = class extends TroupeError {};
+/**
+* The tasks of a plan do not form a dependency graph. Codes: `PLAN_CYCLE`, `PLAN_DUPLICATE_ID`, `PLAN_UNKNOWN_DEPENDENCY`,
+* `PLAN_UNKNOWN_TASK`, `PLAN_INVALID`; of a planning flow also `PLAN_EMPTY`, `PLAN_TOO_LONG` and `PLAN_NOT_READY`.
+*
+* @example
+* import { Plan, PlanError } from "troupe";
+*
+* try {
+*   new Plan({ goal: "a cake", tasks: [{ id: "bake", instruction: "Bake it", dependsOn: ["mix"] }] });
+* } catch (error) {
+*   console.log(error instanceof PlanError && error.code); // PLAN_UNKNOWN_DEPENDENCY
+* }
+*/
+var PlanError = class extends TroupeError {};
+/**
+* A queue with a limit was full. Codes: `QUEUE_FULL`; `MAILBOX_FULL` for the mailbox of a role. `data.limit` is the limit.
+*
+* @example
+* import { createMessage, MessageQueue, QueueFullError } from "troupe";
+*
+* const queue = new MessageQueue({ limit: 1 });
+* queue.push(createMessage("first"));
+* try {
+*   queue.push(createMessage("second"));
+* } catch (error) {
+*   console.log(error instanceof QueueFullError && error.code); // QUEUE_FULL
+* }
+*/
+var QueueFullError = class extends TroupeError {
+	constructor(limit, code = "QUEUE_FULL", text = `Expected room in a queue of at most ${limit} messages, but it is full. Raise its limit or let its role run.`, data = { limit }) {globalThis.__t?.("kernel/errors.js#constructor@2239");
+		super(code, text, { data });
+	}
+};
+/**
+* An activation, a tool or a model call ran past its limit of time. Code: `TIMEOUT`. The limit of an activation is the role's `timeout` in
+* milliseconds.
+*
+* @example
+* import { defineRole, Team, TimeoutError } from "troupe";
+*
+* const slow = defineRole({ name: "Slow", timeout: 10, react: () => new Promise<void>(() => undefined) });
+* const { status, error } = await new Team({ roles: [slow] }).run("hello").result;
+* console.log(status, error instanceof TimeoutError); // failed true
+*/
+var TimeoutError = class extends TroupeError {
+	constructor(what, ms) {globalThis.__t?.("kernel/errors.js#constructor@2997");
+		super("TIMEOUT", `Expected ${what} to end within ${ms} ms, but it did not. Raise the limit or find what it waits for.`);
+	}
+};
+/** A context was used after its activation had ended. */
+var ContextClosedError = class extends TroupeError {
+	constructor(act, what) {globalThis.__t?.("kernel/errors.js#constructor@3262");
+		super("CONTEXT_CLOSED", `${what} came after activation ${act} had ended. Await everything an action starts before it returns.`);
+	}
+};
+/**
+* A recorded side effect failed. It is the same error live and after a resume. `code` is the code of the original error where it had one,
+* else `ERROR`.
+*
+* @example
+* import { defineRole, StepError, Team } from "troupe";
+*
+* const reader = defineRole({
+*   name: "Rita",
+*   react: async (rc) => {
+*     await rc.step("read the file", {}, () => Promise.reject(new Error("no such file")));
+*   },
+* });
+* const { error } = await new Team({ roles: [reader] }).run("read it").result;
+* console.log(error instanceof StepError, error?.message); // true no such file
+*/
+var StepError = class extends TroupeError {};
+/**
+* The code of an action or a role threw an error that is not of this package. Code: `ACTION_FAILED`. `data` names the role, the action and
+* a step that had failed in it; `cause` is the original error.
+*
+* @example
+* import { ActionError, defineAction, defineRole, Team } from "troupe";
+*
+* const Fail = defineAction({ name: "Fail", run: () => JSON.parse("{") as string });
+* const { error } = await new Team({ roles: [defineRole({ name: "Fay", actions: [Fail] })] }).run("go").result;
+* console.log(error instanceof ActionError, error?.code); // true ACTION_FAILED
+* console.log(error?.cause instanceof SyntaxError); // true
+*/
+var ActionError = class extends TroupeError {};
+/**
+* A model or its server failed. Codes: `MODEL_AUTH`, `MODEL_RATE_LIMIT`, `MODEL_UNREACHABLE`, `MODEL_SERVER`, `MODEL_TIMEOUT`,
+* `MODEL_EMPTY`, `MODEL_TRUNCATED`, `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_REDIRECTED`, `MODEL_UNPRICED` and others; the guide
+* says what to do about each.
+*
+* @example
+* import { type ChatModel, ModelError } from "troupe";
+*
+* export async function answer(model: ChatModel, question: string): Promise<string> {
+*   const signal = AbortSignal.timeout(30_000);
+*   try {
+*     return (await model.chat({ messages: [{ role: "user", content: question }] }, { signal })).content;
+*   } catch (error) {
+*     if (error instanceof ModelError && error.retryable) return "The model is busy. Try again later.";
+*     throw error;
+*   }
+* }
+*/
+var ModelError = class extends TroupeError {
+	/** Whether the same request may succeed when sent again. */
+	retryable;
+	constructor(code, message, detail = {}) {globalThis.__t?.("kernel/errors.js#constructor@5616");
+		super(code, message, detail);
+		this.retryable = detail.retryable ?? false;
+	}
+};
+/**
+* The reply of a model did not fit the schema, also after it was asked once more. Code: `OUTPUT_INVALID`. `data` keeps the text of the
+* reply and the issues.
+*
+* @example
+* import { defineAction, defineRole, OutputError, Team } from "troupe";
+* import { scriptedModel } from "troupe/testing";
+* import { z } from "zod";
+*
+* const Guess = defineAction({ name: "Guess", output: z.object({ age: z.number() }), prompt: (ctx) => ctx.text });
+* const model = scriptedModel(["no idea", "still no idea"]);
+* const { error } = await new Team({ roles: [defineRole({ name: "Gus", actions: [Guess] })], model }).run("How old?").result;
+* console.log(error instanceof OutputError, error?.code); // true OUTPUT_INVALID
+*/
+var OutputError = class extends TroupeError {};
+/**
+* An operation on files, folders or git of a workspace was refused or failed. Codes: `WORKSPACE_PATH`, `WORKSPACE_LIMIT`,
+* `WORKSPACE_CHANGED`, `WORKSPACE_GIT`, `WORKSPACE_FULL`, `WORKSPACE_IO` and others.
+*
+* @example
+* import { WorkspaceError } from "troupe";
+* import type { Workspace } from "troupe/workspace";
+*
+* export async function save(workspace: Workspace, path: string, text: string): Promise<boolean> {
+*   try {
+*     await workspace.write(path, text);
+*     return true;
+*   } catch (error) {
+*     if (error instanceof WorkspaceError && error.code === "WORKSPACE_PATH") return false; // "../secrets", "/etc/passwd"
+*     throw error;
+*   }
+* }
+*/
+var WorkspaceError = class extends TroupeError {};
+/**
+* A journal refused or could not do something. Codes: `RUN_UNKNOWN`, `RUN_EXISTS`, `RUN_OWNED`, `RUN_FORGOTTEN`, `RUN_IDEA_DIFFERS`,
+* `TEAM_CHANGED`, `JOURNAL_DAMAGED`, `JOURNAL_NEWER`, `JOURNAL_FULL`, `JOURNAL_CLOSED` and others.
+*
+* @example
+* import { exportRun, JournalError, memoryJournal } from "troupe";
+*
+* try {
+*   for await (const line of exportRun(memoryJournal(), "no such run")) console.log(line);
+* } catch (error) {
+*   console.log(error instanceof JournalError && error.code); // RUN_UNKNOWN
+* }
+*/
+var JournalError = class extends TroupeError {};
+/**
+* A long-term memory could not keep or find something: its store, its embedder or its vectors failed. Codes: `MEMORY_FULL`,
+* `MEMORY_UNWRITABLE`, `MEMORY_DAMAGED`, `MEMORY_CLOSED`, `MEMORY_CONFLICT`, `EMBEDDING_FAILED`, `EMBEDDING_INVALID`,
+* `EMBEDDING_DIMENSION` and others.
+*
+* @example
+* import { createMessage, MemoryError, MemoryStorage } from "troupe";
+*
+* const storage = new MemoryStorage({ roleId: "Ada" });
+* await storage.close();
+* try {
+*   await storage.add(createMessage("too late"));
+* } catch (error) {
+*   console.log(error instanceof MemoryError && error.code); // MEMORY_CLOSED
+* }
+*/
+var MemoryError = class extends TroupeError {};
+/**
+* A cache could not do what it was asked. Codes: `CACHE_UNREACHABLE` (it did not answer, which says nothing about what is stored),
+* `CACHE_REFUSED` (the server answered with an error), `CACHE_BUSY`, `CACHE_UNREADABLE`, `CACHE_UNWRITABLE`, `CACHE_CLOSED`.
+*
+* @example
+* import { type BrainMemory, CacheError } from "troupe";
+*
+* export async function open(brain: BrainMemory): Promise<"loaded" | "nothing" | "damaged" | "offline"> {
+*   try {
+*     return (await brain.load()).kind;
+*   } catch (error) {
+*     if (error instanceof CacheError && error.code === "CACHE_UNREACHABLE") return "offline";
+*     throw error;
+*   }
+* }
+*/
+var CacheError = class extends TroupeError {};
+/**
+* An interruption, not a failure: the run stops, is out of money, or waits for a person. After one was thrown inside an activation, that
+* activation can only be suspended: it stays open and is never recorded as done or failed, whatever its code catches.
+*
+* @example
+* import { ControlError, defineAction } from "troupe";
+*
+* export const Summarise = defineAction({
+*   name: "Summarise",
+*   run: async (ctx) => {
+*     try {
+*       return await ctx.ask(`Summarise: ${ctx.text}`);
+*     } catch (error) {
+*       if (error instanceof ControlError) throw error; // the run was stopped or is out of money: not a failure of the model
+*       return ctx.text;
+*     }
+*   },
+* });
+*/
+var ControlError = class extends TroupeError {};
+/**
+* The run or the caller asked to stop. Code: `ABORTED`. The run ends with status `stopped` and can be resumed.
+*
+* @example
+* import { AbortedError, defineRole, Team } from "troupe";
+*
+* const stop = new AbortController();
+* const sleeper = defineRole({ name: "Sly", react: () => stop.abort() });
+* const { status, error } = await new Team({ roles: [sleeper] }).run("sleep", { signal: stop.signal }).result;
+* console.log(status, error instanceof AbortedError); // stopped true
+*/
+var AbortedError = class extends ControlError {
+	constructor(reason = "the run was asked to stop", cause) {globalThis.__t?.("kernel/errors.js#constructor@10405");
+		super("ABORTED", `Stopped: ${reason}.`, cause === void 0 ? {} : { cause });
+	}
+};
+/** Budgets below one cent are mostly dollars that were given as micro-dollars. */
+const ONE_CENT = 1e4;
+/**
+* The next model call may cost more than the budget has left. Code: `BUDGET`. `data` holds `needed`, `left` and `budget` in micro-dollars,
+* and `of` where the budget is not the run's own.
+*
+* @example
+* import { BudgetError, defineAction, defineRole, Team, usd } from "troupe";
+* import { scriptedModel } from "troupe/testing";
+*
+* const Draft = defineAction({ name: "Draft", prompt: (ctx) => ctx.text });
+* const model = scriptedModel(["A line."], { price: { input: 1, output: 10 } });
+* const team = new Team({ roles: [defineRole({ name: "Dora", actions: [Draft] })], model, budget: usd(0.01) });
+* const { status, error } = await team.run("a line").result;
+* console.log(status, error instanceof BudgetError); // budget true
+*/
+var BudgetError = class extends ControlError {
+	/** @param data `of`: whose budget it is, where it is not the run's own */
+	constructor(data) {globalThis.__t?.("kernel/errors.js#constructor@11513");
+		const { needed, left, budget, of } = data;
+		const whose = of === void 0 ? "" : ` in the ${of}`;
+		super("BUDGET", `The next model call may cost up to ${dollars(needed)}, but ${dollars(left)} of ${dollars(budget)} is left${whose}. Raise the budget to go on.${unitHint(budget)}`, { data });
+	}
+};
+/** Micro-dollars as dollars, to the last of them. */
+function dollars(amount) {globalThis.__t?.("kernel/errors.js#dollars@11874");
+	return `$${(amount / 1e6).toFixed(6).replace(/0{1,4}$/, "")}`;
+}
+function unitHint(budget) {globalThis.__t?.("kernel/errors.js#unitHint@11967");
+	if (budget <= 0 || budget >= ONE_CENT) return "";
+	return ` A budget is told in micro-dollars, so ${budget} is ${dollars(budget)}: for $${budget} write usd(${budget}).`;
+}
+/**
+* A person's answer is needed and nobody is there to give it. Code: `WAITING`. The run ends with status `waiting`; `team.answer(runId,
+* questionId, text)` goes on. `data` holds `questionId`, `question` and `role`.
+*
+* @example
+* import { defineRole, Team, WaitingError } from "troupe";
+*
+* const clerk = defineRole({ name: "Clara", react: async (rc) => rc.message(await rc.human.ask("Publish it?")) });
+* const { status, error, questions } = await new Team({ roles: [clerk] }).run("a note").result;
+* console.log(status, error instanceof WaitingError); // waiting true
+* console.log(questions[0]?.text); // Publish it?
+*/
+var WaitingError = class extends ControlError {
+	constructor(data) {globalThis.__t?.("kernel/errors.js#constructor@12855");
+		super("WAITING", `${data.role} waits for a human to answer: ${data.question}`, { data });
+	}
+};
+/**
+* A replayed or resumed activation asked for something that its record does not have, or ended in another way. Code: `DIFFERENCE`. The
+* message shows both sides.
+*
+* @example
+* import { defineAction, defineRole, DifferenceError, memoryJournal, Team } from "troupe";
+* import { scriptedModel } from "troupe/testing";
+*
+* const journal = memoryJournal();
+* function team(prompt: string): Team {
+*   const Draft = defineAction({ name: "Draft", prompt: () => prompt });
+*   return new Team({ roles: [defineRole({ name: "Dora", actions: [Draft] })], model: scriptedModel(["A line."]), journal });
+* }
+* await team("Write a line.").run("go", { id: "one" }).result;
+* const { error } = await team("Write two lines.").replay("one").result;
+* console.log(error instanceof DifferenceError); // true
+*/
+var DifferenceError = class extends ControlError {};
+/** The error that a failed step throws, live and from a record alike. */
+function stepErrorFrom(record) {globalThis.__t?.("kernel/errors.js#stepErrorFrom@13886");
+	const detail = record.data === void 0 ? {} : { data: record.data };
+	if (record.name === "ModelError") return new ModelError(record.code, record.message, {
+		...detail,
+		retryable: record.retryable === true
+	});
+	if (record.name === "OutputError") return new OutputError(record.code, record.message, detail);
+	if (record.name === "WorkspaceError") return new WorkspaceError(record.code, record.message, detail);
+	return new StepError(record.code, record.message, detail);
+}
+export { AbortedError, ActionError, BudgetError, CacheError, ContextClosedError, ControlError, DifferenceError, JournalError, MemoryError, ModelError, NotJsonError, OutputError, PlanError, QueueFullError, StepError, TimeoutError, TroupeError, UsageError, WaitingError, WorkspaceError, errorRecord, stepErrorFrom };

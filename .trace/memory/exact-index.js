@@ -1,0 +1,204 @@
+import { MemoryError, UsageError } from "../kernel/errors.js";
+import { checkKnownOptions } from "../kernel/known-options.js";
+import { unitVector } from "./embedder.js";
+import { SignSketch, countDiffering, dotProduct, nearest } from "./vector-math.js";
+// ../../work/wt/lead/src/memory/exact-index.ts
+/** Rows of one piece of memory. New pieces are added without copying the others. */
+const PIECE = 1024;
+/** Most numbers of a vector. */
+const LONGEST_VECTOR = 65536;
+/** The prefilter chooses at least so many rows for each hit asked for, and at most this share of all rows. */
+const CANDIDATES_PER_HIT = 200;
+const CANDIDATE_SHARE = 1 / 20;
+/** Candidates that are collected before the best are chosen. */
+const FEW_HITS = 16;
+const exactIndexOptions = { prefilterAbove: true };
+/**
+* An index that compares the query with every vector. Up to `prefilterAbove` vectors, and in every search with a condition, the result is
+* exact. Above, it compares the signs of all vectors first, and then at most a twentieth of them exactly. That misses hardly any of the vectors of
+* a model, and one of two hundred of hashed texts.
+*
+* @throws UsageError `OPTION_INVALID`
+* @example
+* import { exactIndex, hashingEmbedder, MemoryStorage } from "troupe";
+*
+* const index = exactIndex({ prefilterAbove: 10_000 });
+* export const storage = new MemoryStorage({ roleId: "Ada", embedder: hashingEmbedder(), index });
+*/
+function exactIndex(options = {}) {globalThis.__t?.("memory/exact-index.js#exactIndex@1406");
+	checkKnownOptions("exactIndex", options, exactIndexOptions);
+	const { prefilterAbove = 5e4 } = options;
+	if (typeof prefilterAbove !== "number" || Number.isNaN(prefilterAbove) || prefilterAbove < 0) throw new UsageError("OPTION_INVALID", `Expected prefilterAbove to be a number of vectors, got ${prefilterAbove}.`);
+	return new ExactIndex(prefilterAbove);
+}
+/**
+* Owns the vectors, each of length 1, in pieces of flat memory, and the row of each key.
+*
+* ExactIndex.X1 (`delete`) rows 0 to size - 1 are in use: the last row moves to the place of a deleted one, so `add` and `delete` are O(1).
+* ExactIndex.X2 (`#checked`) the first vector decides the dimensions until `clear`. ExactIndex.X3 (`#writeBits`) signs are computed at the first
+* prefiltered search and kept up to date from then on.
+*/
+var ExactIndex = class {
+	#prefilterAbove;
+	#rows = /* @__PURE__ */ new Map();
+	/** The key of each row. */
+	#keys = [];
+	#pieces = [];
+	#dimensions = 0;
+	#sketch;
+	#bits = [];
+	constructor(prefilterAbove) {globalThis.__t?.("memory/exact-index.js#constructor@2428");
+		this.#prefilterAbove = prefilterAbove;
+	}
+	get size() {globalThis.__t?.("memory/exact-index.js#size get@2500");
+		return this.#keys.length;
+	}
+	add(key, vector) {globalThis.__t?.("memory/exact-index.js#add@2540");
+		const unit = this.#checked(vector, "the vector to keep");
+		if (this.size === 0) this.#begin(unit.length);
+		let row = this.#rows.get(key);
+		if (row === void 0) {
+			row = this.#keys.push(key) - 1;
+			this.#rows.set(key, row);
+		}
+		if (row === this.#pieces.length * PIECE) this.#pieces.push(new Float32Array(PIECE * this.#dimensions));
+		this.#piece(row).set(unit, this.#start(row));
+		this.#writeBits(row);
+	}
+	delete(key) {globalThis.__t?.("memory/exact-index.js#delete@2978");
+		const row = this.#rows.get(key);
+		if (row === void 0) return false;
+		const last = this.size - 1;
+		const lastKey = this.#keys[last];
+		this.#piece(row).set(this.#piece(last).subarray(this.#start(last), this.#start(last) + this.#dimensions), this.#start(row));
+		this.#keys[row] = lastKey;
+		this.#rows.set(lastKey, row);
+		this.#keys.pop();
+		this.#rows.delete(key);
+		if (row < last) this.#writeBits(row);
+		if (last % PIECE === 0) {
+			this.#pieces.pop();
+			this.#bits.length = Math.min(this.#bits.length, this.#pieces.length);
+		}
+		return true;
+	}
+	search(query, k, o = {}) {globalThis.__t?.("memory/exact-index.js#search@3550");
+		if (!Number.isInteger(k) || k < 0) throw new RangeError(`Expected how many to find to be a whole number of 0 or more, got ${k}.`);
+		if (this.size === 0 || k === 0) return [];
+		const unit = this.#checked(query, "the vector to look for");
+		const { among, accept } = o;
+		const best = new BestHits(k, accept);
+		if (among !== void 0) this.#compareKeys(unit, best, among);
+		else if (accept !== void 0 || this.size <= this.#prefilterAbove) this.#compareAll(unit, best);
+		else this.#compareCandidates(unit, k, best);
+		return best.hits();
+	}
+	clear() {globalThis.__t?.("memory/exact-index.js#clear@4120");
+		this.#rows.clear();
+		this.#keys.length = 0;
+		this.#begin(0);
+	}
+	#begin(dimensions) {globalThis.__t?.("memory/exact-index.js#begin@4200");
+		this.#dimensions = dimensions;
+		this.#pieces = [];
+		this.#bits = [];
+		this.#sketch = void 0;
+	}
+	#checked(vector, what) {globalThis.__t?.("memory/exact-index.js#checked@4325");
+		if (this.size > 0 && vector.length !== this.#dimensions) throw new MemoryError("EMBEDDING_DIMENSION", `Expected ${what} to have ${this.#dimensions} numbers, as those in the index, got ${vector.length}. Clear the index, and add vectors of one kind.`, { data: {
+			expected: this.#dimensions,
+			came: vector.length
+		} });
+		if (vector.length > LONGEST_VECTOR) throw new MemoryError("EMBEDDING_DIMENSION", `Expected ${what} to have ${LONGEST_VECTOR} numbers at most, got ${vector.length}. Ask its embedder for fewer.`, { data: {
+			expected: LONGEST_VECTOR,
+			came: vector.length
+		} });
+		const unit = unitVector(vector, what);
+		if (unit !== void 0) return unit;
+		throw new MemoryError("EMBEDDING_INVALID", `Expected ${what} to point somewhere, got nothing but zeros. Leave such texts out.`);
+	}
+	#piece(row) {globalThis.__t?.("memory/exact-index.js#piece@5150");
+		return this.#pieces[Math.floor(row / PIECE)];
+	}
+	/** Where a row starts in its piece. */
+	#start(row) {globalThis.__t?.("memory/exact-index.js#start@5257");
+		return row % PIECE * this.#dimensions;
+	}
+	#compareRow(query, row, best) {globalThis.__t?.("memory/exact-index.js#compareRow@5321");
+		best.offer(this.#keys[row], dotProduct(query, this.#piece(row), this.#start(row)));
+	}
+	#compareAll(query, best) {globalThis.__t?.("memory/exact-index.js#compareAll@5443");
+		for (let row = 0; row < this.size; row++) this.#compareRow(query, row, best);
+	}
+	#compareKeys(query, best, keys) {globalThis.__t?.("memory/exact-index.js#compareKeys@5555");
+		for (const key of keys) {
+			const row = this.#rows.get(key);
+			if (row !== void 0) this.#compareRow(query, row, best);
+		}
+	}
+	/** Compares the rows in order of differing signs, until no other row is likely to be among the best. */
+	#compareCandidates(query, k, best) {globalThis.__t?.("memory/exact-index.js#compareCandidates@5832");
+		const sketch = this.#sketched();
+		const asked = new Int32Array(sketch.words);
+		sketch.write(query, 0, asked, 0);
+		const distances = new Uint16Array(this.size);
+		const histogram = new Uint32Array(sketch.bits + 1);
+		for (const [n, bits] of this.#bits.entries()) countDiffering(bits, asked, distances.subarray(n * PIECE, (n + 1) * PIECE), histogram);
+		let seen = 0;
+		let distance = 0;
+		for (const row of nearest(distances, histogram, Math.max(CANDIDATES_PER_HIT * k, this.size * CANDIDATE_SHARE))) {
+			if (distances[row] > distance) {
+				distance = distances[row];
+				if (seen >= CANDIDATES_PER_HIT * k && distance > sketch.reachOf(best.floor)) return;
+			}
+			seen++;
+			this.#compareRow(query, row, best);
+		}
+	}
+	#sketched() {globalThis.__t?.("memory/exact-index.js#sketched@6586");
+		if (this.#sketch === void 0) {
+			this.#sketch = new SignSketch(this.#dimensions);
+			for (let row = 0; row < this.size; row++) this.#writeBits(row);
+		}
+		return this.#sketch;
+	}
+	#writeBits(row) {globalThis.__t?.("memory/exact-index.js#writeBits@6784");
+		if (this.#sketch === void 0) return;
+		const { words } = this.#sketch;
+		const bits = this.#bits[Math.floor(row / PIECE)] ??= new Int32Array(PIECE * words);
+		this.#sketch.write(this.#piece(row), this.#start(row), bits, row % PIECE * words);
+	}
+};
+/** The best `limit` of many hits. Equal scores are ordered by key. */
+var BestHits = class {
+	#limit;
+	#accept;
+	#hits = [];
+	/** A lower score is not among the best. */
+	floor = -Infinity;
+	constructor(limit, accept) {globalThis.__t?.("memory/exact-index.js#constructor@7245");
+		this.#limit = limit;
+		this.#accept = accept;
+	}
+	offer(key, score) {globalThis.__t?.("memory/exact-index.js#offer@7320");
+		if (score < this.floor || this.#accept?.(key) === false) return;
+		this.#hits.push({
+			key,
+			score
+		});
+		if (this.#hits.length >= 2 * this.#limit + FEW_HITS) this.#choose();
+	}
+	/** Returns the best hits, best first. */
+	hits() {globalThis.__t?.("memory/exact-index.js#hits@7567");
+		this.#choose();
+		return this.#hits.map(({ key, score }) => ((globalThis.__t?.("memory/exact-index.js#anonymous@7614"),({
+			key,
+			score: Math.max(-1, Math.min(1, score))
+		}))));
+	}
+	#choose() {globalThis.__t?.("memory/exact-index.js#choose@7706");
+		this.#hits = this.#hits.sort((a, b) => (globalThis.__t?.("memory/exact-index.js#anonymous@7742"),(b.score - a.score || a.key - b.key))).slice(0, this.#limit);
+		if (this.#hits.length === this.#limit) this.floor = this.#hits.at(-1)?.score ?? -Infinity;
+	}
+};
+export { exactIndex };

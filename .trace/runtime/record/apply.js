@@ -1,0 +1,178 @@
+import { iterable, takes } from "../../kernel/argument.js";
+import { JournalError } from "../../kernel/errors.js";
+import { deliveryOf } from "../schedulers/scheduler.js";
+import { endActivation, failActivation, forgetCarried, openActivation, resumeActivation } from "./activations.js";
+import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.js";
+import { damaged, roleOf } from "./damage.js";
+import { deliver, deliverHeld, measureMailboxes } from "./delivery.js";
+import "./event.js";
+import { OUTSIDE, RunState, addRoleState } from "./run-state.js";
+// ../../work/wt/lead/src/runtime/record/apply.ts
+/**
+* Returns the state that a list of events leads to. The events begin with number 0 and have no gap.
+*
+* @throws JournalError `EVENT_NEWER`, `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each other
+* @example
+* import { fold, type Journal, type RunEvent } from "troupe";
+*
+* export async function messagesOf(journal: Journal, runId: string): Promise<number> {
+*   const events: RunEvent[] = [];
+*   for await (const event of journal.read(runId, 0)) events.push(event);
+*   return fold(events).history.size;
+* }
+*/
+function fold(events) {globalThis.__t?.("runtime/record/apply.js#fold@1157");
+	takes("fold", "events", events, iterable("events of a run"));
+	const state = new RunState("");
+	for (const event of events) apply(state, event);
+	return state;
+}
+/** Changes a state by one event. The only writer of a run's state, live and from a journal alike. */
+function apply(state, event) {globalThis.__t?.("runtime/record/apply.js#apply@1446");
+	if (event.v !== 1) throw otherVersion(event);
+	if (event.seq !== state.seq) throw new JournalError("JOURNAL_GAP", `Expected event ${state.seq} of run ${event.runId} next, got ${event.seq}. Events are missing or doubled.`);
+	if (state.runId !== "" && event.runId !== state.runId) throw damaged(`run ${state.runId} has an event of run ${event.runId}`);
+	applyNext(state, event, event.runId);
+}
+/** Changes a state by what happens next in its own run. */
+function applyNext(state, body, runId) {globalThis.__t?.("runtime/record/apply.js#applyNext@1930");
+	if (state.justDropped.length > 0) state.justDropped = [];
+	try {
+		change(state, body, runId);
+	} catch (error) {
+		if (error instanceof JournalError) throw error;
+		throw damaged(`event ${state.seq}, ${body.type}, does not fit`, error);
+	}
+	state.seq += 1;
+}
+/** Counts an event that says what its state holds already. */
+function skipEvent(state) {globalThis.__t?.("runtime/record/apply.js#skipEvent@2295");
+	state.seq += 1;
+}
+function otherVersion({ v, seq }) {globalThis.__t?.("runtime/record/apply.js#otherVersion@2342");
+	if (typeof v !== "number" || v < 1) return damaged(`event ${seq} has version ${String(v)}, which never was`);
+	return new JournalError("EVENT_NEWER", `Expected events of version 1 or older, got one of version ${v}. Update this program to read the run.`, { data: { version: v } });
+}
+function change(state, event, runId) {globalThis.__t?.("runtime/record/apply.js#change@2662");
+	switch (event.type) {
+		case "run.started": return start(state, event, runId);
+		case "message": return publish(state, event);
+		case "act.started": return openActivation(state, event);
+		case "act.resumed": return resumeActivation(state, event);
+		case "step.started": return openStep(state, event);
+		case "step.ended": return endStep(state, event);
+		case "act.ended": return endActivation(state, event);
+		case "act.failed": return failActivation(state, event);
+		case "round.ended": return endRound(state, event);
+		case "run.resumed": return resume(state, event);
+		case "run.ended":
+			state.phase = {
+				phase: "ended",
+				status: event.status,
+				...event.error === void 0 ? {} : { error: event.error }
+			};
+			return;
+	}
+}
+function start(state, event, runId) {globalThis.__t?.("runtime/record/apply.js#start@3439");
+	if (state.seq !== 0) throw damaged("it started twice");
+	state.runId = runId;
+	state.seed = event.seed;
+	state.scheduler = event.scheduler;
+	state.parameters = event.parameters ?? null;
+	state.delivery = event.delivery ?? deliveryOf(event.scheduler);
+	state.budget = event.budget;
+	if (event.bounds !== void 0) state.bounds = event.bounds;
+	measureMailboxes(state);
+	state.about = event.about ?? null;
+	state.parent = event.parent;
+	state.team = event.roles;
+	for (const role of event.roles) addRoleState(state, role.name, role);
+}
+function publish(state, event) {globalThis.__t?.("runtime/record/apply.js#publish@4010");
+	state.outside += 1;
+	if (event.atBarrier === true) state.pending.push({
+		order: OUTSIDE,
+		sent: event
+	});
+	else deliver(state, event, OUTSIDE);
+}
+function endRound(state, event) {globalThis.__t?.("runtime/record/apply.js#endRound@4193");
+	if (event.round !== state.round) throw damaged(`round ${event.round} ended in round ${state.round}`);
+	orderDead(state);
+	const pending = state.pending.sort((a, b) => (globalThis.__t?.("runtime/record/apply.js#pending@4385"),(a.order - b.order)));
+	state.pending = [];
+	deliverHeld(state);
+	for (const { order, sent } of pending) deliver(state, sent, order);
+	state.acted = 0;
+	state.round += 1;
+	state.deadBefore = state.dead.length;
+}
+/** Sorts the dead letters of a round in the order of hiring. */
+function orderDead(state) {globalThis.__t?.("runtime/record/apply.js#orderDead@4669");
+	const came = state.dead.slice(state.deadBefore);
+	const ordered = came.toSorted((a, b) => (globalThis.__t?.("runtime/record/apply.js#ordered@4778"),(placeOf(state, a) - placeOf(state, b))));
+	if (ordered.some((letter, place) => (globalThis.__t?.("runtime/record/apply.js#anonymous@4846"),(letter !== came[place])))) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
+}
+/** Which role failed first depends on latency. Letters that no role failed on came before. */
+function placeOf(state, { reason }) {globalThis.__t?.("runtime/record/apply.js#placeOf@5056");
+	return reason.kind === "failed" ? roleOf(state, reason.role).index : -1;
+}
+function resume(state, event) {globalThis.__t?.("runtime/record/apply.js#resume@5170");
+	if (event.hired === true) {
+		for (const role of event.roles ?? []) addRoleState(state, role.name, role);
+		return;
+	}
+	for (const { role, record } of stepsInFlight(state)) {
+		const { started } = record;
+		settleAtHold(state, started);
+		role.open?.steps.set(started.key, {
+			...record,
+			inFlight: false
+		});
+		state.uncertain += started.hold;
+	}
+	if (event.forked === true) {
+		state.reused = 0;
+		state.reusedCalls = 0;
+		state.calls = 0;
+	}
+	state.saved += event.saved ?? 0;
+	if (event.budget !== void 0) state.budget = event.budget;
+	if (event.bounds !== void 0) state.bounds = {
+		...state.bounds,
+		...event.bounds
+	};
+	if (event.roles !== void 0) changeTeam(state, event.roles);
+	if (event.bounds !== void 0 || event.roles !== void 0) measureMailboxes(state);
+	if (event.afresh === true) forgetCarried(state);
+	if (event.forked === true) state.isAfresh = event.afresh === true;
+	if (state.phase.phase === "running" && event.forked !== true) countCrash(state);
+	state.phase = { phase: "running" };
+}
+/** The process died. An activation that was under way may be the reason, unless it waits for a person. */
+function countCrash(state) {globalThis.__t?.("runtime/record/apply.js#countCrash@6321");
+	state.stalled += 1;
+	for (const name of state.open) {
+		const { open } = roleOf(state, name);
+		if (open === void 0) continue;
+		if (open.isUnderWay && !waitsForPerson(open)) {
+			open.crashes += 1;
+			open.deaths += 1;
+			state.suspects.add(name);
+		}
+		open.isUnderWay = false;
+	}
+}
+function waitsForPerson({ steps }) {globalThis.__t?.("runtime/record/apply.js#waitsForPerson@6636");
+	return [...steps.values()].some(({ started, outcome }) => (globalThis.__t?.("runtime/record/apply.js#anonymous@6706"),(started.kind === "human" && outcome === void 0)));
+}
+function changeTeam(state, roles) {globalThis.__t?.("runtime/record/apply.js#changeTeam@6783");
+	state.team = roles;
+	for (const role of roles) {
+		const known = state.roles.get(role.name);
+		if (known === void 0) addRoleState(state, role.name, role);
+		else known.hireAgain(role);
+	}
+}
+export { apply, applyNext, fold, skipEvent };

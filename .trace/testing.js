@@ -1,0 +1,16 @@
+import "./_virtual/_rolldown/runtime.js";
+import { ScriptExhaustedError, scriptedModel } from "./testing/scripted-model.js";
+import { cassetteJournal, readCassette, saveCassette } from "./testing/cassette.js";
+import { cassetteModel } from "./testing/cassette-model.js";
+import { simulatedClock } from "./testing/simulated-clock.js";
+import { memoryCache } from "./memory/memory-cache.js";
+import { openaiStub } from "./testing/openai-stub.js";
+import { budgetPoolContract } from "./testing/contracts/budget-pool.js";
+import { cacheContract } from "./testing/contracts/cache.js";
+import { chatModelContract } from "./testing/contracts/chat-model.js";
+import { journalContract } from "./testing/contracts/journal.js";
+import { modelLimitsContract } from "./testing/contracts/model-limits.js";
+import { messageStoreContract } from "./testing/contracts/message-store.js";
+import { vectorIndexContract } from "./testing/contracts/vector-index.js";
+import { workspaceContract } from "./testing/contracts/workspace.js";
+export { ScriptExhaustedError, budgetPoolContract, cacheContract, cassetteJournal, cassetteModel, chatModelContract, journalContract, memoryCache, messageStoreContract, modelLimitsContract, openaiStub, readCassette, saveCassette, scriptedModel, simulatedClock, vectorIndexContract, workspaceContract };

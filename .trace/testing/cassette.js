@@ -1,0 +1,163 @@
+import { aReadableJournal } from "../runtime/record/journal.js";
+import { TroupeError } from "../kernel/troupe-error.js";
+import { aText, listOf, object, takes } from "../kernel/argument.js";
+import { JournalError, UsageError } from "../kernel/errors.js";
+import { canonicalJson, deepFreeze } from "../kernel/json.js";
+import { thrownText } from "../kernel/value-text.js";
+import { fold } from "../runtime/record/apply.js";
+import "../runtime/record/event.js";
+import { parseEvent } from "../runtime/record/event-schema.js";
+import { memoryJournal } from "../runtime/record/memory-journal.js";
+import { z } from "zod";
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+// ../../work/wt/lead/src/testing/cassette.ts
+/** Largest file, in bytes: a cassette is held in memory whole. */
+const MAX_FILE = 67108864;
+/** Room that a journal made of a cassette has for what is written into it, in events. */
+const ROOM = 1e5;
+const CassetteSchema = z.strictObject({
+	troupe: z.literal("cassette"),
+	v: z.int(),
+	runId: z.string().min(1),
+	events: z.array(z.unknown())
+});
+/**
+* Writes a run of a journal into one JSON file that fits into a repository: it reads well in a diff, and the same run gives the same
+* file. It is there whole or as it was before. What a journal keeps has no known secrets; look at a cassette before you publish it all
+* the same.
+*
+* Record once with a real model, then play. The seed is given, for prompts may hang on random numbers and ids:
+*
+* ```ts
+* // Set RECORD=1 once, and again whenever a prompt was changed on purpose.
+* if (process.env["RECORD"] === "1") {
+*   const journal = memoryJournal();
+*   const model = openai({ model: "gpt-5-mini" });
+*   await new Team({ roles, seed: "poem", journal, model }).run(idea, { id: "poem" }).result;
+*   await saveCassette(journal, "poem", "test/poem.cassette.json");
+* }
+* const model = cassetteModel(await readCassette("test/poem.cassette.json"));
+* const result = await new Team({ roles, seed: "poem", model }).run(idea).result;
+* expect(model.unused).toEqual([]);
+* ```
+*
+* @throws JournalError `RUN_UNKNOWN`, and for a run that is damaged
+* @throws UsageError `CASSETTE_FILE` when it cannot be written, `CASSETTE_LARGE`
+*/
+async function saveCassette(journal, runId, path) {globalThis.__t?.("testing/cassette.js#saveCassette@2306");
+	takes("saveCassette", "journal", journal, aReadableJournal);
+	takes("saveCassette", "runId", runId, aText);
+	takes("saveCassette", "path", path, aText);
+	const events = [];
+	let size = 0;
+	for await (const event of journal.read(runId, 0)) {
+		const line = canonicalJson(event);
+		size += line.length;
+		checkSize(path, size);
+		events.push(JSON.parse(line));
+	}
+	const text = `${JSON.stringify({
+		troupe: "cassette",
+		v: 1,
+		runId,
+		events
+	}, null, 2)}\n`;
+	checkSize(path, Buffer.byteLength(text));
+	const cassette = cassetteOf(path, JSON.parse(text));
+	await writeWhole(path, text);
+	return cassette;
+}
+/**
+* Reads a cassette, and checks that it is one: see {@link saveCassette}.
+*
+* @throws UsageError `CASSETTE_FILE` when it cannot be read, `CASSETTE_INVALID`, `CASSETTE_LARGE`
+* @throws JournalError `EVENT_NEWER`, `EVENT_INVALID`, and for events that contradict each other
+*/
+async function readCassette(path) {globalThis.__t?.("testing/cassette.js#readCassette@3246");
+	takes("readCassette", "path", path, aText);
+	const text = await onDisk("read", path, async () => {globalThis.__t?.("testing/cassette.js#text@3368");
+		checkSize(path, (await stat(path)).size);
+		return readFile(path, "utf8");
+	});
+	let json;
+	try {
+		json = JSON.parse(text);
+	} catch (error) {
+		throw invalid(path, "a file that is no JSON", error);
+	}
+	return cassetteOf(path, json);
+}
+/**
+* A journal in memory that holds the run of a cassette, so that a team can replay it, look into it, or fork it: a replay makes no call, and
+* its first difference from the record is an error.
+*
+* ```ts
+* const cassette = await readCassette("test/poem.cassette.json");
+* const team = new Team({ roles, journal: await cassetteJournal(cassette) });
+* const result = await team.replay(cassette.runId).result;
+* ```
+*/
+async function cassetteJournal(cassette) {globalThis.__t?.("testing/cassette.js#cassetteJournal@4039");
+	takes("cassetteJournal", "cassette", cassette, aCassette);
+	const { runId, events } = cassette;
+	const journal = memoryJournal({ events: events.length + ROOM });
+	await journal.create(runId);
+	const epoch = await journal.claim(runId);
+	await journal.append(runId, epoch, 0, events);
+	await journal.release(runId, epoch);
+	return journal;
+}
+/** What of a cassette is relied on. @internal */
+const aCassette = object("a cassette that readCassette or saveCassette gave", {
+	runId: aText,
+	events: listOf(object("an event"))
+});
+function cassetteOf(path, json) {globalThis.__t?.("testing/cassette.js#cassetteOf@4608");
+	const parsed = CassetteSchema.safeParse(json);
+	if (!parsed.success) throw invalid(path, `one that does not fit: ${z.prettifyError(parsed.error).slice(0, 500)}`);
+	const { v, runId } = parsed.data;
+	if (v > 1) throw new JournalError("EVENT_NEWER", `Expected a cassette of version 1 or older in ${path}, got version ${v}. Update this program to play it.`);
+	const events = parsed.data.events.map(parseEvent);
+	if (events[0]?.type !== "run.started") throw invalid(path, "no run");
+	const state = fold(events);
+	if (state.runId !== runId) throw invalid(path, `the events of run ${state.runId} under the name of ${runId}`);
+	return deepFreeze({
+		troupe: "cassette",
+		v: 1,
+		runId,
+		events
+	});
+}
+/** Beside its place first, so that a file under its name is never half of one. */
+async function writeWhole(path, text) {globalThis.__t?.("testing/cassette.js#writeWhole@5422");
+	const draft = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+	await onDisk("write", path, async () => {globalThis.__t?.("testing/cassette.js#anonymous@5555");
+		await mkdir(dirname(path), { recursive: true });
+		try {
+			await writeFile(draft, text, { flag: "wx" });
+			await rename(draft, path);
+		} catch (error) {
+			await rm(draft, { force: true });
+			throw error;
+		}
+	});
+}
+async function onDisk(what, path, work) {globalThis.__t?.("testing/cassette.js#onDisk@5791");
+	try {
+		return await work();
+	} catch (error) {
+		if (TroupeError.isInstance(error)) throw error;
+		const advice = what === "read" ? "Record it first: see saveCassette." : "Look at the folder and its rights.";
+		throw new UsageError("CASSETTE_FILE", `Expected to ${what} the cassette ${path}, got: ${thrownText(error)}. ${advice}`, { cause: error });
+	}
+}
+function checkSize(path, bytes) {globalThis.__t?.("testing/cassette.js#checkSize@6190");
+	if (bytes <= MAX_FILE) return;
+	throw new UsageError("CASSETTE_LARGE", `Expected a cassette of at most ${MAX_FILE} bytes, got ${bytes} or more for ${path}. Record a shorter run, or keep it in a journal on disk.`);
+}
+function invalid(path, came, cause) {globalThis.__t?.("testing/cassette.js#invalid@6441");
+	return new UsageError("CASSETTE_INVALID", `Expected a cassette in ${path}, got ${came}. Record it again: see saveCassette.`, { cause });
+}
+export { aCassette, cassetteJournal, readCassette, saveCassette };

@@ -1,0 +1,133 @@
+import { TroupeError } from "../../kernel/troupe-error.js";
+import { nextMacrotask } from "../../kernel/clock.js";
+import { AbortedError } from "../../kernel/errors.js";
+import { cancellationOf } from "../../kernel/cancellation.js";
+import { checkContract } from "./contract-kit.js";
+// ../../work/wt/lead/src/testing/contracts/budget-pool.ts
+/**
+* What every {@link BudgetPool} must do, wherever it keeps its money.
+*
+* B1 what is spent and held never passes the amount by a reservation. B2 a reservation that does not fit waits while open holds could make
+* room, whoever has them, and is refused with code `BUDGET` when they cannot. B3 who is ended while waiting holds nothing. B4 an account is charged
+* with what its record tells once. B5 an account that is closed holds nothing any more: what was open counts as spent. B6 a hold settles
+* once, at what it cost, which may be more than was held.
+*/
+function budgetPoolContract(kit, name, make) {globalThis.__t?.("testing/contracts/budget-pool.js#budgetPoolContract@904");
+	checkContract("budgetPoolContract", kit, name, make);
+	kit.describe(`${name} keeps the contract of a budget pool`, () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@1067");
+		waitingChecks(kit, make);
+		accountChecks(kit, make);
+	});
+}
+/** Opens the account of a spender that has spent nothing. */
+function opened(pool, spender, spent = 0) {globalThis.__t?.("testing/contracts/budget-pool.js#opened@1200");
+	return pool.open(spender, { spent });
+}
+const never = cancellationOf(new AbortController().signal);
+function ask(account, amount, ending = never) {globalThis.__t?.("testing/contracts/budget-pool.js#ask@1345");
+	const asked = {
+		state: "waits",
+		done: Promise.resolve(void 0)
+	};
+	asked.done = account.reserve(amount, ending).then((hold) => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@1515");
+		asked.state = "held";
+		return hold;
+	}, (error) => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@1570");
+		asked.state = TroupeError.isInstance(error) && error.code === "BUDGET" ? "refused" : "ended";
+	});
+	return asked;
+}
+/** Time for a pool elsewhere to change its mind, if it does. */
+async function turns() {globalThis.__t?.("testing/contracts/budget-pool.js#turns@1766");
+	for (let n = 0; n < 20; n += 1) await nextMacrotask();
+}
+async function held(asked) {globalThis.__t?.("testing/contracts/budget-pool.js#held@1849");
+	const hold = await asked.done;
+	if (hold === void 0) throw new Error(`Expected a hold, but the reservation was ${asked.state}.`);
+	return hold;
+}
+function waitingChecks({ it, expect }, make) {globalThis.__t?.("testing/contracts/budget-pool.js#waitingChecks@2025");
+	it("B1 B2 what does not fit waits for the hold of another, and comes in when enough was left", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@2168");
+		const pool = await make(100);
+		const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
+		const first = await held(ask(ann, 60));
+		const second = ask(ben, 60);
+		await turns();
+		expect(second.state).toBe("waits");
+		first.settle(40);
+		await second.done;
+		expect(second.state).toBe("held");
+	});
+	it("B2 what could not fit if all that is open cost nothing is refused at once, though others are open", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@2607");
+		const pool = await make(100);
+		const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
+		(await held(ask(ann, 30))).settle(30);
+		await held(ask(ann, 10));
+		const refused = ask(ben, 71);
+		await refused.done;
+		expect(refused.state).toBe("refused");
+	});
+	it("B2 who waits is refused as soon as nothing open could make room", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@2970");
+		const pool = await make(100);
+		const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
+		const [one, two] = [await held(ask(ann, 40)), await held(ask(ann, 40))];
+		const waiting = ask(ben, 70);
+		one.settle(40);
+		await waiting.done;
+		expect(waiting.state).toBe("refused");
+		two.settle(0);
+	});
+	it("B3 who is ended while waiting leaves the line, and holds nothing", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@3375");
+		const ann = await opened(await make(100), "Ann");
+		const first = await held(ask(ann, 60));
+		const stop = new AbortController();
+		const gone = ask(ann, 60, cancellationOf(stop.signal));
+		await turns();
+		stop.abort(new AbortedError());
+		await gone.done;
+		expect(gone.state).toBe("ended");
+		first.settle(0);
+		await held(ask(ann, 100));
+	});
+}
+function accountChecks({ it, expect }, make) {globalThis.__t?.("testing/contracts/budget-pool.js#accountChecks@3740");
+	it("B4 what a record tells is charged once, however often its account is opened", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@3870");
+		const pool = await make(100);
+		const first = await opened(pool, "Ann", 30);
+		(await held(ask(first, 20))).settle(20);
+		first.close(false);
+		const again = await opened(pool, "Ann", 50);
+		const tooMuch = ask(again, 51);
+		await tooMuch.done;
+		expect(tooMuch.state).toBe("refused");
+		await held(ask(again, 50));
+	});
+	it("B4 what was spent elsewhere counts at once, also when it does not fit", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@4284");
+		const ann = await opened(await make(100), "Ann");
+		ann.charge(90);
+		const [some, all] = [ask(ann, 20), ask(ann, 10)];
+		await Promise.all([some.done, all.done]);
+		expect([some.state, all.state]).toEqual(["refused", "held"]);
+	});
+	it("B5 an account that is closed leaves nothing held: what was open counts as spent", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@4620");
+		const pool = await make(100);
+		const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
+		await held(ask(ann, 60));
+		const waiting = ask(ben, 50);
+		const fitting = ask(ben, 40);
+		await fitting.done;
+		ann.close(false);
+		await waiting.done;
+		expect([waiting.state, fitting.state]).toEqual(["refused", "held"]);
+	});
+	it("B6 a hold settles once, at more than was held if it cost more", async () => {globalThis.__t?.("testing/contracts/budget-pool.js#anonymous@5044");
+		const ann = await opened(await make(100), "Ann");
+		const hold = await held(ask(ann, 10));
+		hold.settle(70);
+		hold.settle(70);
+		const [more, rest] = [ask(ann, 31), ask(ann, 30)];
+		await Promise.all([more.done, rest.done]);
+		expect([more.state, rest.state]).toEqual(["refused", "held"]);
+	});
+}
+export { budgetPoolContract };

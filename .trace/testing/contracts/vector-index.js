@@ -1,0 +1,130 @@
+import { MemoryError } from "../../kernel/errors.js";
+import { randomStream } from "../../kernel/random.js";
+import { checkContract } from "./contract-kit.js";
+// ../../work/wt/lead/src/testing/contracts/vector-index.ts
+/**
+* What every {@link VectorIndex} must do.
+*
+* W1 scores are cosine similarities in [-1, 1], bigger is closer, whatever the length of vectors. W2 the best come first, equal ones by
+* key, and no more than asked for. W3 an added key is replaced, a deleted one is gone. W4 only what the conditions allow is found. W5 zero
+* vectors, numbers that are none and other dimensions are refused and change nothing. W6 after `clear` other dimensions are welcome.
+*/
+function vectorIndexContract(kit, name, make) {globalThis.__t?.("testing/contracts/vector-index.js#vectorIndexContract@679");
+	checkContract("vectorIndexContract", kit, name, make);
+	const { describe, it, expect } = kit;
+	const v = (...numbers) => (globalThis.__t?.("testing/contracts/vector-index.js#v@833"),(Float32Array.from(numbers)));
+	const keys = async (index, query, k) => (globalThis.__t?.("testing/contracts/vector-index.js#keys@891"),((await index.search(query, k)).map(({ key }) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@953"),(key)))));
+	describe(`${name} keeps the contract of a vector index`, () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@1030");
+		it("W1 length does not matter, direction does", async () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@1088");
+			const index = await make();
+			await index.add(1, v(1e-20, 0, 0));
+			await index.add(2, v(0, 0x56bc75e2d63100000, 0));
+			await index.add(3, v(-5, 0, 0));
+			const hits = await index.search(v(3, 0, 0), 3);
+			expect(hits.map(({ key, score }) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@1331"),([key, Math.round(score * 1e5) / 1e5])))).toEqual([
+				[1, 1],
+				[2, 0],
+				[3, -1]
+			]);
+			expect(hits.every(({ score }) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@1464"),(score >= -1 && score <= 1)))).toBe(true);
+		});
+		it("W2 equal ones come by key, and as many as asked for", async () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@1585");
+			const index = await make();
+			for (const key of [
+				7,
+				3,
+				5,
+				1
+			]) await index.add(key, v(1, 1));
+			await index.add(9, v(1, 1.1));
+			expect(await keys(index, v(1, 1.1), 3)).toEqual([
+				9,
+				1,
+				3
+			]);
+			expect(await keys(index, v(1, 1), 0)).toEqual([]);
+			expect((await keys(index, v(1, 1), 100)).length).toBe(5);
+		});
+		it("W2 an empty index finds nothing", async () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@1992");
+			expect(await keys(await make(), v(1, 0), 4)).toEqual([]);
+		});
+		it("W3 replacing and deleting, over many rounds, agree with a plain map", async () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@2149");
+			const index = await make();
+			const model = /* @__PURE__ */ new Map();
+			const random = randomStream("index", "contract");
+			const vector = () => (globalThis.__t?.("testing/contracts/vector-index.js#vector@2309"),(Float32Array.from({ length: 8 }, () => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@2348"),(random() - .5)))));
+			for (let n = 0; n < 400; n++) {
+				const key = Math.floor(random() * 60);
+				if (random() < .4) expect(await index.delete(key)).toBe(model.delete(key));
+				else {
+					const made = vector();
+					model.set(key, made);
+					await index.add(key, made);
+				}
+				if (n % 20 !== 0) continue;
+				const query = vector();
+				const wanted = [...model].map(([one, held]) => ((globalThis.__t?.("testing/contracts/vector-index.js#wanted@2727"),({
+					key: one,
+					score: cosine(held, query)
+				})))).sort((a, b) => (globalThis.__t?.("testing/contracts/vector-index.js#wanted@2807"),(b.score - a.score))).slice(0, 5);
+				const found = await index.search(query, 5);
+				expect(found.map((hit) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@2918"),(hit.key)))).toEqual(wanted.map((hit) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@2956"),(hit.key))));
+				expect(found.every((hit, place) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@2999"),(Math.abs(hit.score - (wanted[place]?.score ?? 9)) < 1e-5)))).toBe(true);
+				expect(index.size).toBe(model.size);
+			}
+		});
+		it("W4 only what is among some, and only what is accepted", async () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@3200");
+			const index = await make();
+			for (let key = 0; key < 50; key++) await index.add(key, v(1, key / 50));
+			const among = await index.search(v(1, 0), 3, { among: /* @__PURE__ */ new Set([
+				40,
+				20,
+				30,
+				99
+			]) });
+			expect(among.map(({ key }) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@3465"),(key)))).toEqual([
+				20,
+				30,
+				40
+			]);
+			const even = await index.search(v(1, 0), 3, { accept: (key) => (globalThis.__t?.("testing/contracts/vector-index.js#accept@3581"),(key % 2 === 0 && key > 4)) });
+			expect(even.map(({ key }) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@3638"),(key)))).toEqual([
+				6,
+				8,
+				10
+			]);
+			expect(await index.search(v(1, 0), 3, { among: /* @__PURE__ */ new Set() })).toEqual([]);
+		});
+		it("W5 what is no direction is refused, and nothing changes", async () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@3858");
+			const index = await make();
+			await index.add(1, v(1, 0));
+			expect(await codeOf(async () => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@3958"),(index.add(1, v(0, 0)))))).toBe("EMBEDDING_INVALID");
+			expect(await codeOf(async () => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@4044"),(index.add(2, v(NaN, 1)))))).toBe("EMBEDDING_INVALID");
+			expect(await codeOf(async () => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@4132"),(index.add(2, v(Infinity, 1)))))).toBe("EMBEDDING_INVALID");
+			expect(await codeOf(async () => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@4225"),(index.add(2, v(1, 0, 0)))))).toBe("EMBEDDING_DIMENSION");
+			expect(await codeOf(async () => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@4316"),(void await index.search(v(1, 0, 0), 1))))).toBe("EMBEDDING_DIMENSION");
+			expect(await keys(index, v(1, 0), 9)).toEqual([1]);
+		});
+		it("W6 a cleared index is empty and takes other dimensions", async () => {globalThis.__t?.("testing/contracts/vector-index.js#anonymous@4522");
+			const index = await make();
+			await index.add(1, v(1, 0));
+			await index.clear();
+			expect(index.size).toBe(0);
+			await index.add(2, v(1, 0, 0));
+			expect(await keys(index, v(1, 0, 0), 9)).toEqual([2]);
+		});
+	});
+}
+function cosine(a, b) {globalThis.__t?.("testing/contracts/vector-index.js#cosine@4760");
+	const dot = (x, y) => (globalThis.__t?.("testing/contracts/vector-index.js#dot@4797"),(x.reduce((sum, value, n) => (globalThis.__t?.("testing/contracts/vector-index.js#anonymous@4816"),(sum + value * (y[n] ?? 0))), 0)));
+	return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
+}
+async function codeOf(work) {globalThis.__t?.("testing/contracts/vector-index.js#codeOf@4922");
+	try {
+		await work();
+		return "resolved";
+	} catch (error) {
+		return error instanceof MemoryError ? error.code : `no MemoryError: ${String(error)}`;
+	}
+}
+export { vectorIndexContract };
