@@ -14,12 +14,11 @@ import type { RoleState } from "./record/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
-import { assertRoomForAct, assertRoomOutside, deadlock, fullAtBarrier } from "./routing/mailbox-room.ts";
+import { assertRoomForAct, assertRoomOutside, deadlock, fullAtBarrier } from "./record/delivery.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
-import type { ActivationHost } from "./turn/activation-host.ts";
-import type { TurnResult, TurnTools } from "./turn/commit.ts";
+import type { ActivationHost, TurnResult, TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
 /** What may end one run of an engine before its work is done, besides its rounds. */

@@ -3,11 +3,10 @@ import type { Json } from "../../kernel/json.ts";
 import { applyMemoryOp, type MemoryOp } from "../../memory/memory-draft.ts";
 import { Plan } from "../../role/plan.ts";
 import type { Message } from "../../message/message.ts";
-import { damaged, openNamed, roleOf } from "./damage.ts";
+import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state.ts";
 import { deliver, deliverHeld } from "./delivery.ts";
 import type { ActEnded, ActFailed, ActResumed, ActStarted, RecordedMemoryOp, Sent } from "./event.ts";
 import { NO_RETRY, type RetryState, type RoleState, type StepOutcome } from "./role-state.ts";
-import { progress, type RunState } from "./run-state.ts";
 
 /** Applies the beginning of an activation. */
 export function openActivation(state: RunState, event: ActStarted): void {

@@ -1,11 +1,9 @@
 import type { Usage } from "../../model/chat-model.ts";
 import type { Settlement } from "../../model/ledger.ts";
 import type { MicroUsd } from "../../model/money.ts";
-import { damaged, openNamed, roleOf } from "./damage.ts";
+import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state.ts";
 import type { StepEnded, StepStarted } from "./event.ts";
-import { roleNameIn } from "./names.ts";
-import type { RoleState, StepRecord } from "./role-state.ts";
-import { progress, type RunState } from "./run-state.ts";
+import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
 
 /** Kinds of steps that are named by the model they ask. */
 const BY_MODELS: ReadonlySet<string> = new Set(["model", "embedding"]);

@@ -3,7 +3,7 @@ import { JournalError } from "../../kernel/errors.ts";
 import { deliveryOf } from "../schedulers/scheduler.ts";
 import { endActivation, failActivation, forgetCarried, openActivation, resumeActivation } from "./activations.ts";
 import { endStep, openStep, settleAtHold, stepsInFlight } from "./apply-steps.ts";
-import { damaged, roleOf } from "./damage.ts";
+import { damaged, roleOf, addRoleState, type DeadLetter, OUTSIDE, RunState } from "./run-state.ts";
 import { deliver, deliverHeld, measureMailboxes } from "./delivery.ts";
 import {
   EVENT_VERSION,
@@ -16,7 +16,6 @@ import {
   type RunStarted,
 } from "./event.ts";
 import type { OpenActivation } from "./role-state.ts";
-import { addRoleState, type DeadLetter, OUTSIDE, RunState } from "./run-state.ts";
 
 /**
  * Returns the state that a list of events leads to. The events begin with number 0 and have no gap.

@@ -1,7 +1,7 @@
 import { isCount, isList, isRecord, isText } from "../../kernel/value-kind.ts";
 import type { Json, JsonObject } from "../../kernel/json.ts";
 import { type Message, NO_METADATA } from "../../message/message.ts";
-import { activationId } from "./names.ts";
+import { activationId } from "./role-state.ts";
 import type { Envelope, ObservedOf, RecordedMemoryOp, RunEvent, RunEventBody, Sent } from "./event.ts";
 
 /*

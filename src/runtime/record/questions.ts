@@ -1,7 +1,6 @@
-import { roleOf } from "./damage.ts";
+import { roleOf, type RunState } from "./run-state.ts";
 import type { RunEvent } from "./event.ts";
-import type { RunState } from "./run-state.ts";
-import { stepId } from "./step-address.ts";
+import { stepId } from "../steps/step-requests.ts";
 
 /** A question to a person that waits for an answer. */
 export interface PendingQuestion {

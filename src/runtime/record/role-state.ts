@@ -7,7 +7,6 @@ import type { Message } from "../../message/message.ts";
 import { MessageQueue } from "../../message/message-queue.ts";
 import type { Joins } from "../../role/reaction.ts";
 import type { HiredRole, StepStarted } from "./event.ts";
-import { activationId } from "./names.ts";
 
 /** What a role is hired as, apart from its name: all roles that are hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
@@ -220,3 +219,18 @@ export class RoleState {
 }
 
 const noNews: readonly Message[] = Object.freeze([]);
+
+/** `role#n~attempt`: the name of an activation, which stays the same when roles are added. */
+export function activationId(role: string, sequence: number, attempt: number): string {
+  return `${role}#${sequence}~${attempt}`;
+}
+
+/** `role#n.place`: the id of message number `place` of a role's activation number `n`, both counted from 0. */
+export function messageId(role: string, sequence: number, place: number): string {
+  return `${role}#${sequence}.${place}`;
+}
+
+/** The role in the name of an activation. */
+export function roleNameIn(activation: string): string {
+  return activation.slice(0, activation.lastIndexOf("#"));
+}

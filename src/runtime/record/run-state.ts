@@ -1,4 +1,4 @@
-import type { ErrorRecord } from "../../kernel/errors.ts";
+import { type ErrorRecord, JournalError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { Memory } from "../../memory/memory.ts";
 import { MAILBOX_LIMIT } from "../../message/mailbox.ts";
@@ -6,7 +6,7 @@ import type { Message } from "../../message/message.ts";
 import { Ledger, SpendingTable } from "../../model/ledger.ts";
 import type { Delivery } from "../schedulers/scheduler.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStatus, Sent } from "./event.ts";
-import { type HiredAs, RoleState } from "./role-state.ts";
+import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 
 /** Where a run stands. */
 export type RunPhase =
@@ -169,4 +169,23 @@ export function isGrave(state: RunState): boolean {
 /** Rounds so far. Where messages are delivered at once there are no rounds: the most activations of one role count instead. */
 export function roundsOf(state: RunState): number {
   return state.delivery === "round" ? state.round : state.busiest;
+}
+
+/** The error for events that contradict each other. */
+export function damaged(what: string, cause?: unknown): JournalError {
+  return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`, { cause });
+}
+
+/** @throws JournalError `JOURNAL_DAMAGED` when the run never hired a role of that name. */
+export function roleOf(state: RunState, name: string): RoleState {
+  const role = state.roles.get(name);
+  if (role === undefined) throw damaged(`it names role ${name}, which was never hired`);
+  return role;
+}
+
+/** @throws JournalError `JOURNAL_DAMAGED` when no activation of that name is open. */
+export function openNamed(state: RunState, activation: string): OpenActivation {
+  const { open } = roleOf(state, roleNameIn(activation));
+  if (open?.act !== activation) throw damaged(`it names activation ${activation}, which is not open`);
+  return open;
 }

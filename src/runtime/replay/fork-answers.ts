@@ -1,5 +1,5 @@
 import type { Json } from "../../kernel/json.ts";
-import { roleNameIn } from "../record/names.ts";
+import { roleNameIn } from "../record/role-state.ts";
 import type { ActEnded, ActFailed, RunEvent, StepEnded, StepStarted } from "../record/event.ts";
 import type { OpenQuestion, AnswerSource, SourcedStep } from "../steps/answer-source.ts";
 

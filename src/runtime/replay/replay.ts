@@ -1,14 +1,12 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { DifferenceError, type ErrorRecord, errorRecord } from "../../kernel/errors.ts";
 import { deepFreeze, type Json } from "../../kernel/json.ts";
-import { roleNameIn } from "../record/names.ts";
+import { roleNameIn, type StepRecord } from "../record/role-state.ts";
 import { canonicalEnd } from "../record/canonical.ts";
-import { roleOf } from "../record/damage.ts";
+import { roleOf, type RunState } from "../record/run-state.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, RunEventBody, StepStarted } from "../record/event.ts";
 import type { AskedAgain, OpenQuestion, AnswerSource } from "../steps/answer-source.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { StepRecord } from "../record/role-state.ts";
-import type { RunState } from "../record/run-state.ts";
 import type { DriveEnd, Driver, DriverHost, TurnEnd } from "../schedulers/drive.ts";
 
 /** Failures that come from outside of what is replayed: time, and the death of the process. */

@@ -115,9 +115,9 @@ export class BudgetGate implements Lender {
   take(amount: number, ending: Cancellation): Promise<void> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     return new Promise((resolve, reject) => {
-      const letGo = ending.onEnd((reason) => reject(interruptionBy(reason)));
+      const unsubscribe = ending.onEnd((reason) => reject(interruptionBy(reason)));
       const over = (then: () => void): void => {
-        letGo();
+        unsubscribe();
         then();
       };
       const enter = (): void => {
@@ -278,11 +278,11 @@ export class LentBudget implements BudgetPool {
     const open = new Map<BudgetHold, number>();
     return {
       reserve: async (amount, ending) => {
-        if (this.#isClosed) throw over(this.id);
+        if (this.#isClosed) throw stepOver(this.id);
         await this.#lender.take(amount, ending);
         if (this.#isClosed) {
           this.#change(0, -amount);
-          throw over(this.id);
+          throw stepOver(this.id);
         }
         this.#held += amount;
         const hold: BudgetHold = {
@@ -311,7 +311,7 @@ export class LentBudget implements BudgetPool {
   }
 }
 
-function over(run: string): UsageError {
+function stepOver(run: string): UsageError {
   return new UsageError(
     "STEP_OVER",
     `Expected the budget of a step to be used while its effect runs, but the step of ${run} is over. Await what the effect starts before it returns.`,

@@ -30,11 +30,10 @@ import { isThenable } from "../../kernel/value-kind.ts";
 import { knownMessages } from "../record/activations.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
-import { loggerOf, missingDeps } from "./activation-host.ts";
+import { loggerOf, missingDeps, type Changes } from "./commit.ts";
 import { Drafts } from "./drafts.ts";
 import { Outbox } from "./outbox.ts";
 import type { RoleTurn } from "./role-turn.ts";
-import type { Changes } from "./commit.ts";
 
 /**
  * One activation of one role, as the role sees it. It owns everything the activation has changed and not committed: its messages are its

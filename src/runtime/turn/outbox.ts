@@ -3,8 +3,8 @@ import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
 import { isCauseLeftOpen, isMessage, made, type Message, type MessageFields, nameOr } from "../../message/message.ts";
 import type { Sent } from "../record/event.ts";
-import { messageId } from "../record/names.ts";
-import { assertMessageSize } from "./activation-host.ts";
+import { messageId } from "../record/role-state.ts";
+import { assertMessageSize } from "./commit.ts";
 import type { RoleTurn } from "./role-turn.ts";
 
 /** What an outbox asks of its activation. */

@@ -8,11 +8,19 @@ import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
 import { changedState } from "../record/activations.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
-import { messageId } from "../record/names.ts";
-import type { RoleState } from "../record/role-state.ts";
-import { type ActivationHost, assertMessageSize } from "./activation-host.ts";
+import { messageId, type RoleState } from "../record/role-state.ts";
+import {
+  type ActivationHost,
+  assertMessageSize,
+  type ActivationOutcome,
+  type Begun,
+  commit,
+  type Changes,
+  failedWith,
+  type TurnResult,
+  type TurnTools,
+} from "./commit.ts";
 import { heldState, stateChange } from "./step-state.ts";
-import { type ActivationOutcome, type Begun, commit, type Changes, failedWith, type TurnResult, type TurnTools } from "./commit.ts";
 
 /**
  * One attempt at an activation of a step role: the function is called for each message, and what it said and its new state take effect by one

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { messageId } from "../../../src/runtime/record/names.ts";
+import { messageId } from "../../../src/runtime/record/role-state.ts";
 
 describe("messageId", () => {
   const count = fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 1_100 }), fc.integer({ min: 999, max: 1_001 }), fc.nat({ max: 2 ** 40 }));
