@@ -17,7 +17,7 @@ import { DEFAULT_MAX_STEPS } from "./lifecycle.ts";
 import { loopOptions, type LoopOptions } from "./loop-detector.ts";
 import type { Net } from "./net.ts";
 
-/** What the tools of an agent may do, and who is asked. */
+/** Rules for the tools of an agent. */
 export interface CallRules {
   /** The name of the agent, as persons see it. */
   readonly name?: string;
@@ -33,7 +33,7 @@ export interface CallRules {
   readonly parallelTools?: number;
 }
 
-/** What a brain is made of. */
+/** Options of a brain. */
 export interface BrainOptions extends CallRules {
   readonly model: ChatModel;
   /** How it thinks. Default {@link react}. */

@@ -25,7 +25,7 @@ import { react } from "./nets/react.ts";
 import { RunTally } from "./run-tally.ts";
 import { StepContext } from "./step-context.ts";
 
-/** What one run of a brain is given. */
+/** Options of one run of a brain. */
 export interface BrainRunOptions {
   readonly signal?: AbortSignal;
   /** Called with each event. */

@@ -1,10 +1,10 @@
+import type { Compacted } from "./events.ts";
 import type { Known } from "../kernel/known-options.ts";
 import { type AskText, summarizeText } from "../memory/summary.ts";
 import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
-import { type AgentMemory, isOneOf } from "./agent-memory.ts";
+import { type AgentMemory, isOneOf, remark } from "./agent-memory.ts";
 import { IMAGE_TOKENS, MessageTokens } from "./message-tokens.ts";
-import { remark } from "./remarks.ts";
 import { onFrom, upTo } from "../tool/cut-text.ts";
 
 /** When and how the messages of a memory are shortened. Numbers are tokens unless said otherwise. */
@@ -29,13 +29,6 @@ export const compactionOptions: Known<CompactionOptions> = {
   summaryWords: true,
   counter: true,
 };
-
-/** How room was made. */
-export interface Compacted {
-  readonly how: "cleared" | "summarized" | "cut";
-  readonly before: number;
-  readonly after: number;
-}
 
 /** Bounds of a request whose messages are to be shortened. */
 interface ShrinkOptions {

@@ -5,6 +5,13 @@ import type { Spendings } from "../model/ledger.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMove, AgentState } from "./lifecycle.ts";
 
+/** How the messages of a memory were shortened; sizes are counted tokens. */
+export interface Compacted {
+  readonly how: "cleared" | "summarized" | "cut";
+  readonly before: number;
+  readonly after: number;
+}
+
 /** An event of a run of an agent. */
 export type AgentEvent =
   | { readonly type: "state.changed"; readonly from: AgentState; readonly to: AgentState; readonly move: AgentMove }
@@ -25,14 +32,7 @@ export type AgentEvent =
   | { readonly type: "call.progress"; readonly step: number; readonly call: ToolCall; readonly text: string }
   | ({ readonly type: "call.ended"; readonly step: number } & CalledTool)
   | { readonly type: "warning"; readonly step: number; readonly code: string; readonly text: string }
-  /** The messages of the memory were shortened; sizes are counted tokens. */
-  | {
-      readonly type: "memory.compacted";
-      readonly step: number;
-      readonly how: "cleared" | "summarized" | "cut";
-      readonly before: number;
-      readonly after: number;
-    }
+  | ({ readonly type: "memory.compacted"; readonly step: number } & Compacted)
   | { readonly type: "run.ended"; readonly result: AgentResult };
 
 /** The result of a run of an agent. */

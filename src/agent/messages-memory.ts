@@ -8,8 +8,7 @@ import { ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
 import { ChatMessage, parseChatMessage, type ToolCall } from "../model/chat-message.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
-import { type AgentMemory, type Answer, type NextAction, openCalls } from "./agent-memory.ts";
-import { isRemark } from "./remarks.ts";
+import { type AgentMemory, type Answer, isRemark, type NextAction, openCalls } from "./agent-memory.ts";
 import { wholeTextAction } from "./text-action.ts";
 
 /** Options of a memory of messages. */

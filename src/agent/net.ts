@@ -17,7 +17,7 @@ export interface NetState {
   nextState(memory: AgentMemory): Promise<string>;
 }
 
-/** What a net is made of. */
+/** The parts of a net. */
 export interface NetParts {
   readonly name: string;
   /** The first state; a function where a memory may hold work under way. */
@@ -77,7 +77,7 @@ export interface Question {
   readonly temperature?: number | undefined;
 }
 
-/** What a state of a net works with. Every effect goes through it: it counts, limits, records and tells. */
+/** The context of the states of a net. Every effect goes through it: it counts, limits, records and reports. */
 export interface Mind {
   readonly signal: AbortSignal;
   readonly clock: Clock;

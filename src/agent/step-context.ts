@@ -9,13 +9,12 @@ import { callTools } from "../tool/call-tools.ts";
 import { toldOf } from "../tool/plain-value.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { Tool } from "../tool/tool.ts";
-import type { AgentMemory } from "./agent-memory.ts";
+import { type AgentMemory, remark } from "./agent-memory.ts";
 import type { BrainOptions } from "./brain-options.ts";
 import type { AgentEvent, DeniedCall } from "./events.ts";
 import { LoopDetector } from "./loop-detector.ts";
 import type { ModelClient } from "./model-client.ts";
 import type { Mind, Question } from "./net.ts";
-import { remark } from "./remarks.ts";
 import type { RunTally } from "./run-tally.ts";
 
 /** Denied calls that a result names, and the longest reason and name that are kept of each. */
@@ -38,7 +37,7 @@ interface StepContextParts {
 }
 
 /**
- * What the states of one run work with. It owns the number of the step under way, the calls since loops were looked for, the denied calls,
+ * The context of the states of one run. It owns the number of the step under way, the calls since loops were looked for, the denied calls,
  * and which tools ran.
  */
 export class StepContext implements Mind {

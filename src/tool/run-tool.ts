@@ -12,7 +12,7 @@ import { interruptionIn, toldOf } from "./plain-value.ts";
 import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
 import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";
 
-/** What a running tool works with. */
+/** The context of a running tool. */
 interface ToolReach {
   readonly clock: Clock;
   /** Stops the call, as the step's own signal does. */

@@ -10,7 +10,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { reasonOf } from "./tool-files.ts";
 import { createRequire } from "node:module";
 
-/** What is looked at, and how. */
+/** Options of looking at files. */
 export interface LookOptions {
   /** Only files inside of it can be looked at. */
   readonly workspace: Workspace;

@@ -27,19 +27,12 @@ const LONGEST_FIELD = 500;
 /** Milliseconds one provider may take. */
 const TIMEOUT = 30_000;
 
+const twoLetters = z.string().regex(/^[a-zA-Z]{2}$/);
 const parameters = z.object({
   query: z.string().min(1).max(400),
   limit: z.number().int().min(1).max(MOST_RESULTS).default(5).describe("Most results."),
-  language: z
-    .string()
-    .regex(/^[a-zA-Z]{2}$/)
-    .optional()
-    .describe("Two letters, as en."),
-  country: z
-    .string()
-    .regex(/^[a-zA-Z]{2}$/)
-    .optional()
-    .describe("Two letters, as us."),
+  language: twoLetters.optional().describe("Two letters, as en."),
+  country: twoLetters.optional().describe("Two letters, as us."),
 });
 
 interface SearchArguments {

@@ -4,9 +4,8 @@ import { UsageError } from "../../kernel/errors.ts";
 import type { Json } from "../../kernel/json.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
-import { type AgentMemory, goalText } from "../agent-memory.ts";
+import { type AgentMemory, goalText, remark } from "../agent-memory.ts";
 import { type Mind, Net, type NetState } from "../net.ts";
-import { remark } from "../remarks.ts";
 import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /**

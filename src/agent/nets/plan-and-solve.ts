@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
-import { type AgentMemory, listNote, numberNote } from "../agent-memory.ts";
+import { type AgentMemory, listNote, numberNote, remark } from "../agent-memory.ts";
 import { Net, type NetState } from "../net.ts";
-import { remark } from "../remarks.ts";
 import { reactOptions, type ReactOptions, reactStates } from "./react.ts";
 import { checkLimits } from "./thought-search.ts";
 

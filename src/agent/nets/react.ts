@@ -7,9 +7,8 @@ import type { ChatModel, ChatResponse } from "../../model/chat-model.ts";
 import { readArguments } from "../../tool/call-arguments.ts";
 import type { ToolCollection } from "../../tool/tool-collection.ts";
 import { type CalledTool, notRun, resultText, toolMessage } from "../../tool/tool-result.ts";
-import { type AgentMemory, type Answer, isOneOf, type NextAction, numberNote } from "../agent-memory.ts";
+import { type AgentMemory, type Answer, isOneOf, type NextAction, numberNote, observation, remark } from "../agent-memory.ts";
 import { type Mind, Net, type NetState, type Question } from "../net.ts";
-import { observation, remark } from "../remarks.ts";
 import { actionInstructions, readTextAction, type TextAction, wholeTextAction } from "../text-action.ts";
 
 /** How a mind reasons and acts in turns. */

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
 import { ChatMessage } from "../../model/chat-message.ts";
-import { type AgentMemory, type Answer, goalText, isOneOf, listNote, numberNote } from "../agent-memory.ts";
+import { type AgentMemory, type Answer, goalText, isOneOf, listNote, numberNote, remark } from "../agent-memory.ts";
 import { type Mind, Net, type NetState } from "../net.ts";
-import { remark } from "../remarks.ts";
 import { reactOptions, type ReactOptions, reactStart, reactStates } from "./react.ts";
 import { checkLimits } from "./thought-search.ts";
 

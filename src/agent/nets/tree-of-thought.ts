@@ -1,7 +1,6 @@
 import { checkKnownOptions, type Known } from "../../kernel/known-options.ts";
-import { type AgentMemory, goalText, listNote } from "../agent-memory.ts";
+import { type AgentMemory, goalText, listNote, remark } from "../agent-memory.ts";
 import { Net, type NetState } from "../net.ts";
-import { remark } from "../remarks.ts";
 import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /** How wide and how deep a mind searches. */
