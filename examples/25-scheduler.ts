@@ -1,9 +1,9 @@
-// A scheduler of one's own: in each step one random role acts, and what it says is delivered at once. Ten traders exchange coins this way, first in an
-// environment, then in a team whose run is stopped halfway and goes on from its journal.
-// #region scheduler
+// A scheduler of your own: in each step one random role acts, and its messages are delivered at once. Ten traders exchange coins this way, first in
+// an environment, then in a team whose run is stopped halfway and goes on from its journal.
 import { z } from "zod";
 import { createMessage, defineRole, Environment, memoryJournal, type Scheduler, Team } from "troupe";
 
+// #region scheduler
 /** Random single activation. */
 const oneAtRandom: Scheduler = {
   name: "one-at-random",

@@ -90,6 +90,7 @@ const printed: Record<string, readonly (string | RegExp)[]> = {
     /"said","run":"order-2","role":"Eda","length":16}$/,
     /"finished","run":"order-2","cost":0,"rounds":2}$/,
   ],
+  "25-scheduler": [/^environment finished: (\d+ ?){10}$/, "team finished, equal after a stop: true"],
 };
 
 const examples = readdirSync(new URL("../examples/", import.meta.url))

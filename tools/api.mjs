@@ -203,5 +203,11 @@ function docOf(node) {
     .trim();
   const [text = "", ...tags] = lines.split(/(?:^|\s)@(?=(?:param|returns|throws|example|internal|typeParam)\b)/);
   const of = (tag) => tags.filter((one) => one.startsWith(tag)).map((one) => one.slice(tag.length).trim());
-  return { text: text.trim(), params: of("param"), returns: of("returns"), throws: of("throws"), examples: of("example") };
+  return {
+    text: text.trim(),
+    params: of("param"),
+    returns: of("returns"),
+    throws: of("throws"),
+    examples: of("example").map((code) => code.replace(/^```\w*\n|\n```$/g, "")),
+  };
 }

@@ -26,10 +26,8 @@ export function referencePages(program) {
 }
 
 /** The examples of all entry points: file names and code, and the classes and functions of the root entry that have none. */
-export function docExamples() {
-  const program = openProgram();
+export function docExamples(program) {
   const all = entries.map((entry) => program.exportsOf(entry));
-  program.close();
   const missing = all[0].filter(({ kind, doc }) => /class|function/.test(kind) && doc.examples.length === 0).map(({ name }) => name);
   const documented = new Map(all.flat().map((one) => [one.id, one]));
   const named = [...documented.values()].flatMap(({ name, doc }) =>

@@ -7,11 +7,16 @@ import { referencePages, docExamples } from "../../tools/reference.mjs";
 import { filesBelow, root } from "../architecture/read-house.ts";
 import { codeBlocks } from "./markdown.ts";
 
-const { missing, examples } = docExamples();
-const shown = Object.fromEntries(["README.md", "docs/guide.md", ...filesBelow("docs/guides", ".md")].flatMap((page) => programsOf(page)));
+// Without other files: an example may declare more of a type of the package, as that of `Deps` does.
+const source = openProgram();
+const { missing, examples } = docExamples(source);
+const pages = referencePages(source);
+source.close();
+
+const onPages = Object.fromEntries(["README.md", "docs/guide.md", ...filesBelow("docs/guides", ".md")].flatMap((page) => programsOf(page)));
 let program: Program;
 beforeAll(() => {
-  program = openProgram({ ...examples, ...shown });
+  program = openProgram({ ...examples, ...onPages });
 });
 afterAll(() => program.close());
 
@@ -50,13 +55,12 @@ describe("the doc comments of the entry points", () => {
 
 describe("the code of the pages", () => {
   it("compiles as it is shown: a reader finds every name above or in an import", () => {
-    expect(faultsOf(shown)).toEqual([]);
+    expect(faultsOf(onPages)).toEqual([]);
   });
 });
 
 describe("docs/reference", () => {
   it("is what the doc comments say; npm run reference writes it", () => {
-    const pages = referencePages(program);
     const stale = [...pages].filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text);
     expect(stale.map(([path]) => path)).toEqual([]);
     expect(filesBelow("docs/reference", ".md")).toEqual([...pages.keys()].sort());
@@ -70,18 +74,18 @@ function faultsOf(files: Readonly<Record<string, string>>): readonly string[] {
 
 /** What a page shows of each example, in the order of the page, as one program with the imports that the blocks show. */
 function programsOf(page: string): (readonly [string, string])[] {
-  const shown = new Map<string, { imports: Set<string>; code: string[] }>();
+  const blocks = new Map<string, { imports: Set<string>; code: string[] }>();
   for (const block of codeBlocks(readFileSync(join(root, page), "utf8"))) {
     const [path = ""] = block.from.split("#", 1);
     if (!path.startsWith("examples/")) continue;
-    const program = shown.get(path) ?? { imports: new Set(), code: [] };
-    shown.set(path, program);
-    program.code.push(block.code.replace(/^import .*;\n/gm, ""));
+    const one = blocks.get(path) ?? { imports: new Set(), code: [] };
+    blocks.set(path, one);
+    one.code.push(block.code.replace(/^import .*;\n/gm, ""));
     for (const [, type = "", names = "", from = ""] of block.code.matchAll(/^import (type )?(.*) from (".*");$/gm)) {
       const list = /^\{(.*)\}$/.exec(names)?.[1]?.split(",") ?? [];
-      for (const name of list) program.imports.add(`import { ${type}${name.trim()} } from ${from};`);
+      for (const name of list) one.imports.add(`import { ${type}${name.trim()} } from ${from};`);
     }
   }
   const nameOf = (path: string): string => `${page}-${path}`.replace(/[^\w.-]/g, "_");
-  return [...shown].map(([path, { imports, code }]) => [nameOf(path), [...imports, ...code, "export {};"].join("\n")]);
+  return [...blocks].map(([path, { imports, code }]) => [nameOf(path), [...imports, ...code, "export {};"].join("\n")]);
 }
