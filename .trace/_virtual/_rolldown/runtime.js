@@ -1,2 +1,0 @@
-import "node:module";
-export {};
