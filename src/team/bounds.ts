@@ -4,22 +4,22 @@ import { conditionOf, recordOf, type StopCondition, stopText } from "../runtime/
 import { ControlError, JournalError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 import type { MicroUsd } from "../model/money.ts";
-import type { RecordedBounds } from "../runtime/record/event.ts";
+import type { RecordedBounds, RunResumed } from "../runtime/record/event.ts";
 import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
 import type { Crew } from "./crew.ts";
 import type { ResumeOptions, TeamOptions } from "./team-options.ts";
 
-/** Deaths of the process under one activation, unless said otherwise. */
+/** The default of `poisonAfter`. */
 const DEFAULT_POISON_AFTER = 3;
 
-/** What bounds a run from now on. */
+/** The bounds of a run from now on. */
 export interface Bounds {
   readonly recorded: RecordedBounds;
   readonly stopWhen: StopCondition | undefined;
 }
 
 /**
- * The bounds of a run from now on: what is given explicitly, else what its record says, else the defaults.
+ * The bounds of a run from now on: the given ones, else those of its record, else the defaults.
  *
  * @throws JournalError `STOP_CONDITION_NEEDED` when the record names a condition that only its program has, and none is given
  */
@@ -36,26 +36,27 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
     ...stop,
     messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
     ...(mailbox === undefined ? {} : { mailbox }),
-    // With rounds nothing that a run does depends on it.
+    // With rounds, concurrency does not change what a run does.
     ...(delivery === "round" ? {} : { concurrency }),
     poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,
   };
   return { recorded, stopWhen };
 }
 
-/** The crew with the budget of one run: what that run was given for itself comes before what the team allows each run. */
+/** The crew with the budget of one run: its own, else the budget that the team allows each run. */
 export function crewOf(crew: Crew, { recorded: { budget = crew.budget } }: Bounds): Crew {
   return { ...crew, budget: budget as MicroUsd | undefined };
 }
 
-/** The bounds that are others than the run's were, for its record; undefined: none. */
-export function changedBounds(before: RecordedBounds, { recorded }: Bounds): RecordedBounds | undefined {
+/** The budget and the changed bounds, as `run.resumed` records them. */
+export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds, { budget }: Crew): Pick<RunResumed, "bounds" | "budget"> {
   const names = Object.keys(recorded) as (keyof RecordedBounds)[];
   const changed = names.filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(recorded[name] ?? null));
-  return changed.length === 0 ? undefined : Object.fromEntries(changed.map((name) => [name, recorded[name]]));
+  const bounds: RecordedBounds = Object.fromEntries(changed.map((name) => [name, recorded[name]]));
+  return { ...(budget === undefined ? {} : { budget }), ...(changed.length === 0 ? {} : { bounds }) };
 }
 
-/** Why a run that had ended came no further, although somebody asked for more; undefined: something else ended it. */
+/** The reason why a run that was asked to go on did nothing. Undefined when something else ended it. */
 export function nothingLeft(state: RunState, reason: DriveEnd): ControlError | undefined {
   const { runId, bounds } = state;
   const rounds = roundsOf(state);

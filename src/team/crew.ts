@@ -1,35 +1,77 @@
-import { hiredRole } from "../runtime/hired-roles.ts";
+import { UsageError, JournalError } from "../kernel/errors.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
-import { JournalError } from "../kernel/errors.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
+import { UserRequirement } from "../message/address.ts";
+import type { Message } from "../message/message.ts";
 import type { ModelLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
+import { type Action, assertSameAction } from "../role/action.ts";
 import type { Role } from "../role/role.ts";
+import { assertIsRole } from "../role/role-parts.ts";
+import { assertRoleName, roleSpec } from "../role/role-spec.ts";
+import { hiredRole, livesByDefault } from "../runtime/hired-roles.ts";
 import type { HiredRole } from "../runtime/record/event.ts";
 import type { RunState } from "../runtime/record/run-state.ts";
 
-/** Who is hired and what is allowed when a run starts or goes on. */
+/**
+ * The roles of a team. It owns their names and the names of their actions.
+ *
+ * Roster.N1 (`hire`): a name has one role.
+ * Roster.N2 (`hire`, `assertSameAction`): two actions of one name are the same action.
+ */
+export class Roster {
+  readonly #roles = new Map<string, Role>();
+  readonly #actions = new Map<string, Action>();
+
+  /** @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID` */
+  hire(role: unknown, alias?: string): void {
+    assertIsRole(role);
+    const name = alias ?? role.name;
+    assertRoleName(name);
+    if (this.#roles.has(name)) {
+      throw new UsageError(
+        "ROLE_DUPLICATE",
+        `Expected roles of different names, got a second "${name}". Hire it under another: hire(role, { name }).`,
+      );
+    }
+    const { actions } = roleSpec(role);
+    for (const action of actions) assertSameAction(this.#actions.get(action.name), action);
+    for (const action of actions) this.#actions.set(action.name, action);
+    this.#roles.set(name, role);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#roles.keys()];
+  }
+
+  /** In the order of hiring. */
+  get roles(): readonly (readonly [name: string, role: Role])[] {
+    return [...this.#roles];
+  }
+}
+
+/** The roles and the limits with which a run starts or goes on. */
 export interface Crew {
   readonly roles: readonly (readonly [name: string, role: Role])[];
-  /** What bounds the run alone, and is recorded. Before its bounds are known: what the team allows each run. */
+  /** The recorded budget of this run. Before its bounds are known: the budget of each run of the team. */
   readonly budget: MicroUsd | undefined;
-  /** What else binds it, in this process. */
+  /** Budgets that it shares with other runs of this process. */
   readonly pools: readonly BudgetPool[];
   readonly limits: ModelLimits | undefined;
 }
 
-/** Longest text of a trait that is shown. */
-const SHOWN = 120;
+/** The most characters of a trait in an error. */
+const MOST_OF_TRAIT = 120;
 
-/** The crew as a run records it. */
+/** The roles as a run records them. */
 export function hiredBy(crew: Crew): readonly HiredRole[] {
   return crew.roles.map(([name, role]) => hiredRole(role, name));
 }
 
-/** What is compared of a role. */
+/** The members of a recorded role that are compared. */
 type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
 
-/** In what a crew differs from a team of a record, a line each. */
+/** The differences of a crew from a recorded team, one text each. */
 export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly string[] {
   const hired = hiredBy(crew);
   const names = new Set(hired.map(({ name }) => name));
@@ -44,18 +86,18 @@ export function assertSameTeam({ runId, roles }: RunState, crew: Crew): void {
   if (differences.length > 0) throw teamChanged(runId, differences, "Go on with the team it was started with, or force it.");
 }
 
-/** The refusal of a crew that is not the one of a run, with what to do. */
+/** The error for a crew that is not the one of a run. */
 export function teamChanged(runId: string, differences: readonly string[], advice: string): JournalError {
   const text = `Expected the team of run ${runId}, got another: ${differences.join("; ")}. ${advice}`;
   return new JournalError("TEAM_CHANGED", text, { data: { differences } });
 }
 
-/** Whoever a run had hired must be there: there may be mail for them. @throws JournalError `TEAM_CHANGED` */
+/** Refuses a crew without a role of the run, which may have messages. @throws JournalError `TEAM_CHANGED` */
 export function assertSameNames({ runId, parent, roles }: RunState, crew: Crew): void {
   assertHired(parent?.runId ?? runId, roles.values(), crew);
 }
 
-/** The same for those who were hired on the way. @throws JournalError `TEAM_CHANGED` */
+/** Refuses a crew without one of these roles. @throws JournalError `TEAM_CHANGED` */
 export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>, crew: Crew): void {
   const names = new Set(crew.roles.map(([name]) => name));
   const missing = [...roles].map(({ name }) => name).filter((name) => !names.has(name));
@@ -67,14 +109,14 @@ export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>,
   );
 }
 
-/** The crew as a fork records it: those of the parent in their order, with whoever is missing as they were, then those who are new. */
+/** The roles as a fork records them: the roles of its parent in their order, missing ones as they were, then the new roles. */
 export function hiredInOrder(before: readonly HiredRole[], crew: Crew): readonly HiredRole[] {
   const now = new Map(hiredBy(crew).map((role) => [role.name, role]));
   const known = new Set(before.map(({ name }) => name));
   return [...before.map((role) => now.get(role.name) ?? role), ...[...now.values()].filter(({ name }) => !known.has(name))];
 }
 
-/** The roles as the run hired them: who hears what is told in that order, whatever order they are hired in now. Who is new comes last. */
+/** The roles in the order in which the run hired them, which is the order of delivery. New roles come last. */
 export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
   const place = (name: string): number => state.roles.get(name)?.index ?? Infinity;
   return crew.roles.toSorted(([a], [b]) => (place(a) === place(b) ? 0 : place(a) - place(b)));
@@ -91,5 +133,35 @@ function differencesOf(then: Hired | undefined, now: HiredRole): readonly string
 
 function shortened(value: Json = null): string {
   const text = canonicalJson(value);
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}...`;
+  return text.length <= MOST_OF_TRAIT ? text : `${text.slice(0, MOST_OF_TRAIT)}...`;
+}
+
+/** The most causes that a warning lists. */
+const MOST_CAUSES = 10;
+
+/**
+ * Warnings of causes that a role watches and no role can cause: mostly mistyped names. No error, because a message from outside may come
+ * later. None where a role is made by hand, because such a role may name any cause.
+ *
+ * @param said the messages from outside at the start
+ */
+export function unheardCauses(roles: Crew["roles"], said: readonly (Message | string)[]): readonly string[] {
+  const specs = roles.map(([name, role]) => ({ name, spec: roleSpec(role) }));
+  if (!specs.every(({ spec }) => livesByDefault(spec))) return [];
+  const causes = new Set<string>([UserRequirement.name]);
+  for (const message of said) if (typeof message !== "string") causes.add(message.causeBy);
+  for (const { name, spec } of specs) {
+    for (const cause of [name, spec.card.name, ...spec.actions.map((action) => action.name)]) causes.add(cause);
+  }
+  return specs.flatMap(({ name, spec }) =>
+    spec.watch
+      .filter((cause) => !causes.has(cause))
+      .map((cause) => `${name} watches "${cause}", which nobody of this team can cause. They can cause: ${listed([...causes])}.`),
+  );
+}
+
+function listed(names: readonly string[]): string {
+  return names.length <= MOST_CAUSES
+    ? names.join(", ")
+    : `${names.slice(0, MOST_CAUSES).join(", ")} and ${names.length - MOST_CAUSES} more`;
 }

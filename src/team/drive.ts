@@ -1,122 +1,119 @@
-import { Environment } from "../runtime/environment.ts";
-import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
-import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
-import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
-import type { RunBounds } from "../runtime/engine.ts";
-import { Funds } from "../model/budget-pool.ts";
+import { JournalError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import type { RunEventBody } from "../runtime/record/event.ts";
-import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
+import type { ChatModel } from "../model/chat-model.ts";
+import { Funds } from "../model/budget-pool.ts";
+import type { RunBounds } from "../runtime/engine.ts";
+import { Environment } from "../runtime/environment.ts";
+import { DEFAULT_ROUNDS } from "../runtime/environment-options.ts";
+import type { ForkPoint, RunEvent, RunEventBody } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { roundsOf, type RunState } from "../runtime/record/run-state.ts";
+import type { ForkAnswers } from "../runtime/replay/fork-answers.ts";
+import { type RunEnd, type RunResult, runResult } from "../runtime/run-result.ts";
+import { progressOf, type StopCondition } from "../runtime/stop-condition.ts";
 import { nothingLeft } from "./bounds.ts";
-import type { Crew } from "./crew.ts";
-import { noteModels, otherModels, otherModelText } from "./known-models.ts";
-import { rememberRecord } from "./remember.ts";
+import { type Crew, unheardCauses } from "./crew.ts";
 import type { RunControls } from "./run.ts";
+import { readEvents } from "./runs.ts";
 import type { TeamOptions } from "./team-options.ts";
-import { unheardCauses } from "./unheard-causes.ts";
 
-/** What a run is driven with. */
-export interface Drive {
+/** The parts of a team that each of its runs uses. */
+export interface TeamParts {
+  readonly name: string;
   readonly options: TeamOptions;
   readonly journal: Journal;
   readonly mask: Mask;
-  readonly crew: Crew;
-  /** Asked after every round; what else bounds the run is recorded. */
-  readonly stopWhen: StopCondition | undefined;
+}
+
+/** A run that this team owns, with the state that its record leads to. */
+export interface OwnedRun extends TeamParts {
   readonly controls: RunControls;
+  readonly crew: Crew;
   readonly state: RunState;
-  /** The idea that a program gives again under the id of a known run. It asks for the run's outcome, which is no error because it is old. */
-  readonly idea?: Message;
-  /** The right to write. */
+  /** The right to append to the record. */
   readonly epoch: number;
-  /** Recorded first, in this order, with what is said from outside: so that no run is found without its idea. */
+  /** The idea that a program gives with the id of a known run. The program asks for the outcome, so an old outcome is no error. */
+  readonly idea?: Message;
+}
+
+/** A run with everything that drives it to its end. */
+export interface Drive extends OwnedRun {
+  /** Asked after every round. All other bounds are recorded. */
+  readonly stopWhen: StopCondition | undefined;
+  /** Events that are recorded first, together with the messages in `said`: no run is found without its idea. */
   readonly opening: readonly RunEventBody[];
   readonly said: readonly (Message | string)[];
-  /** The run it was forked from. */
+  /** The run that this one was forked from. */
   readonly past?: ForkAnswers | undefined;
-  /** What could not be read of the run it was forked from. */
+  /** A warning that some of that run could not be read. */
   readonly lost?: string | undefined;
 }
 
-/** Takes a run to its end, for now. */
-export async function drive(parts: Drive): Promise<RunResult> {
-  const funds = await fundsOf(parts);
+/** Drives a run until it ends, for now. */
+export async function drive(run: Drive): Promise<RunResult> {
+  const { crew, state } = run;
+  // A step in flight at the last stop counts at its hold, as the record will tell.
+  const funds = await Funds.open(crew.pools, { name: state.runId, spent: state.ledger.spent + state.ledger.held });
   let isDone = false;
   try {
-    const result = await driveOn(parts, environmentOf(parts, funds));
-    isDone = isFinished(parts.state);
+    const result = await driveOn(run, environmentOf(run, funds));
+    isDone = isFinished(state);
     return result;
   } finally {
     funds?.close(isDone);
   }
 }
 
-/** Whether a run needs nothing any more: it has finished, and no mail waits for a role that a later team may hire. */
+/** True for a run that has finished and has no messages for a role that a later team may hire. */
 export function isFinished({ phase, ready }: RunState): boolean {
   return phase.phase === "ended" && phase.status === "finished" && ready.size === 0;
 }
 
-/** What was under way when it last stopped counts at what it may have cost, as the record will tell it. */
-function fundsOf({ crew, state: { runId, ledger } }: Drive): Promise<Funds | undefined> {
-  return Funds.open(crew.pools, { name: runId, spent: ledger.spent + ledger.held });
-}
-
-async function driveOn(parts: Drive, environment: Environment): Promise<RunResult> {
-  const { controls, crew, opening, said, past, lost, state } = parts;
-  const { runId, parent, seq } = state;
-  const stood = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
+async function driveOn(run: Drive, environment: Environment): Promise<RunResult> {
+  const { controls, crew, opening, said, past, lost, state } = run;
+  const { parent, seq } = state;
+  const roundsBefore = state.phase.phase === "ended" || parent !== undefined ? roundsOf(state) : undefined;
   for (const event of opening) environment.log.record(event);
   for (const [name, role] of crew.roles) environment.addRole(role, { name });
   for (const message of said) environment.publishMessage(message);
   await environment.log.durable();
   controls.started();
-  await rememberRecord(environment, { journal: parts.journal, runId, parent, seq, signal: controls.signal });
+  await rememberRecord(environment, run, seq);
   if (lost !== undefined) environment.warn(lost);
-  compareModels(parts, environment);
+  warnOfOtherModels(run, environment);
   if (opening[0]?.type === "run.started") for (const warning of unheardCauses(crew.roles, said)) environment.warn(warning);
   const failure = environment.failPoisoned(state.bounds.poisonAfter ?? Infinity);
   const end: RunEnd =
     failure === undefined
-      ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(parts))
+      ? await environment.drive(state.bounds.rounds ?? DEFAULT_ROUNDS, boundsOf(run))
       : { reason: "interrupted", failure, control: undefined };
   if (failure !== undefined) await environment.memories.rest();
   const result = withDifference(await environment.finish(end), past);
-  const nothing = stood === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
+  const nothing = roundsBefore === roundsOf(state) && result.error === undefined ? nothingLeft(state, end.reason) : undefined;
   if (nothing === undefined) return result;
-  // Not recorded: how often somebody asked in vain is no part of what the run did.
+  // A warning and not an event: the run itself did nothing.
   environment.warn(nothing.message);
-  return parts.idea === undefined ? { ...result, error: nothing } : result;
+  return run.idea === undefined ? { ...result, error: nothing } : result;
 }
 
-/** Who takes answers of another run should know when they are another model's. */
-function compareModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
-  const models = [options.model, ...crew.roles.map(([, role]) => role.model)].filter((model) => model !== undefined);
-  noteModels(journal, runId, models);
-  if (past === undefined || parent === undefined) return;
-  for (const id of otherModels(journal, parent.runId, models)) environment.warn(otherModelText(parent.runId, id));
+/** The result of a finished run. Its memories store what the process may have died before storing. */
+export async function resultOfFinished(run: OwnedRun): Promise<RunResult> {
+  const { state, mask, crew } = run;
+  const environment = environmentOf(run);
+  for (const [name, role] of crew.roles) environment.addRole(role, { name });
+  await rememberRecord(environment, run, state.seq);
+  await environment.memories.rest();
+  return idleResult(state, mask);
 }
 
-/** The result of a run that needs nothing any more. */
-export function resultAtRest(state: RunState, mask: Mask): RunResult {
+/** The result of a run that has nothing to do. */
+export function idleResult(state: RunState, mask: Mask): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, mask);
 }
 
-/** A run that needs nothing any more, but that its roles keep what they remember: it may have died before. */
-export async function rest(parts: Omit<Drive, "opening" | "said" | "stopWhen">): Promise<RunResult> {
-  const { state, mask, crew, journal, controls } = parts;
-  const { runId, parent, seq } = state;
-  const environment = environmentOf(parts);
-  for (const [name, role] of crew.roles) environment.addRole(role, { name });
-  await rememberRecord(environment, { journal, runId, parent, seq, signal: controls.signal });
-  await environment.memories.rest();
-  return resultAtRest(state, mask);
-}
-
 function environmentOf(
-  { options, journal, controls, crew, state, past, epoch }: Omit<Drive, "opening" | "said" | "stopWhen">,
+  { options, journal, controls, crew, state, past, epoch }: OwnedRun & Pick<Drive, "past">,
   funds?: Funds,
 ): Environment {
   const { limits } = crew;
@@ -143,4 +140,76 @@ function withDifference(result: RunResult, past: ForkAnswers | undefined): RunRe
 
 function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
   return { signal, checkpoint: stopWhen && ((): boolean => stopWhen(progressOf(state))) };
+}
+
+/**
+ * Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. When the signal aborts, the
+ * rest waits for the next time: the environment then asks nothing.
+ */
+async function rememberRecord({ memories }: Environment, { journal, state, controls }: OwnedRun, seq: number): Promise<void> {
+  if (!memories.isUsed || seq === 0) return;
+  memories.descendsFrom(await ancestorsOf(journal, state.parent));
+  for await (const event of readEvents(journal, state.runId)) {
+    if (event.seq >= seq || controls.signal.aborted) return;
+    memories.learn(event);
+  }
+}
+
+/** The parent of a fork, the parent of that one and so on, as far as the journal has them. */
+async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Promise<readonly ForkPoint[]> {
+  const ancestors: ForkPoint[] = [];
+  for (let next = parent; next !== undefined && !ancestors.some(({ runId }) => runId === next?.runId);) {
+    ancestors.push(next);
+    const first = await firstEvent(journal, next.runId);
+    next = first?.type === "run.started" ? first.parent : undefined;
+  }
+  return ancestors;
+}
+
+/** Undefined for a run that is gone or damaged. */
+async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | undefined> {
+  try {
+    for await (const event of journal.read(runId, 0)) return event;
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+  }
+  return undefined;
+}
+
+/** The most runs of a journal whose models are known. */
+const MOST_RUNS = 1_000;
+
+/** The objects that were the model of an id. */
+type Models = Map<string, WeakSet<ChatModel>>;
+
+/*
+ * The models of the runs of this process, so that a fork which takes answers of a model can warn when its own model is another object of the
+ * same id. Models of other processes are unknown, and nothing is said of them.
+ *
+ * Drive.M1 (`noteModels`): of each journal at most {@link MOST_RUNS} runs are known; the oldest are forgotten first.
+ * Drive.M2 (`knownModels`, `WeakSet`): neither a journal nor a model is kept alive.
+ */
+const knownModels = new WeakMap<Journal, Map<string, Models>>();
+
+function warnOfOtherModels({ journal, state: { runId, parent }, past, options, crew }: Drive, environment: Environment): void {
+  const models = [options.model, ...crew.roles.map(([, role]) => role.model)].filter((model) => model !== undefined);
+  noteModels(journal, runId, models);
+  const noted = past === undefined || parent === undefined ? undefined : knownModels.get(journal)?.get(parent.runId);
+  const others = models.filter((model) => noted?.get(model.id)?.has(model) === false);
+  for (const id of new Set(others.map((model) => model.id))) {
+    environment.warn(
+      `The model "${id}" is another object than the one that run ${parent?.runId} asked under this id, and the answers of that one are taken where the request is the same. Give it an id of its own, or fork with reuse: "none" to ask it.`,
+    );
+  }
+}
+
+function noteModels(journal: Journal, runId: string, models: readonly ChatModel[]): void {
+  const runs = knownModels.get(journal) ?? new Map<string, Models>();
+  knownModels.set(journal, runs);
+  const noted: Models = runs.get(runId) ?? new Map<string, WeakSet<ChatModel>>();
+  runs.delete(runId);
+  for (const model of models) noted.set(model.id, (noted.get(model.id) ?? new WeakSet()).add(model));
+  runs.set(runId, noted);
+  const [oldest] = runs.keys();
+  if (runs.size > MOST_RUNS && oldest !== undefined) runs.delete(oldest);
 }

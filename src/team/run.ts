@@ -5,14 +5,14 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
-/** What drives a run: it gets the handle's means to be watched, paused and stopped. */
+/** The means by which the work of a run is watched, paused and stopped. */
 export interface RunControls {
   readonly id: string;
   readonly observers: ObserverRegistry;
   readonly signal: AbortSignal;
-  /** To be called when events became durable. */
+  /** Called when events have become durable. */
   readonly grew: () => void;
-  /** To be called when the journal has the run. */
+  /** Called when the journal has the run. */
   readonly started: () => void;
   /** Resolves when activations may start. */
   readonly resumed: () => Promise<void> | undefined;
@@ -22,8 +22,8 @@ export interface RunControls {
  * A run under way, returned by {@link Team.run}. `result` never rejects: its status and error say how the run ended. Iterate a run to get
  * its events, from the first one, also after it has ended.
  *
- * H1 an iterator yields only durable events, all of them, in order, and ends when the run has. H2 `stop` leaves what is under way open, so
- * that the run can go on later.
+ * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
+ * Run.H2 (`stop`): activations that are under way stay open, so that the run can go on later.
  *
  * @example
  * import { defineAction, defineRole, type Run, Team } from "troupe";
@@ -81,7 +81,7 @@ export class Run implements AsyncIterable<RunEvent> {
         }
       }
       if (phase === "ended") return;
-      // What came while it read wakes nobody: then it reads on.
+      // Events that came meanwhile did not wake it, so it reads again.
       if (growth === this.#growth) await new Promise<void>((resolve) => void this.#wake.push(resolve));
     }
   }

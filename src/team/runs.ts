@@ -1,36 +1,40 @@
 import { runResult, type RunResult } from "../runtime/run-result.ts";
 import { ControlError, JournalError } from "../kernel/errors.ts";
-import { deepFreeze } from "../kernel/json.ts";
+import { throwIfAborted } from "../kernel/abort.ts";
+import { nextMacrotask } from "../kernel/clock.ts";
+import { canonicalJson, deepFreeze } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
+import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
+import { maskedMessage } from "../runtime/record/masking.ts";
 import { RunState } from "../runtime/record/run-state.ts";
-import { heard } from "./heard.ts";
-import { ideaDiffers, isSameIdea } from "./idea.ts";
 import { Run, type RunControls } from "./run.ts";
 
-/** What drives a run to its end, for now. */
+/** The work that drives a run to its end, for now. */
 export type RunWork = (controls: RunControls) => Promise<RunResult>;
 
-/** What the record of a run leads to. */
-export interface ReadRun {
+/** A run that is claimed and read. */
+export interface ClaimedRun {
+  readonly epoch: number;
   readonly state: RunState;
-  /** Undefined before it was told. */
+  /** Undefined before it is recorded. */
   readonly idea: Message | undefined;
 }
 
 interface UnderWay {
   readonly run: Run;
-  /** Undefined as long as only the record knows. */
+  /** Undefined until the record is read. */
   idea: Message | undefined;
 }
 
 /**
- * The runs of a team in its journal. It owns which of them are under way here; the journal owns what is recorded, and who may write.
+ * The runs of a team in its journal. It owns the set of runs that are under way here; the journal owns the records and the right to write.
  *
- * U1 at most one run of an id is under way. U2 a run's result never rejects: what breaks before or besides the roles is told in it too.
- * U3 the right to write is taken before anything is read, and given back.
+ * Runs.U1 (`begin`): at most one run of an id is under way.
+ * Runs.U2 (`handle`): the result of a run never rejects; an error outside of the roles is in the result too.
+ * Runs.U3 (`owning`): a run is claimed before its record is read, and released afterwards.
  */
 export class Runs {
   readonly #journal: Journal;
@@ -46,7 +50,7 @@ export class Runs {
     return this.#underWay.has(id);
   }
 
-  /** The run of that id that is under way, else a new one. With another idea than that run's it is one that fails by `RUN_IDEA_DIFFERS`. */
+  /** The run of that id that is under way, else a new one. With another idea it fails by `RUN_IDEA_DIFFERS`. */
   launch(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const known = this.#underWay.get(id);
     if (known === undefined) return this.begin(id, signal, work, idea);
@@ -54,7 +58,23 @@ export class Runs {
     return this.handle(id, this.#journal, signal, () => Promise.reject(ideaDiffers(id)));
   }
 
-  /** A run of its own, also where one of that id is under way: its work finds out. */
+  /** Launches a run, and resolves once the journal has it. Throws the error of a run that ends before. */
+  async launched(id: string, signal: AbortSignal | undefined, work: RunWork): Promise<Run> {
+    let begin = (): void => {};
+    const beginning = new Promise<undefined>((resolve) => (begin = () => resolve(undefined)));
+    const run = this.launch(id, signal, (controls) => {
+      const started = (): void => {
+        controls.started();
+        begin();
+      };
+      return work({ ...controls, started });
+    });
+    const early = await Promise.race([beginning, run.result]);
+    if (early?.error !== undefined) throw early.error;
+    return run;
+  }
+
+  /** A new run, even when one of that id is under way: the work of the new run then fails. */
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const run = this.handle(id, this.#journal, signal, work);
     if (this.#underWay.has(id)) return run;
@@ -63,7 +83,7 @@ export class Runs {
     return run;
   }
 
-  /** A run whose events are read from a journal that may be another. */
+  /** A run whose events are in `journal`. */
   handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: RunWork): Run {
     return new Run(id, journal, signal, async (controls) => {
       try {
@@ -76,7 +96,7 @@ export class Runs {
     });
   }
 
-  /** Makes a run in the journal. @throws JournalError `RUN_EXISTS`, unless one that is there shall be gone on with */
+  /** Creates a run in the journal. @throws JournalError `RUN_EXISTS` unless the run may exist */
   async create(id: string, mayExist: boolean): Promise<void> {
     try {
       await this.#journal.create(id);
@@ -85,7 +105,7 @@ export class Runs {
     }
   }
 
-  /** Works on a run as its owner. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
+  /** Claims a run for the time of the work. @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED` */
   async owning<T>(id: string, work: (epoch: number) => Promise<T>): Promise<T> {
     const epoch = await this.#journal.claim(id);
     try {
@@ -95,16 +115,62 @@ export class Runs {
     }
   }
 
-  /** What a run's record leads to. @throws JournalError when it cannot be read; ControlError when the signal aborts */
-  async read(id: string, signal: AbortSignal): Promise<ReadRun> {
-    const state = new RunState(id);
-    let idea: Message | undefined;
-    for await (const event of heard(this.#journal, id, { from: 0, signal })) {
-      apply(state, deepFreeze(event));
-      if (event.type === "message") idea ??= event.message;
-    }
-    const underWay = this.#underWay.get(id);
-    if (underWay !== undefined && idea !== undefined) underWay.idea = idea;
-    return { state, idea };
+  /** Claims and reads a run for the time of the work. @throws JournalError when it cannot be read; ControlError when the signal aborts */
+  claimed<T>(id: string, signal: AbortSignal, work: (run: ClaimedRun) => Promise<T>): Promise<T> {
+    return this.owning(id, async (epoch) => {
+      const state = new RunState(id);
+      let idea: Message | undefined;
+      for await (const event of readEvents(this.#journal, id, { signal })) {
+        apply(state, deepFreeze(event));
+        if (event.type === "message") idea ??= event.message;
+      }
+      const underWay = this.#underWay.get(id);
+      if (underWay !== undefined && idea !== undefined) underWay.idea = idea;
+      return work({ epoch, state, idea });
+    });
   }
+}
+
+/** The number of events that are read before timers and input get a turn. */
+const BATCH = 500;
+
+/**
+ * The events of a run from `from` on. A journal in memory never waits, so timers and input, and with them a stop, get a turn from time to time.
+ *
+ * @throws ControlError when the signal aborts; JournalError as `read` of the journal
+ */
+export async function* readEvents(
+  journal: Journal,
+  runId: string,
+  { from = 0, signal }: { readonly from?: number; readonly signal?: AbortSignal } = {},
+): AsyncIterable<RunEvent> {
+  let count = 0;
+  for await (const event of journal.read(runId, from)) {
+    throwIfAborted(signal);
+    yield event;
+    count += 1;
+    if (count % BATCH === 0) await nextMacrotask();
+  }
+}
+
+/**
+ * True for messages that are equal in everything but id and time, which differ whenever a program makes its idea again. They are compared
+ * without secrets, because the record has none.
+ */
+export function isSameIdea(one: Message, other: Message, mask: Mask): boolean {
+  return one === other || wordsOf(one, mask) === wordsOf(other, mask);
+}
+
+/** The error for another idea than that of a known run. It does not show the ideas: they can be long or private. */
+export function ideaDiffers(runId: string): JournalError {
+  return new JournalError(
+    "RUN_IDEA_DIFFERS",
+    `Expected the idea that run ${runId} was begun with, got another. Give the new idea an id of its own, or go on with the run: resume("${runId}").`,
+    { data: { runId } },
+  );
+}
+
+function wordsOf(message: Message, mask: Mask): string {
+  const { id: _id, timestamp: _timestamp, ...words } = maskedMessage(mask, message);
+  return canonicalJson(words);
 }

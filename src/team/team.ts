@@ -1,15 +1,10 @@
-import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
-import { isObject } from "../kernel/value-kind.ts";
-import { checkKnownOptions } from "../kernel/known-options.ts";
-import { checkOptions, checkReuse, checkSeed, checkStopCondition, checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
-import type { RunResult } from "../runtime/run-result.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
-import type { Json } from "../kernel/json.ts";
-import { type Mask, maskSecrets } from "../kernel/mask.ts";
-import { freshSeed } from "../kernel/random.ts";
+import { checkKnownOptions } from "../kernel/known-options.ts";
+import { maskSecrets } from "../kernel/mask.ts";
+import { isObject } from "../kernel/value-kind.ts";
 import { UserRequirement } from "../message/address.ts";
 import { createMessage, isMessage, type Message, parseMessage } from "../message/message.ts";
 import { budgetPool, checkBudget, isBudgetPool } from "../model/budget-pool.ts";
@@ -17,18 +12,14 @@ import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import type { MicroUsd } from "../model/money.ts";
 import type { Role } from "../role/role.ts";
 import { rolesIn } from "../role/role-parts.ts";
-import type { RunEventBody, RunResumed, RunStarted } from "../runtime/record/event.ts";
+import { checkOptions, checkReuse, checkSeed, checkStopCondition, checkTeamMemory, checkWhole } from "../runtime/check-options.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { memoryJournal } from "../runtime/record/memory-journal.ts";
-import type { RunState } from "../runtime/record/run-state.ts";
-import { type Bounds, boundsNow, changedBounds, crewOf } from "./bounds.ts";
-import { assertSameTeam, type Crew, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
-import { type Drive, drive, isFinished, rest } from "./drive.ts";
-import { answerTo, assertBegun, findQuestion, uncertainSteps } from "./going-on.ts";
-import { ideaDiffers, isSameIdea } from "./idea.ts";
-import { Roster } from "./roster.ts";
-import type { Run, RunControls } from "./run.ts";
-import { Runs, type RunWork } from "./runs.ts";
+import { type Crew, Roster } from "./crew.ts";
+import type { TeamParts } from "./drive.ts";
+import { answerTo, findQuestion, resumeRun, startRun } from "./resume.ts";
+import type { Run } from "./run.ts";
+import { ideaDiffers, isSameIdea, Runs, type RunWork } from "./runs.ts";
 import {
   forkOptions,
   type ForkOptions,
@@ -59,11 +50,9 @@ import {
  */
 export class Team {
   readonly name: string;
-  readonly #options: TeamOptions;
-  readonly #journal: Journal;
+  readonly #parts: TeamParts;
   readonly #roster = new Roster();
   readonly #runs: Runs;
-  readonly #mask: Mask;
   readonly #limits: ModelLimits | undefined;
   /** Bounds each run alone, and is recorded with it. */
   #budget: MicroUsd | undefined;
@@ -79,10 +68,8 @@ export class Team {
     checkBudget(budget, "OPTION_INVALID");
     if (options.poisonAfter !== undefined) checkWhole(options.poisonAfter, "poisonAfter", 1);
     this.name = name;
-    this.#options = options;
-    this.#journal = journal;
-    this.#mask = maskSecrets(options.secrets ?? []);
-    this.#runs = new Runs(journal, this.#mask);
+    this.#parts = { name, options, journal, mask: maskSecrets(options.secrets ?? []) };
+    this.#runs = new Runs(journal, this.#parts.mask);
     this.#limits = sharedLimits(options.limits);
     if (isBudgetPool(budget)) this.#pool = budget;
     else if (budget !== undefined) this.invest(budget);
@@ -111,7 +98,7 @@ export class Team {
    */
   invest(budget: MicroUsd): this {
     checkWhole(budget, "budget in micro-dollars", 0);
-    if (!isBudgetPool(this.#options.budget)) this.#budget = budget;
+    if (!isBudgetPool(this.#parts.options.budget)) this.#budget = budget;
     if (this.#pool === undefined) this.#pool = budgetPool(budget, { name: `budget of ${this.name}` });
     else investIn(this.#pool, budget);
     return this;
@@ -123,7 +110,7 @@ export class Team {
 
   /** The journal the team's runs are kept in. */
   get journal(): Journal {
-    return this.#journal;
+    return this.#parts.journal;
   }
 
   /**
@@ -141,11 +128,10 @@ export class Team {
     const id = this.#id(o.id);
     const work: RunWork = async (controls) => {
       await this.#runs.create(id, o.id !== undefined);
-      return this.#runs.owning(id, async (epoch) => {
-        const { state, idea: known } = await this.#runs.read(id, controls.signal);
-        if (known !== undefined && !isSameIdea(known, said, this.#mask)) throw ideaDiffers(id);
-        const going = { controls, crew, state, epoch, o };
-        return state.seq === 0 ? this.#start(going, said, o.about) : this.#goOn({ ...going, idea: said });
+      return this.#runs.claimed(id, controls.signal, async ({ epoch, state, idea: recorded }) => {
+        if (recorded !== undefined && !isSameIdea(recorded, said, this.#parts.mask)) throw ideaDiffers(id);
+        const run = { ...this.#parts, controls, crew, epoch, state, idea: said };
+        return state.seq === 0 ? startRun(run, o) : resumeRun(run, o);
       });
     };
     return this.#runs.launch(id, o.signal, work, said);
@@ -161,10 +147,7 @@ export class Team {
     checkKnownOptions("resume", o, resumeOptions);
     const crew = this.#crew(o);
     return this.#runs.launch(runId, o.signal, (controls) =>
-      this.#runs.owning(runId, async (epoch) => {
-        const { state } = await this.#runs.read(runId, controls.signal);
-        return this.#goOn({ controls, crew, state, epoch, o });
-      }),
+      this.#runs.claimed(runId, controls.signal, ({ epoch, state }) => resumeRun({ ...this.#parts, controls, crew, epoch, state }, o)),
     );
   }
 
@@ -182,23 +165,14 @@ export class Team {
       throw new UsageError("OPTION_INVALID", `Expected a run that waits, but ${runId} is under way. Answer when it has ended as waiting.`);
     }
     const crew = this.#crew(o);
-    let begin = (): void => {};
-    const beginning = new Promise<undefined>((resolve) => (begin = () => resolve(undefined)));
-    const run = this.#runs.launch(runId, o.signal, (given) =>
-      this.#runs.owning(runId, async (epoch) => {
-        const { state } = await this.#runs.read(runId, given.signal);
-        const question = await findQuestion(this.#journal, state, questionId, given.signal);
-        const started = (): void => {
-          given.started();
-          begin();
-        };
-        const answer = answerTo(question, this.#mask(text), this.#now());
-        return this.#goOn({ controls: { ...given, started }, crew, state, epoch, o, first: [answer] });
+    return this.#runs.launched(runId, o.signal, (controls) =>
+      this.#runs.claimed(runId, controls.signal, async ({ epoch, state }) => {
+        const { journal, mask } = this.#parts;
+        const question = await findQuestion(journal, state, questionId, controls.signal);
+        const answer = answerTo(question, mask(text), this.#now());
+        return resumeRun({ ...this.#parts, controls, crew, epoch, state }, o, [answer]);
       }),
     );
-    const early = await Promise.race([beginning, run.result]);
-    if (early?.error !== undefined) throw early.error;
-    return run;
   }
 
   /**
@@ -209,51 +183,15 @@ export class Team {
    */
   fork(parentId: string, o: ForkOptions = {}): Run {
     checkKnownOptions("fork", o, forkOptions);
-    const { change: changes = [], add = [] } = o;
     const crew = this.#crew(o);
     checkSeed(o.seed);
-    const seed = o.seed === undefined ? undefined : String(o.seed);
     const id = this.#id(o.id);
-    const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : undefined);
-    const said = add.map((message) => (typeof message === "string" ? message : parsedMessage(message)));
+    const said = (o.add ?? []).map((message) => (typeof message === "string" ? message : parsedMessage(message)));
     return this.#runs.begin(id, o.signal, async (controls) => {
       await this.#runs.create(id, false);
-      return this.#runs.owning(id, async (epoch) => {
-        const { signal } = controls;
-        const parts = {
-          journal: this.#journal,
-          parentId,
-          runId: id,
-          epoch,
-          crew,
-          at,
-          changes,
-          seed,
-          about: o.about,
-          mask: this.#mask,
-          signal,
-        };
-        const { copyPast } = await copying();
-        const { state, bounds, ...past } = await copyPast(parts)
-          .then((copy) => ({ ...copy, bounds: boundsNow(copy.state, o, this.#options) }))
-          .catch(async (error: unknown) => {
-            await this.#journal.remove(id);
-            throw error;
-          });
-        const hired = { ...crewOf(crew, bounds), roles: inOrderOf(state, crew) };
-        const afresh = o.reuse === "none" ? ({ afresh: true } as const) : {};
-        const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true, ...afresh, ...boundsIn(state, bounds, hired) };
-        return this.#drive({
-          controls,
-          crew: hired,
-          state,
-          epoch,
-          stopWhen: bounds.stopWhen,
-          opening: [opening],
-          said,
-          ...(o.reuse === "none" ? {} : past),
-        });
-      });
+      // Loaded here because most programs never fork.
+      const { forkRun } = await import("./fork.ts");
+      return this.#runs.owning(id, (epoch) => forkRun({ ...this.#parts, controls, crew, epoch, parentId, said }, o));
     });
   }
 
@@ -265,67 +203,11 @@ export class Team {
     checkKnownOptions("replay", o, replayOptions);
     const crew = this.#crew({});
     const scratch = memoryJournal({ events: Number.MAX_SAFE_INTEGER });
-    const parts = { options: this.#options, journal: this.#journal, scratch, mask: this.#mask, crew };
     return this.#runs.handle(runId, scratch, o.signal, async (controls) => {
-      // Most programs never replay.
-      const { replayRun } = await import("./replay-run.ts");
-      return replayRun({ ...parts, controls });
+      // Loaded here because most programs never replay.
+      const { replayRun } = await import("./replay.ts");
+      return replayRun({ ...this.#parts, scratch, crew, controls });
     });
-  }
-
-  #start(going: Going, idea: Message, about: Json | undefined): Promise<RunResult> {
-    const { state, o } = going;
-    const scheduler = schedulerOf(this.#options.scheduler ?? "rounds");
-    state.scheduler = scheduler.name;
-    state.parameters = scheduler.parameters ?? null;
-    state.delivery = scheduler.delivery;
-    state.seed = String(this.#options.seed ?? freshSeed());
-    const bounds = boundsNow(state, o, this.#options);
-    const { recorded, stopWhen } = bounds;
-    const crew = crewOf(going.crew, bounds);
-    const { budget } = crew;
-    const opening: RunStarted = {
-      type: "run.started",
-      team: this.name,
-      roles: hiredBy(crew),
-      seed: state.seed,
-      ...recordedScheduler(scheduler),
-      bounds: recorded,
-      ...(budget === undefined ? {} : { budget }),
-      ...(about === undefined ? {} : { about }),
-    };
-    return this.#drive({ ...going, crew, stopWhen, opening: [opening], said: [idea] });
-  }
-
-  async #goOn(going: Going & { readonly idea?: Message; readonly first?: readonly RunEventBody[] }): Promise<RunResult> {
-    const { state, controls, o, idea, first = [] } = going;
-    assertBegun(state, idea !== undefined);
-    if (o.force !== true) assertSameTeam(state, going.crew);
-    if (isFinished(state)) {
-      controls.started();
-      return rest({ ...going, options: this.#options, journal: this.#journal, mask: this.#mask });
-    }
-    recordedBy(state, this.#options.scheduler);
-    const bounds = boundsNow(state, o, this.#options);
-    const crew = crewOf(going.crew, bounds);
-    const isSameTeam = teamDifferences(state.team, crew).length === 0;
-    const opening: RunResumed = {
-      type: "run.resumed",
-      uncertain: uncertainSteps(state),
-      ...boundsIn(state, bounds, crew),
-      ...(isSameTeam ? {} : { roles: hiredBy(crew) }),
-      ...(o.reuse === "none" ? { afresh: true } : {}),
-    };
-    const { parent, isAfresh } = state;
-    const past =
-      parent === undefined || isAfresh ? {} : await (await copying()).recalledPast(this.#journal, state, parent, controls.signal);
-    const said = state.outside === 0 && idea !== undefined ? [idea] : [];
-    const hired = { ...crew, roles: inOrderOf(state, crew) };
-    return this.#drive({ ...going, crew: hired, stopWhen: bounds.stopWhen, opening: [...first, opening], said, ...past });
-  }
-
-  #drive(parts: Omit<Drive, "options" | "journal" | "mask">): Promise<RunResult> {
-    return drive({ ...parts, options: this.#options, journal: this.#journal, mask: this.#mask });
   }
 
   #crew({ rounds, stopWhen, reuse, budget, limits }: ResumeOptions): Crew {
@@ -360,7 +242,7 @@ export class Team {
   }
 
   #now(): number {
-    return (this.#options.clock ?? systemClock).now();
+    return (this.#parts.options.clock ?? systemClock).now();
   }
 }
 
@@ -368,26 +250,6 @@ export class Team {
 function investIn(pool: BudgetPool, amount: MicroUsd): void {
   if (pool.invest !== undefined) return pool.invest(amount);
   throw new UsageError("OPTION_INVALID", `Expected a pool whose amount can be set here, got ${pool.id}. Set it where it is kept.`);
-}
-
-/** Most programs never fork. */
-function copying(): Promise<typeof import("./copy-past.ts")> {
-  return import("./copy-past.ts");
-}
-
-/** The budget from here on, and the bounds that are others, as an event tells them. */
-function boundsIn({ bounds: before }: RunState, now: Bounds, { budget }: Crew): Pick<RunResumed, "bounds" | "budget"> {
-  const bounds = changedBounds(before, now);
-  return { ...(budget === undefined ? {} : { budget }), ...(bounds === undefined ? {} : { bounds }) };
-}
-
-/** A run that is about to go on. */
-interface Going {
-  readonly controls: RunControls;
-  readonly crew: Crew;
-  readonly state: RunState;
-  readonly epoch: number;
-  readonly o: ResumeOptions;
 }
 
 function isAlias(given: unknown): given is { readonly name: string } {

@@ -39,7 +39,7 @@ async function settled(): Promise<void> {
 
 const chain = (): Role[] => [answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })), listener("Bob", { watch: [] })];
 
-describe("H1 iterating a run", () => {
+describe("Run.H1 iterating a run", () => {
   test("every iterator gets every event from 0, in order, and ends with the run: at once, late, two together", async () => {
     const run = team(chain()).run("go");
     const [one, two] = [seqs(run), seqs(run)];
@@ -163,7 +163,7 @@ function failingRead(): AsyncIterable<RunEvent> {
   return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("read broke")) }) };
 }
 
-describe("H2 stopping", () => {
+describe("Run.H2 stopping", () => {
   test("stop ends the run with status stopped; what was under way stays open, and goes on later", async () => {
     const journal = memoryJournal();
     const { role, letGo } = held("Ann");

@@ -1,6 +1,6 @@
 import { UsageError } from "../../kernel/errors.ts";
 import { pendingQuestions, type PendingQuestion } from "../../runtime/record/questions.ts";
-import { findQuestion } from "../../team/going-on.ts";
+import { findQuestion } from "../../team/resume.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { shown } from "../screen/text.ts";

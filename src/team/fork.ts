@@ -1,64 +1,75 @@
 import { JournalError } from "../kernel/errors.ts";
-import { deepFreeze, type Json } from "../kernel/json.ts";
-import type { Mask } from "../kernel/mask.ts";
+import { deepFreeze } from "../kernel/json.ts";
+import type { Message } from "../message/message.ts";
 import { apply } from "../runtime/record/apply.ts";
-import type { ForkPoint, RunEvent, Sent } from "../runtime/record/event.ts";
+import type { ForkPoint, RunEvent, RunResumed, Sent } from "../runtime/record/event.ts";
 import { assertDistinct, assertUnread, changedMessage, forkedEvent, type MessageChange } from "../runtime/replay/fork-copy.ts";
 import { ForkAnswers } from "../runtime/replay/fork-answers.ts";
 import { type Journal, runInfo } from "../runtime/record/journal.ts";
 import { maskedBody } from "../runtime/record/masking.ts";
 import { RunState } from "../runtime/record/run-state.ts";
-import { assertHired, assertSameNames, type Crew, hiredInOrder } from "./crew.ts";
-import { heard } from "./heard.ts";
+import type { RunResult } from "../runtime/run-result.ts";
+import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
+import { assertHired, assertSameNames, hiredInOrder, inOrderOf } from "./crew.ts";
+import { drive, type OwnedRun } from "./drive.ts";
+import { readEvents } from "./runs.ts";
+import type { ForkOptions } from "./team-options.ts";
 
-/** How many events are copied at once. */
+/** The number of events in one append. */
 const BATCH = 500;
 
-/** Codes of a journal that has a run no more. */
+/** The codes of a journal that has not got the run. */
 const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
-/** What a fork is made of. */
-export interface CopyParts {
-  readonly journal: Journal;
+/** A fork that is created and claimed, and not yet copied. */
+export interface ForkParts extends Omit<OwnedRun, "state"> {
   readonly parentId: string;
-  readonly runId: string;
-  readonly epoch: number;
-  readonly crew: Crew;
-  /** Sequence number of the last event that is shared; undefined: the last of all. */
-  readonly at: number | undefined;
-  /** Instead of what the parent keeps. */
-  readonly about: Json | undefined;
-  readonly changes: readonly MessageChange[];
-  /** Of the fork, instead of the parent's. */
-  readonly seed: string | undefined;
-  readonly mask: Mask;
-  /** Asks to stop: the copy is then not whole. */
-  readonly signal: AbortSignal;
+  /** Messages from outside right after the shared past. */
+  readonly said: readonly (Message | string)[];
 }
 
-/** What a fork knows of its parent. */
+/** The answers of a parent to its fork. */
 export interface SharedPast {
   /** Undefined: the parent is gone. */
   readonly past: ForkAnswers | undefined;
-  /** Why not all of the parent could be read, for a person. */
+  /** A warning that some of the parent could not be read. */
   readonly lost: string | undefined;
 }
 
+/** Copies the shared past into a fork and drives the fork. Removes the fork when the copy fails. */
+export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResult> {
+  const { state, past, lost, bounds } = await copyPast(fork, o)
+    .then((copy) => ({ ...copy, bounds: boundsNow(copy.state, o, fork.options) }))
+    .catch(async (error: unknown) => {
+      await fork.journal.remove(fork.controls.id);
+      throw error;
+    });
+  const crew = { ...crewOf(fork.crew, bounds), roles: inOrderOf(state, fork.crew) };
+  const isAfresh = o.reuse === "none";
+  const afresh = isAfresh ? ({ afresh: true } as const) : {};
+  const opening: RunResumed = { type: "run.resumed", uncertain: [], forked: true, ...afresh, ...boundsChange(state, bounds, crew) };
+  const answers = isAfresh ? {} : { past, lost };
+  return drive({ ...fork, crew, state, stopWhen: bounds.stopWhen, opening: [opening], ...answers });
+}
+
 /**
- * Copies the past that a fork shares with its parent, and learns what else the parent knows. Damage behind the shared past only makes that
- * less.
+ * Copies the past that a fork shares with its parent, and learns the answers that the parent has after it. Damage after the shared past only
+ * makes these fewer.
  *
- * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`; `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the parent is not
- * hired; `JOURNAL_DAMAGED` when the parent is damaged before `at`
+ * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`; `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the
+ * parent is not hired; `JOURNAL_DAMAGED` when the shared past is damaged
  * @throws UsageError `FORK_CHANGE`
  * @throws ControlError when the signal aborts
  */
-export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonly state: RunState }> {
-  const { journal, parentId, runId, epoch, crew, changes, about, seed, mask, signal } = parts;
+async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & { readonly state: RunState }> {
+  const { journal, parentId, epoch, crew, mask, controls } = fork;
+  const { id: runId, signal } = controls;
+  const { change: changes = [], about } = o;
+  const seed = o.seed === undefined ? undefined : String(o.seed);
   const { events } = await runInfo(journal, parentId);
-  const at = parts.at ?? events - 1;
+  const at = o.at ?? (changes.length > 0 ? Math.max(...changes.map(({ seq }) => seq)) : events - 1);
   if (!Number.isInteger(at) || at < 0 || at >= events) throw noSuchEvent(parentId, at, events);
-  if (changes.length > 0) await assertChangeable(parts, at);
+  if (changes.length > 0) await assertChangeable(fork, changes, at);
   const state = new RunState(runId);
   const past = new ForkAnswers();
   let batch: RunEvent[] = [];
@@ -67,10 +78,10 @@ export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonl
     batch = [];
   };
   const parent = { runId: parentId, at };
-  const lost = await learned(heard(journal, parentId, { from: 0, signal }), parent, async (event) => {
+  const lost = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
     past.learn(event, at);
     if (event.seq > at) return;
-    // Whoever was hired by force on the way stands in no event of the fork but the first.
+    // A role that was hired by force on the way is in no event of the fork but the first.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = event.type === "run.started" ? hiredInOrder(event.roles, crew) : [];
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
@@ -84,7 +95,7 @@ export async function copyPast(parts: CopyParts): Promise<SharedPast & { readonl
   return { state, past, lost };
 }
 
-/** Visits the events of a parent, and says what was lost where it is damaged behind what is shared. */
+/** Visits the events of a parent. Returns a warning when the parent is damaged after the shared past. */
 async function learned(
   events: AsyncIterable<RunEvent>,
   { runId, at }: ForkPoint,
@@ -103,12 +114,13 @@ async function learned(
   }
 }
 
-/** Looks at the parent as it was, because a past in which a message is missing may not even fit together. */
-async function assertChangeable({ journal, parentId, changes, signal }: CopyParts, at: number): Promise<void> {
+/** Checks changes against the unchanged parent, because events after a dropped message may contradict each other. */
+async function assertChangeable(fork: ForkParts, changes: readonly MessageChange[], at: number): Promise<void> {
+  const { journal, parentId, controls } = fork;
   assertDistinct(changes);
   const state = new RunState(parentId);
   const sent = new Map<MessageChange, Sent>();
-  for await (const event of heard(journal, parentId, { from: 0, signal })) {
+  for await (const event of readEvents(journal, parentId, { signal: controls.signal })) {
     for (const change of changes) if (change.seq === event.seq) sent.set(change, changedMessage(event, change));
     apply(state, event);
     if (event.seq === at) break;
@@ -120,18 +132,18 @@ async function assertChangeable({ journal, parentId, changes, signal }: CopyPart
   }
 }
 
-/** What the parent of a fork can still answer, for a fork that goes on after a stop. The parent may be gone: then nothing. */
+/** The answers of a parent to a fork that goes on after a stop. */
 export async function recalledPast(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
   const { runId } = state;
   const past = new ForkAnswers();
   let lost: string | undefined;
   try {
-    lost = await learned(heard(journal, parent.runId, { from: 0, signal }), parent, (event) => past.learn(event, parent.at));
+    lost = await learned(readEvents(journal, parent.runId, { signal }), parent, (event) => past.learn(event, parent.at));
   } catch (error) {
     if (error instanceof JournalError && GONE.has(error.code)) return { past: undefined, lost: goneText(state, parent) };
     throw error;
   }
-  for await (const event of heard(journal, runId, { from: parent.at + 1, signal })) past.recall(event);
+  for await (const event of readEvents(journal, runId, { from: parent.at + 1, signal })) past.recall(event);
   return { past, lost };
 }
 

@@ -9,29 +9,24 @@ import type { HiredRole, RunStarted } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import { addRoleState, RunState } from "../runtime/record/run-state.ts";
 import { type Crew, inOrderOf, teamChanged, teamDifferences } from "./crew.ts";
-import { resultAtRest } from "./drive.ts";
-import { heard } from "./heard.ts";
+import { idleResult, type TeamParts } from "./drive.ts";
 import type { RunControls } from "./run.ts";
-import type { TeamOptions } from "./team-options.ts";
+import { readEvents } from "./runs.ts";
 
-/** What a run is replayed with. */
-export interface RecordedRun {
-  readonly options: TeamOptions;
-  /** Has the record. It is only read. */
-  readonly journal: Journal;
-  /** Gets what the replay records. */
+/** A run that is replayed. Its journal is only read. */
+export interface RecordedRun extends TeamParts {
+  /** Gets the events of the replay. */
   readonly scratch: Journal;
-  readonly mask: Mask;
   readonly crew: Crew;
   readonly controls: RunControls;
 }
 
-/** Lets a recorded run happen again from its record alone: see {@link Replay}. */
+/** Replays a run from its record alone: see {@link Replay}. */
 export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   const { scratch, crew, controls, mask } = parts;
   const { opening, stretches } = await outlineOf(parts);
   const others = stretches.filter(({ team }) => !isTeam(team, crew));
-  assertLivedSome(parts, stretches, others);
+  assertHadTeam(parts, stretches, others);
   await scratch.create(controls.id);
   const state = new RunState(controls.id);
   state.scheduler = opening.scheduler;
@@ -40,7 +35,7 @@ export async function replayRun(parts: RecordedRun): Promise<RunResult> {
   state.seed = opening.seed;
   const environment = await environmentOf(parts, state, opening.parent?.at);
   environment.log.record(opening);
-  // Whoever was hired later has the place that was theirs then.
+  // A role that was hired later keeps its place.
   for (const role of stretches.flatMap(({ team }) => team)) if (!state.roles.has(role.name)) addRoleState(state, role.name, role);
   for (const [name, role] of inOrderOf(state, crew)) environment.addRole(role, { name });
   controls.started();
@@ -57,8 +52,8 @@ async function environmentOf(
   sharedTo: number | undefined,
 ): Promise<Environment> {
   const { human: _human, ...rest } = options;
-  // The replay itself looks at the signal.
-  const record = heard(journal, controls.id, { from: 1, signal: undefined });
+  // The replay itself observes the signal.
+  const record = readEvents(journal, controls.id, { from: 1 });
   const replay = new Replay({ record, sharedTo, isOurs: isTeamOf(crew), log: () => environment.log });
   const environment: Environment = new Environment(
     { ...rest, clock: replay.clock(options.clock ?? systemClock), description: options.description ?? options.name ?? "" },
@@ -75,20 +70,20 @@ async function environmentOf(
   return environment;
 }
 
-/** A part of a run that one team lived. */
+/** A part of a run with one team. */
 interface Stretch {
   readonly from: number;
   readonly team: readonly HiredRole[];
 }
 
-/** How a run began, and with whom it went on. @throws JournalError `RUN_NOT_STARTED` */
+/** The first event of a run, and its teams. @throws JournalError `RUN_NOT_STARTED` */
 async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Promise<{
   readonly opening: RunStarted;
   readonly stretches: readonly Stretch[];
 }> {
   let opening: RunStarted | undefined;
   const stretches: Stretch[] = [];
-  for await (const event of heard(journal, id, { from: 0, signal })) {
+  for await (const event of readEvents(journal, id, { signal })) {
     if (event.seq === 0 && event.type !== "run.started") break;
     if (event.type === "run.started") {
       const { v: _v, runId: _runId, seq: _seq, time: _time, ...body } = event;
@@ -101,16 +96,16 @@ async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Pr
   throw new JournalError("RUN_NOT_STARTED", `Expected a run with a record, but ${id} has none. Run it first.`);
 }
 
-/** @throws JournalError `TEAM_CHANGED` when no part of the run was lived by this team. */
-function assertLivedSome({ crew, controls }: RecordedRun, stretches: readonly Stretch[], others: readonly Stretch[]): void {
+/** Refuses a team that no part of the run had. @throws JournalError `TEAM_CHANGED` */
+function assertHadTeam({ crew, controls }: RecordedRun, stretches: readonly Stretch[], others: readonly Stretch[]): void {
   if (others.length < stretches.length) return;
   const differences = teamDifferences(stretches.at(-1)?.team ?? [], crew);
   throw teamChanged(controls.id, differences, "Replay it with the team it was made with, or fork it.");
 }
 
-/** What came of the run then. A record that was cut off ends where it does. */
+/** The recorded result of the run. A record without an end gives a stopped run. */
 function asRecorded(state: RunState, mask: Mask): RunResult {
-  const result = resultAtRest(state, mask);
+  const result = idleResult(state, mask);
   if (state.phase.phase === "running") return { ...result, status: "stopped" };
   const { status, error } = state.phase;
   return { ...result, status, ...(error === undefined ? {} : { error: stepErrorFrom(error) }) };
@@ -120,7 +115,7 @@ function isTeam(team: readonly HiredRole[], crew: Crew): boolean {
   return teamDifferences(team, crew).length === 0;
 }
 
-/** The same, for teams that come again and again. */
+/** `isTeam` with a memory, because the same few teams are asked for again and again. */
 function isTeamOf(crew: Crew): (team: readonly HiredRole[]) => boolean {
   const known = new WeakMap<readonly HiredRole[], boolean>();
   return (team) => {

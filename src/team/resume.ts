@@ -1,0 +1,124 @@
+import { JournalError } from "../kernel/errors.ts";
+import { freshSeed } from "../kernel/random.ts";
+import type { Message } from "../message/message.ts";
+import type { ForkPoint, RunEventBody, RunResumed, RunStarted, StepEnded } from "../runtime/record/event.ts";
+import type { Journal } from "../runtime/record/journal.ts";
+import { asks, pendingQuestions, type RecordedQuestion } from "../runtime/record/questions.ts";
+import type { RunState } from "../runtime/record/run-state.ts";
+import { stepsInFlight } from "../runtime/record/apply-steps.ts";
+import type { RunResult } from "../runtime/run-result.ts";
+import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
+import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
+import { assertSameTeam, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
+import { drive, isFinished, type OwnedRun, resultOfFinished } from "./drive.ts";
+import type { SharedPast } from "./fork.ts";
+import { readEvents } from "./runs.ts";
+import type { ResumeOptions, RunOptions } from "./team-options.ts";
+
+/** Starts a run whose record is empty. */
+export function startRun(run: OwnedRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
+  const { name, options, state, idea } = run;
+  const scheduler = schedulerOf(options.scheduler ?? "rounds");
+  state.scheduler = scheduler.name;
+  state.parameters = scheduler.parameters ?? null;
+  state.delivery = scheduler.delivery;
+  state.seed = String(options.seed ?? freshSeed());
+  const bounds = boundsNow(state, o, options);
+  const crew = crewOf(run.crew, bounds);
+  const opening: RunStarted = {
+    type: "run.started",
+    team: name,
+    roles: hiredBy(crew),
+    seed: state.seed,
+    ...recordedScheduler(scheduler),
+    bounds: bounds.recorded,
+    ...(crew.budget === undefined ? {} : { budget: crew.budget }),
+    ...(o.about === undefined ? {} : { about: o.about }),
+  };
+  return drive({ ...run, crew, stopWhen: bounds.stopWhen, opening: [opening], said: [idea] });
+}
+
+/**
+ * Goes on with a run from its record.
+ *
+ * @param first events that are recorded before `run.resumed`, such as an answer
+ * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED`
+ */
+export async function resumeRun(run: OwnedRun, o: ResumeOptions, first: readonly RunEventBody[] = []): Promise<RunResult> {
+  const { options, journal, controls, state, idea } = run;
+  assertBegun(state, idea !== undefined);
+  if (o.force !== true) assertSameTeam(state, run.crew);
+  if (isFinished(state)) {
+    controls.started();
+    return resultOfFinished(run);
+  }
+  recordedBy(state, options.scheduler);
+  const bounds = boundsNow(state, o, options);
+  const crew = crewOf(run.crew, bounds);
+  const isSameTeam = teamDifferences(state.team, crew).length === 0;
+  const opening: RunResumed = {
+    type: "run.resumed",
+    uncertain: uncertainSteps(state),
+    ...boundsChange(state, bounds, crew),
+    ...(isSameTeam ? {} : { roles: hiredBy(crew) }),
+    ...(o.reuse === "none" ? { afresh: true } : {}),
+  };
+  const past = state.parent === undefined || state.isAfresh ? {} : await recalled(journal, state, state.parent, controls.signal);
+  const said = state.outside === 0 && idea !== undefined ? [idea] : [];
+  const inOrder = { ...crew, roles: inOrderOf(state, crew) };
+  return drive({ ...run, crew: inOrder, stopWhen: bounds.stopWhen, opening: [...first, opening], said, ...past });
+}
+
+async function recalled(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
+  // Loaded here because most programs never fork.
+  const { recalledPast } = await import("./fork.ts");
+  return recalledPast(journal, state, parent, signal);
+}
+
+function assertBegun(state: RunState, hasIdea: boolean): void {
+  if (state.parent !== undefined && state.seq <= state.parent.at + 1) {
+    throw new JournalError(
+      "FORK_CUT",
+      `Expected a fork with the whole past it shares, but ${state.runId} was stopped while that was copied. Remove it and fork again.`,
+    );
+  }
+  if (state.outside > 0 || hasIdea) return;
+  throw new JournalError(
+    "RUN_NOT_STARTED",
+    `Expected a run that has its idea, but ${state.runId} ended before it was told. Start it: run(idea, { id }).`,
+  );
+}
+
+/** The calls that were in flight when the process died. They may have been paid. */
+function uncertainSteps(state: RunState): RunResumed["uncertain"] {
+  return stepsInFlight(state)
+    .filter(({ record: { started } }) => started.kind !== "human" && started.reused === undefined)
+    .map(({ record: { started } }) => ({ act: started.act, key: started.key, hold: started.hold }));
+}
+
+/**
+ * The pending question whose id begins with `id`.
+ *
+ * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`; ControlError when the signal aborts
+ */
+export async function findQuestion(journal: Journal, state: RunState, id: string, signal: AbortSignal): Promise<RecordedQuestion> {
+  const pending = pendingQuestions(state);
+  const meant = pending.filter((question) => id !== "" && question.id.startsWith(id));
+  const [question] = meant;
+  if (question !== undefined && meant.length === 1) return question;
+  if (await wasAsked(journal, state.runId, id, signal)) {
+    throw new JournalError("QUESTION_ANSWERED", `Expected a question that waits, but ${id} of run ${state.runId} has been answered.`);
+  }
+  const known = pending.length === 0 ? "none waits" : pending.map((one) => `${one.id} (${one.role})`).join(", ");
+  throw new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${state.runId} that waits, got ${id}. Waiting: ${known}.`);
+}
+
+/** An answer as the run records it. */
+export function answerTo({ act, key, try: nth }: RecordedQuestion, text: string, at: number): StepEnded {
+  return { type: "step.ended", act, key, try: nth, ok: true, value: text, cost: 0, basis: "none", at };
+}
+
+async function wasAsked(journal: Journal, runId: string, id: string, signal: AbortSignal): Promise<boolean> {
+  for await (const event of readEvents(journal, runId, { signal })) if (asks(event, id)) return true;
+  return false;
+}
