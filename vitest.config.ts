@@ -24,26 +24,43 @@ function ownNames(): { find: RegExp; replacement: string }[] {
   );
 }
 
-/** The tests that try more under `npm run soak`: those that take their numbers from test/effort.ts. */
-function soakedFiles(): string[] {
-  const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" });
-  const isSoaked = (file: string): boolean =>
-    file.endsWith(".test.ts") && readFileSync(`${root}test/${file}`, "utf8").includes('/effort.ts"');
-  return files.filter(isSoaked).map((file) => `test/${file.replaceAll("\\", "/")}`);
+/** Every test file with its text; under `npm run soak` those that take numbers from test/effort.ts. */
+function testFiles(): { readonly path: string; readonly text: string }[] {
+  const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
+  const read = files.map((file) => ({ path: `test/${file.replaceAll("\\", "/")}`, text: readFileSync(`${root}test/${file}`, "utf8") }));
+  return effort === "soak" ? read.filter(({ text }) => text.includes('/effort.ts"')) : read;
 }
+
+/** True for a test that measures a process, replaces a module, or imports programs for what they do: it has a process of its own. */
+function isAlone({ path, text }: { readonly path: string; readonly text: string }): boolean {
+  return path.startsWith("test/scale/") || /vi\.(?:mock|doMock|resetModules)\(|await import\(`/.test(text);
+}
+
+const files = testFiles();
 
 export default defineConfig({
   resolve: { alias: ownNames() },
   test: {
-    include: effort === "soak" ? soakedFiles() : ["test/**/*.test.ts"],
-    setupFiles: ["test/properties/seed.ts"],
-    typecheck: { enabled: effort === "test", include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
+    setupFiles: ["test/setup.ts"],
     pool: "forks",
     maxWorkers: Math.min(availableParallelism(), 8),
     // Generous: these bound tests that start processes on a busy machine; nothing in a test waits for real time.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     unstubEnvs: true,
+    unstubGlobals: true,
     restoreMocks: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          include: files.filter((file) => !isAlone(file)).map(({ path }) => path),
+          isolate: false,
+          typecheck: { enabled: effort === "test", include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
+        },
+      },
+      { extends: true, test: { name: "alone", include: files.filter(isAlone).map(({ path }) => path) } },
+    ],
   },
 });

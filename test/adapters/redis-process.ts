@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { afterAll } from "vitest";
 import { freePort } from "../kernel/free-port.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
+import { afterEachFile } from "../after-file.ts";
 
 const SERVER = "redis-server";
 
@@ -23,7 +23,7 @@ export interface RedisProcess {
 }
 
 const running = new Set<ChildProcess>();
-afterAll(() => {
+afterEachFile(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 

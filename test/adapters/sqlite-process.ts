@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { sourceProgram } from "../kernel/source-program.ts";
 import type { main } from "./sqlite-child.ts";
+import { afterEachFile } from "../after-file.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const program = await sourceProgram(fileURLToPath(new URL("sqlite-child.ts", import.meta.url)));
@@ -21,7 +21,7 @@ export interface Child {
 }
 
 const running = new Set<ChildProcessByStdio<Writable, Readable, Readable>>();
-afterAll(() => {
+afterEachFile(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 

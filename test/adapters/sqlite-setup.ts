@@ -1,7 +1,6 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { loadDriver } from "../../src/adapters/sqlite-database.ts";
 import type { Row, SqlValue } from "../../src/adapters/sqlite-database.ts";
 import { SqliteJournal } from "../../src/adapters/sqlite-journal.ts";
@@ -11,11 +10,12 @@ import { JournalError } from "../../src/kernel/errors.ts";
 import type { Json } from "../../src/kernel/json.ts";
 import { EVENT_VERSION, type RunEvent } from "../../src/runtime/record/event.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";
+import { afterEachFile } from "../after-file.ts";
 
 const made: string[] = [];
 const open: Journal[] = [];
 
-afterAll(async () => {
+afterEachFile(async () => {
   for (const journal of open.splice(0)) await journal.close();
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 });

@@ -2,12 +2,12 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterAll } from "vitest";
 import type { ExitCode } from "../../src/cli/errors.ts";
 import type { Host, HostSignal } from "../../src/cli/host.ts";
 import type { Variables } from "../../src/cli/settings.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
+import { afterEachFile } from "../after-file.ts";
 
 /** A stream that keeps what is written to it, and says of itself what it is told to. */
 export class FakeStream extends PassThrough {
@@ -85,9 +85,14 @@ export function fakeHost({ isTTY = false, env = {}, cwd = "/nowhere", clock = ne
   };
 }
 
+const made: string[] = [];
+afterEachFile(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
 /** A new folder that is gone after the file's tests. */
 export function scratchFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "troupe-cli-")));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  made.push(folder);
   return folder;
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { main } from "../../src/cli/program.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
@@ -6,11 +6,9 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import type { OpenAIBody } from "../../src/testing/index.ts";
 import { fakeHost, scratchFolder } from "./fake-host.ts";
 
-const scratch = scratchFolder();
-
 /** A new folder to be in. */
 export function freshFolder(): string {
-  return mkdtempSync(join(scratch, "kept-"));
+  return scratchFolder();
 }
 
 /** How a command is given; the rest is a plain pipe. */

@@ -1,12 +1,12 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import { TroupeError } from "../../src/kernel/errors.ts";
+import { afterEachFile } from "../after-file.ts";
 
 const made: string[] = [];
 
-afterAll(() => {
+afterEachFile(() => {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,4 +1,6 @@
 import fc from "fast-check";
+import { afterAll } from "vitest";
+import { endFile } from "./after-file.ts";
 
 /**
  * Properties are tried with the same values in every run: whether a commit passes is no matter of luck. `TROUPE_SEED` names another seed, or
@@ -7,3 +9,5 @@ import fc from "fast-check";
 const { TROUPE_SEED: asked = "1" } = process.env;
 
 fc.configureGlobal({ seed: asked === "any" ? Date.now() % 2 ** 31 : Number(asked) });
+
+afterAll(endFile);
