@@ -1,17 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { allocatedBy, resourcesOf, workOf } from "./work.ts";
+import { allocatedBy, workOf } from "./work.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import type { ChatModel, ChatResponse } from "../../src/model/chat-model.ts";
 import { defineTool } from "../../src/tool/tool.ts";
-
-/** Made for one step at most, a question and a call. A step that gets by with less lowers these; one that needs more says why. */
-/** Five of them settle a call with the shared budget and look at how a reply ended. */
-const MOST_PROMISES = 58;
-const MOST_TIMERS = 1;
-const MOST_BYTES = 50_000;
-/** Others in the process make one now and then. */
-const STRAY = 1;
 
 const look = defineTool({
   name: "look",
@@ -63,19 +55,10 @@ describe("a step of an agent", () => {
     expect(past).toBeLessThan(early * 2);
   });
 
-  it("makes no more promises and timers than are known of", async () => {
-    await worked(10);
-    const made = (type: string) => perStep(50, 150, async (n) => (await resourcesOf(() => worked(n))).get(type) ?? 0);
-    expect(await made("PROMISE")).toBeLessThan(MOST_PROMISES + STRAY);
-    expect(await made("Timeout")).toBeLessThan(MOST_TIMERS + STRAY);
-    expect(await made("Immediate")).toBeLessThan(STRAY);
-  });
-
-  it("takes a bounded number of bytes, and of the conversation no more than one list of it", async () => {
+  it("takes of the conversation no more than one list of it", async () => {
     await worked(200);
     const early = await perStep(50, 150, (n) => allocatedBy(() => worked(n)));
     const late = await perStep(350, 450, (n) => allocatedBy(() => worked(n)));
-    expect(early).toBeLessThan(MOST_BYTES);
     // The memory gives out a list of pointers, and the request is another: of two messages more for each of the 300 steps between.
     expect(late - early).toBeLessThan(3 * 2 * 8 * 2 * 300);
   });

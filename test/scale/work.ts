@@ -47,7 +47,7 @@ export async function resourcesOf(act: () => unknown): Promise<ReadonlyMap<strin
 }
 
 /** How often bytes that stay are measured: what else the process makes or gives back meanwhile falls into some of the measures, not into most. */
-const MEASURES = 5;
+const MEASURES = 3;
 
 /** Bytes of heap that one of `n` holds, once all garbage is gone: the middle one of several measures. */
 export async function heapOfEach(n: number, make: () => unknown): Promise<number> {
