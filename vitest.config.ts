@@ -24,11 +24,12 @@ function ownNames(): { find: RegExp; replacement: string }[] {
   );
 }
 
-/** Every test file with its text; under `npm run soak` those that take numbers from test/effort.ts. */
+/** The test files with their texts: under `npm run soak` those that take numbers from test/effort.ts, and those that are too long for `npm test`. */
 function testFiles(): { readonly path: string; readonly text: string }[] {
   const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
   const read = files.map((file) => ({ path: `test/${file.replaceAll("\\", "/")}`, text: readFileSync(`${root}test/${file}`, "utf8") }));
-  return effort === "soak" ? read.filter(({ text }) => text.includes('/effort.ts"')) : read;
+  const isLong = ({ path }: { readonly path: string }): boolean => path.endsWith(".soak.test.ts");
+  return read.filter((file) => (effort === "soak" ? isLong(file) || file.text.includes('/effort.ts"') : !isLong(file)));
 }
 
 /** True for a test that measures a process, replaces a module, or imports programs for what they do: it has a process of its own. */

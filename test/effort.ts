@@ -18,3 +18,9 @@ export function placesOf(most: number, few: readonly number[], more: readonly nu
   if (effort === "kill") return Array.from({ length: most }, (_, n) => n + 1);
   return effort === "soak" ? more : few;
 }
+
+/** Returns the places 0 to `length` where a run is cut: under `npm test` every third of them, from a first one that differs between lengths. */
+export function cutsOf(length: number): readonly number[] {
+  const all = Array.from({ length: length + 1 }, (_, place) => place);
+  return effort === "test" ? all.filter((place) => place % 3 === length % 3) : all;
+}

@@ -6,6 +6,7 @@ import { PLACES } from "../../src/adapters/sqlite-runs.ts";
 import type { JournalError } from "../../src/kernel/errors.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { asked, connection, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
+import { tries } from "../effort.ts";
 
 const runs: Readonly<Record<string, readonly RunEvent[]>> = { a: lively("a", 60), b: lively("b", 60) };
 
@@ -236,7 +237,7 @@ describe("a broken file", () => {
     const page = 4096;
     expect(bytes.length % page).toBe(0);
     const borders = Array.from({ length: bytes.length / page }, (_, n) => n * page).flatMap((border) => [border - 1, border, border + 1]);
-    const anywhere = fc.sample(fc.integer({ min: 1, max: bytes.length - 1 }), { numRuns: 60, seed: 1 });
+    const anywhere = fc.sample(fc.integer({ min: 1, max: bytes.length - 1 }), { numRuns: tries(20, 120), seed: 1 });
     let rescued = 0;
     for (const length of [...borders, ...anywhere].filter((each) => each > 0)) {
       const { a } = await checkHonest(fileOf(bytes.subarray(0, length)));
@@ -260,7 +261,7 @@ describe("a broken file", () => {
   });
 
   it("cut off anywhere in its first page", async () => {
-    for (let length = 1; length < 4096; length += 37) await checkHonest(fileOf(bytes.subarray(0, length)));
+    for (let length = 1; length < 4096; length += tries(211, 37)) await checkHonest(fileOf(bytes.subarray(0, length)));
   });
 
   it("cut off to nothing is a new one", async () => {
@@ -271,6 +272,7 @@ describe("a broken file", () => {
 
   it("with flipped bits", async () => {
     const flip = fc.record({ at: fc.nat({ max: bytes.length - 1 }), bit: fc.nat({ max: 7 }) });
+    const runs = tries(60, 1_000);
     let damaged = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 4 }), async (flips) => {
@@ -279,9 +281,9 @@ describe("a broken file", () => {
         const { a, b } = await checkHonest(fileOf(copy));
         if (a?.error !== undefined || b?.error !== undefined) damaged += 1;
       }),
-      { numRuns: 300 },
+      { numRuns: runs },
     );
-    expect(damaged).toBeGreaterThan(30);
+    expect(damaged).toBeGreaterThan(runs / 10);
   });
 
   it("with flipped bits in its first page, where the program's own mark and the tables stand", async () => {
@@ -292,7 +294,7 @@ describe("a broken file", () => {
         for (const { at, bit } of flips) copy[at] = (copy[at] ?? 0) ^ (1 << bit);
         await checkHonest(fileOf(copy));
       }),
-      { numRuns: 150 },
+      { numRuns: tries(40, 500) },
     );
   });
 
@@ -359,7 +361,7 @@ describe("the log beside the file", () => {
         writeFileSync(`${copy}-wal`, isCut ? changed.subarray(0, at) : changed);
         if ((await checkPrefix(copy)) < 120) lost += 1;
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 120) },
     );
     expect(lost).toBeGreaterThan(0);
   });

@@ -18,6 +18,7 @@ import { scriptedModel, type ScriptedReply } from "../../src/testing/scripted-mo
 import type { SimulatedClock } from "../../src/testing/simulated-clock.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { tries } from "../effort.ts";
 
 const tools = [
   defineTool({ name: "echo", description: "", parameters: z.object({ text: z.string() }), effect: "read", execute: ({ text }) => text }),
@@ -143,7 +144,7 @@ describe("an agent whose model says anything at all", () => {
           const again = await untilDone(clock, agent.run("another goal").result);
           expect(again.status).toBeDefined();
         }),
-        { numRuns: 1_000 },
+        { numRuns: tries(150, 2_000) },
       );
       await nextMacrotask();
     } finally {
@@ -192,7 +193,7 @@ describe("a flow whose planner and executors say anything at all", () => {
           expect(shared.state).not.toBe("RUNNING");
         },
       ),
-      { numRuns: 300 },
+      { numRuns: tries(60, 600) },
     );
   });
 });

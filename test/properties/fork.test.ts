@@ -12,6 +12,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
 import { expectSameAgain } from "./replayed.ts";
 import { sixRoles, teamOf } from "./six-roles.ts";
+import { tries } from "../effort.ts";
 
 interface Forked extends Lived {
   readonly result: RunResult;
@@ -57,7 +58,7 @@ describe("J3 a fork that changes nothing pays nothing and does the same", () => 
   test("under eager, of publishers, after every third event", async () => {
     const company: Company = { roles: publishers, options: { scheduler: "eager" } };
     const parent = await live(company, [], shuffled("parent"));
-    for (let at = 1; at < parent.events.length; at += 3) {
+    for (let at = 1; at < parent.events.length; at += tries(9, 3)) {
       const fork = await forked(company, parent.events, { at });
       expect(unordered(fork), `after event ${at}`).toEqual(unordered(parent));
       expectNothingPaid(fork, parent);
@@ -75,7 +76,7 @@ describe("J3 a fork that changes nothing pays nothing and does the same", () => 
           expectNothingPaid(fork, parent);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: tries(5, 40) },
     );
   });
 });
@@ -184,7 +185,7 @@ describe("J3 a fork that changes something", () => {
           if (scheduler === "rounds" && resumed.result.fork?.paid === fork.result.fork?.paid)
             expect(resumed.canonical).toBe(fork.canonical);
         }),
-        { numRuns: 20 },
+        { numRuns: tries(5, 40) },
       );
     },
   );
@@ -195,7 +196,7 @@ describe("J3 a fork that changes something", () => {
     for (let at = 2; at < parent.events.length; at += 41) {
       const first = await forked({ roles }, parent.events, { at });
       const journal = first.events.map((event) => ({ ...event, runId: "run" }));
-      for (let later = 1 + (at % 5); later < journal.length; later += 13) {
+      for (let later = 1 + (at % 5); later < journal.length; later += tries(39, 13)) {
         const second = await forked({ roles }, journal, { at: later });
         expect(second.canonical).toBe(parent.canonical);
         expect([second.result.fork?.paid, second.result.fork?.saved]).toEqual([0, parent.result.cost.known]);

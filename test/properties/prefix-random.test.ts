@@ -3,12 +3,13 @@ import { describe, test } from "vitest";
 import { type Company, expectSameEnd, expectSameSaid, isRepeated, live } from "./lives.ts";
 import { shuffled } from "./outside.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
+import { tries } from "../effort.ts";
 
 /** Of longer runs not every prefix is lived, but so many. */
-const LONGEST = 60;
+const LONGEST = tries(20, 60);
 
 /** Where a run of so many events is cut: everywhere, or in a long one at places spread over it, each time others. */
-function cutsOf(length: number, seed: number): readonly number[] {
+function placesIn(length: number, seed: number): readonly number[] {
   const everywhere = Array.from({ length: length + 1 }, (_, cut) => cut);
   const stride = Math.ceil(everywhere.length / LONGEST);
   return everywhere.filter((cut) => cut % stride === seed % stride);
@@ -25,10 +26,10 @@ describe("J1 random small teams", () => {
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
         const uncut = await live(company, [], shuffled(seed));
-        for (const cut of cutsOf(uncut.events.length, seed))
+        for (const cut of placesIn(uncut.events.length, seed))
           await expectSameEnd(company, uncut, uncut.events.slice(0, cut), shuffled(seed + cut));
       }),
-      { numRuns: 50 },
+      { numRuns: tries(20, 100) },
     );
   });
 
@@ -37,10 +38,10 @@ describe("J1 random small teams", () => {
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {
         const company: Company = { roles: (outside) => rolesOf(sketch, outside, false), options: { scheduler: "eager" } };
         const uncut = await live(company, [], shuffled(seed));
-        for (const cut of cutsOf(uncut.events.length, seed))
+        for (const cut of placesIn(uncut.events.length, seed))
           await expectSameSaid(company, uncut, uncut.events.slice(0, cut), shuffled(seed + cut), dependsOnOrder);
       }),
-      { numRuns: 30 },
+      { numRuns: tries(12, 60) },
     );
   });
 });

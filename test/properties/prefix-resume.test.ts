@@ -18,6 +18,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, type TeamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { Outside, shuffled, stillClock } from "./outside.ts";
+import { cutsOf, tries } from "../effort.ts";
 
 describe("J1 a run that is killed anywhere goes on as if it had not been", () => {
   const company: Company = { roles: (outside) => sixRoles(outside, { pipelines: 3, steps: 2, laps: 2 }) };
@@ -51,7 +52,7 @@ describe("J1 a run that is killed anywhere goes on as if it had not been", () =>
   });
 
   test("at every event: the same canonical events, the same messages, and nothing recorded happens or is paid again", async () => {
-    for (let cut = 0; cut <= uncut.events.length; cut += 1) {
+    for (const cut of cutsOf(uncut.events.length)) {
       const kept = uncut.events.slice(0, cut);
       const life = await expectSameEnd(company, uncut, kept);
       expect(life.result.uncertain, `cut after ${cut} events`).toBe(heldBy(kept));
@@ -84,7 +85,7 @@ describe("J1 a run that is killed anywhere goes on as if it had not been", () =>
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: tries(6, 60) },
     );
   });
 });
@@ -113,12 +114,12 @@ describe("J1 publishers, killed anywhere", () => {
 
   test("under rounds, at every event", async () => {
     const uncut = await live(rounds, [], shuffled("uncut"));
-    for (let cut = 0; cut <= uncut.events.length; cut += 1) await expectSameEnd(rounds, uncut, uncut.events.slice(0, cut));
+    for (const cut of cutsOf(uncut.events.length)) await expectSameEnd(rounds, uncut, uncut.events.slice(0, cut));
   });
 
   test("under eager, at every event: the same is said, remembered and kept, in whatever order", async () => {
     const uncut = await live(eager, [], shuffled("uncut"));
-    for (let cut = 0; cut <= uncut.events.length; cut += 1) await expectSameSaid(eager, uncut, uncut.events.slice(0, cut), shuffled(cut));
+    for (const cut of cutsOf(uncut.events.length)) await expectSameSaid(eager, uncut, uncut.events.slice(0, cut), shuffled(cut));
   });
 
   test("every eight events, until it is done", async () => {
@@ -169,7 +170,7 @@ describe("E2 how much of its mail an activation took is recorded before its firs
     const steps = ({ events }: Lived): string[] =>
       events.flatMap((event) => (event.type === "step.started" ? [`${event.act} ${event.key}`] : []));
     expect(taken(uncut)).toEqual(["Caller 1", "Caller 1", "Listener 1", "Listener 1"]);
-    for (let cut = 0; cut <= uncut.events.length; cut += 1) {
+    for (const cut of cutsOf(uncut.events.length)) {
       const life = await live(company, uncut.events.slice(0, cut));
       expect(new Set(steps(life)), `cut after ${cut} events`).toEqual(new Set(steps(uncut)));
       expect(taken(life)).toEqual(taken(uncut));
@@ -181,7 +182,7 @@ describe("J7 a failure is the same after a kill", () => {
   async function expectSameAtEveryEvent(sketch: TeamSketch): Promise<Lived> {
     const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
     const uncut = await live(company);
-    for (let cut = 0; cut <= uncut.events.length; cut += 1) await expectSameEnd(company, uncut, uncut.events.slice(0, cut));
+    for (const cut of cutsOf(uncut.events.length)) await expectSameEnd(company, uncut, uncut.events.slice(0, cut));
     return uncut;
   }
 

@@ -5,6 +5,7 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";
 import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
 import { type Latency, Outside, shuffled, stepLabel } from "./outside.ts";
+import { tries } from "../effort.ts";
 
 /** What the body of an activation does with its steps. */
 type Program =
@@ -124,7 +125,7 @@ describe("D2 the order in which an activation asks and gets its steps", () => {
           expect(life.canonical).toBe(first?.canonical);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: tries(25, 200) },
     );
   });
 

@@ -6,9 +6,10 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
 import { expectSameAgain } from "./replayed.ts";
 import { sixRoles } from "./six-roles.ts";
+import { tries } from "../effort.ts";
 
 /** Where a record is cut: in a long one at places spread over it, each time others. */
-function cutsOf(length: number, seed: number, most: number): readonly number[] {
+function placesIn(length: number, seed: number, most: number): readonly number[] {
   const stride = Math.ceil(length / most);
   return Array.from({ length: length - 1 }, (_, nth) => nth + 1).filter((cut) => cut % stride === seed % stride);
 }
@@ -21,7 +22,7 @@ describe.each(["rounds", "eager"] as const)("J2 under %s every record happens ag
   test.each(companies)("of %s", async (_name, roles) => {
     const company: Company = { roles, options: { scheduler } };
     const { events } = await live(company, [], shuffled("whole"));
-    for (let length = events.length; length >= 1; length -= 5) await expectSameAgain(company, events.slice(0, length));
+    for (let length = events.length; length >= 1; length -= tries(13, 5)) await expectSameAgain(company, events.slice(0, length));
   });
 
   test.each(companies)("of %s that were killed and went on", async (_name, roles) => {
@@ -41,9 +42,9 @@ describe.each(["rounds", "eager"] as const)("J2 under %s every record happens ag
         const killed = await live(company, uncut.events.slice(0, 1 + (seed % uncut.events.length)), shuffled(seed + 1));
         await expectSameAgain(company, uncut.events);
         await expectSameAgain(company, killed.events);
-        for (const cut of cutsOf(uncut.events.length, seed, 10)) await expectSameAgain(company, uncut.events.slice(0, cut));
+        for (const cut of placesIn(uncut.events.length, seed, 10)) await expectSameAgain(company, uncut.events.slice(0, cut));
       }),
-      { numRuns: 20 },
+      { numRuns: tries(5, 40) },
     );
   });
 });

@@ -5,6 +5,7 @@ import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { type Company, expectSameEnd, live, type Lived } from "./lives.ts";
 import { expectSameAgain } from "./replayed.ts";
 import { type NetSketch, netSketch, stepNet } from "./step-nets.ts";
+import { cutsOf, tries } from "../effort.ts";
 
 function companyOf(sketch: NetSketch, scheduler: "rounds" | "eager", concurrency: number): Company {
   return { roles: () => stepNet(sketch), options: { scheduler, concurrency } };
@@ -41,12 +42,12 @@ describe.each(["rounds", "eager"] as const)("J1 J2 nets of plain functions under
         expect(wide.canonical).toBe(uncut.canonical);
         expect(stateOf(wide.events)).toEqual(stateOf(uncut.events));
         await expectSameAgain(company, uncut.events);
-        for (let cut = 0; cut <= uncut.events.length; cut += 1) {
+        for (const cut of cutsOf(uncut.events.length)) {
           const life = await expectSameEnd(company, uncut, uncut.events.slice(0, cut));
           expect(stateOf(life.events)).toEqual(stateOf(uncut.events));
         }
       }),
-      { numRuns: 25 },
+      { numRuns: tries(5, 60) },
     );
   }, 120_000);
 
@@ -59,7 +60,7 @@ describe.each(["rounds", "eager"] as const)("J1 J2 nets of plain functions under
           if (event.type === "act.ended") expect([event.memory, event.working]).toEqual([[], []]);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: tries(10, 40) },
     );
   });
 

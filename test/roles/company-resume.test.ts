@@ -9,6 +9,7 @@ import { type TaskReplies, taskModel, taskOf } from "../actions/task-script.ts";
 import { eventsOf } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { companyOf, smallWorkspace, work } from "./company.ts";
+import { tries } from "../effort.ts";
 
 /** A run with everything in it: a file refused in review, tests that fail once. */
 const eventful: TaskReplies = {
@@ -68,7 +69,7 @@ describe("going on from a journal", () => {
       const uncut = await work({ scheduler, workspace: whole, sandbox: judging(whole), replies: eventful, run: { id: "greeter" } });
       expect(uncut.result).toMatchObject({ status: "finished", output: { instructContent: { tests: "passed", round: 1 } } });
       const { all } = modelSteps(uncut.events);
-      for (let cut = 2; cut < uncut.events.length; cut += 1) {
+      for (let cut = 2; cut < uncut.events.length; cut += tries(7, 1)) {
         const kept = uncut.events.slice(0, cut);
         const workspace = await workspaceAfter(kept);
         const { team, model } = companyOf({
