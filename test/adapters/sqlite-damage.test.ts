@@ -272,7 +272,7 @@ describe("a broken file", () => {
 
   it("with flipped bits", async () => {
     const flip = fc.record({ at: fc.nat({ max: bytes.length - 1 }), bit: fc.nat({ max: 7 }) });
-    const runs = tries(60, 1_000);
+    const numRuns = tries(60, 1_000);
     let damaged = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(flip, { minLength: 1, maxLength: 4 }), async (flips) => {
@@ -281,9 +281,9 @@ describe("a broken file", () => {
         const { a, b } = await checkHonest(fileOf(copy));
         if (a?.error !== undefined || b?.error !== undefined) damaged += 1;
       }),
-      { numRuns: runs },
+      { numRuns },
     );
-    expect(damaged).toBeGreaterThan(runs / 10);
+    expect(damaged).toBeGreaterThan(numRuns / 10);
   });
 
   it("with flipped bits in its first page, where the program's own mark and the tables stand", async () => {
