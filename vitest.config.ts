@@ -58,7 +58,7 @@ export default defineConfig({
           name: "shared",
           include: files.filter((file) => !isAlone(file)).map(({ path }) => path),
           isolate: false,
-          typecheck: { enabled: effort === "test", include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
+          typecheck: { enabled: effort === "soak", include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.test.json" },
         },
       },
       { extends: true, test: { name: "alone", include: files.filter(isAlone).map(({ path }) => path) } },

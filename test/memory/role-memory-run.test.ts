@@ -16,6 +16,7 @@ import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { Answer, answerer, isSummary, paidEmbedder, parrot, recallsIn, rememberedIn, storedIn, storeUnderTest } from "./role-setup.ts";
+import { cutsOf } from "../effort.ts";
 
 const MEMORY = { summary: true, recall: { maxTokens: 400 } };
 
@@ -115,7 +116,7 @@ describe("in a run, a memory is journaled like everything else", () => {
     const [ann, bob] = [await storedIn(store, "Ann"), await storedIn(store, "Bob")];
     expect(ann.length).toBeGreaterThan(8);
     let paid = 0;
-    for (let at = 1; at <= events.length; at++) {
+    for (const at of cutsOf(events.length).filter((place) => place > 0)) {
       // A store that is behind, and one that is ahead, in turns: of a run that died, or of a record that lost its end.
       const kept = await copyOf(at % 2 === 0 ? before : store);
       const journal = await journalWith("r", events.slice(0, at));

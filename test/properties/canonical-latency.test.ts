@@ -18,6 +18,7 @@ import { publishers } from "./publishers.ts";
 import { rolesOf, teamSketch } from "./random-team.ts";
 import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { type Latency, shuffled, steady, Outside } from "./outside.ts";
+import { tries } from "../effort.ts";
 
 interface Ran {
   readonly result: RunResult;
@@ -60,7 +61,7 @@ describe("T3 the same seed, roles and answers give the same canonical events, wh
         expect(two.canonical).toBe(one.canonical);
         expect(one.result.status).toBe("finished");
       }),
-      { numRuns: 100 },
+      { numRuns: tries(25, 200) },
     );
   });
 
@@ -211,7 +212,7 @@ describe("T3 eager", () => {
         expect(events.at(-1)).toMatchObject({ type: "run.ended", status: "finished" });
         await nextMacrotask();
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 120) },
     );
   });
 });

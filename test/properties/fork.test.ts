@@ -48,7 +48,7 @@ const companies: readonly (readonly [string, Company["roles"]])[] = [
 describe("J3 a fork that changes nothing pays nothing and does the same", () => {
   test.each(companies)("under rounds, of %s, after every fourth event", async (_name, roles) => {
     const parent = await live({ roles }, [], shuffled("parent"));
-    for (let at = 1; at < parent.events.length; at += 4) {
+    for (let at = 1; at < parent.events.length; at += tries(12, 4)) {
       const fork = await forked({ roles }, parent.events, { at });
       expect(fork.canonical, `after event ${at}`).toBe(parent.canonical);
       expectNothingPaid(fork, parent);
@@ -97,7 +97,7 @@ describe("J3 and J1 a fork that is killed goes on", () => {
     const parent = await live({ roles }, [], shuffled("parent"));
     for (let at = 1; at < parent.events.length; at += 61) {
       const whole = await forked({ roles }, parent.events, { at });
-      for (let cut = at + 3 + (at % 7); cut < whole.events.length; cut += 7) {
+      for (let cut = at + 3 + (at % 7); cut < whole.events.length; cut += tries(21, 7)) {
         const fork = await goneOn({ roles }, parent.events, whole.events.slice(0, cut));
         expect(fork.canonical, `forked after ${at}, cut after ${cut}`).toBe(parent.canonical);
         expect(fork.result.uncertain).toBe(0);
@@ -109,7 +109,7 @@ describe("J3 and J1 a fork that is killed goes on", () => {
   test("of a parent that was killed itself: it pays what that had not paid", async () => {
     const roles = publishers;
     const uncut = await live({ roles }, [], shuffled("parent"));
-    for (let cut = 3; cut < uncut.events.length; cut += 9) {
+    for (let cut = 3; cut < uncut.events.length; cut += tries(27, 9)) {
       const parent = uncut.events.slice(0, cut);
       const before = endedLabels(parent);
       for (const at of [1, Math.ceil(cut / 2), cut - 1]) {

@@ -5,6 +5,7 @@ import type { ActionContext } from "../../src/role/context.ts";
 import { Environment } from "../../src/runtime/environment.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";
+import { tries } from "../effort.ts";
 
 const NAMES = ["Ann", "Bob", "Cid"] as const;
 type Name = (typeof NAMES)[number];
@@ -139,7 +140,7 @@ describe("RS4 what is known to be new", () => {
       fc.asyncProperty(anyCompany, async (one) => {
         expect(await livedBy(one, false)).toEqual(await livedBy(one, true));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(60, 600) },
     );
   });
 });

@@ -9,6 +9,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { Team } from "../../src/team/team.ts";
 import { eventsOf, journalWith } from "./recorded.ts";
+import { cutsOf } from "../effort.ts";
 
 type Regime = "rounds" | "eager";
 
@@ -46,7 +47,7 @@ describe("a run that was cut anywhere", () => {
       await teamOver(first, regime).run("go", { id: "r", rounds: 3 }).result;
       const events = await eventsOf(first, "r");
       expect(events.length).toBeGreaterThan(10);
-      for (let cut = 2; cut <= events.length; cut++) {
+      for (const cut of cutsOf(events.length).filter((place) => place > 1)) {
         const journal = await journalWith("r", events.slice(0, cut));
         const store = inMemoryStore();
         await teamOver(journal, regime, store).resume("r", { rounds: 3 }).result;

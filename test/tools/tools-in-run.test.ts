@@ -22,6 +22,7 @@ import type { Sandbox } from "../../src/workspace/sandbox.ts";
 import type { Workspace } from "../../src/workspace/workspace.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
+import { cutsOf } from "../effort.ts";
 
 const plain = await chooseSandbox("none");
 
@@ -99,7 +100,7 @@ describe("tools in a run", () => {
   it("go on with folder, variables, plans and history wherever the run was cut off, and run no command twice", async () => {
     const { said, events } = await recorded();
     const end = events.findIndex((event) => event.type === "act.ended");
-    for (let cut = 2; cut <= end; cut++) {
+    for (const cut of cutsOf(end).filter((place) => place > 1)) {
       const kept = events.slice(0, cut);
       const begun = kept.filter((event) => event.type === "step.started");
       const ended = new Set<string>(kept.flatMap((event) => (event.type === "step.ended" ? [event.key] : [])));

@@ -208,6 +208,28 @@ describe("a full mailbox that blocks", () => {
 });
 
 describe("bounds of mailboxes", () => {
+  const bounds: readonly Mailbox[] = [{ limit: 2 }, { limit: 2, overflow: "drop-oldest" }, { limit: 2, overflow: "block" }];
+
+  test.each(regimes.flatMap((regime) => bounds.map((mailbox) => [regime, mailbox] as const)))(
+    "%s: a fork and what goes on from it keep the bound of their parent: %j",
+    async (scheduler, mailbox) => {
+      const journal = memoryJournal();
+      const roles = [speaker("Ann", 5), ear];
+      const parent = await new Team({ seed: 1, journal, scheduler, mailbox, roles }).run("go", { id: "parent" }).result;
+      const forgetful = new Team({ journal, roles });
+      const fork = await forgetful.fork("parent", { at: 1, id: "fork" }).result;
+      const { roles: heard } = fold(await eventsOf(journal, "fork"));
+      const { roles: known } = fold(await eventsOf(journal, "parent"));
+      expect([fork.status, fork.error?.code, fork.dropped]).toEqual([parent.status, parent.error?.code, parent.dropped]);
+      expect(contents(heard.get("Ear")?.memory ?? [])).toEqual(contents(known.get("Ear")?.memory ?? []));
+      const again = await forgetful.resume("fork").result;
+      expect([again.status, again.error?.code]).toEqual([parent.status, parent.error?.code]);
+      // One that was given a bound of its own has that.
+      const wide = await new Team({ journal, roles, mailbox: { limit: 5 } }).fork("parent", { at: 1 }).result;
+      expect([wide.status, wide.dropped ?? 0]).toEqual(["finished", 0]);
+    },
+  );
+
   test.each([
     ["no limit", { limit: 0 }, "OPTION_INVALID"],
     ["an unknown overflow", { overflow: "explode" }, "OPTION_INVALID"],
