@@ -30,7 +30,7 @@ const withoutTeam = [
   "16-rumour.ts",
 ];
 /** These close and remove their journal, after replaying their own run. */
-const replayed = ["08-durable.ts", "12-agent-role.ts"];
+const replayed = ["08-durable.ts", "12-agent-role.ts", "24-service.ts"];
 const without: ReadonlySet<string> = new Set([...withoutTeam, ...replayed]);
 
 async function told(run: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
