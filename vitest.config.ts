@@ -34,7 +34,7 @@ function testFiles(): { readonly path: string; readonly text: string }[] {
 
 /** True for a test that measures a process, replaces a module, or imports programs for what they do: it has a process of its own. */
 function isAlone({ path, text }: { readonly path: string; readonly text: string }): boolean {
-  return path.startsWith("test/scale/") || /vi\.(?:mock|doMock|resetModules)\(|await import\(`/.test(text);
+  return path.startsWith("test/scale/") || /vi\.(?:mock|doMock|resetModules)\(|\bimport\([^"]/.test(text);
 }
 
 const files = testFiles();
