@@ -28,7 +28,7 @@ function ownNames(): { find: RegExp; replacement: string }[] {
 function testFiles(): { readonly path: string; readonly text: string }[] {
   const files = readdirSync(`${root}test`, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".test.ts"));
   const read = files.map((file) => ({ path: `test/${file.replaceAll("\\", "/")}`, text: readFileSync(`${root}test/${file}`, "utf8") }));
-  const isLong = ({ path }: { readonly path: string }): boolean => path.endsWith(".soak.test.ts");
+  const isLong = ({ path }: { readonly path: string }): boolean => path.endsWith("-soak.test.ts");
   return read.filter((file) => (effort === "soak" ? isLong(file) || file.text.includes('/effort.ts"') : !isLong(file)));
 }
 

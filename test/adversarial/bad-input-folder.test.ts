@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { greetJs } from "../actions/greeter.ts";
-import { run } from "../cli/child.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { command } from "../cli/kept-run.ts";
 import { git, playing, resultOf } from "./hostile-model.ts";
 
 const cwd = scratchFolder();
@@ -32,7 +32,7 @@ describe("an output folder", () => {
     mkdirSync(join(at, "mine/docs"), { recursive: true });
     writeFileSync(join(at, "mine/docs/requirement.txt"), "mine");
     const before = contentOf(at);
-    const { code, stdout, stderr } = await run([...briefly, "--out", "mine"], { cwd: at });
+    const { code, stdout, stderr } = await command(at, [...briefly, "--out", "mine"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/Expected an empty output folder, but ".*mine" holds docs\..*\(WORKSPACE_NOT_EMPTY\)/);
     expect(contentOf(at)).toEqual(before);
@@ -43,7 +43,7 @@ describe("an output folder", () => {
     const at = folder("forced");
     git(at, "init", "--quiet", "mine");
     writeFileSync(join(at, "mine/notes.txt"), "mine");
-    expect(await run([...briefly, "--out", "mine", "--force"], { cwd: at })).toMatchObject({ code: 4 });
+    expect(await command(at, [...briefly, "--out", "mine", "--force"])).toMatchObject({ code: 4 });
     expect(readFileSync(join(at, "mine/notes.txt"), "utf8")).toBe("mine");
     expect(git(join(at, "mine"), "status", "--short")).toBe("?? notes.txt");
   });
@@ -53,7 +53,7 @@ describe("an output folder", () => {
     git(at, "init", "--quiet", "--initial-branch=theirs", "mine");
     mkdirSync(join(at, "mine/.troupe"));
     writeFileSync(join(at, "mine/.troupe/runs"), "runs");
-    expect(await run([...briefly, "--out", "mine"], { cwd: at })).toMatchObject({ code: 4 });
+    expect(await command(at, [...briefly, "--out", "mine"])).toMatchObject({ code: 4 });
     expect(readFileSync(join(at, "mine/.troupe/runs"), "utf8")).toBe("runs");
     expect(git(join(at, "mine"), "branch", "--show-current")).toBe("theirs");
     expect(git(join(at, "mine"), "log", "--format=%s")).toMatch(/^Write the requirements/);
@@ -61,12 +61,12 @@ describe("an output folder", () => {
 
   it("that is missing is made, with those above it", async () => {
     const at = folder("missing");
-    expect(await run([...briefly, "--out", "a/b/c"], { cwd: at })).toMatchObject({ code: 4 });
+    expect(await command(at, [...briefly, "--out", "a/b/c"])).toMatchObject({ code: 4 });
     expect(readdirSync(join(at, "a/b/c"))).toContain("docs");
   });
 
   it.runIf(process.platform === "linux")("that cannot be written is refused, whoever one is", async () => {
-    const { code, stdout, stderr } = await run([...briefly, "--out", "/proc/project"], { cwd: folder("unwritable") });
+    const { code, stdout, stderr } = await command(folder("unwritable"), [...briefly, "--out", "/proc/project"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/"\/proc\/project" cannot be changed\. Choose a folder you may write to\. \(WORKSPACE_UNWRITABLE\)/);
   });
@@ -74,7 +74,7 @@ describe("an output folder", () => {
   it("that is a link leading nowhere is refused, and nothing is made at its end", async () => {
     const at = folder("link");
     symlinkSync(join(at, "nowhere"), join(at, "link"));
-    expect(await run([...briefly, "--out", "link"], { cwd: at })).toMatchObject({ code: 2 });
+    expect(await command(at, [...briefly, "--out", "link"])).toMatchObject({ code: 2 });
     expect(readdirSync(at)).toEqual(["link"]);
   });
 
@@ -82,19 +82,19 @@ describe("an output folder", () => {
     await using stub = await openaiStub({ handler: playing() });
     const at = folder("unasked");
     writeFileSync(join(at, "file"), "mine");
-    expect(await run(["Greet me on a page", "--base-url", stub.url, "--out", "file"], { cwd: at })).toMatchObject({ code: 2 });
+    expect(await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "file"])).toMatchObject({ code: 2 });
     expect(stub.requests).toEqual([]);
   });
 });
 
 describe("an output folder that somebody changes while the company works", () => {
   /** Lets the company work; before its second file is written, `change` happens to its project. */
-  async function disturbed(name: string, change: (project: string) => void): ReturnType<typeof run> {
+  async function disturbed(name: string, change: (project: string) => void): ReturnType<typeof command> {
     const at = folder(name);
     const project = join(at, "project");
     const handler = playing({}, (task) => (task === "WriteCode: index.html" ? change(project) : undefined));
     await using stub = await openaiStub({ handler });
-    return await run(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: at });
+    return await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"]);
   }
 
   it("a link in a file's place is not written through", async () => {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub, type StubReply } from "../../src/testing/index.ts";
 import { design, fence, tasks } from "../actions/greeter.ts";
-import { run } from "../cli/child.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { command } from "../cli/kept-run.ts";
 import { git, playing, resultOf, whole } from "./hostile-model.ts";
+import { someOf } from "../effort.ts";
 
 const cwd = scratchFolder();
 const prd = "docs/prd/greeter.json";
@@ -60,31 +61,34 @@ const cases: readonly Case[] = [
 ];
 
 describe("a model of a real server that answers", () => {
-  it.each(cases)("$what: exit code 1, $code, and what was written before is kept", async ({ what, given, code: expected, kept }) => {
-    const at = join(cwd, what.replaceAll(" ", "-"));
-    mkdirSync(at);
-    await using stub = await openaiStub({ handler: playing(given) });
-    const {
-      code: exit,
-      stdout,
-      stderr,
-    } = await run(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"], { cwd: at });
-    expect(exit).toBe(1);
-    expect(resultOf(stdout)).toMatchObject({ exitCode: 1, error: { code: expected, message: expect.stringMatching(/^Expected /) } });
-    expect(stderr).toContain(`(${expected})`);
-    expect(stderr).not.toMatch(/[^\P{Cc}\n]/u);
-    expect(readdirSync(at)).toEqual([".troupe", "project"]);
-    const project = join(at, "project");
-    for (const path of kept) expect(existsSync(join(project, path)), path).toBe(true);
-    if (kept.length > 0) expect(git(project, "ls-files").split("\n")).toEqual(expect.arrayContaining([...kept]));
-    expect(existsSync("/tmp/outside.js")).toBe(false);
-  });
+  it.each(someOf(cases, 6))(
+    "$what: exit code 1, $code, and what was written before is kept",
+    async ({ what, given, code: expected, kept }) => {
+      const at = join(cwd, what.replaceAll(" ", "-"));
+      mkdirSync(at);
+      await using stub = await openaiStub({ handler: playing(given) });
+      const {
+        code: exit,
+        stdout,
+        stderr,
+      } = await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "project", "--json"]);
+      expect(exit).toBe(1);
+      expect(resultOf(stdout)).toMatchObject({ exitCode: 1, error: { code: expected, message: expect.stringMatching(/^Expected /) } });
+      expect(stderr).toContain(`(${expected})`);
+      expect(stderr).not.toMatch(/[^\P{Cc}\n]/u);
+      expect(readdirSync(at)).toEqual([".troupe", "project"]);
+      const project = join(at, "project");
+      for (const path of kept) expect(existsSync(join(project, path)), path).toBe(true);
+      if (kept.length > 0) expect(git(project, "ls-files").split("\n")).toEqual(expect.arrayContaining([...kept]));
+      expect(existsSync("/tmp/outside.js")).toBe(false);
+    },
+  );
 
   it("nonsense in the second file: the first one is there", async () => {
     const at = join(cwd, "second");
     mkdirSync(at);
     await using stub = await openaiStub({ handler: playing({ "WriteCode: index.html": "no" }) });
-    await run(["Greet me on a page", "--base-url", stub.url, "--out", "project", "--quiet"], { cwd: at });
+    await command(at, ["Greet me on a page", "--base-url", stub.url, "--out", "project", "--quiet"]);
     expect(existsSync(join(at, "project", code))).toBe(true);
     expect(existsSync(join(at, "project/index.html"))).toBe(false);
   });

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
-import { run } from "../cli/child.ts";
 import { scratchFolder } from "../cli/fake-host.ts";
+import { command } from "../cli/kept-run.ts";
 import { playing } from "./hostile-model.ts";
 
 const cwd = scratchFolder();
@@ -42,7 +42,7 @@ describe("words that make no sense", () => {
     const at = join(cwd, String(refused.findIndex(([known]) => known === words)));
     mkdirSync(at);
     await using stub = await openaiStub({ handler: playing() });
-    const ended = await run(words, { cwd: at, env: { TROUPE_BASE_URL: stub.url, OPENAI_API_KEY: "sk-hidden-hidden-hidden" } });
+    const ended = await command(at, words, { env: { TROUPE_BASE_URL: stub.url, OPENAI_API_KEY: "sk-hidden-hidden-hidden" } });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toMatch(/^error: [^\n]*\n$/);
     expect(ended.stderr).toContain(`(${code})`);

@@ -32,8 +32,18 @@ export interface Source {
   readonly comments: readonly { readonly text: string; readonly line: number; readonly end: number }[];
 }
 
-/** Parses a file of TypeScript; a syntax error throws. */
+const parsed = new Map<string, Source>();
+
+/** Parses a file of TypeScript, once for each text; a syntax error throws. */
 export function parseSource(path: string, text: string): Source {
+  const known = parsed.get(path);
+  if (known?.text === text) return known;
+  const source = parse(path, text);
+  parsed.set(path, source);
+  return source;
+}
+
+function parse(path: string, text: string): Source {
   const program = parseAst(text, { lang: "ts" }, path) as unknown as Node;
   const imports: Import[] = [];
   const opaque: Node[] = [];
