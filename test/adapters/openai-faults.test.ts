@@ -10,6 +10,7 @@ import { callModel } from "../../src/model/call.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import { openaiStub, type StubFault, type StubReply } from "../../src/testing/index.ts";
 import { callSetup, RecordedAttempts, withSockets } from "../model/call-setup.ts";
+import { tries } from "../effort.ts";
 
 const KEY = "sk-canary-0123456789abcdef";
 const price = { input: 1, output: 2 };
@@ -84,7 +85,7 @@ describe("openai, any faults in any order", () => {
         expect(harmless).toBe(true);
         expect(outcome.reply.content).toBe(last === undefined ? TEXT : "text" in last ? last.text : undefined);
       }),
-      { numRuns: 150 },
+      { numRuns: tries(40, 300) },
     );
   });
 
@@ -124,7 +125,7 @@ describe("openai, any faults in any order", () => {
         if ("value" in outcome) expect(Plan.safeParse(outcome.value).success).toBe(true);
         else expect(outcome.error instanceof ModelError || outcome.error instanceof OutputError).toBe(true);
       }),
-      { numRuns: 120 },
+      { numRuns: tries(30, 240) },
     );
   });
 });

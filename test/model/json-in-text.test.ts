@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findJson } from "../../src/model/json-in-text.ts";
 import { MAX_DEPTH } from "../../src/model/json-reader.ts";
+import { tries } from "../effort.ts";
 
 const first = (text: string): unknown => findJson(text).values[0]?.value;
 
@@ -58,7 +59,7 @@ describe("findJson reads what is JSON", () => {
         expect(JSON.stringify(findJson(read).values)).toBe(JSON.stringify(shifted));
         expect(findJson(read).broken).toEqual(broken && { ...broken, start: broken.start - 1, end: broken.end - 1, at: broken.at - 1 });
       }),
-      { numRuns: 2_000 },
+      { numRuns: tries(300, 4_000) },
     );
   });
 
@@ -149,7 +150,7 @@ describe("findJson mends", () => {
         // Wrapped, so that what is looked for is the longest value in the text.
         expect(first(`${before}{"it": ${value.text}}`)).toEqual({ it: value.clean });
       }),
-      { numRuns: 500 },
+      { numRuns: tries(150, 1_000) },
     );
   });
 
@@ -197,7 +198,7 @@ describe("findJson never invents", () => {
         expect(found.values).toEqual([]);
         expect(found.broken?.reason).toBe("truncated");
       }),
-      { numRuns: 500 },
+      { numRuns: tries(150, 1_000) },
     );
   });
 
@@ -278,7 +279,7 @@ describe("findJson never invents", () => {
         for (const { start, end } of values) expect(end).toBeGreaterThan(start);
         if (broken !== undefined) expect(broken.end).toBeLessThanOrEqual(text.length);
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(300, 4_000) },
     );
   });
 });

@@ -8,6 +8,7 @@ import { budgetPool, type LocalBudgetPool, Funds } from "../../src/model/budget-
 import type { MicroUsd } from "../../src/model/money.ts";
 import { BudgetGate } from "../../src/runtime/steps/budget-gate.ts";
 import { RunState } from "../../src/runtime/record/run-state.ts";
+import { tries } from "../effort.ts";
 
 /** A pool: its amount, and its place among the pools before it, which is its parent's unless it is a root. */
 const poolOf = fc.record({ amount: fc.integer({ min: 0, max: 300 }), parent: fc.option(fc.nat(9), { nil: undefined }) });
@@ -122,7 +123,7 @@ describe("budgets that nest", () => {
           runs.filter((run) => run.pools.has(pool)).reduce((sum, { state }) => sum + state.ledger.spent, 0);
         expect(pools.map(({ spent }) => spent)).toEqual(pools.map(spentIn));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(80, 600) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { insertLines, lineEnd, linesOf, replaceOnce } from "../../src/tools/text-edit.ts";
+import { tries } from "../effort.ts";
 
 function replaced(text: string, old: string, replacement: string): string {
   const edit = replaceOnce(text, old, replacement);
@@ -93,7 +94,7 @@ it("inserts whole lines and changes no other", () => {
       expect(linesOf(inserted(text, after, `${fresh.join("\n")}\n`))).toEqual(expected);
     }),
     {
-      numRuns: 2000,
+      numRuns: tries(300, 4_000),
       examples: [
         ["\n\r\r", 0, ["new"]],
         ["a\rb\nc\n", 1, [""]],
