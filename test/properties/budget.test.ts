@@ -14,7 +14,7 @@ import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
 import { eventsOf, journalWith } from "../team/recorded.ts";
 import { type Latency, promptOf, shuffled, steady, stillClock } from "./outside.ts";
-import { tries } from "../effort.ts";
+import { tries as triesOf } from "../effort.ts";
 
 const price: ModelPrice = { input: 100, output: 1_000 };
 
@@ -186,7 +186,7 @@ describe("T2 a budget of one dollar with eight concurrent roles", () => {
         expectWithinBudget(all);
         expectBilled(all, model.bills);
       }),
-      { numRuns: tries(80, 300) },
+      { numRuns: triesOf(80, 300) },
     );
     expect(seen.budget, "the budget must have been reached often").toBeGreaterThan(20);
     expect(seen.finished).toBeGreaterThan(5);
@@ -209,7 +209,7 @@ describe("T2 a budget of one dollar with eight concurrent roles", () => {
         expect(result.cost.known).toBe(sumOfSettled(all) + result.uncertain);
         expect(["budget", "finished"]).toContain(result.status);
       }),
-      { numRuns: tries(40, 160) },
+      { numRuns: triesOf(40, 160) },
     );
   });
 
@@ -229,7 +229,7 @@ describe("T2 a budget of one dollar with eight concurrent roles", () => {
         expect(result.cost.known).toBeGreaterThanOrEqual(billed);
         if (result.status === "stopped" && result.cost.known > billed) seen.cut += 1;
       }),
-      { numRuns: tries(40, 160) },
+      { numRuns: triesOf(40, 160) },
     );
     expect(seen.cut, "calls must have been cut off").toBeGreaterThan(5);
   });
