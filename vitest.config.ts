@@ -46,7 +46,7 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: Math.min(availableParallelism(), 8),
     // Generous: these bound tests that start processes on a busy machine; nothing in a test waits for real time.
-    testTimeout: 120_000,
+    testTimeout: effort === "test" ? 120_000 : 900_000,
     hookTimeout: 120_000,
     unstubEnvs: true,
     unstubGlobals: true,

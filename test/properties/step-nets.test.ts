@@ -49,7 +49,7 @@ describe.each(["rounds", "eager"] as const)("J1 J2 nets of plain functions under
       }),
       { numRuns: tries(5, 60) },
     );
-  }, 120_000);
+  });
 
   test("make no trace of a memory, and one event of an activation", async () => {
     await fc.assert(
