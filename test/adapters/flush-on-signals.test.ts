@@ -21,22 +21,18 @@ function ended(path: string, signal: NodeJS.Signals, mode: string): Promise<{ co
 }
 
 describe("flushOnSignals (R097: up to 99 messages were lost)", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)(
-    "stores what waits when %s comes, and ends by it",
-    async (signal) => {
-      const path = join(scratch, `${signal}.db`);
-      expect(await ended(path, signal, "plain")).toMatchObject({ code: null, signal });
-      const storage = new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) });
-      expect((await storage.recover()).length).toBe(99);
-      await storage.close();
-    },
-    30_000,
-  );
+  it.each(["SIGTERM", "SIGINT"] as const)("stores what waits when %s comes, and ends by it", async (signal) => {
+    const path = join(scratch, `${signal}.db`);
+    expect(await ended(path, signal, "plain")).toMatchObject({ code: null, signal });
+    const storage = new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) });
+    expect((await storage.recover()).length).toBe(99);
+    await storage.close();
+  });
 
   it("leaves the end to a program that listens to the signal itself", async () => {
     const path = join(scratch, "own.db");
     expect(await ended(path, "SIGTERM", "own")).toMatchObject({ code: 7, signal: null });
-  }, 30_000);
+  });
 
   it("waits no longer than it may, tells what was not stored, and listens no more", async () => {
     const clock = simulatedClock();
@@ -61,7 +57,7 @@ describe("who else listens", () => {
   it("a program that listens once, and listened first, ends itself", async () => {
     const path = join(scratch, "once.db");
     expect(await ended(path, "SIGTERM", "once")).toMatchObject({ code: 7, signal: null });
-  }, 30_000);
+  });
 
   it("several memories that are told of apart are all stored before the process ends", async () => {
     const path = join(scratch, "two.db");
@@ -69,10 +65,10 @@ describe("who else listens", () => {
     const storage = new MemoryStorage({ roleId: "r", store: sqliteStore({ path }) });
     expect((await storage.recover()).length).toBe(99);
     await storage.close();
-  }, 30_000);
+  });
 
   it("a second signal ends the process at once", async () => {
     const path = join(scratch, "twice.db");
     expect(await ended(path, "SIGINT", "twice")).toMatchObject({ code: null, signal: "SIGINT" });
-  }, 30_000);
+  });
 });

@@ -103,7 +103,7 @@ describe("a role that works with the tools of the official server", () => {
     const [before, asked] = [ran.length, model.calls.length];
     expect((await team.replay("r").result).output?.content).toBe(whole.output?.content);
     expect([ran.length, model.calls.length]).toEqual([before, asked]);
-  }, 60_000);
+  });
 
   test("asks a person first, unless a rule says otherwise", async () => {
     const { tools, ran } = await served();

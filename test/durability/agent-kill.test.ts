@@ -70,7 +70,7 @@ test("a run that nobody kills does each thing once", async () => {
   expect(told.messages.at(-1)).toBe("Speaker: It is told.");
   expect(done.toSorted()).toEqual(["look a", "look b", "look c", "pay a", "pay b"]);
   expect(asked).toEqual([]);
-}, 60_000);
+});
 
 describe("a role that is an agent, killed", () => {
   test("after a durable write: nothing recorded happens again", async () => {

@@ -250,7 +250,7 @@ describe("the budget of what is recalled", () => {
       ),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 
   it("of 0 tokens, or of fewer than its frame, recalls nothing and asks all the same", async () => {
     for (const maxTokens of [0, 1, 20]) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const result = await new Team({ roles: company(), model: counting(), journal, seed: 7 }).run(game.idea, { id: "parent", rounds: 30 })
     .result;
   parent = { journal, events: await eventsOf(journal, "parent"), result };
-}, 60_000);
+});
 
 function company(
   qa: (options: { workspace: Workspace; sandbox: Sandbox }) => Role = (options) => new QaEngineer(options),
@@ -102,7 +102,7 @@ describe("a fork of the software company", () => {
       expect(result.fork).toMatchObject({ saved: parent.result.cost.known });
       expect(canonical(events)).toBe(canonical(parent.events));
     }
-  }, 60_000);
+  });
 
   test("that changes only the QA engineer's prompt pays only for the calls downstream of it", async () => {
     const all = callsIn(parent.events);
@@ -121,7 +121,7 @@ describe("a fork of the software company", () => {
     expect(result.fork?.difference).toMatchObject({ act: expect.stringMatching(new RegExp(`^${QA}#`)) as string });
     expect(result.cost.known).toBeGreaterThan(0);
     expect(result.cost.known + (result.fork?.saved ?? 0)).toBeLessThan(parent.result.cost.known * 1.5);
-  }, 60_000);
+  });
 
   test("pays for the QA engineer's calls alone, where its answers are the same in spite of its prompt", async () => {
     const { paid } = await fork(
@@ -130,5 +130,5 @@ describe("a fork of the software company", () => {
       1,
     );
     expect(paid).toBe(callsOf(QA, parent.events));
-  }, 60_000);
+  });
 });
