@@ -2,7 +2,7 @@
 // `soak` runs the tests that `npm test` runs with small numbers, with larger ones. `kill` kills processes at every point. Takes some minutes.
 import { npm } from "./npm.mjs";
 
-const KILLS = ["test/durability", "test/memory/kill.test.ts"];
+const KILLS = ["test/durability", "test/memory/kill.test.ts", "test/cli/killed.test.ts"];
 
 const [effort, ...options] = process.argv.slice(2);
 if (effort !== "soak" && effort !== "kill") throw new Error(`Expected soak or kill, got ${effort}.`);

@@ -1,14 +1,17 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT_CODES } from "../../src/cli/errors.ts";
-import { nextMacrotask } from "../../src/kernel/clock.ts";
+import { main } from "../../src/cli/program.ts";
+import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { fold, type RunEvent } from "../../src/index.ts";
 import { type OpenAIBody, openaiStub, type StubHandler } from "../../src/testing/index.ts";
 import { brokenGreetJs, fence, greetJs, replies } from "../actions/greeter.ts";
-import { run, start, startInShell } from "./child.ts";
-import { scratchFolder } from "./fake-host.ts";
+import { run as runProcess, start, startInShell } from "./child.ts";
+import { fakeHost, scratchFolder } from "./fake-host.ts";
+import { command, type Given, type Said } from "./kept-run.ts";
 
 const cwd = scratchFolder();
 const KEY = "sk-hidden-hidden-hidden-hidden";
@@ -18,6 +21,11 @@ function folder(name: string): string {
   const path = join(cwd, name);
   mkdirSync(path, { recursive: true });
   return path;
+}
+
+/** Runs a command inside this process. Signals, closed streams and the environment of the process need one of its own. */
+function run(words: readonly string[], { cwd: at, ...given }: Given & { readonly cwd: string }): Promise<Said> {
+  return command(at, words, given);
 }
 
 /** Answers by the task that a question names in its first line, as the small project's script says. */
@@ -75,7 +83,7 @@ describe("words without a run", () => {
 
   it("prints its version", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-    expect(await run(["--version"], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+    expect(await runProcess(["--version"], { cwd })).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
   it.each([
@@ -145,7 +153,7 @@ describe("a bundled idea", () => {
 
   it("is played without git and without bubblewrap, each told in one line", async () => {
     const at = folder("bare");
-    const { code, stderr, stdout } = await run(["demo", "todo", "--out", "project"], { cwd: at, env: { PATH: at } });
+    const { code, stderr, stdout } = await runProcess(["demo", "todo", "--out", "project"], { cwd: at, env: { PATH: at } });
     expect(code).toBe(0);
     expect(stdout).toMatch(/Tests\s+\d+ passed/);
     expect(stderr.match(/^.*git is not on the PATH.*$/gm)).toHaveLength(1);
@@ -237,15 +245,15 @@ describe("a bundled idea", () => {
 
   it("does not wait for a pipe that nobody writes into", async () => {
     const at = folder("fifo");
-    const child = startInShell("mkfifo idea && troupe -f idea", { cwd: at });
-    expect(await child.ended).toBe(2);
-    expect(child.said.stderr).toContain("troupe - < idea");
+    execFileSync("mkfifo", ["idea"], { cwd: at });
+    const { code, stderr } = await run(["-f", "idea"], { cwd: at });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("troupe - < idea") as string });
   });
 
   it("gives two runs at once a folder each", async () => {
     const at = folder("at-once");
-    const both = [1, 2].map(() => run(["demo", "todo", "--quiet", "--no-run-tests"], { cwd: at }));
-    for (const { code, stderr } of await Promise.all(both)) expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const both = [1, 2].map(() => runProcess(["demo", "todo", "--quiet", "--rounds", "1"], { cwd: at }));
+    for (const { code, stderr } of await Promise.all(both)) expect({ code, stderr }).toEqual({ code: 4, stderr: "" });
     expect(readdirSync(join(at, "workspace"))).toEqual(["todo", "todo-2"]);
   });
 
@@ -321,13 +329,12 @@ describe("a model", () => {
         return { fault: "stall" };
       },
     });
-    const child = start(["Greet me", "--base-url", stub.url, "--model", "nobody-knows-it", "--out", "project"], {
-      cwd: folder("no-price"),
-    });
+    const host = fakeHost({ cwd: folder("no-price"), clock: systemClock });
+    const code = main(host, ["Greet me", "--base-url", stub.url, "--model", "nobody-knows-it", "--out", "project"]);
     await asked;
-    child.process.kill("SIGINT");
-    expect(await child.ended).toBe(130);
-    expect(child.said.stdout).toMatch(/Cost +\$\? \(the price of nobody-knows-it is not known/);
+    host.signal("SIGINT");
+    expect(await code).toBe(130);
+    expect(host.stdout.text).toMatch(/Cost +\$\? \(the price of nobody-knows-it is not known/);
   });
 
   it("is left at once at the second signal, and neither a process nor a copy of the project stays", async () => {

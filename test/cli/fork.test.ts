@@ -1,13 +1,17 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
+import { WritePrd } from "../../actions/index.ts";
+import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn, taskOf } from "./kept-run.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { editedMessage, wantedDrop, wantedEdit } from "../../src/cli/commands/fork.ts";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fence, prd } from "../actions/greeter.ts";
+import { join } from "node:path";
+import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
-import { fence, prd } from "../actions/greeter.ts";
-import { command, contentsOf, eventsIn, freshFolder, idsIn, linesIn, newestIn, taskOf } from "./kept-run.ts";
+import { recorded, says, word } from "./recorded-run.ts";
 
 const words = ["Greet me on a page", "--price", "1,4", "--sandbox", "none", "--out", "project", "--seed", "1", "--json"];
 
@@ -19,7 +23,11 @@ interface Parent {
   readonly stub: OpenAIStub;
 }
 
-/** A whole run of the small project. */
+/** A whole run of the small project, which every test forks. */
+const parent = parentRun();
+
+afterAll(async () => (await parent).stub.close());
+
 async function parentRun(): Promise<Parent> {
   const stub = await openaiStub({ handler: playing({ "RewriteCode: src/greet.js (round 1)": fence("x") }) });
   const cwd = freshFolder();
@@ -38,7 +46,7 @@ function log(root: string): string {
 
 describe("troupe fork", () => {
   it("that changes nothing pays nothing, from any place, and has the same project in a folder of its own", async () => {
-    const { cwd, id, events, result, stub } = await parentRun();
+    const { cwd, id, events, result, stub } = await parent;
     const project = join(cwd, "project");
     for (const at of [events.length - 1, seqOf(events, "WriteTasks"), 1]) {
       const { code, stdout } = await command(cwd, ["fork", id, "--at", String(at), "--json"]);
@@ -52,63 +60,64 @@ describe("troupe fork", () => {
     }
     expect(stub.requests).toHaveLength(8);
     expect(readdirSync(join(cwd, "workspace"))).toEqual(["project", "project-2", "project-3"]);
-    await stub.close();
   });
 
   it("with another idea pays for what follows from it, and tells the first difference with both requests", async () => {
-    const { cwd, id, stub } = await parentRun();
+    const { cwd, id, stub } = await parent;
+    const before = stub.requests.length;
     writeFileSync(join(cwd, "idea.md"), "Greet me in French\n");
     const { code, stdout } = await command(cwd, ["fork", id, "--edit", "1=idea.md", "--out", "french"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ {2}Fork +of \S+ at event 1: \d+ answers reused \(\d+ of models\), 1 model call made, \$0\.\d+ saved$/m);
     expect(stdout).toContain('\nFirst difference: Alice#0~1 asked something else of "gpt-5-mini"');
     expect(stdout).toMatch(/parent:\n[^]*> +\d+ \| Greet me on a page\n[^]*fork:\n[^]*> +\d+ \| Greet me in French\n/);
-    expect(stub.requests.map(taskOf).slice(8)).toEqual(["WritePrd"]);
+    expect(stub.requests.map(taskOf).slice(before)).toEqual(["WritePrd"]);
     expect(readFileSync(join(cwd, "french/docs/requirement.txt"), "utf8")).toBe("Greet me in French\n");
     expect(readFileSync(join(cwd, "project/docs/requirement.txt"), "utf8")).toBe("Greet me on a page\n");
-    await stub.close();
   });
 
   it("with other data in a message asks anew whoever reads it", async () => {
-    const { cwd, id, events, stub } = await parentRun();
+    const { cwd, id, events, stub } = await parent;
+    const before = stub.requests.length;
     writeFileSync(join(cwd, "prd.json"), JSON.stringify({ ...prd, productGoals: ["Greet in verse"] }));
     const at = seqOf(events, "WritePrd");
     const { code, stdout } = await command(cwd, ["fork", id, "--edit", `${at}=prd.json`, "--json"]);
     expect(code).toBe(0);
-    const asked = stub.requests.slice(8);
+    const asked = stub.requests.slice(before);
     expect(asked.map(taskOf)).toContain("WriteDesign");
     expect(asked.map(taskOf)).not.toContain("WritePrd");
     expect(JSON.stringify(asked[0])).toContain("Greet in verse");
     expect(resultOf(stdout)).toMatchObject({ fork: { paid: asked.length, difference: { act: "Bob#0~1" } } });
-    await stub.close();
   });
 
   it("with another model asks it everything that comes after, and goes on with it when it is stopped", async () => {
-    const { cwd, id, events, stub } = await parentRun();
+    const { cwd, id, events, stub } = await parent;
+    const before = stub.requests.length;
     const at = seqOf(events, "WriteTasks");
     const flags = ["--model", "other", "--price", "2,8"];
     const first = await command(cwd, ["fork", id, "--at", String(at), ...flags, "--rounds", "5", "--json"]);
-    expect({ code: first.code, models: new Set(stub.requests.slice(8).map(({ model }) => model)) }).toEqual({
+    expect({ code: first.code, models: new Set(stub.requests.slice(before).map(({ model }) => model)) }).toEqual({
       code: 4,
       models: new Set(["other"]),
     });
     const { code, stdout } = await command(cwd, ["resume", "--rounds", "30", "--json"]);
     expect(code).toBe(0);
-    expect(resultOf(stdout)).toMatchObject({ runId: await newestIn(cwd), out: join(cwd, "workspace/project") });
-    expect(stub.requests.slice(8).map(({ model }) => model)).toEqual(Array.from({ length: stub.requests.length - 8 }, () => "other"));
+    expect(resultOf(stdout)).toMatchObject({ runId: await newestIn(cwd), out: (resultOf(first.stdout) as ResultReport).out });
+    expect(stub.requests.slice(before).map(({ model }) => model)).toEqual(
+      Array.from({ length: stub.requests.length - before }, () => "other"),
+    );
     expect(linesIn((await command(cwd, ["runs", "show", await newestIn(cwd), "--json"])).stdout)).toMatchObject([
       { about: { model: { id: "other", price: { input: 2, output: 8 } } }, parent: { runId: id, at } },
     ]);
-    await stub.close();
   });
 
   it("can ask for everything anew, with a seed of its own, which is recorded", async () => {
-    const { cwd, id, stub } = await parentRun();
+    const { cwd, id, stub } = await parent;
+    const before = stub.requests.length;
     const { code, stdout } = await command(cwd, ["fork", id, "--at", "1", "--reuse", "none", "--seed", "9", "--json"]);
-    expect([code, stub.requests.length]).toEqual([0, 16]);
+    expect([code, stub.requests.length - before]).toEqual([0, 8]);
     expect(eventsIn(stdout)[0]).toMatchObject({ type: "run.started", seed: "9" });
     expect(resultOf(stdout)).toMatchObject({ fork: { reused: 0, paid: 8 } });
-    await stub.close();
   });
 
   it("can drop a message, and say something more", async () => {
@@ -163,3 +172,63 @@ const begun = (async () => {
   mkdirSync(join(cwd, "full/of/something"), { recursive: true });
   return { cwd, id: await newestIn(cwd) };
 })();
+
+const actions = [new WritePrd({ workspace: memoryWorkspace() })];
+const [idea, said] = recorded([
+  { type: "message", message: word("UserRequirement"), to: ["Alice"] },
+  says("Alice", word("WritePrd", prd), word("Other", { any: "thing" })),
+]) as readonly [RunEvent, RunEvent];
+
+describe("what the options of a fork mean", () => {
+  it.each([
+    ["12=idea.md", { seq: 12, nth: 0, file: "idea.md" }],
+    ["12.3=a=b.md", { seq: 12, nth: 3, file: "a=b.md" }],
+    ["0=-", { seq: 0, nth: 0, file: "-" }],
+  ])("--edit %s", (text, edit) => {
+    expect(wantedEdit(text)).toEqual(edit);
+  });
+
+  it.each(["", "12", "=x", "12=", "x=y", "-1=y", "1.=y", "99999999999=y"])("refuses --edit %j", (text) => {
+    expect(() => wantedEdit(text)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
+  });
+
+  it("--drop", () => {
+    expect(wantedDrop("7")).toEqual({ seq: 7, nth: 0, drop: true });
+    expect(wantedDrop("7.1")).toEqual({ seq: 7, nth: 1, drop: true });
+    for (const text of ["", "x", "7.", "7=8"])
+      expect(() => wantedDrop(text)).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }) as Error);
+  });
+});
+
+describe("a message that is edited", () => {
+  it("says the text, where it is a text", () => {
+    expect(editedMessage({ seq: 0, nth: 0, file: "f" }, " Build a boat\n", idea, actions)).toEqual({
+      seq: 0,
+      nth: 0,
+      content: "Build a boat",
+    });
+  });
+
+  it("carries the data, where it carries data, and its words follow", () => {
+    const other = { ...prd, projectName: "boat" };
+    const change = editedMessage({ seq: 1, nth: 0, file: "f" }, JSON.stringify(other), said, actions);
+    expect(change.instructContent).toEqual(other);
+    expect(change.content).toContain("# Requirements: boat");
+  });
+
+  it("keeps its words where nobody knows how they follow from its data", () => {
+    expect(editedMessage({ seq: 1, nth: 1, file: "f" }, "[1]", said, actions)).toEqual({ seq: 1, nth: 1, instructContent: [1] });
+  });
+
+  it.each(["Build a boat", "{}", '{"projectName": 1}'])("is refused as %j, which is not what it carries", (text) => {
+    expect(() => editedMessage({ seq: 1, nth: 0, file: "f" }, text, said, actions)).toThrow(
+      expect.objectContaining({ code: "EDIT_INVALID", message: expect.stringContaining("WritePrd") as string }) as Error,
+    );
+  });
+
+  it("is refused where there is none", () => {
+    expect(() => editedMessage({ seq: 1, nth: 2, file: "f" }, "x", said, actions)).toThrow(
+      expect.objectContaining({ code: "FORK_CHANGE" }) as Error,
+    );
+  });
+});

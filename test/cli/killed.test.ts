@@ -1,17 +1,22 @@
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
 import type { ResultReport } from "../../src/cli/report.ts";
+import { Team } from "../../src/index.ts";
+import { answering } from "../runtime/town.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { canonical } from "../../src/runtime/record/canonical.ts";
-import { openaiStub } from "../../src/testing/index.ts";
+import { command, contentsOf, eventsIn, freshFolder, linesIn, newestIn, taskOf } from "./kept-run.ts";
+import { execFileSync } from "node:child_process";
+import { exportRun } from "../../src/runtime/record/transfer.ts";
+import { join } from "node:path";
 import { playing } from "../adversarial/hostile-model.ts";
-import { type Child, run, start } from "./child.ts";
-import { contentsOf, eventsIn, freshFolder, linesIn, newestIn, taskOf } from "./kept-run.ts";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { placesOf } from "../effort.ts";
+import { type Child, start } from "./child.ts";
+import { type OpenAIBody, openaiStub, type StubReply } from "../../src/testing/index.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 /** Calls of the small project. */
 const CALLS = 8;
+const EVERY_CALL = [1, 2, 3, 4, 5, 6, 7, 8];
 const words = [`Greet me on a page, not with ${KEY}`, "--price", "1,4", "--sandbox", "none", "--out", "project", "--seed", "1", "--json"];
 
 interface Ended {
@@ -33,7 +38,7 @@ function unkilled(): Promise<Ended> {
   return (plain ??= (async () => {
     await using stub = await openaiStub({ handler: playing() });
     const cwd = freshFolder();
-    const { stdout, code } = await run([...words, "--base-url", stub.url], { cwd });
+    const { stdout, code } = await command(cwd, [...words, "--base-url", stub.url]);
     expect(code).toBe(0);
     return ended(cwd, stdout, stub.requests.map(taskOf));
   })());
@@ -51,7 +56,7 @@ function commits({ cwd }: Ended): string {
 }
 
 describe("a run that is killed during a model call", () => {
-  it.each(Array.from({ length: CALLS }, (_, n) => n + 1))("number %i goes on where it was, and pays for no other again", async (k) => {
+  it.each(placesOf(CALLS, [1, 4, 7], EVERY_CALL))("number %i goes on where it was, and pays for no other again", async (k) => {
     const whole = await unkilled();
     expect(whole.tasks).toHaveLength(CALLS);
     const cwd = freshFolder();
@@ -67,7 +72,7 @@ describe("a run that is killed during a model call", () => {
     first.child = start([...words, "--base-url", stub.url], { cwd, env: { OPENAI_API_KEY: KEY } });
     expect(await first.child.ended).toBe("SIGKILL");
 
-    const { code, stdout, stderr } = await run(["resume", "--json"], { cwd, env: { OPENAI_API_KEY: KEY } });
+    const { code, stdout, stderr } = await command(cwd, ["resume", "--json"], { env: { OPENAI_API_KEY: KEY } });
     const resumed = ended(cwd, stdout, stub.requests.map(taskOf));
     expect({ code, stderr: stderr.split("\n")[0] }).toMatchObject({
       code: 0,
@@ -99,14 +104,125 @@ describe("a run that is killed during a model call", () => {
     });
     first.child = start([...words, "--base-url", stub.url], { cwd });
     await first.child.ended;
-    expect((await run(["continue", "--quiet"], { cwd })).code).toBe(0);
+    expect((await command(cwd, ["continue", "--quiet"])).code).toBe(0);
     const asked = stub.requests.length;
     await stub.close();
-    const replayed = await run(["replay", await newestIn(cwd)], { cwd });
+    const replayed = await command(cwd, ["replay", await newestIn(cwd)]);
     expect(replayed).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^equal: \d+ steps answered from the record, no call/) as string,
     });
     expect(stub.requests).toHaveLength(asked);
   });
+});
+
+const agentWords = ["agent", "note that I need milk", "--model", "stub-1", "--allow", "editor", "--out", "notes", "--seed", "1", "--json"];
+
+function edit(args: object): StubReply {
+  return { text: "I write.", toolCalls: [{ name: "editor", arguments: JSON.stringify(args) }] };
+}
+
+const SCRIPT: readonly StubReply[] = [
+  edit({ command: "create", path: "note.txt", content: "buy milk\n" }),
+  edit({ command: "insert", path: "note.txt", line: 1, new: "and bread" }),
+  "The note is written.",
+];
+
+/** What the model says follows from what it is told. */
+function answer({ messages }: OpenAIBody): StubReply {
+  return SCRIPT[messages.filter(({ role }) => role === "tool").length] ?? "nothing is left to do";
+}
+
+interface AgentEnded {
+  readonly note: string;
+  readonly answer: string | undefined;
+  readonly events: string;
+  readonly calls: number;
+}
+
+async function lived(killAt?: number): Promise<AgentEnded> {
+  const cwd = freshFolder();
+  const first: { child?: Child } = {};
+  await using stub = await openaiStub({
+    handler: (body, n) => {
+      if (n !== killAt) return answer(body);
+      first.child?.process.kill("SIGKILL");
+      return { fault: "stall", after: 0 };
+    },
+  });
+  const options = { cwd, env: { OPENAI_API_KEY: KEY } };
+  first.child = start([...agentWords, "--base-url", stub.url], options);
+  const end = await first.child.ended;
+  expect(end).toBe(killAt === undefined ? 0 : "SIGKILL");
+  const stdout = killAt === undefined ? first.child.said.stdout : (await command(cwd, ["resume", "--json"], options)).stdout;
+  expect(stub.rejected).toEqual([]);
+  const result = linesIn(stdout).at(-1) as ResultReport;
+  return {
+    note: readFileSync(join(cwd, "notes/note.txt"), "utf8"),
+    answer: result.answer,
+    events: canonical(eventsIn(stdout)),
+    calls: stub.requests.length,
+  };
+}
+
+describe("troupe agent, killed while its model answers", () => {
+  const plain = lived();
+
+  it.each(placesOf(SCRIPT.length, [3], [1, 2, 3]))("call %i: resume goes on where it was, and asks for nothing else again", async (n) => {
+    const whole = await plain;
+    expect(whole).toMatchObject({ note: "buy milk\nand bread\n", answer: "The note is written.", calls: SCRIPT.length });
+    expect(await lived(n - 1)).toEqual({ ...whole, calls: SCRIPT.length + 1 });
+  });
+});
+
+/** Large against what pipes and streams hold, so that what was taken of it was read. */
+const MESSAGES = 600;
+const text = "x".repeat(5_000);
+/** Parts of the lines after which the import is killed. */
+const PARTS = [0.2, 0.5, 0.9, 1];
+
+let lines: readonly string[];
+
+beforeAll(async () => {
+  lines = await exportedRun();
+});
+
+async function exportedRun(): Promise<readonly string[]> {
+  const speaker = answering("Ann", async (rc) => {
+    for (let n = 0; n < MESSAGES; n += 1) await rc.step("say", { n }, () => Promise.resolve(text));
+  });
+  const team = new Team({ roles: [speaker] });
+  await team.run("go", { id: "big" }).result;
+  const all: string[] = [];
+  for await (const line of exportRun(team.journal, "big")) all.push(line);
+  return all;
+}
+
+async function runsIn(cwd: string): Promise<readonly unknown[]> {
+  return linesIn((await command(cwd, ["runs", "ls", "--json"])).stdout);
+}
+
+/** Feeds the first of the lines to an import and kills it when it has read them. */
+async function killedAfter(cwd: string, count: number): Promise<void> {
+  const child = start(["runs", "import", "-"], { cwd, isFed: true });
+  const taken = new Promise<void>((resolve) => child.process.stdin.write(`${lines.slice(0, count).join("\n")}\n`, () => resolve()));
+  await Promise.race([taken, child.ended]);
+  child.process.kill("SIGKILL");
+  expect(await child.ended).toBe("SIGKILL");
+}
+
+describe("an import that is killed", () => {
+  it.each(placesOf(PARTS.length, [2], [1, 2, 3, 4]).map((place) => PARTS[place - 1] ?? 1))(
+    "after %f of its lines leaves nothing, and the same file is imported afterwards",
+    async (part) => {
+      const cwd = freshFolder();
+      writeFileSync(join(cwd, "big.ndjson"), `${lines.join("\n")}\n`);
+      await killedAfter(cwd, Math.ceil(part * lines.length));
+      expect(lines.length).toBeGreaterThan(2 * MESSAGES);
+      expect((await runsIn(cwd)).filter((run) => (run as { events: number }).events > 0)).toEqual([]);
+      expect(await command(cwd, ["runs", "import", "big.ndjson"])).toMatchObject({ code: 0 });
+      const { stdout } = await command(cwd, ["runs", "export", "big"]);
+      expect(stdout.trimEnd().split("\n")).toEqual(lines);
+    },
+  );
 });

@@ -1,7 +1,9 @@
-import { describe, expect, it } from "vitest";
 import { Interruptions } from "../../src/cli/host.ts";
-import { promptLine } from "../../src/cli/prompt.ts";
-import { fakeHost, type FakeHost } from "./fake-host.ts";
+import { confirmPaidRun, doubtfulIdea, isYes, type PaidRun, promptLine } from "../../src/cli/prompt.ts";
+import { describe, expect, it } from "vitest";
+import { fakeHost, type FakeHost, type FakeOptions } from "./fake-host.ts";
+import { inSession } from "../../src/cli/session.ts";
+import { nextMacrotask } from "../../src/kernel/clock.ts";
 
 function asking(question = "Start? "): { host: FakeHost; interruptions: Interruptions; answer: Promise<string | undefined> } {
   const host = fakeHost({ isTTY: true });
@@ -57,5 +59,97 @@ describe("promptLine", () => {
     interruptions.raise("SIGINT");
     await expect(promptLine(host, interruptions, "?")).rejects.toMatchObject({ code: "ABORTED" });
     expect(host.stderr.text).toBe("");
+  });
+});
+
+const bargain: PaidRun = {
+  idea: "Create a \u001b[31mgame",
+  isDoubtful: false,
+  model: "gpt-5-mini, key from OPENAI_API_KEY",
+  budget: 3_000_000,
+  bounds: "20 rounds",
+  folder: "workspace/game",
+  tests: "run in bubblewrap",
+};
+
+/** Runs the question in a session; 0 means it was agreed to. */
+function confirming(o: Partial<PaidRun> = {}, options: FakeOptions = { isTTY: true }): { host: FakeHost; code: Promise<number> } {
+  const host = fakeHost(options);
+  const code = inSession(host, {}, async (session) => {
+    await confirmPaidRun(session, { ...bargain, ...o });
+    return 0;
+  });
+  return { host, code };
+}
+
+async function answered(text: string, o: Partial<PaidRun> = {}): Promise<number> {
+  const { host, code } = confirming(o);
+  await nextMacrotask();
+  host.stdin.write(text);
+  return code;
+}
+
+describe("confirmPaidRun", () => {
+  it("says what is at stake before it asks", async () => {
+    const { host, code } = confirming();
+    await nextMacrotask();
+    host.stdin.write("y\n");
+    expect(await code).toBe(0);
+    for (const fact of ["Create a \\u{1b}[31mgame", "gpt-5-mini", "$3.00, 20 rounds", "workspace/game", "run in bubblewrap"]) {
+      expect(host.stderr.text).toContain(fact);
+    }
+    expect(host.stdout.text).toBe("");
+  });
+
+  it("names an agent's task, steps and tools as what they are", async () => {
+    const { host, code } = confirming({ by: "agent", bounds: "30 steps", tests: "shell; what writes or runs is asked for" });
+    host.stdin.write("y\n");
+    await code;
+    for (const row of ["Task", "$3.00, 30 steps", "Tools", "shell; what writes"]) expect(host.stderr.text).toContain(row);
+    expect(host.stderr.text).not.toMatch(/Idea|Tests|rounds/);
+  });
+
+  it("says where no cap binds", async () => {
+    const { host, code } = confirming({ budget: undefined });
+    host.stdin.write("y\n");
+    await code;
+    expect(host.stderr.text).toContain("none: the price is not known");
+  });
+
+  it.each(["\n", "y\n", "YES\n"])("goes on with %j", async (text) => {
+    expect(await answered(text)).toBe(0);
+  });
+
+  it.each(["n\n", "no\n", "what?\n", "\u0004", "\u0003"])("stops with %j", async (text) => {
+    expect(await answered(text)).toBe(130);
+  });
+
+  it("takes no answer for a no where the idea may be a slip", async () => {
+    expect(await answered("\n", { isDoubtful: true })).toBe(130);
+    expect(await answered("y\n", { isDoubtful: true })).toBe(0);
+  });
+
+  it.each<[string, FakeOptions]>([
+    ["nobody is there", { isTTY: false }],
+    ["it is a CI system", { isTTY: true, env: { CI: "true" } }],
+  ])("asks nothing where %s", async (_where, options) => {
+    const { host, code } = confirming({}, options);
+    expect(await code).toBe(0);
+    expect(host.stderr.text).toBe("");
+  });
+});
+
+describe("doubtfulIdea", () => {
+  it("says how to say it", () => {
+    expect(doubtfulIdea("resume")).toMatchObject({
+      code: "IDEA_DOUBTFUL",
+      message: expect.stringContaining("troupe run resume") as string,
+    });
+  });
+});
+
+describe("isYes", () => {
+  it("takes the end of the input for a no, also where yes is the default", () => {
+    expect(isYes(undefined, true)).toBe(false);
   });
 });

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { run } from "./child.ts";
+import { describe, expect, it, vi } from "vitest";
 import { command, freshFolder, linesIn, newestIn } from "./kept-run.ts";
 
 /** A folder with a whole run of the bundled to-do list. */
@@ -49,7 +48,8 @@ describe("troupe replay", () => {
     const temporary = join(freshFolder(), "tmp");
     mkdirSync(temporary);
     const before = times(join(cwd, "project"));
-    const { code, stdout } = await run(["replay", id, "--json"], { cwd, env: { TMPDIR: temporary } });
+    vi.stubEnv("TMPDIR", temporary);
+    const { code, stdout } = await command(cwd, ["replay", id, "--json"]);
     expect(code).toBe(0);
     expect(linesIn(stdout)).toEqual([
       { type: "replay", runId: id, equal: true, whole: true, calls: 0, events: expect.any(Number) as number, steps: 52, files: 18 },
@@ -105,7 +105,8 @@ describe("troupe replay", () => {
 
   it("is refused where there is no place for its files", async () => {
     const { cwd, id } = await whole;
-    const ended = await run(["replay", id], { cwd, env: { TMPDIR: join(cwd, "nowhere") } });
+    vi.stubEnv("TMPDIR", join(cwd, "nowhere"));
+    const ended = await command(cwd, ["replay", id]);
     expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("(WORKSPACE_UNWRITABLE)") as string });
   });
 });

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
-import { type ReportFacts, resultReport, testsOf } from "../../src/cli/report.ts";
+import type { MicroUsd } from "../../src/model/money.ts";
 import type { RunResult } from "../../src/runtime/run-result.ts";
 import { BudgetError, ModelError, WaitingError } from "../../src/kernel/errors.ts";
-import type { MicroUsd } from "../../src/model/money.ts";
+import { describe, expect, it } from "vitest";
+import { nextSteps, type ReportFacts, resultReport, testsOf } from "../../src/cli/report.ts";
 import { word } from "./recorded-run.ts";
 
 const result: RunResult = {
@@ -133,5 +133,42 @@ describe("testsOf", () => {
     [verdict],
   ])("finds none in %j", (payload) => {
     expect(testsOf([word("RunTests", payload)])).toBeUndefined();
+  });
+});
+
+const asked = { short: "mabc1234", store: { option: "" }, budget: 3_000_000, isForced: false };
+const questions = [
+  { id: "abcdef01", role: "Bob", text: "?" },
+  { id: "abcdef99", role: "Eve", text: "?" },
+];
+
+describe("nextSteps", () => {
+  it("of a run that is finished are none", () => {
+    expect(nextSteps({ status: "finished", questions: [] }, asked)).toEqual({ answers: [] });
+  });
+
+  it("of any other go on with it, where and how it was begun", () => {
+    expect(nextSteps({ status: "rounds", questions: [] }, asked).goOn).toBe("troupe resume mabc1234");
+    expect(nextSteps({ status: "stopped", questions: [] }, { ...asked, isForced: true }).goOn).toBe("troupe resume mabc1234 --force");
+    expect(nextSteps({ status: "failed", questions: [] }, { ...asked, store: { option: " --store x.db" } }).goOn).toBe(
+      "troupe resume mabc1234 --store x.db",
+    );
+    expect(nextSteps({ status: "stopped", questions: [] }, { ...asked, short: "a b" }).goOn).toBe("troupe resume 'a b'");
+  });
+
+  it("of one that ran out of money raise its budget", () => {
+    expect(nextSteps({ status: "budget", questions: [] }, asked).goOn).toBe("troupe resume mabc1234 --budget 6");
+    expect(nextSteps({ status: "budget", questions: [] }, { ...asked, budget: 50_000 }).goOn).toBe("troupe resume mabc1234 --budget 0.1");
+    expect(nextSteps({ status: "budget", questions: [] }, { ...asked, budget: undefined }).goOn).toBe("troupe resume mabc1234");
+  });
+
+  it("of one that waits answer each question by letters that no other has", () => {
+    expect(nextSteps({ status: "waiting", questions }, asked).answers).toEqual([
+      'troupe answer mabc1234 abcdef0 "..."',
+      'troupe answer mabc1234 abcdef9 "..."',
+    ]);
+    expect(nextSteps({ status: "waiting", questions: questions.slice(0, 1) }, asked).answers).toEqual([
+      'troupe answer mabc1234 abcd "..."',
+    ]);
   });
 });

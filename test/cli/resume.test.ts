@@ -75,6 +75,8 @@ describe("a run that goes on, on a terminal", () => {
   });
 });
 
+const stopped = begun();
+
 describe("what resume refuses", () => {
   it.each([
     [["--model", "gpt-5"], "MODEL_FIXED", "troupe fork <id> --model gpt-5"],
@@ -83,7 +85,7 @@ describe("what resume refuses", () => {
     [["--budget", "abc"], "OPTION_INVALID", "such as 3 or 0.50"],
     [["a", "b"], "COMMAND_INVALID", "troupe --help"],
   ])("%j", async (words, code, todo) => {
-    const ended = await command(await begun(), ["resume", ...words]);
+    const ended = await command(await stopped, ["resume", ...words]);
     expect(ended).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(`(${code})`) as string });
     expect(ended.stderr).toContain(todo);
   });

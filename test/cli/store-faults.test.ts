@@ -4,7 +4,6 @@ import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
 import { openaiStub } from "../../src/testing/index.ts";
 import { playing } from "../adversarial/hostile-model.ts";
-import { run } from "./child.ts";
 import { command, freshFolder, idsIn, newestIn } from "./kept-run.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
@@ -140,10 +139,10 @@ describe("a store that is damaged", () => {
 
   it("is told of where its end is missing", async () => {
     const cwd = freshFolder();
-    expect((await run(["demo", "todo", "--quiet", "--rounds", "1"], { cwd })).code).toBe(4);
+    expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "1"])).code).toBe(4);
     truncateSync(join(cwd, ".troupe/runs.db"), 20_000);
     for (const words of [["runs"], ["resume"], ["demo", "todo"]]) {
-      const { code, stderr } = await run(words, { cwd });
+      const { code, stderr } = await command(cwd, words);
       expect({ words, code, stderr }).toMatchObject({ words, code: 2, stderr: expect.stringMatching(/\(JOURNAL_\w+\)/) as string });
     }
   });

@@ -1,18 +1,24 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
 import {
+  ageText,
   brief,
+  bytesText,
   column,
   counted,
+  durationIn,
   elapsed,
   fitted,
+  momentText,
   plural,
   shown,
+  type Style,
   styleFor,
+  wantsColor,
   widthOf,
   withoutCodes,
   wrapped,
 } from "../../../src/cli/screen/text.ts";
+import { describe, expect, it } from "vitest";
 
 const anything = fc.string({ unit: "grapheme", maxLength: 80 });
 
@@ -161,5 +167,91 @@ describe("numbers", () => {
 
   it("plural tells one from many", () => {
     expect([plural(1, "file"), plural(0, "file"), plural(1_000, "reply", "replies")]).toEqual(["1 file", "0 files", "1,000 replies"]);
+  });
+});
+
+describe("wantsColor", () => {
+  it.each([
+    ["a terminal", {}, true, true],
+    ["a pipe", {}, false, false],
+    ["a terminal and NO_COLOR", { NO_COLOR: "1" }, true, false],
+    ["a terminal and an empty NO_COLOR", { NO_COLOR: "" }, true, true],
+    ["a dumb terminal", { TERM: "dumb" }, true, false],
+    ["a pipe and FORCE_COLOR", { FORCE_COLOR: "1" }, false, true],
+    ["a pipe and an empty FORCE_COLOR", { FORCE_COLOR: "" }, false, true],
+    ["a terminal and FORCE_COLOR=0", { FORCE_COLOR: "0" }, true, false],
+    ["FORCE_COLOR against NO_COLOR", { FORCE_COLOR: "1", NO_COLOR: "1" }, false, true],
+  ])("for %s", (_what, env, isTTY, expected) => {
+    expect(wantsColor({ isOff: false, env, isTTY })).toBe(expected);
+    expect(wantsColor({ isOff: true, env, isTTY })).toBe(false);
+  });
+});
+
+describe("styleFor", () => {
+  const names: readonly (keyof Style)[] = ["strong", "faint", "good", "bad", "warn", "active"];
+
+  it("adds nothing without colour, and nothing around nothing", () => {
+    for (const name of names) {
+      expect(styleFor(false)[name]("text")).toBe("text");
+      expect(styleFor(true)[name]("")).toBe("");
+    }
+  });
+
+  it("adds codes that end where the text does", () => {
+    for (const name of names) {
+      const painted = styleFor(true)[name]("text");
+      expect(painted).toMatch(/^\u001b\[\d+mtext\u001b\[\d+m$/);
+      expect(withoutCodes(painted)).toBe("text");
+    }
+  });
+});
+
+describe("ageText", () => {
+  it.each([
+    [-5, "now"],
+    [999, "now"],
+    [1_000, "1s"],
+    [59_999, "59s"],
+    [60_000, "1m"],
+    [3_600_000, "1h"],
+    [86_399_999, "23h"],
+    [30 * 86_400_000, "30d"],
+  ])("of %i ms is %s", (ms, text) => {
+    expect(ageText(ms)).toBe(text);
+  });
+});
+
+describe("durationIn", () => {
+  it.each([
+    ["30d", 30 * 86_400_000],
+    [" 12h ", 12 * 3_600_000],
+    ["90m", 90 * 60_000],
+    ["0s", 0],
+  ])("of %j is %i", (text, ms) => {
+    expect(durationIn(text)).toBe(ms);
+  });
+
+  it.each(["", "30", "d", "-1d", "1.5d", "1w", "1e3d", "9999999d", "30 days"])("of %j is none", (text) => {
+    expect(durationIn(text)).toBeUndefined();
+  });
+});
+
+describe("momentText", () => {
+  it("is the time of the world, and never throws", () => {
+    expect(momentText(1_700_000_000_000)).toBe("2023-11-14 22:13:20");
+    expect([momentText(Number.NaN), momentText(9e15)]).toEqual(["at no time", "at no time"]);
+  });
+});
+
+describe("bytesText", () => {
+  it.each([
+    [0, "0 B"],
+    [999, "999 B"],
+    [1_234, "1.2 kB"],
+    [120_000, "120 kB"],
+    [999_500, "1.0 MB"],
+    [3_400_000_000_000_000, "3400 TB"],
+  ])("of %i is %s", (bytes, text) => {
+    expect(bytesText(bytes)).toBe(text);
   });
 });

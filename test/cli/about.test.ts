@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
 import { aboutFor, aboutOf, publicURL, readAbout, recordedModel, recordedSettings, type RunAbout } from "../../src/cli/about.ts";
 import { companySettings } from "../../src/cli/settings.ts";
-import { scriptedModel } from "../../src/testing/index.ts";
+import { describe, expect, it } from "vitest";
 import { refusedSandbox } from "../../src/workspace/index.ts";
+import { scriptedModel } from "../../src/testing/index.ts";
 
 const KEY = "sk-canary-0123456789abcdefghij";
 const beginning = {

@@ -1,5 +1,5 @@
-import { PassThrough } from "node:stream";
 import fc from "fast-check";
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { jsonLine, JsonLines } from "../../src/cli/output.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";

@@ -1,0 +1,128 @@
+import Libsql from "libsql";
+import type { MessageFlow } from "../../src/inspector/message-flow.ts";
+import type { Observed, RunEvent } from "../../src/runtime/record/event.ts";
+import { answered, asks, does, fails, recorded, says, started, word } from "./recorded-run.ts";
+import { command, freshFolder, linesIn } from "./kept-run.ts";
+import { defineAction, defineRole, Team } from "../../src/index.ts";
+import { describe, expect, it } from "vitest";
+import { eventLine } from "../../src/cli/commands/runs-events.ts";
+import { join } from "node:path";
+import { scriptedModel } from "../../src/testing/index.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
+
+const HOSTILE = '\u001b[2J\u202e"];\nclick n0 "javascript:x"';
+
+/** A folder with one run of two roles, one of which is called as nobody should be. */
+async function withRun(): Promise<string> {
+  const cwd = freshFolder();
+  const [ask, reply] = [defineAction({ name: "Ask", prompt: () => "?" }), defineAction({ name: HOSTILE, prompt: () => "!" })];
+  const roles = [defineRole({ name: "Ann", actions: [ask] }), defineRole({ name: HOSTILE, actions: [reply], watch: [ask] })];
+  const journal = sqlite({ path: join(cwd, ".troupe/runs.db") });
+  await new Team({ roles, model: scriptedModel(["a", "b"]), journal }).run("go", { id: "run-1" }).result;
+  await journal.close();
+  return cwd;
+}
+
+const kept = withRun();
+
+describe("troupe runs flow", () => {
+  it("draws who spoke to whom, for Mermaid", async () => {
+    const { code, stdout, stderr } = await command(await kept, ["runs", "flow", "run"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const lines = stdout.split("\n");
+    expect(lines.slice(0, 3)).toEqual(["flowchart LR", '  n0(["(outside)"])', '  n1["Ann"]']);
+    expect(lines).toContain('  n0 -.->|"1 UserRequirement"| n1');
+    expect(lines).toContain('  n1 -.->|"1 Ask"| n2');
+    expect(stdout).not.toMatch(/javascript:|[\u001b\u202e]/);
+  });
+
+  it("draws it for Graphviz", async () => {
+    const { stdout } = await command(await kept, ["runs", "flow", "run-1", "--format", "dot"]);
+    expect(stdout).toMatch(/^digraph troupe \{\n/);
+    expect(stdout).toContain('  n1 -> n2 [label="1 Ask", weight=1, style=dashed];\n');
+    expect(stdout).not.toMatch(/^click|[\u001b\u202e]/m);
+  });
+
+  it("gives it as JSON, of several lines or of one", async () => {
+    const { stdout } = await command(await kept, ["runs", "flow", "run-1", "--format", "json"]);
+    const flow = JSON.parse(stdout) as MessageFlow;
+    expect(flow.nodes.map(({ name }) => name)).toEqual(["", "Ann", HOSTILE, ""]);
+    expect(linesIn((await command(await kept, ["runs", "flow", "run-1", "--json"])).stdout)).toEqual([
+      { type: "flow", runId: "run-1", ...flow },
+    ]);
+  });
+
+  it("refuses other formats and unknown runs with 2", async () => {
+    expect(await command(await kept, ["runs", "flow", "run-1", "--format", "toString"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("(OPTION_INVALID)") as string,
+    });
+    expect((await command(await kept, ["runs", "flow", "nothing"])).stderr).toContain("(RUN_UNKNOWN)");
+  });
+
+  it("draws what is whole of a damaged run, and ends with 2", async () => {
+    const cwd = await withRun();
+    const db = new Libsql(join(cwd, ".troupe/runs.db"));
+    db.exec("UPDATE events SET body = '{}' WHERE place = (SELECT max(place) FROM events)");
+    db.close();
+    const { code, stdout, stderr } = await command(cwd, ["runs", "flow", "run-1"]);
+    expect(code).toBe(2);
+    expect(stdout).toContain("n0 -.->");
+    expect(stderr).toContain("Only so much of it can be read");
+  });
+});
+
+const isEvent = (observed: Observed): observed is RunEvent => "seq" in observed;
+
+describe("eventLine", () => {
+  it("tells of every event in a line", () => {
+    const events = recorded([
+      started(),
+      { type: "message", message: word("UserRequirement"), to: ["Alice"] },
+      { type: "act.started", act: "Alice#0~1", role: "Alice", n: 0, attempt: 1, take: 1, at: 0 },
+      asks("Alice", "WritePrd", { try: 2 }),
+      answered("Alice", { retry: true, cost: 500 }),
+      answered("Alice"),
+      does("Alice", "write file", { path: "docs/prd.md" }),
+      says("Alice", word("WritePrd")),
+      fails("Bob", "It broke."),
+      { type: "act.resumed", act: "Bob#0~1" },
+      { type: "round.ended", round: 0 },
+      { type: "run.resumed", uncertain: [{ act: "Bob#0~1", key: "k", hold: 5 }] },
+      { type: "run.ended", status: "waiting", error: { name: "E", code: "WAITING", message: "Bob waits." } },
+    ]).filter(isEvent);
+    expect(events.map((event) => eventLine({ ...event, time: 61_000 * event.seq }, 0))).toMatchInlineSnapshot(`
+      [
+        "     0  +0:00     run.started   software company, 3 roles, rounds, seed s",
+        "     1  +1:01     message       outside to Alice, UserRequirement: content",
+        "     2  +2:02     act.started   Alice#0~1 takes 1",
+        "     3  +3:03     step.started  Alice#0~1 model gpt-5-mini WritePrd, try 2",
+        "     4  +4:04     step.ended    Alice#0~1 failed, to be tried again: Expected an answer, got 503., 500 micro-dollars",
+        "     5  +5:05     step.ended    Alice#0~1 answered, 1,200 micro-dollars",
+        "     6  +6:06     step.started  Alice#0~1 step write file docs/prd.md",
+        "     7  +7:07     act.ended     Alice#0~1 says WritePrd",
+        "     8  +8:08     act.failed    Bob#0~1 stop: It broke.",
+        "     9  +9:09     act.resumed   Bob#0~1",
+        "    10  +10:10    round.ended   0",
+        "    11  +11:11    run.resumed   1 step in flight before",
+        "    12  +12:12    run.ended     waiting: Bob waits.",
+      ]
+    `);
+  });
+
+  it("shows what a terminal would obey", () => {
+    const hostile = "\u001b]0;owned\u0007\u009b2J\u202e";
+    const bodies = [
+      { ...started(), team: hostile, seed: hostile, scheduler: hostile } as const,
+      asks(hostile, hostile),
+      does(hostile, hostile, { path: hostile }, hostile),
+      says(hostile, { ...word(hostile), content: hostile, sentFrom: hostile }),
+      fails(hostile, hostile),
+      { type: "act.resumed", act: hostile },
+      { type: "run.ended", status: "failed", error: { name: hostile, code: hostile, message: hostile } },
+    ] as const;
+    for (const event of recorded(bodies as Parameters<typeof recorded>[0]).filter(isEvent)) {
+      expect(eventLine(event, 0)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    }
+  });
+});
