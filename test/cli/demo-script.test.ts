@@ -176,7 +176,7 @@ describe.each(ideas)("$id", (idea) => {
   });
 
   test("plays from the idea to a project whose tests pass", async () => {
-    const workspace = fileWorkspace({ root: scratchFolder(), git: true });
+    const workspace = fileWorkspace({ root: scratchFolder(), git: false });
     const roles = softwareCompany({ workspace, sandbox: await chooseSandbox("none") });
     const { result: ending } = new Team({ roles, model: demoModel(idea), budget: usd(3), seed: 1 }).run(idea.idea, { rounds: 20 });
     const result = await ending;

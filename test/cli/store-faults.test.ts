@@ -85,7 +85,7 @@ describe("a store that cannot be used", () => {
 describe("a store that is damaged", () => {
   async function damaged(): Promise<{ readonly cwd: string; readonly id: string }> {
     const cwd = freshFolder();
-    expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "2"])).code).toBe(4);
+    expect((await command(cwd, ["demo", "todo", "--quiet", "--rounds", "2", "--no-run-tests"])).code).toBe(4);
     const [id, file] = [await newestIn(cwd), join(cwd, ".troupe/runs.db")];
     sql(file, `UPDATE events SET body = replace(body, 'WriteDesign', 'WriteDesigm') WHERE body LIKE '["end",%WriteDesign%'`);
     return { cwd, id };
