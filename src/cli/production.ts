@@ -29,7 +29,7 @@ export interface Production {
   readonly store: Store;
   readonly runId: string;
   /** The earlier part of a run that continues; undefined: it begins. */
-  readonly past: AnswerSource | undefined;
+  readonly past: EarlierPart | undefined;
   /** Called once the folder and the store are open, before the run begins. */
   readonly prepare?: (company: Company) => Promise<void>;
   /** Begins or continues the run. */
@@ -37,7 +37,7 @@ export interface Production {
 }
 
 /** The earlier part of a run. */
-export interface AnswerSource {
+export interface EarlierPart {
   readonly progress: Progress;
   /** Micro-dollars of calls with unknown cost, counted in full. */
   readonly held: number;
