@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 import { readText } from "./text-file.ts";
 
 /** A server of tools in a config. */
-export interface ConfiguredServer {
+interface ConfiguredServer {
   readonly name: string;
   readonly server: McpProcess | McpAddress;
 }
@@ -75,7 +75,7 @@ export async function openServers({ host, screen, interruptions }: Session, path
  *
  * @throws UsageError `FILE_UNREADABLE`; `MCP_CONFIG_INVALID`, which repeats no value of the file: it may hold keys
  */
-export async function readMcpConfig(host: Host, path: string): Promise<readonly ConfiguredServer[]> {
+async function readMcpConfig(host: Host, path: string): Promise<readonly ConfiguredServer[]> {
   const config = Config.safeParse(jsonIn(await readText(host, path, "the servers of --mcp", MOST_BYTES), path));
   if (!config.success) throw invalid(path, 'it has no member "mcpServers" that is an object');
   const entries = Object.entries(config.data.mcpServers);

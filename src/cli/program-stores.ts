@@ -1,8 +1,5 @@
 import type { Command } from "commander";
 import { withStoreOption, withTalk } from "./command-options.ts";
-import type { MemorySearchFlags } from "./commands/memory-search.ts";
-import type { MemoryShowFlags } from "./commands/memory-show.ts";
-import type { RunsEventsFlags, RunsFlowFlags } from "./commands/runs-events.ts";
 import type { ExitCode } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { Flags } from "./settings.ts";
@@ -63,51 +60,44 @@ export function addMemoryCommands(program: Command, host: Host, end: End): void 
 }
 
 function addRunsReading(add: Add, host: Host, end: End): void {
-  add("ls", "list the runs, the newest first", { isDefault: true })
+  add("ls [words...]", "list the runs, the newest first", { isDefault: true })
     .usage("[options]")
-    .argument("[words...]")
     .action(async (words: readonly string[], flags: Flags) => {
       const { runsLsCommand } = await import("./commands/runs-ls.ts");
       end(await runsLsCommand(host, words, flags));
     });
-  add("show", "show a run: its roles, calls and cost, what was said, what waits")
-    .argument("<id>")
-    .action(async (id: string, flags: Flags) => {
-      const { runsShowCommand } = await import("./commands/runs-show.ts");
-      end(await runsShowCommand(host, id, flags));
-    });
-  add("events", "print what happened in a run, one line each")
-    .argument("<id>")
+  add("show <id>", "show a run: its roles, calls and cost, what was said, what waits").action(async (id: string, flags: Flags) => {
+    const { runsShowCommand } = await import("./commands/runs-show.ts");
+    end(await runsShowCommand(host, id, flags));
+  });
+  add("events <id>", "print what happened in a run, one line each")
     .option("--from <n>", "begin with this event", "0")
     .option("--type <type>", "only events of one type, such as message or step.ended")
-    .action(async (id: string, flags: RunsEventsFlags) => {
+    .action(async (id: string, flags: Flags) => {
       const { runsEventsCommand } = await import("./commands/runs-events.ts");
       end(await runsEventsCommand(host, id, flags));
     });
-  add("flow", "draw who spoke to whom in a run")
-    .argument("<id>")
+  add("flow <id>", "draw who spoke to whom in a run")
     .option("--format <format>", "mermaid, dot or json", "mermaid")
-    .action(async (id: string, flags: RunsFlowFlags) => {
+    .action(async (id: string, flags: Flags) => {
       const { runsFlowCommand } = await import("./commands/runs-events.ts");
       end(await runsFlowCommand(host, id, flags));
     });
-  add("diff", "tell where two runs first did something different; ends with 1 if they did")
-    .argument("<a>")
-    .argument("<b>")
-    .action(async (a: string, b: string, flags: Flags) => {
+  add("diff <a> <b>", "tell where two runs first did something different; ends with 1 if they did").action(
+    async (a: string, b: string, flags: Flags) => {
       const { runsDiffCommand } = await import("./commands/runs-events.ts");
       end(await runsDiffCommand(host, a, b, flags));
-    });
+    },
+  );
 }
 
 function addRunsWriting(add: Add, host: Host, end: End): void {
-  add("export", "write a run as lines of JSON, to a new file or to standard output")
-    .argument("<id>")
-    .argument("[file]")
-    .action(async (id: string, file: string | undefined, flags: Flags) => {
+  add("export <id> [file]", "write a run as lines of JSON, to a new file or to standard output").action(
+    async (id: string, file: string | undefined, flags: Flags) => {
       const { runsExportCommand } = await import("./commands/runs-transfer.ts");
       end(await runsExportCommand(host, id, file, flags));
-    });
+    },
+  );
   add("import", "take in a run that was exported, whole or not at all")
     .argument("<file>", "- reads standard input")
     .option("--as <id>", "the id it gets here (default: the one it had)")
@@ -115,8 +105,7 @@ function addRunsWriting(add: Add, host: Host, end: End): void {
       const { runsImportCommand } = await import("./commands/runs-transfer.ts");
       end(await runsImportCommand(host, file, flags));
     });
-  add("rm", "forget runs; their projects stay")
-    .argument("<ids...>")
+  add("rm <ids...>", "forget runs; their projects stay")
     .option(...CONFIRMED)
     .action(async (ids: readonly string[], flags: Flags) => {
       const { runsRmCommand } = await import("./commands/runs-removal.ts");
@@ -132,40 +121,35 @@ function addRunsWriting(add: Add, host: Host, end: End): void {
 }
 
 function addMemoryReading(add: Add, host: Host, end: End): void {
-  add("ls", "list who remembers how much", { isDefault: true })
+  add("ls [words...]", "list who remembers how much", { isDefault: true })
     .usage("[options]")
-    .argument("[words...]")
     .action(async (words: readonly string[], flags: Flags) => {
       const { memoryLsCommand } = await import("./commands/memory-ls.ts");
       end(await memoryLsCommand(host, words, flags));
     });
-  add("search", "find what is most like some words; it goes by words, not by meaning, and writes nothing")
-    .argument("<words...>")
+  add("search <words...>", "find what is most like some words; it goes by words, not by meaning, and writes nothing")
     .option("--role <id>", "only what one role remembers")
     .option("-n, --limit <n>", "how many at most (default 10)")
-    .action(async (words: readonly string[], flags: MemorySearchFlags) => {
+    .action(async (words: readonly string[], flags: Flags) => {
       const { memorySearchCommand } = await import("./commands/memory-search.ts");
       end(await memorySearchCommand(host, words, flags));
     });
-  add("show", "show what is in a memory, or one message of it")
-    .argument("<role>")
-    .argument("[message]")
+  add("show <role> [message]", "show what is in a memory, or one message of it")
     .option("--run <id>", "only what was said in one run")
     .option("--last <n>", "how many of the newest messages are listed (default 20)")
-    .action(async (role: string, message: string | undefined, flags: MemoryShowFlags) => {
+    .action(async (role: string, message: string | undefined, flags: Flags) => {
       const { memoryShowCommand } = await import("./commands/memory-show.ts");
       end(await memoryShowCommand(host, role, message, flags));
     });
 }
 
 function addMemoryWriting(add: Add, host: Host, end: End): void {
-  add("export", "write a memory as JSON, to a new file or to standard output")
-    .argument("<role>")
-    .argument("[file]")
-    .action(async (role: string, file: string | undefined, flags: Flags) => {
+  add("export <role> [file]", "write a memory as JSON, to a new file or to standard output").action(
+    async (role: string, file: string | undefined, flags: Flags) => {
       const { memoryExportCommand } = await import("./commands/memory-transfer.ts");
       end(await memoryExportCommand(host, role, file, flags));
-    });
+    },
+  );
   add("import", "take in a memory that was exported, whole or not at all")
     .argument("<file>", "- reads standard input")
     .option("--as <role>", "whose memory it becomes here (default: the one it was)")
@@ -174,8 +158,7 @@ function addMemoryWriting(add: Add, host: Host, end: End): void {
       const { memoryImportCommand } = await import("./commands/memory-transfer.ts");
       end(await memoryImportCommand(host, file, flags));
     });
-  add("rebuild", "make the vectors of hashingEmbedder() again, from the messages and without a network")
-    .argument("<role>")
+  add("rebuild <role>", "make the vectors of hashingEmbedder() again, from the messages and without a network")
     .option(...CONFIRMED)
     .action(async (role: string, flags: Flags) => {
       const { memoryRebuildCommand } = await import("./commands/memory-upkeep.ts");

@@ -1,13 +1,12 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
 import { withBounds, withReach, withStoreOption, withTalk } from "./command-options.ts";
-import type { ForkFlags } from "./commands/fork.ts";
 import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
 import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
 import { styleFor, wantsColor } from "./screen/text.ts";
-import { AGENT_TOOLS, type AgentFlags, type Flags } from "./settings.ts";
+import { AGENT_TOOLS, type Flags } from "./settings.ts";
 
 const EXAMPLES = `
 Examples:
@@ -157,7 +156,7 @@ function addAgent(program: Command, host: Host, end: End): void {
     .option("--sandbox <mode>", "where commands and code run: auto, bubblewrap or none (default auto)")
     .option("-b, --budget <usd>", "dollars it may spend (default 3, for models whose price is known)")
     .option(...UNPRICED);
-  withTalk(withStoreOption(withReach(command))).action(async (task: readonly string[], flags: Flags & AgentFlags) => {
+  withTalk(withStoreOption(withReach(command))).action(async (task: readonly string[], flags: Flags) => {
     const { agentCommand } = await import("./commands/agent.ts");
     end(await agentCommand(host, task, flags));
   });
@@ -217,7 +216,7 @@ function addFork(program: Command, host: Host, end: End): void {
     .description("a new run that shares the past of another, in a folder of its own, and pays only for what is different")
     .argument("<id>", RUN)
     .addHelpText("after", FORK_EXAMPLES)
-    .action(async (id: string, flags: ForkFlags) => {
+    .action(async (id: string, flags: Flags) => {
       const { forkCommand } = await import("./commands/fork.ts");
       end(await forkCommand(host, id, flags));
     });

@@ -36,16 +36,27 @@ export interface Flags {
   readonly store?: string;
   readonly as?: string;
   readonly olderThan?: string;
-}
-
-/** The options of `troupe agent` besides. */
-export interface AgentFlags {
+  /** Of `troupe agent`. */
   readonly tools?: string;
   readonly allow?: string;
   readonly steps?: string;
   readonly commit?: boolean;
   readonly plan?: boolean;
   readonly mcp?: string;
+  /** Of `troupe fork`. */
+  readonly at?: string;
+  readonly edit?: readonly string[];
+  readonly drop?: readonly string[];
+  readonly add?: readonly string[];
+  /** Of `troupe runs events` and `troupe runs flow`. */
+  readonly from?: string;
+  readonly type?: string;
+  readonly format?: string;
+  /** Of `troupe memory search` and `troupe memory show`. */
+  readonly role?: string;
+  readonly limit?: string;
+  readonly run?: string;
+  readonly last?: string;
 }
 
 /** The form and amount of output. */
@@ -206,7 +217,7 @@ export function reuseOf({ reuse = "all" }: Flags): "all" | "none" {
 }
 
 /** The settings of an agent. @param cwd base of the config's path @throws UsageError `OPTION_INVALID` */
-export function agentSettings(flags: AgentFlags, cwd: string): AgentSettings {
+export function agentSettings(flags: Flags, cwd: string): AgentSettings {
   const { tools, allow, steps = DEFAULT_STEPS, commit = true, plan = false, mcp } = flags;
   const named = tools === undefined ? AGENT_TOOLS : toolNames("--tools", tools, AGENT_TOOLS);
   // The tools of servers are known when they are connected; the names in --allow are checked then.

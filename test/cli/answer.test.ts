@@ -83,7 +83,7 @@ async function waitingRun(...questions: readonly string[]): Promise<{ readonly c
 }
 
 function askFirst(roles: readonly Role[], questions: readonly string[]): void {
-  const action = roles.flatMap(({ reactions }) => reactions.map((reaction) => reaction.do)).find((one) => one instanceof WritePrd);
+  const action = roles.flatMap(({ reactions }) => reactions.map((reaction) => reaction.do)).find((other) => other instanceof WritePrd);
   const write = action?.run.bind(action);
   if (action === undefined || write === undefined) throw new Error("expected WritePrd");
   const asking = async (ctx: RoleContext): Promise<unknown> => {

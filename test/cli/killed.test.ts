@@ -166,10 +166,10 @@ async function lived(killAt?: number): Promise<AgentEnded> {
 }
 
 describe("troupe agent, killed while its model answers", () => {
-  const plain = lived();
+  const unkilledAgent = lived();
 
   it.each(placesOf(SCRIPT.length, [3], [1, 2, 3]))("call %i: resume goes on where it was, and asks for nothing else again", async (n) => {
-    const whole = await plain;
+    const whole = await unkilledAgent;
     expect(whole).toMatchObject({ note: "buy milk\nand bread\n", answer: "The note is written.", calls: SCRIPT.length });
     expect(await lived(n - 1)).toEqual({ ...whole, calls: SCRIPT.length + 1 });
   });

@@ -92,7 +92,7 @@ describe("the store", () => {
   });
 });
 
-function place(): StorePlace {
+function newPlace(): StorePlace {
   return { path: join(mkdtempSync(join(scratch, "seal-")), "runs.db"), name: "runs.db", option: "", isDefault: true };
 }
 
@@ -104,19 +104,19 @@ function about(seal: string): RunAbout {
 
 describe("the seal of a run", () => {
   it("is that of its store and its id, whoever asks first", async () => {
-    const at = place();
+    const at = newPlace();
     const [first, second] = await Promise.all([sealOf(at, "r"), sealOf(at, "r")]);
     expect(second).toBe(first);
     expect(await sealOf(at, "other")).not.toBe(first);
-    expect(await sealOf(place(), "r")).not.toBe(first);
+    expect(await sealOf(newPlace(), "r")).not.toBe(first);
     expect(readdirSync(join(at.path, ".."))).toEqual(["runs.db-key"]);
     expect(statSync(`${at.path}-key`).mode & 0o777).toBe(0o600);
     await assertOurs(at, "r", about(first), false);
   });
 
   it("of another store, or none, is not enough to act on a run's record, unless the user says so", async () => {
-    const at = place();
-    for (const seal of ["", await sealOf(place(), "r"), await sealOf(at, "other")]) {
+    const at = newPlace();
+    for (const seal of ["", await sealOf(newPlace(), "r"), await sealOf(at, "other")]) {
       await expect(assertOurs(at, "r", about(seal), false)).rejects.toMatchObject({
         code: "RUN_ELSEWHERE",
         message: expect.stringMatching(/works in \/out, asks m at http:\/\/evil\/v1, sandbox none\. .*--force/) as string,
@@ -130,14 +130,14 @@ describe("the seal of a run", () => {
     ["that is a link", (file, key) => (rmSync(file), writeFileSync(`${file}2`, key, { mode: 0o600 }), symlinkSync(`${file}2`, file))],
     ["that is no key", (file) => writeFileSync(file, "x")],
   ])("does not count with a key %s, as a folder that was downloaded may have", async (_what, spoil) => {
-    const at = place();
+    const at = newPlace();
     const seal = await sealOf(at, "r");
     spoil(`${at.path}-key`, readFileSync(`${at.path}-key`, "utf8"));
     expect(await sealOf(at, "r")).not.toBe(seal);
   });
 
   it("cannot be kept where nothing can be written, and that is told", async () => {
-    const at = { ...place(), path: join(scratch, "no/such/folder/runs.db") };
+    const at = { ...newPlace(), path: join(scratch, "no/such/folder/runs.db") };
     await expect(sealOf(at, "r")).rejects.toMatchObject({ code: "STORE_KEY" });
   });
 });

@@ -8,13 +8,13 @@ import { inOutFolder, slugOf } from "../out-folder.ts";
 import { boundsOf, newRun, produce } from "../production.ts";
 import { confirmPaidRun } from "../prompt.ts";
 import { inSession, type Session } from "../session.ts";
-import { type AgentFlags, type AgentSettings, agentSettings, type Flags, type RunSettings, runSettings } from "../settings.ts";
+import { type AgentSettings, agentSettings, type Flags, type RunSettings, runSettings } from "../settings.ts";
 import { withStore } from "../store.ts";
 
 const EXAMPLE = 'Say what to do: troupe agent "List the files here and tell what they are"';
 
 /** `troupe agent "task"`: one agent with tools works on a task, in a folder of its own or in a named one. */
-export function agentCommand(host: Host, words: readonly string[], flags: Flags & AgentFlags): Promise<ExitCode> {
+export function agentCommand(host: Host, words: readonly string[], flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const source = ideaSource(words, flags.file, { isCommandNamed: true, example: EXAMPLE });
     const settings = runSettings(flags, host.env);

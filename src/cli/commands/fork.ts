@@ -26,16 +26,8 @@ import { assertOurs, sealOf, type Store } from "../store.ts";
 import { eventAt, type LoadedRun, loadRun, withRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
-/** The options of `troupe fork`. */
-export interface ForkFlags extends Flags {
-  readonly at?: string;
-  readonly edit?: readonly string[];
-  readonly drop?: readonly string[];
-  readonly add?: readonly string[];
-}
-
 /** `troupe fork <id>`: a new run that shares the past of another, in a folder of its own. */
-export function forkCommand(host: Host, id: string, flags: ForkFlags): Promise<ExitCode> {
+export function forkCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, (session) =>
     withRun(session, flags, id, async (store, parentId) => {
       return forked(session, { ...(await planned(session, store, parentId, flags)), store, flags });
@@ -48,7 +40,7 @@ interface Fork {
   /** The parent, as far as it is shared. */
   readonly parent: LoadedRun;
   readonly plan: ForkPlan;
-  readonly flags: ForkFlags;
+  readonly flags: Flags;
 }
 
 /** @throws JournalError `FORK_POINT`, `JOURNAL_DAMAGED`; UsageError see {@link forkRequest} and {@link forkPlan} */
@@ -56,7 +48,7 @@ async function planned(
   { host, interruptions }: Session,
   { journal }: Store,
   parentId: string,
-  flags: ForkFlags,
+  flags: Flags,
 ): Promise<Pick<Fork, "parent" | "plan">> {
   try {
     const request = await forkRequest(host, journal, parentId, flags);
@@ -95,7 +87,7 @@ async function forked(session: Session, fork: Fork): Promise<ExitCode> {
 }
 
 /** The parent's model, unless the options name another model or place. */
-async function modelFor(session: Session, about: RunAbout, settings: CompanySettings, flags: ForkFlags): Promise<ChosenModel> {
+async function modelFor(session: Session, about: RunAbout, settings: CompanySettings, flags: Flags): Promise<ChosenModel> {
   if (about.demo === undefined || (flags.model === undefined && flags.baseUrl === undefined))
     return modelOfRecord(session, about, settings, flags);
   const choice = recordedModel(about, flags, session.host.env);
@@ -159,7 +151,7 @@ interface ForkPlan extends Pick<ForkRequest, "at" | "add"> {
 }
 
 /** @throws UsageError `OPTION_INVALID`, `FILE_UNREADABLE`; JournalError `FORK_POINT` when the run has no such event */
-async function forkRequest(host: Host, journal: Journal, runId: string, flags: ForkFlags): Promise<ForkRequest> {
+async function forkRequest(host: Host, journal: Journal, runId: string, flags: Flags): Promise<ForkRequest> {
   const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
   const drops = (flags.drop ?? []).map(wantedDrop);
   const wanted = (flags.edit ?? []).map(wantedEdit);

@@ -9,12 +9,6 @@ import { ageText, shortId, shown, tableLines } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
 import { type Flags, wholeNumber } from "../settings.ts";
 
-/** The options of `troupe memory search`. */
-export interface MemorySearchFlags extends Flags {
-  readonly role?: string;
-  readonly limit?: string;
-}
-
 interface Found extends SimilarMessage {
   readonly roleId: string;
 }
@@ -22,7 +16,7 @@ interface Found extends SimilarMessage {
 const MOST = 1_000;
 
 /** `troupe memory search <words>`: the messages most like some words, of all roles or one. It writes nothing and asks no model. */
-export function memorySearchCommand(host: Host, words: readonly string[], flags: MemorySearchFlags): Promise<ExitCode> {
+export function memorySearchCommand(host: Host, words: readonly string[], flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const text = words.join(" ").trim();
     if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');

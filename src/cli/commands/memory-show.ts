@@ -12,12 +12,6 @@ import { bytesText, counted, factLines, momentText, plural, shortId, shown, tabl
 import { inSession, type Session } from "../session.ts";
 import { type Flags, invalidOption } from "../settings.ts";
 
-/** The options of `troupe memory show`. */
-export interface MemoryShowFlags extends Flags {
-  readonly run?: string;
-  readonly last?: string;
-}
-
 /** Groups of messages, and repeated texts, that are listed. */
 const LISTED = 12;
 /** Lines of one message, and characters of each. */
@@ -27,7 +21,7 @@ const MOST_CHARACTERS = 1_000;
 const MOST_INDENT = 40;
 
 /** `troupe memory show <role> [message]`: the content of a memory, or one message of it. Ends with 2 when some of it is damaged. */
-export function memoryShowCommand(host: Host, given: string, messageId: string | undefined, flags: MemoryShowFlags): Promise<ExitCode> {
+export function memoryShowCommand(host: Host, given: string, messageId: string | undefined, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const last = lastOf(flags.last);
     return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {

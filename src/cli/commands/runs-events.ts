@@ -12,18 +12,12 @@ import { inSession } from "../session.ts";
 import { eventNumber, type Flags, oneOf } from "../settings.ts";
 import { eventAt, eventsOf, findRun, loadRun, withRun } from "../stored-run.ts";
 
-/** The options of `troupe runs events`. */
-export interface RunsEventsFlags extends Flags {
-  readonly from?: string;
-  readonly type?: string;
-}
-
 /** Cells of an event's number and of its type. */
 const SEQ = 6;
 const TYPE = 12;
 
 /** `troupe runs events <id>`: the events of a run, one line each; with `--json` the events themselves. */
-export function runsEventsCommand(host: Host, id: string, flags: RunsEventsFlags): Promise<ExitCode> {
+export function runsEventsCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const from = eventNumber("--from", flags.from ?? "0");
     const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
@@ -103,15 +97,10 @@ function endText({ ok, retry, error, cost, basis }: StepEnded): string {
   return `${retry === true ? "failed, to be tried again" : "failed"}: ${shown(error?.message ?? "cut short", 200)}${price}`;
 }
 
-/** The options of `troupe runs flow`. */
-export interface RunsFlowFlags extends Flags {
-  readonly format?: string;
-}
-
 const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<string, (flow: MessageFlow) => string>;
 
 /** `troupe runs flow <id>`: the messages between the roles of a run, as a graph. Ends with 2 when its record is damaged. */
-export function runsFlowCommand(host: Host, id: string, flags: RunsFlowFlags): Promise<ExitCode> {
+export function runsFlowCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
   return inSession(host, flags, async (session) => {
     const format = oneOf("--format", flags.format ?? "mermaid", Object.keys(FORMATS) as (keyof typeof FORMATS)[]);
     return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {

@@ -156,7 +156,7 @@ describe("stepText", () => {
   });
 });
 
-function lines(observed: readonly Observed[]): readonly string[] {
+function plainLines(observed: readonly Observed[]): readonly string[] {
   let progress = noProgress;
   return observed.flatMap((one) => {
     progress = progressAfter(progress, one);
@@ -166,7 +166,7 @@ function lines(observed: readonly Observed[]): readonly string[] {
 
 describe("plainLine", () => {
   it("tells a run line by line", () => {
-    expect(lines(middleOfARun)).toMatchInlineSnapshot(`
+    expect(plainLines(middleOfARun)).toMatchInlineSnapshot(`
       [
         "Alice, Product Manager  WritePrd",
         "Alice, Product Manager  said WritePrd; so far $0.0012, 1.2k tokens",
@@ -184,17 +184,17 @@ describe("plainLine", () => {
       does("Edward", "write file", { path: "a", content: "" }),
       does("Edward", "ask", { question: "?" }, "human"),
     ]);
-    expect(lines(steps)).toEqual(["Edward, QA Engineer  run tests", "Edward, QA Engineer  asks a person"]);
+    expect(plainLines(steps)).toEqual(["Edward, QA Engineer  run tests", "Edward, QA Engineer  asks a person"]);
   });
 
   it("tells failures, and whether they are tried again", () => {
     const failures = recorded([started(), fails("Alex", "no disk", "retry"), fails("Alex", "no \u0007disk"), says("Alex")]);
-    expect(lines(failures)).toEqual(["Alex, Engineer  failed, tries again: no disk", "Alex, Engineer  failed: no \\u{7}disk"]);
+    expect(plainLines(failures)).toEqual(["Alex, Engineer  failed, tries again: no disk", "Alex, Engineer  failed: no \\u{7}disk"]);
   });
 
   it("does not call a try failed that was cut short", () => {
     const cut = { act: "Alex#0~1", key: "k", try: 1, ok: false, retry: true, cost: 500, basis: "hold", at: 0 } as const;
-    expect(lines(recorded([started(), { type: "step.ended", ...cut }]))).toEqual([]);
+    expect(plainLines(recorded([started(), { type: "step.ended", ...cut }]))).toEqual([]);
   });
 
   it("tells an action by what it does, not once more by its name", () => {
@@ -203,15 +203,15 @@ describe("plainLine", () => {
       { type: "action.started", role: "Alex", action: "WriteCode" },
       asks("Alex", "WriteCode: src/game.js"),
     ]);
-    expect(lines(begun)).toEqual(["Alex, Engineer  WriteCode: src/game.js"]);
+    expect(plainLines(begun)).toEqual(["Alex, Engineer  WriteCode: src/game.js"]);
   });
 
   it("tells nothing of cost before there is any", () => {
-    expect(lines(recorded([started(), says("Alex", word("WriteCode"))]))).toEqual(["Alex, Engineer  said WriteCode"]);
+    expect(plainLines(recorded([started(), says("Alex", word("WriteCode"))]))).toEqual(["Alex, Engineer  said WriteCode"]);
   });
 
   it("is one line, whatever the model called its files", () => {
-    const line = lines(recorded([started(), does("Alex", "x\ny\u2028z\u001b]0;title\u0007", { files: {} })])).join();
+    const line = plainLines(recorded([started(), does("Alex", "x\ny\u2028z\u001b]0;title\u0007", { files: {} })])).join();
     expect(line).not.toMatch(/[\p{Cc}\p{Zl}]/u);
   });
 });
