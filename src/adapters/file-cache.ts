@@ -14,11 +14,12 @@ export { CacheError } from "../kernel/errors.ts";
 /*
  * A cache in a folder, one file for each key.
  *
- * F1 a file is whole or not there: it is written beside its place and renamed into it, so that a process that dies leaves the old entry. F2 its
- * name is a hash of the key, so no key leads out of the folder, is too long, or meets another that differs in case. F3 what is read must have
- * its checksum and its key; else it is damaged, not missing. F4 a file's time of change is when it expires: what is long over is found
- * without being read, and removed. F5 files are their owner's alone from birth. F6 `replace` compares and writes
- * under a lock of the key (`file-lock.ts`), so that of several processes one writes; a `set` of another process does not ask for it.
+ * FileCache.F1 (`#write`) a file is whole or not there: it is written beside its place and renamed, so that a process that dies leaves the old
+ * entry. FileCache.F2 (`nameOf`) its name is a hash of the key: no key leads out of the folder, is too long, or differs from another in case
+ * alone. FileCache.F3 (`readEntry`) an entry that is read must have its checksum and its key; else it is damaged, not missing. FileCache.F4
+ * (`#sweep`) a file's time of change is its expiry: old ones are found without being read, and removed. FileCache.F5 files are private to their
+ * owner from birth. FileCache.F6 (`replace`) compares and writes under a lock of the key (`file-lock.ts`), so that of several processes one
+ * writes; `set` does not take the lock.
  *
  * Entries outlive the process, `kill -9` included. They are not forced onto the disk one by one: after a loss of power the last seconds may be gone
  * or, F3, damaged.

@@ -42,8 +42,9 @@ const TRUSTING_VALIDATOR = {
  * One connection to one server at a time, made when it is needed, and made anew by the next call after it was lost. It owns the
  * client and with it the server's process or session.
  *
- * C1 a call that was under way when the connection broke is not made again: nobody knows whether it happened. C2 every wait has a limit
- * and takes a signal. C3 after `close` nothing is connected any more. C4 nothing that a server may ask back (models, people, files) is offered.
+ * McpConnection.C1 a call that was under way when the connection broke is not repeated: nobody knows whether it took effect.
+ * McpConnection.C2 every wait has a limit and takes a signal. McpConnection.C3 (`close`) afterwards nothing is connected. McpConnection.C4 the
+ * server is offered nothing to ask back for: no model, person or file.
  */
 export class McpConnection {
   readonly #parts: McpConnectionParts;

@@ -199,7 +199,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  *
  * @throws ModelError `MODEL_REDIRECTED`
  */
-export async function sendWithin(send: typeof fetch, model: string, url: URL, init: RequestInit = {}): Promise<Response> {
+async function sendWithin(send: typeof fetch, model: string, url: URL, init: RequestInit = {}): Promise<Response> {
   let at = url;
   for (let hops = 0; ; hops++) {
     const response = await send(at.href, { ...init, redirect: "manual" });

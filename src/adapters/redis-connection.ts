@@ -3,8 +3,8 @@ import { untilAborted, withTimeout } from "../kernel/abort.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { RemoteCache, RemoteReplace, RemoteReplaced } from "../memory/guarded-cache.ts";
-import { NO_BODY, STAMP_DIGITS, STAMP_MARK, stampDigits } from "../memory/stamped-text.ts";
+import type { RemoteCache, RemoteReplace, RemoteReplaced } from "./guarded-cache.ts";
+import { NO_BODY, STAMP_DIGITS, STAMP_MARK, stampDigits } from "./stamped-text.ts";
 
 /** Loads the `redis` package. */
 export type LoadRedis = () => Promise<RedisPackage>;

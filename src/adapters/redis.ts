@@ -3,12 +3,12 @@ import { type Clock, systemClock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/emit.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Cache } from "../memory/cache.ts";
-import { type GuardedCache, guardedCache } from "../memory/guarded-cache.ts";
+import { type GuardedCache, guardedCache } from "./guarded-cache.ts";
 import { fileCache } from "./file-cache.ts";
 import { RedisConnection } from "./redis-connection.ts";
 
 export { CacheError } from "../kernel/errors.ts";
-export type { CacheHealth, GuardedCache } from "../memory/guarded-cache.ts";
+export type { CacheHealth, GuardedCache } from "./guarded-cache.ts";
 
 /** Where the server is, and what stands in for it. */
 export interface RedisCacheOptions {

@@ -1,12 +1,24 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { nextMacrotask } from "../kernel/clock.ts";
+import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../runtime/record/journal.ts";
-import { type Change, Commits } from "./sqlite-commits.ts";
-import { patiently, unwritable } from "./sqlite-damage.ts";
-import { closedError, type Database, loadDriver, type Outlives } from "./sqlite-database.ts";
-import { type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
-import { RunLocks } from "./sqlite-lock.ts";
+import {
+  closedError,
+  Database,
+  type Driver,
+  isBusy,
+  isOfTheDisk,
+  loadDriver,
+  type Outlives,
+  patiently,
+  unwritable,
+} from "./sqlite-database.ts";
+import { encodeEvent } from "./sqlite-events.ts";
+import { bornPrivate, type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
-import { encodeEvent } from "./sqlite-rows.ts";
 import { allRuns, appendEvents, createRun, endEpoch, giveEpoch, headOf, knownRun, removeRun } from "./sqlite-runs.ts";
 
 /** An open file, and what this journal holds of it. */
@@ -134,4 +146,171 @@ export class SqliteJournal implements Journal {
       throw unwritable(file, error);
     }
   }
+}
+
+/** Changes the database inside a transaction that it shares with others. It refuses, by a JournalError, before it changes anything. */
+export type Change<T> = (db: Database) => T;
+
+interface Asked {
+  readonly change: Change<unknown>;
+  readonly outlives: Outlives;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: the changes asked for in one turn of the event loop go to the disk in one transaction, in that order. It owns the waiting
+ * changes; the journal owns the file.
+ *
+ * Commits.C1 (`commit`) a change resolves after COMMIT only; one that must outlive the machine resolves when it is on the disk, with all before
+ * it. Commits.C2 a refused change harms no other. Commits.C3 when a commit fails, every change in it is rejected and none is kept. Commits.C4 a
+ * damaged record fails alone: the others are committed without it.
+ * The callers bound the queue: a run asks for its next append when the last one is done.
+ */
+export class Commits {
+  readonly #options: FileOptions;
+  readonly #open: () => Promise<Database>;
+  #waiting: Asked[] = [];
+  #work: Promise<void> | undefined;
+
+  constructor(options: FileOptions, open: () => Promise<Database>) {
+    this.#options = options;
+    this.#open = open;
+  }
+
+  /** @throws JournalError what `change` refuses by; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
+  commit<T>(change: Change<T>, outlives: Outlives = "the machine"): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ change, outlives, resolve, reject });
+      this.#work ??= this.#drain();
+    });
+  }
+
+  /** Resolves when nothing waits any more. */
+  async settled(): Promise<void> {
+    await this.#work;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await nextMacrotask();
+      const batch = this.#waiting;
+      this.#waiting = [];
+      await this.#together(batch);
+    }
+    this.#work = undefined;
+  }
+
+  async #together(batch: readonly Asked[]): Promise<void> {
+    const { file, clock, patience } = this.#options;
+    try {
+      const db = await this.#open();
+      const outlives = batch.every(isOfTheProcess) ? "the process" : "the machine";
+      const work = (): (() => void)[] => db.transaction("IMMEDIATE", () => batch.map((asked) => answered(db, asked)), outlives);
+      const answers = await patiently(work, clock, patience);
+      for (const answer of answers) answer();
+    } catch (error) {
+      if (batch.length === 1 || isOfTheDisk(error) || error instanceof JournalError) {
+        for (const { reject } of batch) reject(unwritable(file, error));
+      } else {
+        for (const asked of batch) await this.#together([asked]);
+      }
+    }
+  }
+}
+
+function isOfTheProcess({ outlives }: Asked): boolean {
+  return outlives === "the process";
+}
+
+/** What to tell who asked, once the transaction is on the disk. */
+function answered(db: Database, { change, resolve, reject }: Asked): () => void {
+  try {
+    const value = change(db);
+    return () => resolve(value as never);
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    return () => reject(error);
+  }
+}
+
+/** Milliseconds, so that of two who ask at the same instant one gets it. */
+const LOCK_TIMEOUT = 50;
+
+/**
+ * The runs that this journal owns, visible to other processes: an exclusive transaction on a small file for each run. The kernel ends it with
+ * the process, however that ends; a stopped process keeps it. It owns the lock files; the journal has the epochs.
+ *
+ * RunLocks.O1 (`take`) at most one journal of one living process holds a run. RunLocks.O2 nobody but SQLite opens a lock file: to close it once in
+ * the process that holds it would release the lock. RunLocks.O3 an owner whose lock file was deleted is fenced by its epoch.
+ * Each held run costs one open file.
+ */
+class RunLocks {
+  readonly #driver: Driver;
+  readonly #folder: string;
+  readonly #held = new Map<string, Database>();
+  #isClosed = false;
+
+  constructor(driver: Driver, file: string) {
+    this.#driver = driver;
+    this.#folder = `${file}-locks`;
+  }
+
+  holds(runId: string): boolean {
+    return this.#held.has(runId);
+  }
+
+  /** @returns false when this journal holds the run already @throws JournalError `RUN_OWNED`, `JOURNAL_UNWRITABLE`, `JOURNAL_CLOSED` */
+  take(runId: string): boolean {
+    if (this.#isClosed) throw closedError();
+    if (this.#held.has(runId)) return false;
+    const file = this.#fileOf(runId);
+    let lock: Database | undefined;
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      bornPrivate(file);
+      lock = new Database(this.#driver, file, LOCK_TIMEOUT);
+      lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    } catch (error) {
+      lock?.close();
+      throw isBusy(error) ? owned(runId, error) : unwritable(file, error);
+    }
+    this.#held.set(runId, lock);
+    return true;
+  }
+
+  /** Lets go of a run; one that is not held is no error. */
+  drop(runId: string): void {
+    this.#held.get(runId)?.close();
+    this.#held.delete(runId);
+  }
+
+  /** Lets go of a run that is no more. Who took the file between the two steps finds no run in the journal, or is fenced by its epoch. */
+  dropForGood(runId: string): void {
+    this.drop(runId);
+    const file = this.#fileOf(runId);
+    try {
+      rmSync(file, { force: true });
+    } catch (error) {
+      throw unwritable(file, error);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const lock of this.#held.values()) lock.close();
+    this.#held.clear();
+  }
+
+  #fileOf(runId: string): string {
+    return join(this.#folder, `${createHash("sha256").update(JSON.stringify(runId)).digest("hex")}.lock`);
+  }
+}
+
+function owned(runId: string, cause: unknown): JournalError {
+  return new JournalError(
+    "RUN_OWNED",
+    `Expected run ${runId} to be nobody's, but a living process works on it, or this one does through another journal. Wait for it or end it.`,
+    { cause, data: { runId } },
+  );
 }

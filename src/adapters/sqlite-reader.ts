@@ -1,12 +1,9 @@
 import { nextMacrotask } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
-import { ChatReader } from "./sqlite-chats.ts";
-import { damagedRun, isBroken, patiently, unreadable } from "./sqlite-damage.ts";
-import type { Database } from "./sqlite-database.ts";
+import { damagedRun, type Database, isBroken, patiently, unreadable } from "./sqlite-database.ts";
+import { chained, chainStart, ChatReader, type CheckedBody, decodeEvent, type StoredEvent, storedEvents } from "./sqlite-events.ts";
 import type { FileOptions } from "./sqlite-file.ts";
-import { type StoredEvent, storedEvents } from "./sqlite-pages.ts";
-import { chained, chainStart, type CheckedBody, decodeEvent } from "./sqlite-rows.ts";
 import { type Head, knownRun, PLACES } from "./sqlite-runs.ts";
 
 /** Events read at once, if they are small. */

@@ -1,16 +1,17 @@
-import { isCount } from "../kernel/value-kind.ts";
+import { resolve } from "node:path";
+import { systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
+import { isCount } from "../kernel/value-kind.ts";
 import type { RunInfo } from "../runtime/record/journal.ts";
-import { writeChat } from "./sqlite-chats.ts";
-import type { Database } from "./sqlite-database.ts";
-import { storedEvents } from "./sqlite-pages.ts";
-import { chained, chainStart, type EncodedEvent } from "./sqlite-rows.ts";
+import { type Database, loadDriver, patiently, unwritable } from "./sqlite-database.ts";
+import { chained, chainStart, type EncodedEvent, storedEvents, writeChat } from "./sqlite-events.ts";
+import { identify, openFile, sizeOf } from "./sqlite-file.ts";
 
 /*
- * What happens to the tables, each as a part of a transaction. A refusal comes before the first change.
+ * Changes of the tables, each as a part of a transaction. A refusal comes before the first change.
  *
- * N1 a run's number is never given twice. N2 an epoch is never given twice, to no run of the file, so that who owned a run that was
- * removed cannot write into another of its name, as long as the machine that gave it runs; 0 is nobody's.
+ * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file, so that the owner of
+ * a removed run cannot write into another one of its name, as long as the machine runs; 0 is nobody's.
  */
 
 /** How many places a run has: its number times this is where its events begin. */
@@ -176,4 +177,54 @@ function stale(runId: string, now: number, epoch: number): JournalError {
 
 function full(what: string): JournalError {
   return new JournalError("JOURNAL_FULL", `Expected what one journal can hold, got ${what}. Use another file for what comes next.`);
+}
+
+/** What a journal's file says of itself. */
+export interface JournalFacts {
+  /** Of what is in it. */
+  readonly version: number;
+  readonly runs: number;
+  /** Of the file and the log beside it. */
+  readonly bytes: number;
+}
+
+/** Milliseconds to wait for other processes that write the same file. */
+const PATIENCE = 2_000;
+
+/**
+ * Looks at a journal's file, and makes sure that it can be written.
+ *
+ * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
+ */
+export function journalFacts(path: string): Promise<JournalFacts> {
+  return withFile(path, (db, file) => {
+    db.transaction("IMMEDIATE", () => {});
+    return { version: identify(db, file).version, runs: allRuns(db).length, bytes: sizeOf(file) };
+  });
+}
+
+/**
+ * Gives the room of removed runs back to the disk.
+ *
+ * @returns the bytes before and after
+ * @throws JournalError `JOURNAL_UNWRITABLE` while another process uses the file, `JOURNAL_FULL`, `JOURNAL_DAMAGED`
+ */
+export function compactJournal(path: string): Promise<{ readonly before: number; readonly after: number }> {
+  return withFile(path, (db, file) => {
+    const before = sizeOf(file);
+    db.compact();
+    return { before, after: sizeOf(file) };
+  });
+}
+
+async function withFile<T>(path: string, work: (db: Database, file: string) => T): Promise<T> {
+  const file = resolve(path);
+  const db = await openFile(await loadDriver(), { file, clock: systemClock, patience: PATIENCE });
+  try {
+    return await patiently(() => work(db, file), systemClock, PATIENCE);
+  } catch (error) {
+    throw unwritable(file, error);
+  } finally {
+    db.close();
+  }
 }

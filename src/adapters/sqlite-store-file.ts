@@ -1,19 +1,14 @@
-import { systemCode } from "../kernel/system-error.ts";
-import { mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { Clock } from "../kernel/clock.ts";
+import { resolve } from "node:path";
+import { systemClock } from "../kernel/clock.ts";
 import { JournalError, MemoryError, TroupeError } from "../kernel/errors.ts";
-import { isBusy, patiently, unwritable } from "./sqlite-damage.ts";
-import { Database, type Driver } from "./sqlite-database.ts";
-import { bornPrivate, isNoDatabase } from "./sqlite-file.ts";
+import { type Database, type Driver, isBusy, loadDriver, patiently, type Row, unwritable } from "./sqlite-database.ts";
+import { type FileOptions, isNoDatabase, openFile, sizeOf } from "./sqlite-file.ts";
+import { decodeMessage, MESSAGE_LINE, SPAN } from "./sqlite-store-rows.ts";
+import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
 import { CREATE_WORDS } from "./sqlite-words.ts";
 
 /** Tells these files from those of others: "TRPM". */
 export const APPLICATION_ID = 0x5452504d;
-/** Milliseconds that SQLite itself waits, and the whole process with it, before this process waits in a better way. */
-const BUSY_TIMEOUT = 20;
-const KEPT_WAL = 16 * 1024 * 1024;
 
 /** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Steps that were published never change. */
 export const SCHEMA_STEPS: readonly string[] = [
@@ -40,131 +35,169 @@ export const SCHEMA_STEPS: readonly string[] = [
 ];
 
 /** Where a store is and how it is treated. */
-export interface StoreFile {
-  /** Absolute. */
-  readonly file: string;
-  readonly clock: Clock;
-  /** Milliseconds to wait for other processes that write. */
-  readonly patience: number;
-  /** Most pages of the file. */
-  readonly maxPages?: number | undefined;
-}
+export type StoreFile = Omit<FileOptions, "applicationId" | "steps">;
 
 /**
- * Opens a store's file, and makes it when it is not there. A file that is no store is looked at read-only first, so that not a byte of it
- * changes.
+ * Opens a store's file, and makes it when it is not there.
  *
  * @throws MemoryError `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_DAMAGED`
  */
 export async function openStore(driver: Driver, where: StoreFile): Promise<Database> {
-  const { file, clock, patience } = where;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    bornPrivate(file);
-    if (statSync(file).size > 0) await patiently(() => lookAt(driver, file), clock, patience);
-    return await patiently(() => prepared(driver, where), clock, patience);
+    return await openFile(driver, { ...where, applicationId: APPLICATION_ID, steps: SCHEMA_STEPS });
   } catch (error) {
-    throw storeError(file, error);
+    throw storeError(where.file, error);
   }
 }
 
-/** What SQLite, the machine or a question says is wrong, as this memory's error. */
+/** The memory's error for one of SQLite, of the machine or of a question. */
 export function storeError(file: string, error: unknown): Error {
-  if (isNoDatabase(error)) {
-    return memoryError(
-      "MEMORY_FOREIGN",
-      `a memory's file or none at ${file}, got one that is no database, or whose beginning is damaged. Choose another path; nothing was changed.`,
-      file,
-      error,
-    );
+  const cause = error instanceof JournalError ? (error.cause ?? error) : error;
+  if (isNoDatabase(cause)) {
+    return foreign(file, "one that is no database, or whose beginning is damaged", cause);
   }
-  if (isBusy(error)) {
+  if (isBusy(cause)) {
     return memoryError(
       "MEMORY_UNWRITABLE",
       `a turn to write ${file}, but another process is writing it all the time, or was stopped while it did. Look at that process.`,
       file,
-      error,
+      cause,
     );
   }
   const known = TroupeError.isInstance(error) ? error : unwritable(file, error);
   if (!(known instanceof JournalError)) return known as Error;
   const reason = known.cause instanceof Error ? known.cause.message : known.message;
   switch (known.code) {
+    case "JOURNAL_FOREIGN":
+      return foreign(file, "the database of another program");
+    case "JOURNAL_NEWER":
+      return memoryError(
+        "MEMORY_NEWER",
+        `a store of version ${SCHEMA_STEPS.length} at most, got ${versionIn(known)} in ${file}. Update this program to use it; nothing was changed.`,
+        file,
+      );
     case "JOURNAL_FULL":
-      return memoryError("MEMORY_FULL", `room on the disk for ${file}, but it is full. Make room and try again.`, file, error);
+      return memoryError("MEMORY_FULL", `room on the disk for ${file}, but it is full. Make room and try again.`, file, cause);
     case "JOURNAL_DAMAGED":
       return memoryError(
         "MEMORY_DAMAGED",
         `a whole store, but ${file} is damaged: ${reason}. Keep a copy of it and of its -wal, and put back one from before.`,
         file,
-        error,
+        cause,
       );
     default:
       return memoryError(
         "MEMORY_UNWRITABLE",
         `to use ${file}, but the machine refused: ${reason}. See to the folder, its permissions, its disk, and how many files the process may open.`,
         file,
-        error,
+        cause,
       );
   }
+}
+
+function foreign(file: string, came: string, cause?: unknown): MemoryError {
+  const expected = `a memory's file or none at ${file}, got ${came}. Choose another path; nothing was changed.`;
+  return memoryError("MEMORY_FOREIGN", expected, file, cause);
 }
 
 function memoryError(code: string, expected: string, file: string, cause?: unknown): MemoryError {
   return new MemoryError(code, `Expected ${expected}`, { cause, data: { file } });
 }
 
-function lookAt(driver: Driver, file: string): void {
-  let db: Database | undefined;
+function versionIn({ data }: JournalError): string {
+  return String((data as { readonly version?: unknown } | undefined)?.version);
+}
+
+/** Milliseconds to wait for other processes that write the same file. */
+const PATIENCE = 2_000;
+
+/** What a store has of one role. */
+export interface StoredRole {
+  readonly roleId: string;
+  readonly messages: number;
+  /** Characters of its messages as they are stored. */
+  readonly characters: number;
+  /** How many vectors there are, by what they were made with. */
+  readonly vectors: readonly { readonly fingerprint: string; readonly count: number }[];
+  /** Milliseconds since 1970 when its newest message was given to the store; undefined without one that can be read. */
+  readonly newest: number | undefined;
+}
+
+/** What a store has. */
+export interface StoredRoles {
+  /** In the order in which they came. */
+  readonly roles: readonly StoredRole[];
+  /** Roles whose names cannot be read. */
+  readonly damaged: number;
+}
+
+/**
+ * Every role that a store has messages of.
+ *
+ * @throws MemoryError as the store itself
+ */
+export function storedRoles(path: string): Promise<StoredRoles> {
+  return withStore(path, (db) => {
+    const rows = db.all("SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles ORDER BY number");
+    const found = rows.map((row) => roleIn(db, row));
+    const roles = found.filter((role) => role !== undefined);
+    return { roles: roles.filter(({ messages }) => messages > 0), damaged: found.length - roles.length };
+  });
+}
+
+/**
+ * Gives the room of what was forgotten back to the disk.
+ *
+ * @returns the bytes before and after
+ * @throws MemoryError as the store itself; `MEMORY_UNWRITABLE` while another process uses it
+ */
+export function compactStore(path: string): Promise<{ readonly before: number; readonly after: number }> {
+  return withStore(path, (db, file) => {
+    const before = sizeOf(file);
+    db.compact();
+    return { before, after: sizeOf(file) };
+  });
+}
+
+async function withStore<T>(path: string, work: (db: Database, file: string) => T): Promise<T> {
+  const file = resolve(path);
+  const db = await openStore(await loadDriver(), { file, clock: systemClock, patience: PATIENCE });
   try {
-    db = new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT);
-    versionOf(db, file);
+    return await patiently(() => work(db, file), systemClock, PATIENCE);
   } catch (error) {
-    // A write that was cut off while the file was being made; only a connection that may write can put it right.
-    if (!systemCode(error).startsWith("SQLITE_READONLY_")) throw error;
+    throw storeError(file, error);
   } finally {
-    db?.close();
-  }
-}
-
-function prepared(driver: Driver, { file, maxPages }: StoreFile): Database {
-  const db = new Database(driver, file, BUSY_TIMEOUT);
-  try {
-    versionOf(db, file);
-    db.exec("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF");
-    const mode = db.first("PRAGMA file.journal_mode = WAL")?.[0];
-    if (mode !== "wal") throw memoryError("MEMORY_UNWRITABLE", `a local disk for ${file}, got journal mode ${String(mode)}.`, file);
-    db.exec(`PRAGMA file.synchronous = FULL; PRAGMA file.journal_size_limit = ${KEPT_WAL}`);
-    if (versionOf(db, file) < SCHEMA_STEPS.length) {
-      db.transaction("IMMEDIATE", () => {
-        // Another process may have done it meanwhile.
-        for (const step of SCHEMA_STEPS.slice(versionOf(db, file))) db.exec(step);
-        db.exec(`PRAGMA file.application_id = ${APPLICATION_ID}; PRAGMA file.user_version = ${SCHEMA_STEPS.length}`);
-      });
-    }
-    if (maxPages !== undefined) db.exec(`PRAGMA file.max_page_count = ${maxPages}`);
-    return db;
-  } catch (error) {
     db.close();
-    throw error;
   }
 }
 
-function versionOf(db: Database, file: string): number {
-  const whole = (sql: string): number => Number(db.first(sql)?.[0]);
-  const application = whole("PRAGMA file.application_id");
-  const version = whole("PRAGMA file.user_version");
-  if (application === APPLICATION_ID) {
-    if (version <= SCHEMA_STEPS.length) return version;
-    throw memoryError(
-      "MEMORY_NEWER",
-      `a store of version ${SCHEMA_STEPS.length} at most, got ${version} in ${file}. Update this program to use it; nothing was changed.`,
-      file,
-    );
-  }
-  if (application === 0 && version === 0 && whole("SELECT count(*) FROM file.sqlite_master") === 0) return 0;
-  throw memoryError(
-    "MEMORY_FOREIGN",
-    `a memory's file or none at ${file}, got the database of another program. Choose another path; nothing was changed.`,
-    file,
-  );
+function roleIn(db: Database, [number, name]: Row): StoredRole | undefined {
+  const roleId = nameIn(name);
+  if (roleId === undefined) return undefined;
+  const range = [Number(number) * SPAN, (Number(number) + 1) * SPAN];
+  const [messages, characters] = db.first(COUNT_MESSAGES, range) ?? [];
+  const vectors = db.all(COUNT_VECTORS, [...range, ...range]).map(([fingerprint, count]) => ({
+    fingerprint: Buffer.from(fingerprint as Uint8Array).toString(),
+    count: Number(count),
+  }));
+  const [line] = db.first(LAST_MESSAGE, range) ?? [];
+  const last = line instanceof Uint8Array ? decodeMessage(Buffer.from(line).toString(), 0) : undefined;
+  return { roleId, messages: Number(messages), characters: Number(characters ?? 0), vectors, newest: last?.addedAt };
 }
+
+function nameIn(name: unknown): string | undefined {
+  try {
+    const roleId: unknown = JSON.parse(Buffer.from(name as Uint8Array).toString());
+    return typeof roleId === "string" ? roleId : undefined;
+  } catch {
+    // Counted by the caller.
+    return undefined;
+  }
+}
+
+const COUNT_MESSAGES = "SELECT count(*), CAST(sum(length(body)) AS INTEGER) FROM messages WHERE place > ? AND place < ?";
+const COUNT_VECTORS = `SELECT CAST(fingerprint AS BLOB), CAST(sum(vectors) AS INTEGER) FROM (
+    SELECT fingerprint, 1 AS vectors FROM vectors WHERE place > ? AND place < ?
+    UNION ALL SELECT fingerprint, ${VECTORS_OF_BLOCK} FROM vector_blocks WHERE block >= ? AND block < ?
+  ) GROUP BY fingerprint ORDER BY sum(vectors) DESC`;
+const LAST_MESSAGE = `SELECT CAST(${MESSAGE_LINE} AS BLOB) FROM messages WHERE place > ? AND place < ? ORDER BY place DESC LIMIT 1`;

@@ -1,22 +1,19 @@
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { resolve } from "node:path";
 import { nextMacrotask, systemClock } from "../kernel/clock.ts";
 import { MemoryError, UsageError } from "../kernel/errors.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import type {
   MessageIdentity,
   MessageLookup,
   MessagePage,
-  SoughtWord,
   MessageStore,
   MessageToStore,
+  SoughtWord,
   StoredAt,
   StoredVector,
   StoreState,
 } from "../memory/message-store.ts";
-import { BLOCK, blockOf, type BlockTable, nextPage, type RowPage, SPAN } from "./sqlite-block.ts";
-import { isBroken, patiently } from "./sqlite-damage.ts";
-import { type Database, loadDriver } from "./sqlite-database.ts";
-import { openStore, type StoreFile, storeError } from "./sqlite-store-file.ts";
+import { type Database, isBroken, loadDriver, patiently } from "./sqlite-database.ts";
 import {
   gatherMessages,
   messageInBlock,
@@ -25,7 +22,20 @@ import {
   removeFromMessageBlocks,
   writeMessageBlocks,
 } from "./sqlite-message-blocks.ts";
-import { decodeMessage, encodeMessage, identityDigest, MESSAGE_LINE, messageChecksum } from "./sqlite-store-rows.ts";
+import { openStore, storeError, type StoreFile } from "./sqlite-store-file.ts";
+import {
+  BLOCK,
+  blockOf,
+  type BlockTable,
+  decodeMessage,
+  encodeMessage,
+  identityDigest,
+  MESSAGE_LINE,
+  messageChecksum,
+  nextPage,
+  type RowPage,
+  SPAN,
+} from "./sqlite-store-rows.ts";
 import { gatherVectors, removeFromVectorBlocks, vectorTable, writeVectors } from "./sqlite-vector-blocks.ts";
 import { clearWords, lacksWords, likeliestRows, removeWords, renewWords } from "./sqlite-words.ts";
 
@@ -46,13 +56,14 @@ const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
  * Long-term memories of any number of roles in a SQLite file, over `libsql`, which is loaded with the first question. Several processes
  * may use it at once.
  *
- * S1 what `add` has resolved is on the disk (write-ahead log, synchronous=FULL). S2 every row is checked when it is read: a message that is
- * damaged wherever it stands is counted and left out, a damaged vector is made again, and a message that is added again heals its row.
- * Words are not checked: see `sqlite-words.ts`. S3 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched. S4 ids are data: none
- * becomes a path. S5 what stands in a block besides its rows (`sqlite-block.ts`), and the words of its messages, are written by the transaction that writes the rows.
- * S6 after `close` the file alone is whole, unless another connection reads it at that moment, and the process has no handle of it.
+ * SqliteStore.S1 (`add`) a resolved addition is on the disk (write-ahead log, synchronous=FULL). SqliteStore.S2 (`read`) every row is checked when
+ * it is read: a message whose copies are all damaged is counted and left out, a damaged vector is made again, and adding a message again
+ * heals its row; the index of words alone is not checked (`sqlite-words.ts`). SqliteStore.S3 (`openStore`) files are private to their owner from
+ * birth; a file of another program, or of a newer version, is not touched. SqliteStore.S4 ids are data: none becomes a path. SqliteStore.S5
+ * (`writeMessageBlocks`) blocks and words are written by the transaction that writes their rows. SqliteStore.S6 (`close`) afterwards the file is
+ * whole without its log, unless another connection reads it at that moment, and the process has no handle of it.
  *
- * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
+ * A deleted `-wal` file looks like a kill before its commits.
  *
  * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a MemoryError:
  * `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_FULL`, `MEMORY_DAMAGED`.

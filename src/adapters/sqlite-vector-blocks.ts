@@ -1,8 +1,18 @@
 import { crc32 } from "node:zlib";
 import type { StoredVector } from "../memory/message-store.ts";
-import { BLOCK, type BlockRow, type BlockTable, blockOf, byBlock } from "./sqlite-block.ts";
 import type { Database, Row } from "./sqlite-database.ts";
-import { decodeVectors, numbersOf, VECTOR_COLUMNS, vectorBytes, vectorChecksum } from "./sqlite-store-rows.ts";
+import {
+  BLOCK,
+  blockOf,
+  type BlockRow,
+  type BlockTable,
+  byBlock,
+  decodeVectors,
+  numbersOf,
+  VECTOR_COLUMNS,
+  vectorBytes,
+  vectorChecksum,
+} from "./sqlite-store-rows.ts";
 
 /*
  * Vectors stand in rows of their own until all places of their block are given, and then in the block's row, those of one fingerprint.

@@ -1,8 +1,7 @@
 import type { SoughtWord, StoredMessage } from "../memory/message-store.ts";
 import { termsOf } from "../memory/text-terms.ts";
-import { BLOCK, blockOf, SPAN } from "./sqlite-block.ts";
-import { isBroken } from "./sqlite-damage.ts";
-import type { Database } from "./sqlite-database.ts";
+import { type Database, isBroken } from "./sqlite-database.ts";
+import { BLOCK, blockOf, SPAN } from "./sqlite-store-rows.ts";
 
 /*
  * The words of messages, in a full-text index of the file, so that a question reads the messages that are likely to answer it and no others.

@@ -8,15 +8,16 @@ import { SqliteJournal } from "./sqlite-journal.ts";
 /*
  * A journal on disk, for all runs of a project: one SQLite file, over `libsql`, which is loaded with the first question.
  *
- * J1 what `append` has resolved is on the disk (write-ahead log, synchronous=FULL); who owns a run need not be, for no owner outlives the
- * machine's power. J2 appends that come in one turn of the event loop share a commit; one that is refused harms no other. J3 a run has
- * one living owner: see `sqlite-lock.ts`; a stale epoch cannot append from anywhere. J4 every row is checked when it is read; a reader
- * gets what is intact and then a typed error, never a wrong event. J5 a run grows with what is said in it, not with how often a model is
- * shown it. J6 files are their owner's alone from birth; a file of another program, or of a newer version, is not touched.
- * J7 after `close` the file alone is whole, unless another connection reads it at that moment, and the process has no handle of it.
+ * SqliteJournal.J1 (`append`) a resolved append is on the disk (write-ahead log, synchronous=FULL); the owner of a run need not be, because no
+ * owner outlives the machine's power. SqliteJournal.J2 (`Commits`) appends of one turn of the event loop share a commit; a refused one harms no
+ * other. SqliteJournal.J3 (`RunLocks`) a run has one living owner, and a stale epoch cannot append. SqliteJournal.J4 (`readEvents`) every row is
+ * checked when it is read; a reader gets the intact events and then a typed error, never a wrong event. SqliteJournal.J5 (`writeChat`) a run
+ * grows with what is said in it, not with how often a model is shown it. SqliteJournal.J6 (`openFile`) files are private to their owner from
+ * birth; a file of another program, or of a newer version, is not touched. SqliteJournal.J7 (`close`) afterwards the file is whole without its
+ * log, unless another connection reads it at that moment, and the process has no handle of it.
  *
- * What it cannot know: a whole tail of commits that is gone, because somebody deleted the `-wal` file, is like a kill before them.
- * What it does not promise: locks over a network file system, and that a disk which says it has written has done so.
+ * A deleted `-wal` file looks like a kill before its commits. Locks over a network file system, and disks that lie about a finished write, are
+ * not supported.
  */
 
 export { ShardedStorage, type ShardedStorageOptions } from "../memory/sharded-storage.ts";

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { StoredRoles } from "../adapters/sqlite-store-roles.ts";
+import type { StoredRoles } from "../adapters/sqlite-store-file.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "../memory/embedder.ts";
 import { MemoryStorage } from "../memory/memory-storage.ts";
@@ -49,7 +49,7 @@ export function withMemory<T>(
 export async function withNewMemories<T>(session: Session, flags: Flags, work: (store: MemoriesStore) => Promise<T>): Promise<T> {
   const place = memoryPlace(flags, session);
   const { sqliteStore } = await import("../adapters/sqlite-store.ts");
-  const { storedRoles } = await import("../adapters/sqlite-store-roles.ts");
+  const { storedRoles } = await import("../adapters/sqlite-store-file.ts");
   const store = sqliteStore({ path: place.path });
   const { clock } = session.host;
   const isNew = !(await isStore(place.path));

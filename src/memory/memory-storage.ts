@@ -41,12 +41,14 @@ export interface StorageCall {
 /**
  * The long-term memory of one role: its messages in a store, found again by what they say.
  *
- * Owns what this process knows of the store, and the order of its jobs. The store owns the messages; vectors are only kept to save work.
+ * Owns the messages that this process has read, and the order of its jobs. The store owns the messages; vectors only save work.
  *
- * L1 what `add` has resolved is durable; when its embedder fails, `add` rejects, and the messages are kept all the same: `persist` goes on.
- * L2 (run, id) decides identity: adding again changes nothing. L3 a message is never changed. L4 vectors that are lost, damaged, or another
- * embedder's are made again before the next search. L5 what another process has added or removed is known before every answer. L6 an
- * expired message is never found. L7 jobs are done one after another; everybody waits for their own, so the line is as long as its callers.
+ * MemoryStorage.L1 (`addBatch`) a resolved addition is durable; when its embedder fails, `addBatch` rejects, and the messages are kept: `persist`
+ * continues. MemoryStorage.L2 (`#store`) (run, id) is the identity: a second addition changes nothing. MemoryStorage.L3 a message never changes.
+ * MemoryStorage.L4 (`PendingVectors`) vectors that are lost, damaged, or of another embedder are made again before the next search.
+ * MemoryStorage.L5 (`StoreReading`) additions and removals of other processes are known before every answer. MemoryStorage.L6 (`#expire`) an
+ * expired message is never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another; each caller waits for its own, so the callers bound
+ * the queue.
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
@@ -122,12 +124,12 @@ export class MemoryStorage {
     return this.#held.placeOf(runId, idOf(target)) !== undefined;
   }
 
-  /** Keeps a message. False when it is held. @throws MemoryError, see L1 */
+  /** Keeps a message. False when it is held. @throws MemoryError, see MemoryStorage.L1 */
   async add(message: Message, o?: StorageCall): Promise<boolean> {
     return (await this.addBatch([message], o)) === 1;
   }
 
-  /** Keeps messages, all or none; tells how many were new. @throws MemoryError, see L1 */
+  /** Keeps messages, all or none; tells how many were new. @throws MemoryError, see MemoryStorage.L1 */
   addBatch(messages: Iterable<Message>, { runId = this.runId, signal }: StorageCall = {}): Promise<number> {
     const given = [...messages];
     return this.#inTurn(async () => {
@@ -283,7 +285,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Makes the vectors that are missing; without an embedder there are none. Messages are durable before: see L1. @throws MemoryError */
+  /** Makes the vectors that are missing; without an embedder there are none. Messages are durable before: see MemoryStorage.L1. @throws MemoryError */
   persist({ signal }: StorageCall = {}): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();

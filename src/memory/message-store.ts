@@ -76,14 +76,14 @@ export interface MessageLookup {
 }
 
 /**
- * Keeps the messages of roles for good. Port. What it holds is the truth; vectors are kept beside it to save work, and may be lost.
+ * Keeps the messages of roles for good. Port. The messages are the truth; vectors are kept beside them to save work, and may be lost.
  *
- * V1 `add` keeps all or none, and what it has resolved is durable. V2 (run, id) decides identity: what is held is not kept again.
- * V3 places grow in order of arrival and are never used again. V4 roles keep apart, whatever their ids are made of. V5 a message comes back
- * as it went in, or is counted as damaged: never another one. V6 vectors come back as they went in, under the fingerprint they were
- * written with, or not at all; those of a removed message are gone. V7 several may use one store at once. V8 `close` lets go of what is
- * held open, once what was asked before is done; a later question opens it again, so that several storages can share a store. V9 where there
- * is a `lookup`, it knows every change that was resolved, and tells of no message that is gone.
+ * MessageStore.V1 `add` keeps all or none; a resolved addition is durable. MessageStore.V2 (run, id) is the identity: a held message is not kept
+ * again. MessageStore.V3 places grow in order of arrival and are never reused. MessageStore.V4 roles are separate, whatever their ids contain.
+ * MessageStore.V5 a message comes back as it went in, or is counted as damaged: never another one. MessageStore.V6 vectors come back as they went
+ * in, under the fingerprint they were written with, or not at all; those of a removed message are gone. MessageStore.V7 several callers may use
+ * one store at once. MessageStore.V8 `close` releases what is held open, after the earlier questions; a later question opens it again, so that
+ * several storages can share a store. MessageStore.V9 a `lookup` knows every resolved change, and returns no removed message.
  */
 export interface MessageStore {
   state(roleId: string): Promise<StoreState>;

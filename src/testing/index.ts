@@ -19,7 +19,7 @@ export { cassetteModel, type CassetteModel, type CassetteOptions } from "./casse
 export { type SimulatedClock, simulatedClock } from "./simulated-clock.ts";
 
 // A cache that ends with its process.
-export { memoryCache, type MemoryCacheOptions } from "../memory/memory-cache.ts";
+export { memoryCache, type MemoryCacheOptions } from "./memory-cache.ts";
 
 // A provider that can be made to fail.
 export type { OpenAIBody } from "./openai-body.ts";

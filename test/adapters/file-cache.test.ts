@@ -62,7 +62,7 @@ describe("a cache in files", () => {
     expect(await fileCache({ dir }).get("a")).toEqual({ kind: "hit", value: "1" });
   });
 
-  it("F2 keeps every entry in the folder, whatever its key", async () => {
+  it("FileCache.F2 keeps every entry in the folder, whatever its key", async () => {
     const dir = join(scratchFolder(), "cache");
     const cache = fileCache({ dir });
     for (const key of ["../../out", "/etc/passwd", "..", "a\u0000b", "x".repeat(10_000)]) await cache.set(key, "1", MINUTE);
@@ -71,7 +71,7 @@ describe("a cache in files", () => {
     expect(readdirSync(dir)).toHaveLength(5);
   });
 
-  it("F5 shows the entries to nobody else", async () => {
+  it("FileCache.F5 shows the entries to nobody else", async () => {
     const dir = join(scratchFolder(), "cache");
     await fileCache({ dir }).set("a", "1", MINUTE);
     expect([statSync(dir).mode & 0o777, statSync(onlyFile(dir)).mode & 0o777]).toEqual([0o700, 0o600]);
@@ -81,7 +81,7 @@ describe("a cache in files", () => {
     ["writeFile", "ENOSPC"],
     ["writeFile", "EDQUOT"],
     ["rename", "EIO"],
-  ])("F1 at %s with %s leaves the old entry and no beginnings of the new one", async (call, code) => {
+  ])("FileCache.F1 at %s with %s leaves the old entry and no beginnings of the new one", async (call, code) => {
     const dir = scratchFolder();
     const cache = fileCache({ dir });
     await cache.set("a", "old", MINUTE);
@@ -100,7 +100,7 @@ describe("a cache in files", () => {
     expect(await cache.get("a")).toEqual({ kind: "hit", value: "new" });
   });
 
-  it("F3 tells an entry that was cut at any byte from a miss, and mends it with the next write", async () => {
+  it("FileCache.F3 tells an entry that was cut at any byte from a miss, and mends it with the next write", async () => {
     const dir = scratchFolder();
     const cache = fileCache({ dir });
     await cache.set("a", "猫 and \ud83c", MINUTE);
@@ -115,7 +115,7 @@ describe("a cache in files", () => {
     expect(await cache.get("a")).toEqual({ kind: "hit", value: "mended" });
   });
 
-  it("F3 never gives another value for a flipped bit", async () => {
+  it("FileCache.F3 never gives another value for a flipped bit", async () => {
     const dir = scratchFolder();
     const cache = fileCache({ dir });
     await cache.set("a", "value", MINUTE);
@@ -134,7 +134,7 @@ describe("a cache in files", () => {
     expect(seen).toContain("damaged");
   });
 
-  it("F3 a file under the name of another key is damaged, and so is one of a newer version", async () => {
+  it("FileCache.F3 a file under the name of another key is damaged, and so is one of a newer version", async () => {
     const dir = scratchFolder();
     const cache = fileCache({ dir });
     await cache.set("a", "1", MINUTE);
@@ -150,7 +150,7 @@ describe("a cache in files", () => {
     expect(await cache.get("a")).toEqual({ kind: "damaged", reason: "its file is of version 2, newer than 1" });
   });
 
-  it("F4 removes what is long over with a later write, and nothing else", async () => {
+  it("FileCache.F4 removes what is long over with a later write, and nothing else", async () => {
     const dir = scratchFolder();
     const clock = simulatedClock(NOW);
     await fileCache({ dir, clock }).set("short", "1", MINUTE);
@@ -171,7 +171,7 @@ describe("a cache in files", () => {
     expect([existsSync(foreign), existsSync(beginning), readdirSync(dir).length]).toEqual([true, false, 2]);
   });
 
-  it("F4 keeps an entry that somebody writes anew while it is being removed", async () => {
+  it("FileCache.F4 keeps an entry that somebody writes anew while it is being removed", async () => {
     const dir = scratchFolder();
     const clock = simulatedClock(NOW);
     await fileCache({ dir, clock }).set("a", "old", MINUTE);

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { gptTokenizer } from "../../src/adapters/gpt-tokenizer.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { errorOf } from "../workspace/scratch.ts";
 
 vi.mock("redis", () => {

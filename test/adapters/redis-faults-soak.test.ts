@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { CacheError, redisCache } from "../../src/adapters/redis.ts";
 import type { CacheEntry } from "../../src/memory/cache.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { scratchFolder } from "../workspace/scratch.ts";
 import { hasRedis, type RedisProcess, startRedis } from "./redis-process.ts";
 

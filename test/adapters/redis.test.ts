@@ -6,9 +6,9 @@ import { RedisConnection } from "../../src/adapters/redis-connection.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import type { Cache } from "../../src/memory/cache.ts";
-import type { GuardedCache } from "../../src/memory/guarded-cache.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
-import { readStamped, stampedText } from "../../src/memory/stamped-text.ts";
+import type { GuardedCache } from "../../src/adapters/guarded-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
+import { readStamped, stampedText } from "../../src/adapters/stamped-text.ts";
 import { cacheContract, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { freePort } from "../kernel/free-port.ts";
@@ -73,7 +73,7 @@ describe.runIf(hasRedis)("with a real server", async () => {
     expect(await cacheAt(url).get("chat:ann:1")).toEqual({ kind: "hit", value: "hello" });
   });
 
-  it("G4 the server itself keeps the newer of two texts, whichever comes first", async () => {
+  it("GuardedCache.G4 the server itself keeps the newer of two texts, whichever comes first", async () => {
     const connection = new RedisConnection({
       url,
       shown: "it",

@@ -5,7 +5,7 @@ import { createClient } from "redis";
 import { describe, expect, it } from "vitest";
 import { fileCache } from "../../src/adapters/file-cache.ts";
 import { redisCache } from "../../src/adapters/redis.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { tries } from "../effort.ts";
 import { sourceProgram } from "../kernel/source-program.ts";
 import { brainWith, idsOf, said, talk } from "../memory/brain-setup.ts";

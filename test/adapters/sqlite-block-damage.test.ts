@@ -13,7 +13,7 @@ function embedded({ batches }: WatchedEmbedder): readonly string[] {
 }
 
 describe("a block that is damaged", () => {
-  it("S2 is no loss of messages: they stand in their rows, and make the block again", async () => {
+  it("SqliteStore.S2 is no loss of messages: they stand in their rows, and make the block again", async () => {
     const path = await filledFile();
     await meddle(
       path,
@@ -35,7 +35,7 @@ describe("a block that is damaged", () => {
     expect(await count(path, "message_blocks WHERE block % 2147483648 IN (0, 64, 128)")).toBe(3);
   });
 
-  it("S2 whose messages' rows are damaged too is counted; of either alone nothing is", async () => {
+  it("SqliteStore.S2 whose messages' rows are damaged too is counted; of either alone nothing is", async () => {
     const path = await filledFile();
     const broken = "UPDATE messages SET body = replace(body, 'subject', 'subjekt') WHERE place % 2147483648";
     await meddle(path, `${broken} IN (3, 70, 195)`, "UPDATE message_blocks SET content = x'7b7d' WHERE block % 2147483648 = 64");
@@ -61,7 +61,7 @@ describe("a block that is damaged", () => {
     expect(await count(path, "message_blocks WHERE block % 2147483648 IN (0, 64, 128)")).toBe(3);
   });
 
-  it("S2 gives a message that was healed the vector that it had", async () => {
+  it("SqliteStore.S2 gives a message that was healed the vector that it had", async () => {
     const path = await filledFile();
     await meddle(path, "UPDATE messages SET body = replace(body, 'subject', 'subjekt') WHERE place % 2147483648 = 195");
     const storage = storageAt(path);
@@ -71,7 +71,7 @@ describe("a block that is damaged", () => {
     await storage.close();
   });
 
-  it("S2 says of no message that it is held because another one stands where it is looked for", async () => {
+  it("SqliteStore.S2 says of no message that it is held because another one stands where it is looked for", async () => {
     const path = await filledFile();
     const { identity } = encodeMessage({ runId: "", addedAt: 1, message: say("new") });
     await meddle(path, `UPDATE messages SET identity = x'${identity.toString("hex")}' WHERE place % 2147483648 = 10`);
@@ -84,7 +84,7 @@ describe("a block that is damaged", () => {
     await again.close();
   });
 
-  it("S2 loses the vectors that are damaged, and only these are made again", async () => {
+  it("SqliteStore.S2 loses the vectors that are damaged, and only these are made again", async () => {
     const path = await filledFile();
     const changed = (from: number): string => `CAST(substr(vectors, 1, ${from}) || x'00000001' || substr(vectors, ${from + 5}) AS BLOB)`;
     await meddle(
@@ -112,7 +112,7 @@ describe("a block that is damaged", () => {
     await again.close();
   });
 
-  it("S2 loses all vectors when it says it is another's, or stands elsewhere", async () => {
+  it("SqliteStore.S2 loses all vectors when it says it is another's, or stands elsewhere", async () => {
     const path = await filledFile();
     await meddle(
       path,

@@ -55,7 +55,7 @@ describe("vectors that are too long for a block", () => {
 });
 
 describe("a message whose row is damaged and whose block is whole", () => {
-  it("S2 is held already, and healed by being added again", async () => {
+  it("SqliteStore.S2 is held already, and healed by being added again", async () => {
     const path = newFile("memory.db");
     const all = Array.from({ length: 130 }, (_, n) => ({ runId: "", addedAt: n, message: say(`m${n}`) }));
     let store = sqliteStore({ path });

@@ -5,7 +5,7 @@ import { defineAction, defineRole, Team } from "../../src/index.ts";
 import { type Json, unchanging } from "../../src/kernel/json.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
-import { chatOf } from "../../src/adapters/sqlite-chats.ts";
+import { chatOf } from "../../src/adapters/sqlite-events.ts";
 import { asked, connection, journalAt, meddle, newFile, readOut, written } from "./sqlite-setup.ts";
 
 /** What is said in a turn: the same length whichever turn it is. */
@@ -30,7 +30,7 @@ function growing(turns: number): Json[][] {
 }
 
 describe("a journal of a long conversation", () => {
-  it("J5 grows with what is said, not with its square", async () => {
+  it("SqliteJournal.J5 grows with what is said, not with its square", async () => {
     const [fifty, hundred, twoHundred] = [await bytesOf(growing(50)), await bytesOf(growing(100)), await bytesOf(growing(200))];
     expect((twoHundred - hundred) / (hundred - fifty)).toBeLessThan(2.2);
     const said = JSON.stringify(growing(200).at(-1)).length;
@@ -39,7 +39,7 @@ describe("a journal of a long conversation", () => {
     expect(twoHundred).toBeLessThan(shown / 40);
   });
 
-  it("J5 is written and named once for each message that cannot change, and anew for one that can", () => {
+  it("SqliteJournal.J5 is written and named once for each message that cannot change, and anew for one that can", () => {
     const fixed = Array.from({ length: 20 }, (_, place) => unchanging(turn(place)));
     const free = fixed.map((message) => structuredClone(message));
     const turnsOf = (messages: readonly Json[]) => chatOf(messages)?.turns ?? [];
@@ -50,7 +50,7 @@ describe("a journal of a long conversation", () => {
     expect(turnsOf(fixed.slice(1)).map(({ chat }) => chat)).toEqual(turnsOf(free.slice(1)).map(({ chat }) => chat));
   });
 
-  it("J5 also where the oldest messages are left out, and where the same text stands in many conversations", async () => {
+  it("SqliteJournal.J5 also where the oldest messages are left out, and where the same text stands in many conversations", async () => {
     const all = Array.from({ length: 300 }, (_, place) => turn(place));
     const windows = Array.from({ length: 260 }, (_, n) => all.slice(n, n + 40));
     const shown = JSON.stringify(windows).length;

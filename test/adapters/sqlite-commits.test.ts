@@ -26,7 +26,7 @@ async function claimed(journal: Journal, names: readonly string[]): Promise<numb
 const names = Array.from({ length: 64 }, (_, place) => `run ${place}`);
 
 describe("group commit", () => {
-  it("J2 what comes in one turn of the event loop is one transaction", async () => {
+  it("SqliteJournal.J2 what comes in one turn of the event loop is one transaction", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const epochs = await claimed(journal, names);
@@ -36,7 +36,7 @@ describe("group commit", () => {
     expect((await journal.runs()).map(({ events }) => events)).toEqual(names.map(() => 1));
   });
 
-  it("J2 so is what comes in one round of callbacks, and what comes a turn later is another", async () => {
+  it("SqliteJournal.J2 so is what comes in one round of callbacks, and what comes a turn later is another", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const epochs = await claimed(journal, names);
@@ -51,7 +51,7 @@ describe("group commit", () => {
     expect(commitsIn(file) - before).toBe(2);
   });
 
-  it("J2 runs that go side by side in one process cost no more commits than one", async () => {
+  it("SqliteJournal.J2 runs that go side by side in one process cost no more commits than one", async () => {
     const commitsOf = async (runs: readonly string[]): Promise<number> => {
       const file = newFile();
       const journal = journalAt(file);
@@ -67,7 +67,7 @@ describe("group commit", () => {
     expect(await commitsOf(names)).toBe(alone);
   });
 
-  it("C1 an append is resolved when others can read it, and not before", async () => {
+  it("Commits.C1 an append is resolved when others can read it, and not before", async () => {
     const file = newFile();
     const [journal, other] = [journalAt(file), journalAt(file)];
     const epoch = await written(journal, "a", []);
@@ -79,7 +79,7 @@ describe("group commit", () => {
     expect((await other.runs())[0]?.events).toBe(1);
   });
 
-  it("C2 what is refused harms no other, whatever it is", async () => {
+  it("Commits.C2 what is refused harms no other, whatever it is", async () => {
     const file = newFile();
     const journal = journalAt(file);
     const [a = 0, b = 0, c = 0] = await claimed(journal, ["a", "b", "c"]);
@@ -112,7 +112,7 @@ describe("group commit", () => {
 });
 
 describe("a full disk", () => {
-  it("C3 rejects everything of the commit by JOURNAL_FULL, keeps the cause, and nothing of it stays", async () => {
+  it("Commits.C3 rejects everything of the commit by JOURNAL_FULL, keeps the cause, and nothing of it stays", async () => {
     const file = newFile();
     const journal = journalAt(file, { maxPages: 60 });
     const epochs = await claimed(journal, ["a", "b"]);

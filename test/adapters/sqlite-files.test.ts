@@ -1,10 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sqlite } from "../../src/adapters/sqlite.ts";
 import { loadDriver } from "../../src/adapters/sqlite-database.ts";
-import { openFile } from "../../src/adapters/sqlite-file.ts";
-import { APPLICATION_ID, SCHEMA_STEPS } from "../../src/adapters/sqlite-schema.ts";
+import { APPLICATION_ID, openFile, SCHEMA_STEPS } from "../../src/adapters/sqlite-file.ts";
+import { sqlite } from "../../src/adapters/sqlite.ts";
 import { nextMacrotask, systemClock } from "../../src/kernel/clock.ts";
 import { collectGarbage } from "../kernel/garbage.ts";
 import { connection, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
@@ -185,7 +184,7 @@ describe("a file that is no journal", () => {
 });
 
 describe("an open file", () => {
-  it("J1 forces every commit to the disk, and takes nothing that stands in it on trust", async () => {
+  it("SqliteJournal.J1 forces every commit to the disk, and takes nothing that stands in it on trust", async () => {
     const db = await openFile(await loadDriver(), { file: newFile(), clock: systemClock, patience: 0 });
     const settings = ["journal_mode", "synchronous", "cell_size_check", "trusted_schema"].map(
       (name) => db.first(`PRAGMA file.${name}`)?.[0],

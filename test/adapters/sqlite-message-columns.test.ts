@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeColumns, encodeColumns } from "../../src/adapters/sqlite-message-columns.ts";
+import { decodeColumns, encodeColumns } from "../../src/adapters/sqlite-message-blocks.ts";
 import type { StoredMessage } from "../../src/memory/message-store.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 

@@ -14,7 +14,7 @@ async function fileWith(...runs: readonly string[]): Promise<{ readonly file: st
 }
 
 describe("a run that another process owns", () => {
-  it("O1 is refused while that lives or stands still, read all the time, and free when it was killed", async () => {
+  it("RunLocks.O1 is refused while that lives or stands still, read all the time, and free when it was killed", async () => {
     const { file, journal } = await fileWith("a");
     const child = startChild({ do: "hold", file, run: "a" });
     expect(await child.said(1)).toBe("claimed");
@@ -73,7 +73,7 @@ async function stopped(pid: number): Promise<void> {
 }
 
 describe("two journals of one process", () => {
-  it("O1 keep each other out until the first gives back, removes or closes", async () => {
+  it("RunLocks.O1 keep each other out until the first gives back, removes or closes", async () => {
     const { file, journal } = await fileWith("a", "b", "c");
     const other = journalAt(file);
     const epochs = [await journal.claim("a"), await journal.claim("b"), await journal.claim("c")];
@@ -119,7 +119,7 @@ describe("two journals of one process", () => {
     await journal.append("a", epoch, 0, [started("a", 0)]);
   });
 
-  it("O3 who lost a lock because somebody deleted it is fenced by its epoch, from the other journal too", async () => {
+  it("RunLocks.O3 who lost a lock because somebody deleted it is fenced by its epoch, from the other journal too", async () => {
     const { file, journal } = await fileWith("a");
     const former = await journal.claim("a");
     await journal.append("a", former, 0, [started("a", 0)]);
@@ -143,7 +143,7 @@ describe("two journals of one process", () => {
 });
 
 describe("a process that is killed while it writes", () => {
-  it("J1 has on the disk what it was told is there, and what is there is a prefix of whole appends", async () => {
+  it("SqliteJournal.J1 has on the disk what it was told is there, and what is there is a prefix of whole appends", async () => {
     const runs = ["a", "b", "c"];
     const { file, journal } = await fileWith(...runs);
     const told = new Map(runs.map((run) => [run, 0]));

@@ -36,7 +36,7 @@ async function waitsOf(work: () => Promise<unknown>, fault?: Fault): Promise<str
 }
 
 describe("what waits for the disk", () => {
-  it("C1 is all that happened, and not who owns a run", async () => {
+  it("Commits.C1 is all that happened, and not who owns a run", async () => {
     const journal = journalAt(newFile());
     await journal.runs();
     let epoch = 0;
@@ -47,7 +47,7 @@ describe("what waits for the disk", () => {
     expect(await waitsOf(() => journal.remove("a"))).toEqual(["waited"]);
   });
 
-  it("C1 is also what happened together with a change of owners, in whatever order they were asked", async () => {
+  it("Commits.C1 is also what happened together with a change of owners, in whatever order they were asked", async () => {
     const journal = journalAt(newFile());
     const epoch = await written(journal, "a", []);
     await journal.create("b");
@@ -58,7 +58,7 @@ describe("what waits for the disk", () => {
     for (const work of both) expect(await waitsOf(work)).toEqual(["waited"]);
   });
 
-  it("C1 is also what comes after a release that failed", async () => {
+  it("Commits.C1 is also what comes after a release that failed", async () => {
     const file = newFile();
     const clock = simulatedClock();
     const journal = journalAt(file, { clock, patience: 200 });
@@ -74,7 +74,7 @@ describe("what waits for the disk", () => {
     expect(await waitsOf(() => journal.append("a", epoch, 1, [started("a", 1)]))).toEqual(["waited"]);
   });
 
-  it("C1 is also what comes when a connection cannot be told to wait again: it is refused until it can be", async () => {
+  it("Commits.C1 is also what comes when a connection cannot be told to wait again: it is refused until it can be", async () => {
     const journal = journalAt(newFile());
     const epoch = await written(journal, "a", []);
     await journal.create("b");
@@ -90,7 +90,7 @@ describe("what waits for the disk", () => {
     expect(await waitsOf(append)).toEqual(["waited"]);
   });
 
-  it("C1 is also what comes when a connection told not to wait says it failed, and did it", async () => {
+  it("Commits.C1 is also what comes when a connection told not to wait says it failed, and did it", async () => {
     const journal = journalAt(newFile());
     const epoch = await written(journal, "a", []);
     await journal.create("b");
@@ -100,7 +100,7 @@ describe("what waits for the disk", () => {
     expect(await waitsOf(() => journal.append("a", epoch, 0, [started("a", 0)]))).toEqual(["waited"]);
   });
 
-  it("C1 is each for itself when a commit of several is taken apart", async () => {
+  it("Commits.C1 is each for itself when a commit of several is taken apart", async () => {
     const journal = journalAt(newFile());
     const epoch = await written(journal, "a", []);
     await journal.create("b");
@@ -109,7 +109,7 @@ describe("what waits for the disk", () => {
     expect(commits).toEqual(["waited", "waited", "did not wait"]);
   });
 
-  it("J1 nothing is appended behind what the disk refused, until the log has begun anew", async () => {
+  it("SqliteJournal.J1 nothing is appended behind what the disk refused, until the log has begun anew", async () => {
     const file = newFile();
     const clock = simulatedClock();
     const journal = journalAt(file, { clock, patience: 200 });
@@ -135,7 +135,7 @@ describe("what waits for the disk", () => {
     expect((await readOut(journal, "a")).events.map(({ seq }) => seq)).toEqual([0, 1, 2]);
   });
 
-  it("J1 a machine that loses its power may forget who owned a run, and nothing that happened", async () => {
+  it("SqliteJournal.J1 a machine that loses its power may forget who owned a run, and nothing that happened", async () => {
     const [file, after] = [newFile(), newFile()];
     const journal = journalAt(file);
     const first = await written(journal, "a", [started("a", 0)]);

@@ -1,8 +1,8 @@
 import { Database, loadDriver } from "../../src/adapters/sqlite-database.ts";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nextPage } from "../../src/adapters/sqlite-block.ts";
-import { storedRoles } from "../../src/adapters/sqlite-store-roles.ts";
+import { nextPage } from "../../src/adapters/sqlite-store-rows.ts";
+import { storedRoles } from "../../src/adapters/sqlite-store-file.ts";
 import { SqliteStore, sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
@@ -149,7 +149,7 @@ describe("a store whose messages and vectors stand in blocks", () => {
     expect([await count(path, "message_blocks"), await count(path, "vector_blocks"), await count(path, "vectors")]).toEqual([1, 1, 127]);
   });
 
-  it("V7 gives a reader everything once while another one fills, empties and ends blocks", async () => {
+  it("MessageStore.V7 gives a reader everything once while another one fills, empties and ends blocks", async () => {
     const path = newFile("memory.db");
     const [one, two] = [sqliteStore({ path }), sqliteStore({ path })];
     const entry = (n: number): { runId: string; addedAt: number; message: Message } => ({ runId: "", addedAt: n, message: say(`m${n}`) });

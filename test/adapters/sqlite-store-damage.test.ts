@@ -28,7 +28,7 @@ function recovered(path: string): Promise<readonly Message[] | MemoryError> {
 }
 
 describe("a file of memories", () => {
-  it("S4 S1 keeps a role of any name in one file, its owner's alone", async () => {
+  it("SqliteStore.S4 SqliteStore.S1 keeps a role of any name in one file, its owner's alone", async () => {
     const path = join(dirname(newFile()), "new", "folder", "memory.db");
     const names = ["../../etc/passwd", "a/b", "..", "r\u0000", "CON", "猫".repeat(200)];
     for (const name of names) await storageAt(path, name).add(say("a", `of ${name}`));
@@ -37,7 +37,7 @@ describe("a file of memories", () => {
     expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
   });
 
-  it("S3 of another program, a journal, or a newer version is refused, and not a byte changes", async () => {
+  it("SqliteStore.S3 of another program, a journal, or a newer version is refused, and not a byte changes", async () => {
     const foreign = newFile();
     await meddle(foreign, "CREATE TABLE theirs (x)");
     const wide = newFile();
@@ -65,7 +65,7 @@ describe("a file of memories", () => {
     }
   });
 
-  it("S3 a message of a newer version is refused, not misread", async () => {
+  it("SqliteStore.S3 a message of a newer version is refused, not misread", async () => {
     const path = await filledFile();
     const db = await connection(path);
     const { messageChecksum } = await import("../../src/adapters/sqlite-store-rows.ts");
@@ -77,7 +77,7 @@ describe("a file of memories", () => {
     expect(await recovered(path)).toMatchObject({ code: "MEMORY_NEWER" });
   });
 
-  it("S2 tells how many messages are damaged, gives the others, and is healed by adding them again", async () => {
+  it("SqliteStore.S2 tells how many messages are damaged, gives the others, and is healed by adding them again", async () => {
     const path = await filledFile();
     await meddle(
       path,
@@ -96,7 +96,7 @@ describe("a file of memories", () => {
     expect(expectTrue(await recovered(path), messages)).toBe(40);
   });
 
-  it("S2 a row that was moved to another role, or another place, is damaged there", async () => {
+  it("SqliteStore.S2 a row that was moved to another role, or another place, is damaged there", async () => {
     const path = await filledFile();
     await storageAt(path, "other").add(say("x"));
     await meddle(
@@ -111,7 +111,7 @@ describe("a file of memories", () => {
     expect(other.damaged).toBe(1);
   });
 
-  it("S2 vectors with flipped bits, cut, moved or of another kind are made again, the others are not", async () => {
+  it("SqliteStore.S2 vectors with flipped bits, cut, moved or of another kind are made again, the others are not", async () => {
     const path = await filledFile();
     await meddle(
       path,

@@ -4,7 +4,7 @@ import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { contentHash } from "../../src/kernel/json.ts";
 import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
 import { LongTermMemory } from "../../src/memory/long-term-memory.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { exportSnapshot, importSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";
 import type { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { Memory } from "../../src/memory/memory.ts";

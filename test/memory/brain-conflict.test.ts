@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { CacheError } from "../../src/kernel/errors.ts";
 import type { BrainMemory } from "../../src/memory/brain-memory.ts";
 import type { Cache } from "../../src/memory/cache.ts";
-import { guardedCache } from "../../src/memory/guarded-cache.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { guardedCache } from "../../src/adapters/guarded-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { scriptedModel, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { brainWith, idsOf, said, talk } from "./brain-setup.ts";
-import { type FakeRemote, fakeRemote } from "./fake-remote.ts";
+import { type FakeRemote, fakeRemote } from "../adapters/fake-remote.ts";
 
 const KEY = "shared";
 /** So long that everything that waits for a cooldown has had its turn. */

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { createMessage } from "../../src/message/message.ts";
 import { BrainMemory } from "../../src/memory/brain-memory.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { scriptedModel } from "../../src/testing/index.ts";
 import { brainWith, idsOf, said, talk } from "./brain-setup.ts";
 

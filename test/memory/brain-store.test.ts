@@ -3,7 +3,7 @@ import { fileCache } from "../../src/adapters/file-cache.ts";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import type { BrainMemory } from "../../src/memory/brain-memory.ts";
 import type { Cache } from "../../src/memory/cache.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 import { brainWith, gate, idsOf, said, summarizer, talk } from "./brain-setup.ts";

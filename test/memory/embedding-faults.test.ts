@@ -122,7 +122,7 @@ describe("an embedder that fails", () => {
 });
 
 describe("vectors that are lost", () => {
-  it("L4 are made again when the embedder is another one, and only then", async () => {
+  it("MemoryStorage.L4 are made again when the embedder is another one, and only then", async () => {
     const store = inMemoryStore();
     await storageOver(store, { embedder: watched({ id: "old" }) }).addBatch(ten);
     const same = watched({ id: "old" });
@@ -137,26 +137,29 @@ describe("vectors that are lost", () => {
     expect(next.batches.flat().length).toBe(11);
   });
 
-  it.each([0, 1, 3])("L4 are taken over in spite of a store that fails behind %i of them, once it is asked again", async (failAfter) => {
-    const store = inMemoryStore();
-    await storageOver(store, { embedder: watched() }).addBatch(["a", "b", "c", "d"].map((id) => say(id)));
-    let isFailing = true;
-    const failing = withVectors(store, async function* (pages) {
-      for await (const page of pages) {
-        yield isFailing ? page.slice(0, failAfter) : page;
-        if (isFailing) throw new Error("cannot be read");
-      }
-    });
-    const embedder = watched();
-    const storage = storageOver(failing, { embedder });
-    await expect(storage.recover()).rejects.toThrow("cannot be read");
-    expect([storage.size, storage.pending]).toEqual([4, 4 - failAfter]);
-    isFailing = false;
-    await storage.recover();
-    expect([storage.pending, embedder.batches]).toEqual([0, []]);
-  });
+  it.each([0, 1, 3])(
+    "MemoryStorage.L4 are taken over in spite of a store that fails behind %i of them, once it is asked again",
+    async (failAfter) => {
+      const store = inMemoryStore();
+      await storageOver(store, { embedder: watched() }).addBatch(["a", "b", "c", "d"].map((id) => say(id)));
+      let isFailing = true;
+      const failing = withVectors(store, async function* (pages) {
+        for await (const page of pages) {
+          yield isFailing ? page.slice(0, failAfter) : page;
+          if (isFailing) throw new Error("cannot be read");
+        }
+      });
+      const embedder = watched();
+      const storage = storageOver(failing, { embedder });
+      await expect(storage.recover()).rejects.toThrow("cannot be read");
+      expect([storage.size, storage.pending]).toEqual([4, 4 - failAfter]);
+      isFailing = false;
+      await storage.recover();
+      expect([storage.pending, embedder.batches]).toEqual([0, []]);
+    },
+  );
 
-  it("L4 are taken over in any order, and what is of no use is made again", async () => {
+  it("MemoryStorage.L4 are taken over in any order, and what is of no use is made again", async () => {
     const store = inMemoryStore();
     await storageOver(store, { embedder: watched() }).addBatch(["a", "b", "c", "d", "e"].map((id) => say(id)));
     const shuffled = withVectors(store, async function* (pages) {
@@ -172,7 +175,7 @@ describe("vectors that are lost", () => {
     expect([storage.pending, embedder.batches]).toEqual([0, [["words of c"]]]);
   });
 
-  it("L4 are made again when somebody has thrown them away", async () => {
+  it("MemoryStorage.L4 are made again when somebody has thrown them away", async () => {
     const store = inMemoryStore();
     await storageOver(store).addBatch(ten);
     await store.clearVectors("role");

@@ -136,7 +136,7 @@ describe("a memory of one role with many messages", () => {
     await storage.close();
   });
 
-  it("L5 knows at once what others have added and removed", async () => {
+  it("MemoryStorage.L5 knows at once what others have added and removed", async () => {
     const path = await largeFile();
     const [mine, theirs] = [annOver(sqliteStore({ path })), annOver(sqliteStore({ path }))];
     const [id] = await found(mine, RARE.answer, 1);
@@ -195,7 +195,7 @@ describe("a file with an index of words", () => {
     "UPDATE words_data SET block = x'ffffffff' || substr(block, 5) WHERE id > 10",
     "UPDATE words_data SET block = x'ffffffffffffffffffff' WHERE id = 10",
     "DELETE FROM words_data WHERE id > 10",
-  ])("S2 that is broken loses no message and takes new ones: %s", async (damage) => {
+  ])("SqliteStore.S2 that is broken loses no message and takes new ones: %s", async (damage) => {
     const path = await largeFile();
     await meddle(path, damage);
     const store = sqliteStore({ path });
@@ -211,7 +211,7 @@ describe("a file with an index of words", () => {
     await again.close();
   });
 
-  it("S2 has its words again after a rebuild, whatever happened to them", async () => {
+  it("SqliteStore.S2 has its words again after a rebuild, whatever happened to them", async () => {
     const path = await largeFile();
     await meddle(path, "UPDATE words_data SET block = zeroblob(length(block)) WHERE id > 10");
     const embedder = hashingEmbedder({ dimensions: 16 });
@@ -229,7 +229,7 @@ describe("a file with an index of words", () => {
     expect(read.at(-1)).toBeLessThan(COUNT / 3);
   });
 
-  it("S2 gives a candidate whose row is damaged from its block, and counts one that is damaged in both", async () => {
+  it("SqliteStore.S2 gives a candidate whose row is damaged from its block, and counts one that is damaged in both", async () => {
     const path = await largeFile();
     const store = sqliteStore({ path });
     const hit = async (): Promise<readonly [string | undefined, number]> => {

@@ -28,7 +28,7 @@ describe("keeping", () => {
     expect(await storage.addBatch(messages)).toBe(0);
   });
 
-  it("L2 keeps one id of two runs apart, and finds both", async () => {
+  it("MemoryStorage.L2 keeps one id of two runs apart, and finds both", async () => {
     const store = inMemoryStore();
     const one = storageOver(store, { runId: "one" });
     const two = storageOver(store, { runId: "two" });
@@ -43,7 +43,7 @@ describe("keeping", () => {
     expect((await two.recover({ runId: "two" })).map(({ content }) => content)).toEqual(["the bridge is closed"]);
   });
 
-  it("L3 neither marks nor copies a message", async () => {
+  it("MemoryStorage.L3 neither marks nor copies a message", async () => {
     const storage = storageOver();
     const message = say("a");
     const before = JSON.stringify(message);
@@ -52,7 +52,7 @@ describe("keeping", () => {
     expect(JSON.stringify(message)).toBe(before);
   });
 
-  it("L5 knows what another process has added and removed", async () => {
+  it("MemoryStorage.L5 knows what another process has added and removed", async () => {
     const store = inMemoryStore();
     const [mine, theirs] = [storageOver(store), storageOver(store)];
     await mine.addBatch([say("a", "red apples"), say("b", "red cherries")]);
@@ -207,7 +207,7 @@ describe("forgetting", () => {
     expect(await storageOver(store).recover()).toEqual([]);
   });
 
-  it("L6 never finds what has expired, and forgets it for good", async () => {
+  it("MemoryStorage.L6 never finds what has expired, and forgets it for good", async () => {
     const store = inMemoryStore();
     const clock = simulatedClock(10 * DAY);
     const storage = storageOver(store, { clock, ttl: DAY });

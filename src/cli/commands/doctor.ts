@@ -171,7 +171,7 @@ export async function checkStore(host: Host, flags: Flags): Promise<Check> {
 
 /** The text says what no check can see: a run whose last commits were lost looks like one that was killed before them. */
 async function storeFacts(path: string): Promise<string> {
-  const { journalFacts } = await import("../../adapters/sqlite-upkeep.ts");
+  const { journalFacts } = await import("../../adapters/sqlite-runs.ts");
   const { version, runs, bytes } = await journalFacts(path);
   return `version ${version}, ${plural(runs, "run")}, ${bytesText(bytes)}, can be written; whether last commits were lost cannot be told`;
 }

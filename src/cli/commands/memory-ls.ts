@@ -1,4 +1,4 @@
-import type { StoredRole } from "../../adapters/sqlite-store-roles.ts";
+import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { refuseWords } from "../idea.ts";

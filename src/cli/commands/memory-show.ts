@@ -1,4 +1,4 @@
-import type { StoredRole } from "../../adapters/sqlite-store-roles.ts";
+import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { fingerprintOf } from "../../memory/embedder.ts";
 import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
 import { debugMemory, type MemoryReport, type MessageGroup } from "../../inspector/memory-debug.ts";

@@ -1,4 +1,4 @@
-import type { StoredRole } from "../../adapters/sqlite-store-roles.ts";
+import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { fingerprintOf } from "../../memory/embedder.ts";
 import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
 import { timeOf } from "../../memory/held-messages.ts";
@@ -45,7 +45,7 @@ export function memoryGcCommand(host: Host, given: string | undefined, flags: Fl
       path: store.path,
       forgotten: before === undefined ? 0 : await forget(session, store, given, before, flags.yes === true),
     }));
-    const { compactStore } = await import("../../adapters/sqlite-store-roles.ts");
+    const { compactStore } = await import("../../adapters/sqlite-store-file.ts");
     await printCompaction(session, () => compactStore(path), { forgotten }, `Forgot ${plural(forgotten, "message")}`);
     return 0;
   });

@@ -42,7 +42,7 @@ export function runsGcCommand(host: Host, flags: Flags): Promise<ExitCode> {
       await removeRuns(session, journal, old);
       return { path: file, removed: old.length };
     });
-    const { compactJournal } = await import("../../adapters/sqlite-upkeep.ts");
+    const { compactJournal } = await import("../../adapters/sqlite-runs.ts");
     await printCompaction(session, () => compactJournal(path), { removed }, `Forgot ${plural(removed, "run")}`);
     return 0;
   });

@@ -5,7 +5,7 @@ import { checkContract, type ContractKit } from "./contract-kit.ts";
 /** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
 
-/** What every {@link MessageStore} must do, wherever it keeps its messages: V1 to V9 of the port, the last where it has a `lookup`. */
+/** What every {@link MessageStore} must do, wherever it keeps its messages: MessageStore.V1 to MessageStore.V9 of the port, the last where it has a `lookup`. */
 export function messageStoreContract(kit: ContractKit, name: string, make: MakeStore): void {
   checkContract("messageStoreContract", kit, name, make);
   kit.describe(`${name} keeps the contract of a message store`, () => {
@@ -28,7 +28,7 @@ function check({ it }: ContractKit, make: MakeStore, title: string, body: (store
 
 function messageChecks(kit: ContractKit, make: MakeStore): void {
   const { expect } = kit;
-  check(kit, make, "V1 V3 what was added is there, at growing places, in order of arrival", async (store) => {
+  check(kit, make, "MessageStore.V1 MessageStore.V3 what was added is there, at growing places, in order of arrival", async (store) => {
     const first = await store.add("r", entries("a", "b"));
     const second = await store.add("r", entries("c"));
     const places = [...first, ...second].map(({ place }) => place);
@@ -40,12 +40,12 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect((await store.state("r")).last).toBe(places.at(-1));
   });
 
-  check(kit, make, "V1 an empty batch changes nothing", async (store) => {
+  check(kit, make, "MessageStore.V1 an empty batch changes nothing", async (store) => {
     expect(await store.add("r", [])).toEqual([]);
     expect(await all(store, "r")).toEqual([]);
   });
 
-  check(kit, make, "V2 what is held is not kept again, also twice in one batch, and stays as it was", async (store) => {
+  check(kit, make, "MessageStore.V2 what is held is not kept again, also twice in one batch, and stays as it was", async (store) => {
     const [a] = await store.add("r", entries("a"));
     const again = await store.add("r", [entry("a", { content: "other words" }), entry("b"), entry("b")]);
     expect(again.map(({ isNew }) => isNew)).toEqual([false, true, false]);
@@ -53,30 +53,35 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect((await all(store, "r")).map(({ message }) => message.content)).toEqual(["words of a", "words of b"]);
   });
 
-  check(kit, make, "V2 one id in two runs is two messages", async (store) => {
+  check(kit, make, "MessageStore.V2 one id in two runs is two messages", async (store) => {
     const stored = await store.add("r", [entry("a", { runId: "1" }), entry("a", { runId: "2" }), entry("a", {})]);
     expect(stored.map(({ isNew }) => isNew)).toEqual([true, true, true]);
     expect((await all(store, "r")).map(({ runId }) => runId)).toEqual(["1", "2", ""]);
   });
 
-  check(kit, make, "V3 a removed message is gone, its place is never used again, and the removal is counted", async (store) => {
-    const stored = await store.add("r", entries("a", "b", "c"));
-    const before = await store.state("r");
-    expect(await store.remove("r", [stored[1]?.place ?? 0, stored[2]?.place ?? 0, 9_999])).toBe(2);
-    const after = await store.state("r");
-    expect(after.removals - before.removals).toBe(2);
-    const [again] = await store.add("r", entries("c"));
-    expect((again?.place ?? 0) > before.last).toBe(true);
-    expect((await all(store, "r")).map(({ message }) => message.id)).toEqual(["a", "c"]);
-  });
+  check(
+    kit,
+    make,
+    "MessageStore.V3 a removed message is gone, its place is never used again, and the removal is counted",
+    async (store) => {
+      const stored = await store.add("r", entries("a", "b", "c"));
+      const before = await store.state("r");
+      expect(await store.remove("r", [stored[1]?.place ?? 0, stored[2]?.place ?? 0, 9_999])).toBe(2);
+      const after = await store.state("r");
+      expect(after.removals - before.removals).toBe(2);
+      const [again] = await store.add("r", entries("c"));
+      expect((again?.place ?? 0) > before.last).toBe(true);
+      expect((await all(store, "r")).map(({ message }) => message.id)).toEqual(["a", "c"]);
+    },
+  );
 
-  check(kit, make, "V3 a reader gets what follows from where it asked", async (store) => {
+  check(kit, make, "MessageStore.V3 a reader gets what follows from where it asked", async (store) => {
     const stored = await store.add("r", entries("a", "b", "c"));
     expect((await all(store, "r", stored[1]?.place)).map(({ message }) => message.id)).toEqual(["c"]);
     expect(await all(store, "r", 1_000_000)).toEqual([]);
   });
 
-  check(kit, make, "V4 roles keep apart, whatever their ids are", async (store) => {
+  check(kit, make, "MessageStore.V4 roles keep apart, whatever their ids are", async (store) => {
     const roles = ["a", "a/b", "../a", "a\u0000b", "a\u0000c", "", "%", "äöü 猫", "__proto__", '"'];
     for (const role of roles) await store.add(role, [entry("same", { content: `of ${role}` })]);
     for (const role of roles) expect((await all(store, role)).map(({ message }) => message.content)).toEqual([`of ${role}`]);
@@ -87,7 +92,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect([await store.remove("nobody", [1]), await store.places("nobody")]).toEqual([0, []]);
   });
 
-  check(kit, make, "V5 messages come back as they went in", async (store) => {
+  check(kit, make, "MessageStore.V5 messages come back as they went in", async (store) => {
     const words = [
       "",
       "\u0000 and \u001b[2J",
@@ -106,7 +111,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect(await all(store, "r")).toEqual(given.map((one, n) => ({ ...one, place: stored[n]?.place })));
   });
 
-  check(kit, make, "V8 a closed store opens again when it is asked", async (store) => {
+  check(kit, make, "MessageStore.V8 a closed store opens again when it is asked", async (store) => {
     await store.add("r", entries("a"));
     await store.close();
     await store.close();
@@ -114,7 +119,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect((await all(store, "r")).length >= 1).toBe(true);
   });
 
-  check(kit, make, "V7 many at once", async (store) => {
+  check(kit, make, "MessageStore.V7 many at once", async (store) => {
     const ids = Array.from({ length: 20 }, (_, n) => `m${n}`);
     await Promise.all(ids.map((id) => store.add("r", [entry(id), entry("common")])));
     const held = (await all(store, "r")).map(({ message }) => message.id);
@@ -126,7 +131,7 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
   const { expect } = kit;
   const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
 
-  check(kit, make, "V6 vectors come back under their fingerprint only, empty ones too", async (store) => {
+  check(kit, make, "MessageStore.V6 vectors come back under their fingerprint only, empty ones too", async (store) => {
     const [a, b] = (await store.add("r", entries("a", "b"))).map(({ place }) => place);
     await store.writeVectors("r", "one", [
       { place: a ?? 0, vector: vector(0.25, -1.5) },
@@ -140,7 +145,7 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
     expect((await vectors(store, "one", a)).map(({ place }) => place)).toEqual([b]);
   });
 
-  check(kit, make, "V6 a vector is replaced, also by one of another fingerprint", async (store) => {
+  check(kit, make, "MessageStore.V6 a vector is replaced, also by one of another fingerprint", async (store) => {
     const [a = 0] = (await store.add("r", entries("a"))).map(({ place }) => place);
     await store.writeVectors("r", "one", [{ place: a, vector: vector(1) }]);
     await store.writeVectors("r", "two", [{ place: a, vector: vector(2) }]);
@@ -148,7 +153,7 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
     expect((await vectors(store, "two")).map(({ vector: held }) => [...held])).toEqual([[2]]);
   });
 
-  check(kit, make, "V6 vectors go with their messages, and come for none that is gone", async (store) => {
+  check(kit, make, "MessageStore.V6 vectors go with their messages, and come for none that is gone", async (store) => {
     const [a = 0, b = 0] = (await store.add("r", entries("a", "b"))).map(({ place }) => place);
     await store.writeVectors("r", "one", [{ place: a, vector: vector(1) }]);
     await store.remove("r", [a]);
@@ -170,7 +175,7 @@ function lookupChecks(kit: ContractKit, make: MakeStore): void {
   );
   const rare = ["m50", "m150", "m250"];
 
-  check(kit, make, "V9 what holds the rarest words is found: whole, by its beginning, and misspelt", async (store) => {
+  check(kit, make, "MessageStore.V9 what holds the rarest words is found: whole, by its beginning, and misspelt", async (store) => {
     const { lookup } = store;
     if (lookup === undefined) return;
     await store.add("other", many.slice(0, 100));
@@ -182,7 +187,7 @@ function lookupChecks(kit: ContractKit, make: MakeStore): void {
     expect(await lookup.likeliest("nobody", [sought("common")], 9)).toEqual([]);
   });
 
-  check(kit, make, "V9 no more is found than was asked for, besides what it knows no words of", async (store) => {
+  check(kit, make, "MessageStore.V9 no more is found than was asked for, besides what it knows no words of", async (store) => {
     const { lookup } = store;
     if (lookup === undefined) return;
     await store.add("r", many);
@@ -190,7 +195,7 @@ function lookupChecks(kit: ContractKit, make: MakeStore): void {
     expect((some?.length ?? 199) - (one?.length ?? 0)).toBe(199);
   });
 
-  check(kit, make, "V9 it knows at once what was added and what is gone", async (store) => {
+  check(kit, make, "MessageStore.V9 it knows at once what was added and what is gone", async (store) => {
     const { lookup } = store;
     if (lookup === undefined) return;
     const stored = await store.add("r", many);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { fileCache } from "../../../src/adapters/file-cache.ts";
 import type { Cache } from "../../../src/memory/cache.ts";
-import { guardedCache } from "../../../src/memory/guarded-cache.ts";
-import { memoryCache } from "../../../src/memory/memory-cache.ts";
+import { guardedCache } from "../../../src/adapters/guarded-cache.ts";
+import { memoryCache } from "../../../src/testing/memory-cache.ts";
 import { cacheContract, type MakeCache } from "../../../src/testing/index.ts";
-import { fakeRemote } from "../../memory/fake-remote.ts";
+import { fakeRemote } from "../../adapters/fake-remote.ts";
 import { scratchFolder } from "../../workspace/scratch.ts";
 
 const kit = { describe, it, expect };

@@ -1,7 +1,7 @@
-import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
-import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "./cache.ts";
+import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { type Cache, type CacheEntry, checkedTtl, isSameEntry, refuseClosed, type ReplaceOptions } from "../memory/cache.ts";
 
 /** How much a cache in memory holds. */
 export interface MemoryCacheOptions {

@@ -14,10 +14,11 @@ type State =
   | { readonly kind: "probing"; readonly cooldown: number };
 
 /**
- * Decides whether something that may be down is asked at all.
+ * Decides whether a service that may be down is asked.
  *
- * B1 closed, everybody passes; the first failure opens it. B2 open, nobody passes until the cooldown is over; then exactly one does, and what
- * becomes of that one decides. B3 what was asked before it opened and answers later decides nothing. Whoever passes must tell how it ended.
+ * CircuitBreaker.B1 (`pass`) closed, every call passes; the first failure opens it. CircuitBreaker.B2 (`pass`) open, no call passes until the
+ * cooldown ends; then exactly one does, and its outcome decides. CircuitBreaker.B3 (`failed`, `succeeded`) a call from before it opened that ends
+ * later decides nothing. Every caller that passes must report the outcome.
  */
 export class CircuitBreaker {
   readonly #clock: Clock;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CircuitBreaker } from "../../src/memory/circuit-breaker.ts";
+import { CircuitBreaker } from "../../src/adapters/circuit-breaker.ts";
 import { simulatedClock } from "../../src/testing/index.ts";
 
 function breaker(): { clock: ReturnType<typeof simulatedClock>; it: CircuitBreaker } {
@@ -8,7 +8,7 @@ function breaker(): { clock: ReturnType<typeof simulatedClock>; it: CircuitBreak
 }
 
 describe("a circuit breaker", () => {
-  it("B1 lets everybody pass until the first failure", () => {
+  it("CircuitBreaker.B1 lets everybody pass until the first failure", () => {
     const { it: breaks } = breaker();
     expect([breaks.pass(), breaks.pass(), breaks.isClosed]).toEqual(["ask", "ask", true]);
     breaks.succeeded("ask");
@@ -16,7 +16,7 @@ describe("a circuit breaker", () => {
     expect([breaks.pass(), breaks.isClosed, breaks.wait]).toEqual(["no", false, 100]);
   });
 
-  it("B2 lets one pass when the cooldown is over; its answer closes it", async () => {
+  it("CircuitBreaker.B2 lets one pass when the cooldown is over; its answer closes it", async () => {
     const { clock, it: breaks } = breaker();
     breaks.failed("ask");
     await clock.advance(99);
@@ -27,7 +27,7 @@ describe("a circuit breaker", () => {
     expect([breaks.pass(), breaks.pass()]).toEqual(["ask", "ask"]);
   });
 
-  it("B2 each failed probe doubles the wait, up to the most; closed again it begins anew", async () => {
+  it("CircuitBreaker.B2 each failed probe doubles the wait, up to the most; closed again it begins anew", async () => {
     const { clock, it: breaks } = breaker();
     breaks.failed("ask");
     const waits: number[] = [];
@@ -45,7 +45,7 @@ describe("a circuit breaker", () => {
     expect(breaks.wait).toBe(100);
   });
 
-  it("B3 what was asked before it opened decides nothing when it ends", async () => {
+  it("CircuitBreaker.B3 what was asked before it opened decides nothing when it ends", async () => {
     const { clock, it: breaks } = breaker();
     breaks.failed("ask");
     await clock.advance(50);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { LATEST_STAMP, readStamped, stampDigits, stampedText } from "../../src/memory/stamped-text.ts";
+import { LATEST_STAMP, readStamped, stampDigits, stampedText } from "../../src/adapters/stamped-text.ts";
 
 const time = fc.integer({ min: 0, max: LATEST_STAMP - 1 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { CacheError } from "../../src/kernel/errors.ts";
-import { type GuardedCache, guardedCache } from "../../src/memory/guarded-cache.ts";
-import { memoryCache } from "../../src/memory/memory-cache.ts";
-import { readStamped, stampedText } from "../../src/memory/stamped-text.ts";
+import { type GuardedCache, guardedCache } from "../../src/adapters/guarded-cache.ts";
+import { memoryCache } from "../../src/testing/memory-cache.ts";
+import { readStamped, stampedText } from "../../src/adapters/stamped-text.ts";
 import { type SimulatedClock, simulatedClock } from "../../src/testing/index.ts";
 import { errorOf } from "../workspace/scratch.ts";
-import { gate } from "./brain-setup.ts";
+import { gate } from "../memory/brain-setup.ts";
 import { type FakeRemote, fakeRemote, PATIENCE } from "./fake-remote.ts";
 
 const TTL = 600_000;
@@ -37,7 +37,7 @@ function valueIn(remote: FakeRemote, key: string): string | undefined {
 const LONG = 20_000;
 
 describe("a guarded cache", () => {
-  it("G1 keeps every entry in both places", async () => {
+  it("GuardedCache.G1 keeps every entry in both places", async () => {
     const { cache, remote, local } = setup();
     await cache.set("a", "1", TTL);
     expect(valueIn(remote, "a")).toBe("1");
@@ -45,7 +45,7 @@ describe("a guarded cache", () => {
     expect(near.kind === "hit" && readStamped(near.value)?.value).toBe("1");
   });
 
-  it("G1 fails a write only when neither place has it, and gives the reason", async () => {
+  it("GuardedCache.G1 fails a write only when neither place has it, and gives the reason", async () => {
     const { clock, remote } = setup();
     const full = new CacheError("CACHE_UNWRITABLE", "the disk is full");
     const local = {
@@ -61,7 +61,7 @@ describe("a guarded cache", () => {
     expect(await errorOf(() => cache.set("a", "2", TTL))).toBe(full);
   });
 
-  it("G2 what the remote lost with its contents the local place still has, and the remote gets it back", async () => {
+  it("GuardedCache.G2 what the remote lost with its contents the local place still has, and the remote gets it back", async () => {
     const { cache, remote, clock } = setup();
     await cache.set("a", "1", TTL);
     remote.texts.clear();
@@ -71,7 +71,7 @@ describe("a guarded cache", () => {
     expect([valueIn(remote, "a"), cache.health.behind]).toEqual(["1", 0]);
   });
 
-  it("G2 a remote that comes back with old contents does not hide what was written meanwhile, also after a restart here", async () => {
+  it("GuardedCache.G2 a remote that comes back with old contents does not hide what was written meanwhile, also after a restart here", async () => {
     const first = setup();
     await first.cache.set("a", "old", TTL);
     first.remote.state = "unreachable";
@@ -82,7 +82,7 @@ describe("a guarded cache", () => {
     expect(await cache.get("a")).toEqual({ kind: "hit", value: "new" });
   });
 
-  it("G2 what another machine wrote later is what is read", async () => {
+  it("GuardedCache.G2 what another machine wrote later is what is read", async () => {
     const here = setup();
     const there = setup({ clock: here.clock, remote: here.remote });
     await here.cache.set("a", "here", TTL);
@@ -91,7 +91,7 @@ describe("a guarded cache", () => {
     expect(await here.cache.get("a")).toEqual({ kind: "hit", value: "there" });
   });
 
-  it("G3 a silent remote is waited for once per cooldown, by the callers of that time", async () => {
+  it("GuardedCache.G3 a silent remote is waited for once per cooldown, by the callers of that time", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "silent";
     let done = 0;
@@ -105,7 +105,7 @@ describe("a guarded cache", () => {
     expect([remote.asked, cache.health.remote]).toEqual([3, "down"]);
   });
 
-  it("G7 a remote that is down is another thing than nothing: what is here answers, what is not is unknown, and what was deleted here is gone", async () => {
+  it("GuardedCache.G7 a remote that is down is another thing than nothing: what is here answers, what is not is unknown, and what was deleted here is gone", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "unreachable";
     await cache.set("a", "1", TTL);
@@ -119,7 +119,7 @@ describe("a guarded cache", () => {
     expect(await cache.get("b")).toEqual({ kind: "miss" });
   });
 
-  it("G4 what was missed is written back when the remote answers again, without a caller", async () => {
+  it("GuardedCache.G4 what was missed is written back when the remote answers again, without a caller", async () => {
     const { cache, remote, clock, told } = setup();
     remote.state = "unreachable";
     for (let n = 0; n < 30; n++) await cache.set(`key ${n % 10}`, `value ${n}`, TTL);
@@ -134,7 +134,7 @@ describe("a guarded cache", () => {
     expect(told).toEqual(["nobody is there", "The shared place of a cache answers again."]);
   });
 
-  it("G4 a full remote is asked again later, and is not taken for one that is down", async () => {
+  it("GuardedCache.G4 a full remote is asked again later, and is not taken for one that is down", async () => {
     const { cache, remote, clock } = setup();
     await cache.set("b", "1", TTL);
     remote.state = "full";
@@ -148,7 +148,7 @@ describe("a guarded cache", () => {
     expect([cache.health.behind, valueIn(remote, "a")]).toEqual([0, "1"]);
   });
 
-  it("G4 nothing newer is overwritten by what is written back", async () => {
+  it("GuardedCache.G4 nothing newer is overwritten by what is written back", async () => {
     const here = setup();
     const there = setup({ clock: here.clock, remote: here.remote });
     here.remote.state = "full";
@@ -160,7 +160,7 @@ describe("a guarded cache", () => {
     expect([valueIn(here.remote, "a"), here.cache.health.behind]).toEqual(["there, later", 0]);
   });
 
-  it("G4 what is written while an older one is being written back is not taken for written", async () => {
+  it("GuardedCache.G4 what is written while an older one is being written back is not taken for written", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "full";
     await cache.set("a", "1", TTL);
@@ -178,7 +178,7 @@ describe("a guarded cache", () => {
     expect([valueIn(remote, "a"), cache.health.behind]).toEqual(["2", 0]);
   });
 
-  it("G4 what expired meanwhile is not written back", async () => {
+  it("GuardedCache.G4 what expired meanwhile is not written back", async () => {
     const { cache, remote, clock } = setup();
     remote.state = "unreachable";
     await cache.set("a", "1", 1000);
@@ -188,7 +188,7 @@ describe("a guarded cache", () => {
     expect([cache.health.behind, remote.texts.size]).toEqual([0, 0]);
   });
 
-  it("G5 what was deleted while the remote was away does not come back with it", async () => {
+  it("GuardedCache.G5 what was deleted while the remote was away does not come back with it", async () => {
     const { cache, remote, clock } = setup();
     await cache.set("a", "1", TTL);
     remote.state = "unreachable";
@@ -200,7 +200,7 @@ describe("a guarded cache", () => {
     expect([valueIn(remote, "a"), cache.health.behind]).toEqual([undefined, 0]);
   });
 
-  it("G5 what another machine deleted is not brought back by the copy that is here", async () => {
+  it("GuardedCache.G5 what another machine deleted is not brought back by the copy that is here", async () => {
     const here = setup();
     const there = setup({ clock: here.clock, remote: here.remote });
     await here.cache.set("a", "1", TTL);

@@ -11,21 +11,21 @@ import {
   refuseClosed,
   replaceIn,
   type ReplaceOptions,
-} from "./cache.ts";
-import { answerOf, type Found, foundIn, sumOf, type Unasked } from "./cache-places.ts";
+} from "../memory/cache.ts";
 import { CircuitBreaker, type Cooldown } from "./circuit-breaker.ts";
-import { bodySum, LATEST_STAMP, type Stamped, stampedText } from "./stamped-text.ts";
+import { answerOf, bodySum, type Found, foundIn, LATEST_STAMP, type Stamped, stampedText, sumOf, type Unasked } from "./stamped-text.ts";
 
 /*
- * A fast, shared cache that may go away at any moment, over a slow one that stays. It owns which of the two is asked and what has still to be
- * written back; how long one question may take is the remote's own, which bounds each.
+ * A fast, shared cache that may go away at any moment (the remote), over a slow one that stays (the local). It owns the choice of the one to
+ * ask and the list of entries to write back. The remote itself limits the time of each question.
  *
- * G1 a write resolves when one of the two has it, and it goes to both: what the remote loses, the local one has. G2 a read asks both, and the
- * newer answers: a remote that comes back with its old contents hides nothing. G3 while the remote does not answer it is not asked, but for
- * one probe at a time; so a caller waits for it at most once per cooldown. G4 what the remote missed is written back when it answers again,
- * and never over something newer. G5 a deletion is written like a value, so that neither side brings back what is gone. G6 what a `replace` stored
- * while the remote was away carries what it replaces, and is written back only over that: where another machine wrote meanwhile, `get` tells
- * both. G7 that nobody could be asked is an error, not a miss. G8 what a read finds newer in the remote is kept here too.
+ * GuardedCache.G1 (`set`) a write goes to both and resolves when one of them has it. GuardedCache.G2 (`get`) a read asks both, and the newer answer
+ * counts: a remote that returns with old contents hides nothing. GuardedCache.G3 (`#ask`) a remote that does not answer is asked by one probe at
+ * a time, so that a caller waits for it at most once per cooldown. GuardedCache.G4 (`#writeBack`) entries that the remote missed are written back
+ * when it answers again, never over newer ones. GuardedCache.G5 (`delete`) a deletion is written like a value, so that neither side restores the
+ * entry. GuardedCache.G6 (`replace`) an entry stored while the remote was away carries the sum of what it replaces, and is written back over that
+ * alone: after a write of another machine, `get` returns both. GuardedCache.G7 (`get`) when nobody could be asked, that is an error and no miss.
+ * GuardedCache.G8 (`get`) an entry that is newer in the remote is stored locally too.
  */
 
 /** The shared place. Every question ends within a time of its own: it answers, or throws a {@link CacheError}. */
