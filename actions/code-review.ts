@@ -4,7 +4,7 @@ import { bullets, sections } from "./markdown.ts";
 /** Looks good to me, or looks bad to me. */
 export type Verdict = "LGTM" | "LBTM";
 
-/** What a reviewer says of a file. */
+/** A review of one file. */
 export interface Review {
   readonly verdict: Verdict;
   readonly comments: readonly string[];
@@ -21,7 +21,7 @@ export const ReviewSchema: z.ZodType<Review> = z
     message: "says nothing that could be changed; give a comment, or LGTM",
   });
 
-/** What came of the review of all files. */
+/** The result of the review of all files. */
 export interface ReviewReport {
   readonly files: readonly ReviewedFile[];
 }

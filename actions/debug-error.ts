@@ -22,7 +22,7 @@ const INSTRUCTION =
 
 type Needs = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks, typeof RunTests];
 
-/** What one round of debugging works on. */
+/** The input of one round of debugging. */
 interface Round {
   readonly round: number;
   readonly project: Map<string, ProjectFile>;

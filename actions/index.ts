@@ -10,7 +10,7 @@ export { WriteTest } from "./write-test.ts";
 export { RunTests, type RunTestsOptions } from "./run-tests.ts";
 export { DebugError } from "./debug-error.ts";
 
-// What they say.
+// The documents.
 export { type Prd, PrdSchema, type Priority } from "./prd.ts";
 export { type Design, DesignSchema } from "./design.ts";
 export { type TaskPlan, TaskPlanSchema } from "./task-plan.ts";

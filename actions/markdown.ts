@@ -18,7 +18,7 @@ export function shortened(text: string, limit: number): string {
 
 /** A block between fences in a text, read as CommonMark reads it, except that a fence with a word inside a block opens a block in it. */
 export interface FencedBlock {
-  /** What stands behind the opening fence: a language, a path, both, or nothing. */
+  /** The text after the opening fence: a language, a path, both, or nothing. */
   readonly info: string;
   /** Its lines, each with its line break. */
   readonly content: string;

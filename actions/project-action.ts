@@ -13,18 +13,18 @@ import type { Workspace } from "../src/workspace/index.ts";
 import type { z } from "zod";
 import { type ProjectFile, ProjectFiles } from "./project-files.ts";
 
-/** What every action on a project is made with. */
+/** Options of every action on a project. */
 export interface ProjectActionOptions {
   /** Where the project is written. */
   readonly workspace: Workspace;
-  /** Who hears of the result. Default: everyone who watches the action. */
+  /** Receivers of the result. Default: everyone who watches the action. */
   readonly sendTo?: readonly Address[];
 }
 
 /** The names of the options that every action on a project takes. @internal */
 export const projectActionOptions: Known<ProjectActionOptions> = { workspace: true, sendTo: true };
 
-/** What an action made: the files it wrote, and how its commit says it in one line. */
+/** The result of an action: the files it wrote, and how its commit says it in one line. */
 export interface Made {
   readonly files: readonly { readonly path: string }[];
   readonly summary: string;

@@ -52,7 +52,7 @@ export class ProjectFiles {
     return ctx.step("read files", { paths }, () => this.#read(paths), { fresh: true });
   }
 
-  /** What the files hold, as hashes by path; what an answer that depends on files is recorded under. */
+  /** Hashes of the files by path: part of the address of an answer that depends on files. */
   digests(ctx: RoleContext, paths: readonly string[]): Promise<Readonly<Record<string, string>>> {
     const hashed = async (): Promise<Readonly<Record<string, string>>> => {
       const files = await this.#read(paths);
@@ -91,7 +91,7 @@ function textOf(content: string): string {
   return text.endsWith("\n") ? text : `${text}\n`;
 }
 
-/** What a write would tell; in a replay the record has told it already. */
+/** The result of a write; in a replay the record has it already. */
 function writtenFile(path: string, text: string): WrittenFile {
   return { path, bytes: new TextEncoder().encode(text).length, sha256: createHash("sha256").update(text).digest("hex") };
 }
@@ -120,7 +120,7 @@ const OUTLINE = 600;
 /** Lines of its beginning an outline shows. */
 const OUTLINE_LINES = 6;
 
-/** What a file offers by name, in script, page and style. */
+/** Names that a file offers, in script, page and style. */
 const NAMES = [
   /\b(?:function\*?|class|const|let|var)\s+([\w$]+)/g,
   /\b(?:globalThis|window|exports)\.([\w$.]+)\s*=/g,

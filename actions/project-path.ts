@@ -13,7 +13,7 @@ const OWN_DOCUMENTS = /^docs\/(requirement\.txt$|(prd|system_design|task)\/)/i;
 /** Where the files of tests are, and how their names end. */
 const TEST_FILE = /^tests\/.+\.test\.mjs$/;
 
-/** Whether a path is a test file's. */
+/** True when a path is a test file's. */
 export function isTestFile(path: string): boolean {
   return TEST_FILE.test(path);
 }
@@ -42,7 +42,7 @@ export const ProjectPathsSchema: z.ZodType<string[], string[]> = z.array(z.strin
   return [...normal];
 });
 
-/** What is wrong with a number of files, if something is. */
+/** The fault of a number of files, if any. */
 export function tooMany(count: number): string | undefined {
   return count > MAX_FILES ? `names ${count} files, and a project may have ${MAX_FILES}` : undefined;
 }

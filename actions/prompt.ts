@@ -16,7 +16,7 @@ export function promptOf(task: string, instruction: string, parts: readonly Prom
   return [`# ${task}`, instruction, ...filled.map(([heading, text]) => `## ${heading}\n${text}`)].join("\n\n");
 }
 
-/** What every generated project is made of, as its authors are told. */
+/** The technology of every generated project, as its authors are told. */
 export const STACK: PromptPart = [
   "Rules of the project",
   [
@@ -30,7 +30,7 @@ export const STACK: PromptPart = [
   ].join("\n"),
 ];
 
-/** What has been decided before a line of code is written. */
+/** The decisions made before a line of code is written. */
 export interface Decisions {
   readonly prd: Prd;
   readonly design: Design;

@@ -7,14 +7,14 @@ import { shortened } from "./markdown.ts";
 import { TaskPlanSchema } from "./task-plan.ts";
 import { WriteTasks } from "./write-tasks.ts";
 
-/** What a run of the tests is made with. */
+/** Options of the test run. */
 export interface RunTestsOptions extends Pick<ProjectActionOptions, "workspace"> {
   readonly sandbox: Sandbox;
   /** Milliseconds for all tests. Default 60,000. */
   readonly timeout?: number;
   /** How often failing tests go back to be repaired. Default 3. */
   readonly debugRounds?: number;
-  /** Who repairs. Default `Engineer`. */
+  /** The role that repairs. Default `Engineer`. */
   readonly repairedBy?: Address;
 }
 

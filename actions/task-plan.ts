@@ -2,7 +2,7 @@ import { z } from "zod";
 import { bullets, sections } from "./markdown.ts";
 import { isTestFile, ProjectPathsSchema, tooMany } from "./project-path.ts";
 
-/** What is to be written, in which order. */
+/** The files to write, in order. */
 export interface TaskPlan {
   readonly requiredPackages: readonly string[];
   readonly logicAnalysis: readonly { readonly file: string; readonly description: string }[];
@@ -56,7 +56,7 @@ export function renderTaskPlan(plan: TaskPlan): string {
   ]);
 }
 
-/** What the plan says of one file. */
+/** The plan of one file. */
 export function descriptionOf(plan: TaskPlan, path: string): string {
   return plan.logicAnalysis
     .filter(({ file }) => file === path || file === `./${path}`)

@@ -11,7 +11,7 @@ export interface TestReport {
   readonly passed: number;
   readonly failed: number;
   readonly failures: readonly TestReportFailure[];
-  /** What failing tests printed, cut to size. */
+  /** The output of failing tests, cut to size. */
   readonly output?: string | undefined;
   readonly hint?: string | undefined;
 }
@@ -72,7 +72,7 @@ function failureText({ name, file, message }: TestReportFailure): string {
   return `${name}${where}\n${inFence(shortened(message, SHOWN_MESSAGE))}`;
 }
 
-/** What was found wrong after failing tests, and which files were written again. */
+/** The diagnosis of failing tests, and the files that were written again. */
 export interface DebugReport {
   /** From 1. */
   readonly round: number;
@@ -87,7 +87,7 @@ export const DebugReportSchema: z.ZodType<DebugReport> = z.object({
   files: z.array(z.string()),
 });
 
-/** What a model is asked about failing tests: why, and which of the given files must change. */
+/** The question about failing tests: why, and which of the given files must change. */
 export function diagnosisSchema(paths: readonly string[]): z.ZodType<{ readonly analysis: string; readonly files: readonly string[] }> {
   return z.object({
     analysis: z.string().describe("why the tests fail, and what must change where"),

@@ -11,7 +11,7 @@ import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";
 import { WriteTasks } from "./write-tasks.ts";
 
-/** What a review is made with. */
+/** Options of a review. */
 export interface WriteCodeReviewOptions extends ProjectActionOptions {
   /** Most rounds for each file. Default 2. */
   readonly rounds?: number;

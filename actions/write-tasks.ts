@@ -42,7 +42,7 @@ export class WriteTasks extends ProjectAction<TaskPlan, Needs> {
     return renderTaskPlan(tasks);
   }
 
-  /** What every project has, where neither the plan nor the folder has it. */
+  /** Files that every project gets when neither the plan nor the folder has them. */
   async #frame(ctx: ActionContext<InputsOf<Needs>>, prd: Prd, tasks: TaskPlan): Promise<readonly ProjectFile[]> {
     const missing = [manifestFile(prd), readmeFile(prd, tasks)].filter(({ path }) => !tasks.taskList.includes(path));
     const there = await this.files.read(

@@ -6,7 +6,7 @@ import type { Workspace } from "../src/workspace/index.ts";
 /** How an engineer works. */
 export interface EngineerOptions {
   readonly workspace: Workspace;
-  /** Whether the code is reviewed before it is told of. Default true. */
+  /** True when the code is reviewed before it is told of. Default true. */
   readonly codeReview?: boolean;
   /** Most rounds of review for each file. Default 2. */
   readonly reviewRounds?: number;

@@ -8,7 +8,7 @@ export interface QaEngineerOptions {
   readonly workspace: Workspace;
   /** Where the tests run. */
   readonly sandbox: Sandbox;
-  /** Whether the engineer reviews code: then the tests wait for that. Default true. */
+  /** True when the engineer reviews code: then the tests wait for that. Default true. */
   readonly codeReview?: boolean;
   /** How often failing tests go back to the engineer. Default 3. */
   readonly debugRounds?: number;

@@ -7,7 +7,7 @@ import { ProductManager } from "./product-manager.ts";
 import { ProjectManager } from "./project-manager.ts";
 import { QaEngineer } from "./qa-engineer.ts";
 
-/** What a software company is made with. */
+/** Options of a software company. */
 export interface SoftwareCompanyOptions {
   /** Where the project is written. */
   readonly workspace: Workspace;
@@ -15,7 +15,7 @@ export interface SoftwareCompanyOptions {
   readonly sandbox: Sandbox;
   /** Default true. */
   readonly codeReview?: boolean;
-  /** Whether the tests are run once they are written; else the company's result says that they were not. Default true. */
+  /** True when the tests are run once they are written; else the company's result says that they were not. Default true. */
   readonly runTests?: boolean;
   /** How often failing tests go back to the engineer. Default 3. */
   readonly debugRounds?: number;

@@ -12,7 +12,7 @@ import { ReplyReader } from "./openai-reply.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
 import { openaiMessages } from "../model/chat-message.ts";
 
-/** What is loaded with the first call. */
+/** Modules that are loaded with the first call. */
 interface Vendor {
   readonly client: OpenAI;
   readonly Stream: (typeof import("openai/streaming"))["Stream"];
@@ -116,7 +116,7 @@ export class Connection {
     return failureOf(this.#dialect.model, unanswered, { began, mask: this.#mask });
   }
 
-  /** What a server's own words mean. OpenRouter puts the status into the body's code. */
+  /** The error that a server's own words mean. OpenRouter puts the status into the body's code. */
   #said(
     request: ChatRequest,
     answer: {
@@ -160,7 +160,7 @@ export class Connection {
   }
 }
 
-/** What differs between servers that speak the same protocol. */
+/** The differences between servers of the same protocol. */
 export interface WireDialect {
   readonly model: string;
   readonly maxTokensField: "max_tokens" | "max_completion_tokens";

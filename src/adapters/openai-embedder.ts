@@ -49,7 +49,7 @@ const ReplySchema = z.object({
   usage: z.object({ prompt_tokens: z.int().nonnegative() }).optional().catch(undefined),
 });
 
-/** What the client says of an answer that is a refusal. */
+/** A refusal as the client reports it. */
 interface Answered {
   readonly message: string;
   readonly status: number | undefined;

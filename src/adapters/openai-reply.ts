@@ -5,7 +5,7 @@ import { modelError } from "../model/failure.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
-/** What servers call the ends of replies. */
+/** Finish reasons of servers. */
 const FINISH: ReadonlyMap<string, FinishReason> = new Map([
   ["stop", "stop"],
   ["eos", "stop"],

@@ -26,7 +26,7 @@ export function secretsOf({ apiKey, headers, query }: OpenAIServer): readonly st
   return [apiKey, ...Object.values(headers), ...asked.map(([, value]) => value)];
 }
 
-/** What is said of a server, for chats and embeddings alike. */
+/** Options of a server, for chats and embeddings alike. */
 export interface ServerOptions {
   readonly model: string;
   /** Default: `TROUPE_API_KEY`, else `OPENAI_API_KEY`; with a base URL and no key `none`, as local servers want. */

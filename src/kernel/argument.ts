@@ -7,7 +7,7 @@ import { valueText } from "./value-text.ts";
  * the outside of a value, as far as its function relies on it. It never throws what the value throws when it is looked at.
  */
 
-/** What an argument must be. */
+/** The required form of an argument. */
 export interface Shape {
   /** "a text", to stand after "Expected it to be". */
   readonly says: string;
@@ -26,7 +26,7 @@ export function takes(door: string, name: string, value: unknown, shape: Shape):
   throw new UsageError("ARGUMENT_INVALID", `Expected ${name} of ${door} to be ${shape.says}, got ${valueText(value)}.`);
 }
 
-/** Whether a value has a shape, whatever it does when it is looked at. */
+/** True when a value has a shape, whatever it does when it is looked at. */
 function fits(value: unknown, shape: Shape): boolean {
   try {
     return shape.fits(value);

@@ -4,7 +4,7 @@ import type { Cancellation } from "./cancellation.ts";
 export interface BudgetPool {
   /** The same in every process that uses the pool, and no other pool's. */
   readonly id: string;
-  /** What is taken here is taken there too. */
+  /** Every amount taken from this pool is taken from the parent too. */
   readonly parent?: BudgetPool | undefined;
   /** Reservations are made in falling order of rank, then by id, so that no two wait for each other. One more than that of `parent`; 0 without. */
   readonly rank: number;

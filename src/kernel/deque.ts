@@ -5,8 +5,8 @@ const SMALLEST = 4;
  *
  * Owns the slots; what stands in line is its owner's business.
  *
- * DQ1 items leave in the order they came. DQ2 `push` and `shift` are O(1) amortised, however long the line is.
- * DQ3 a slot that was left holds nothing, and a line that got short gives memory back.
+ * Deque.DQ1 items leave in the order they came. Deque.DQ2 `push` and `shift` are O(1) amortised, however long the line is.
+ * Deque.DQ3 a slot that was left holds nothing, and a line that got short gives memory back.
  */
 export class Deque<T> implements Iterable<T> {
   #slots: (T | undefined)[] = [];
@@ -51,7 +51,7 @@ export class Deque<T> implements Iterable<T> {
     return end > length ? items.concat(this.#slots.slice(0, end - length) as T[]) : items;
   }
 
-  /** Whether one of the items is what is looked for. */
+  /** True when one of the items is what is looked for. */
   some(isMeant: (item: T) => boolean): boolean {
     for (let place = 0; place < this.#size; place++) if (isMeant(this.#slots[this.#slotOf(place)] as T)) return true;
     return false;

@@ -163,7 +163,7 @@ export class ActionError extends TroupeError {}
  * }
  */
 export class ModelError extends TroupeError {
-  /** Whether the same request may succeed when sent again. */
+  /** True when the same request may succeed when sent again. */
   readonly retryable: boolean;
 
   constructor(code: string, message: string, detail: ErrorDetail & { readonly retryable?: boolean } = {}) {

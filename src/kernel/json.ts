@@ -87,7 +87,7 @@ export function unchanging<T extends Json>(value: T): T {
   return value;
 }
 
-/** Whether a value is one that {@link unchanging} gave. */
+/** True when a value is one that {@link unchanging} gave. */
 export function isUnchanging(value: unknown): value is object {
   return isObject(value) && unchangingValues.has(value);
 }
@@ -130,7 +130,7 @@ function pathOf(place: Place | undefined): string {
   return `${pathOf(within)}${at === undefined ? "" : typeof at === "number" ? `[${at}]` : `.${at}`}`;
 }
 
-/** What is made of a value by walking through it: its text, or a copy. */
+/** The results of a walk through a value: its text, or a copy. */
 interface Making<T> {
   readonly nothing: T;
   readonly string: (value: string) => T;
@@ -230,7 +230,7 @@ function assertKey(key: string, member: unknown, place: Place): void {
   if (reaches) throw new NotJsonError(pathOf(place), "a key that names the prototype");
 }
 
-/** What {@link asText} says, read back: the text between would cost more than the copy. */
+/** The value that {@link asText} would give when read back: a copy costs less than the text. */
 const asCopy: Making<Json> = {
   nothing: null,
   string: (value) => (value.length < SHARED_LENGTH ? value : ownText(value)),
@@ -271,7 +271,7 @@ function copiedRecord(value: object, place: Place): Json {
     assertKey(key, member, place);
     if (member === undefined) continue;
     const own = walk(member, place, asCopy);
-    // What all objects have may be frozen, and cannot be set then.
+    // A member of `Object.prototype` may be frozen; then it cannot be assigned.
     if (key in record) Object.defineProperty(record, key, { value: own, configurable: true, enumerable: true, writable: true });
     else record[key] = own;
   }

@@ -1,7 +1,7 @@
 /** Replaces what must not be written down. */
 export type Mask = (text: string) => string;
 
-/** What common providers' keys look like; generous on purpose. */
+/** The form of common providers' keys; generous on purpose. */
 const KEY_SHAPES = /\b(?:(?:sk|pk|rk|gsk|xai|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,})/g;
 
 /** No shorter text holds what has one of these shapes. */

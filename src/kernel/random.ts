@@ -13,7 +13,7 @@ export function randomStream(seed: string, ...path: readonly (string | number)[]
   return sfc32(int32At(digest, 0), int32At(digest, 4), int32At(digest, 8), 1);
 }
 
-/** What four bytes are as a number, the least of them first. */
+/** Four bytes as a number, least significant first. */
 function int32At(bytes: string, at: number): number {
   return bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8) | (bytes.charCodeAt(at + 2) << 16) | (bytes.charCodeAt(at + 3) << 24);
 }

@@ -17,14 +17,14 @@ export interface StepPort {
   step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T>;
 }
 
-/** What a step is: its kind and name, and everything that decides its answer. */
+/** A step: its kind, its name, and everything that decides its answer. */
 export interface StepSpec {
   /** "model", "tool", "human", "file" ... : part of the address. */
   readonly kind: string;
   readonly name: string;
   /** Everything the answer depends on, and nothing else: no times, keys, run ids. Part of the address. */
   readonly request: unknown;
-  /** Whether an effect that may have happened can simply run again after a crash. Default true. */
+  /** True when an effect that may have happened can simply run again after a crash. Default true. */
   readonly idempotent?: boolean;
   /** The effect announces each try through `door.attempts` itself (models do). Default false: one try that holds nothing. */
   readonly metered?: boolean;
@@ -46,14 +46,14 @@ export interface StepTry {
   readonly try: number;
 }
 
-/** What an effect is given. */
+/** The parts that an effect may use. */
 export interface StepDoor extends StepPort {
   /** Names the step among all runs, the same after a resume and in a new attempt: use it as an idempotency key. */
   readonly key: string;
   /** `replay`: nothing outside a scratch place may change. */
   readonly mode: "live" | "replay";
   readonly signal: AbortSignal;
-  /** What the signal tells of, for who needs no signal. @internal */
+  /** The same cancellation without a signal. @internal */
   readonly ending?: Cancellation | undefined;
   readonly attempts: Attempts;
 }

@@ -17,7 +17,7 @@ export interface ErrorJson extends ErrorRecord {
   readonly cause?: ErrorJson;
 }
 
-/** What an error is made of besides its message. */
+/** The parts of an error besides its message. */
 export interface ErrorDetail {
   readonly cause?: unknown;
   /** Facts a program may read; must be JSON. */

@@ -22,7 +22,7 @@ export function valueText(value: unknown): string {
   }
 }
 
-/** What a thrown value says: an error's message, or its name where it has none; else the value itself. */
+/** The text of a thrown value: an error's message, or its name without one; else the value itself. */
 export function thrownText(thrown: unknown): string {
   if (thrown instanceof Error) return messageOf(thrown);
   return typeof thrown === "string" ? bounded(thrown) : valueText(thrown);

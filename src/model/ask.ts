@@ -10,7 +10,7 @@ import { type OutputSchema, outputSchema } from "./json-schema.ts";
 import { askAgain, issueLine, type OutputIssue, promptFor, readReply, withLadder } from "./structured-output.ts";
 import { LastTold, type TextListener, ToldText, bothOf } from "./told-text.ts";
 
-/** What a question to a model passes on its way, whatever it asks. */
+/** The parts of a question to a model, whatever it asks. */
 export interface AskedThrough extends TextListener {
   readonly steps: StepPort;
   readonly model: ChatModel;
@@ -33,7 +33,7 @@ export interface AskInput extends AskedThrough {
   readonly extra?: Readonly<Record<string, Json>> | undefined;
 }
 
-/** What an {@link OutputError} of code `OUTPUT_INVALID` carries. */
+/** The data of an {@link OutputError} of code `OUTPUT_INVALID`. */
 export interface OutputErrorData {
   /** The last reply, its first 100 000 characters. */
   readonly text: string;
@@ -179,7 +179,7 @@ function metered(attempts: Attempts, meter: CallMeter): Attempts {
   };
 }
 
-/** What one answer is asked for with. */
+/** Options of one call. */
 export interface SteppedChatOptions extends ChatOptions, TextListener {
   /** Told of the tries of this call. */
   readonly meter?: CallMeter | undefined;
@@ -197,7 +197,7 @@ export interface SteppedModel extends ChatModel {
   through(steps: StepPort): SteppedModel;
 }
 
-/** What stands around a model. Its listener is told of all text that comes, besides the caller. */
+/** The parts of a stepped model. Its listener hears all text, besides the caller's. */
 export interface SteppedModelParts extends TextListener {
   readonly steps: StepPort;
   /** How calls are made; none of it is part of a step's address. */
@@ -245,7 +245,7 @@ export function missingModel(who: string): never {
   );
 }
 
-/** Whether a model stands behind a door, which bounds its calls. */
+/** True when a model stands behind a door, which bounds its calls. */
 export function isStepped(model: ChatModel): model is SteppedModel {
   return "through" in model && typeof model.through === "function";
 }

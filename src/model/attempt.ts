@@ -6,13 +6,13 @@ import { failureOf, modelError, type ModelErrorData } from "./failure.ts";
 import type { JsonObject } from "../kernel/json.ts";
 import { hasFunction, type ToolCall } from "./chat-message.ts";
 
-/** What bounds one try. Milliseconds. */
+/** The limits of one try, in milliseconds. */
 export interface AttemptBounds {
   readonly signal: AbortSignal | Cancellation;
   readonly clock: Clock;
   /** Longest silence between two signs of life, the first byte included. */
   readonly idleTimeout: number;
-  /** What is left of the time for the whole call. */
+  /** The time left for the whole call. */
   readonly timeLeft: number;
   /** Text as it comes. */
   readonly onText?: (text: string) => void;
@@ -143,8 +143,8 @@ interface PartialCall {
 /**
  * Puts a streamed answer together. It owns the pieces; what they mean is judged by {@link checkReply}.
  *
- * P1 an answer without a finish reason is a cut one, never a short one. P2 text or pieces of calls after the end are an error, except
- * that the last chunk may come twice. P3 a call's id and name are set once, so that a piece that comes twice does not double them.
+ * Attempt.P1 an answer without a finish reason is a cut one, never a short one. Attempt.P2 text or pieces of calls after the end are an error, except
+ * that the last chunk may come twice. Attempt.P3 a call's id and name are set once, so that a piece that comes twice does not double them.
  */
 export class ReplyBuilder {
   readonly #model: string;

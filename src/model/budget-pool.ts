@@ -49,7 +49,7 @@ export function budgetPool(amount: MicroUsd, options: BudgetPoolOptions = {}): L
   return new LocalPool(amount, options);
 }
 
-/** Whether a budget is a pool and not an amount. */
+/** True when a budget is a pool and not an amount. */
 export function isBudgetPool(budget: unknown): budget is BudgetPool {
   return isObject(budget) && "open" in budget && typeof budget.open === "function";
 }
@@ -248,7 +248,7 @@ function noPool(parent: unknown): UsageError {
   );
 }
 
-/** Who spends, and what it has spent in all by its own record: see {@link BudgetPool.open}. */
+/** A spender, and its total spending by its own record: see {@link BudgetPool.open}. */
 export interface Spender {
   readonly name: string;
   /** Micro-dollars. */
@@ -290,7 +290,7 @@ export class Funds {
     return new Funds(accounts, opened);
   }
 
-  /** Whether any pool bounds what is spent. */
+  /** True when any pool bounds what is spent. */
   get isBinding(): boolean {
     return this.accounts.some(({ pool }) => pool.isBinding !== false);
   }

@@ -38,7 +38,7 @@ export interface CallPolicy {
   readonly logger?: Logger | undefined;
 }
 
-/** What one call is given besides its request. */
+/** The parts of one call besides its request. */
 export interface CallDeps extends CallPolicy, TextListener {
   /** Told of every try before it starts and after it ended. */
   readonly attempts: Attempts;

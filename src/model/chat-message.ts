@@ -15,7 +15,7 @@ export interface ToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
-  /** What its server wants to be given back with it, as it came: Gemini signs calls, and refuses them without. */
+  /** Data that the server wants back with the call, unchanged: Gemini signs calls, and refuses them without. */
   readonly extra?: JsonObject;
 }
 
@@ -77,7 +77,7 @@ export const ChatMessage: ChatMessageFactories = {
   },
 };
 
-/** Whether a value has the place where a call names its tool. Programs without types, and servers, leave it out. */
+/** True when a value has the place where a call names its tool. Programs without types, and servers, leave it out. */
 export function hasFunction(call: unknown): boolean {
   const { function: wanted } = (call ?? {}) as { readonly function?: unknown };
   return isObject(wanted);
@@ -180,7 +180,7 @@ export function parseChatMessage(value: unknown): ChatMessage {
   return message;
 }
 
-/** Whether a value is a message that was made or read here: plain, and frozen through and through, so what it was it still is. */
+/** True when a value is a message that was made or read here: plain, and frozen through and through, so what it was it still is. */
 export function isParsedMessage(value: unknown): value is ChatMessage {
   return isObject(value) && parsedBefore.has(value);
 }
@@ -258,7 +258,7 @@ export function renderForPrompt(message: Message): string {
   return message.sentFrom === "" ? message.content : `${message.sentFrom}: ${message.content}`;
 }
 
-/** What servers take in no name of a speaker or a tool. */
+/** Characters that servers refuse in the name of a speaker or a tool. */
 const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
 
 /**

@@ -6,7 +6,7 @@ import type { ModelPrice } from "./price.ts";
 export interface ChatModel {
   /** The model's name at its provider, for example "gpt-5-mini". Part of every request's address. */
   readonly id: string;
-  /** What it costs; left out where the price table decides by `id`. */
+  /** The price; left out where the price table decides by `id`. */
   readonly price?: ModelPrice;
   /** The most tokens one reply may have, where the provider says so. */
   readonly maxOutputTokens?: number;
@@ -20,7 +20,7 @@ export interface ChatModel {
   stream(request: ChatRequest, o: ChatOptions): AsyncIterable<ChatChunk>;
 }
 
-/** What an attempt is given besides the request. */
+/** Options of one attempt. */
 export interface ChatOptions {
   readonly signal: AbortSignal;
   /** For an adapter to call whenever bytes arrive, also those that make no chunk: a server that says it is alive has not stalled. */

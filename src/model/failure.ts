@@ -64,7 +64,7 @@ export interface ModelErrorData {
   readonly mayHaveRun?: boolean;
   /** How often it was tried. */
   readonly tries?: number;
-  /** What came of the answer before it failed. */
+  /** The text that came before the answer failed. */
   readonly text?: string;
   /** The model's words of refusal. */
   readonly refusal?: string;
@@ -109,7 +109,7 @@ const REFUSED_BEFORE: ReadonlySet<string> = new Set([
   "MODEL_UNPRICED",
 ]);
 
-/** Whether a failed try may have cost something. What nobody knows counts as yes. */
+/** True when a failed try may have cost something. An unknown outcome counts as true. */
 export function mayHaveRun(error: unknown): boolean {
   if (error instanceof ModelError) return errorData(error).mayHaveRun ?? !REFUSED_BEFORE.has(error.code);
   return !TroupeError.isInstance(error);
@@ -222,7 +222,7 @@ function causes(error: unknown): Error[] {
   return chain;
 }
 
-/** What a server said when it did not answer. Texts are masked already. */
+/** A server's refusal. Its texts are masked. */
 export interface ServerSaid {
   /** HTTP status; undefined for an error inside a stream that carries none. */
   readonly status?: number;

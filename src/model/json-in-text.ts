@@ -25,11 +25,11 @@ export interface BrokenJson {
   readonly end: number;
   /** Where reading failed. */
   readonly at: number;
-  /** What it is when nothing but the braces of its objects is missing at the end. */
+  /** The value, when only the closing braces of its objects are missing. */
   readonly closed?: ClosedJson;
 }
 
-/** What a text holds: its JSON values, longest first, and the longest part that looks like JSON and is none. */
+/** The content of a text: its JSON values, longest first, and the longest part that looks like JSON and is none. */
 export interface JsonInText {
   readonly values: readonly FoundJson[];
   readonly broken: BrokenJson | undefined;
@@ -93,7 +93,7 @@ function strictlyRead(text: string): Json | undefined {
   }
 }
 
-/** Whether nothing in it is deeper than is read, or a number beyond all measure. */
+/** True when nothing in it is deeper than is read, or a number beyond all measure. */
 function isReadable(value: Json, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
   if (typeof value !== "object" || value === null) return typeof value !== "number" || Number.isFinite(value);

@@ -63,9 +63,9 @@ const KEY = /[\w$-]+/y;
 const PLAIN = { '"': /[^"\\]*/y, "'": /[^'\\]*/y } as const;
 /** A fence that closes at the end of the text: nothing was to come. */
 const CLOSING_FENCE = /```\s*$/y;
-/** What a value of a list begins with where its comma may be missing. */
+/** The first character of a list item whose comma may be missing. */
 const BEGINS_VALUE = /["'{[]/;
-/** What a key begins with where the comma before it may be missing. */
+/** The first character of a key whose comma may be missing. */
 const BEGINS_KEY = /["']/;
 const LITERALS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ["true", true],
@@ -183,7 +183,7 @@ class Reader {
     return true;
   }
 
-  /** Whether the text ends behind a member of an object that was read whole. */
+  /** True when the text ends behind a member of an object that was read whole. */
   #endsHere(): boolean {
     if (this.#numberEnd === this.#text.length) return false;
     this.#skip();
@@ -224,7 +224,7 @@ class Reader {
     return this.#text.startsWith(triple, this.position) && this.#text[this.position + triple.length] !== quote;
   }
 
-  /** What stands behind a backslash. An escape that JSON does not know was meant as it is written. */
+  /** The character after a backslash. An escape that JSON does not know was meant as it is written. */
   #escape(): string {
     const char = this.#text[this.position];
     if (char === undefined) throw new Unreadable("truncated", this.position);

@@ -4,7 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { type Json, type JsonObject, unchanging } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** What a reply must look like: for prompts and addresses, for the wire, and for reading back. */
+/** The required form of a reply: for prompts and addresses, for the wire, and for reading back. */
 export interface OutputSchema {
   /** JSON Schema as zod tells it, frozen. Its root is an object: other values stand in a member `value`. */
   readonly json: JsonObject;
@@ -218,7 +218,7 @@ export function fitting(nodes: readonly Node[], value: Json, root: Node): readon
   return fits.length > 0 ? fits : nodes.filter((node) => node["type"] === (Array.isArray(value) ? "array" : "object"));
 }
 
-/** Whether a value can be meant for a schema, by its outermost layer: type, required members, constant members. */
+/** True when a value can be meant for a schema, by its outermost layer: type, required members, constant members. */
 function isShapeOf(node: Node, value: Json, root: Node): boolean {
   if (isList(value)) return node["type"] === "array";
   if (typeof value !== "object" || value === null || node["type"] !== "object") return false;
@@ -277,7 +277,7 @@ function typeName(value: Json): string {
   return typeof value === "object" ? "object" : typeof value;
 }
 
-/** What is wrong with a value that should be a schema, and what to do about it. */
+/** The fault of a value that should be a schema, and the remedy. */
 export interface SchemaFault {
   readonly expected: string;
   readonly got: string;
@@ -298,13 +298,13 @@ const NOT_JSON: Readonly<Record<string, string>> = {
 
 const known = new WeakMap<z.ZodType, SchemaFault | "none">();
 
-/** Whether a value is a schema of zod 3, which JSON Schema, prompts and types here cannot be made of. */
+/** True when a value is a schema of zod 3, which JSON Schema, prompts and types here cannot be made of. */
 export function isZod3(value: unknown): boolean {
   return isSchema(value) && !("_zod" in value) && "_def" in value;
 }
 
 /** Why a value is no schema of zod 4, if it is none. */
-export function versionFault(value: unknown): SchemaFault | undefined {
+function versionFault(value: unknown): SchemaFault | undefined {
   const expected = "a schema of zod 4";
   if (isZod3(value)) return { expected, got: "one of zod 3", todo: 'Install zod 4 (npm install zod@4) and import { z } from "zod".' };
   if (isSchema(value) && "_zod" in value) return undefined;

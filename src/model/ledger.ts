@@ -30,7 +30,7 @@ export interface LedgerRecord {
 }
 
 /** Tokens of no call. */
-export const NO_USAGE_SUM: UsageSum = Object.freeze({ inputTokens: 0, outputTokens: 0, cachedTokens: 0, estimated: false });
+const NO_USAGE_SUM: UsageSum = Object.freeze({ inputTokens: 0, outputTokens: 0, cachedTokens: 0, estimated: false });
 
 interface OpenHold {
   readonly amount: MicroUsd;
@@ -41,10 +41,10 @@ interface OpenHold {
  * What was spent and what is reserved. Pure arithmetic in whole micro-dollars: it knows no clock, no budget and no journal; who may
  * open a hold, and when, is decided by whoever drives it.
  *
- * L1 spent is the sum of settled costs and held the sum of open holds, nothing else. L2 a key has one open hold at a time; settling
- * closes it, and settling what is not open is an error. L3 amounts are whole and never negative. L4 an unknown cost adds one to
- * `unpriced` and nothing to `spent`, also while its hold is open; what settles at its hold has a known cost. L5 a hold fits when spent + held + hold stays within
- * the budget. L6 a ledger read back from its JSON is the same ledger.
+ * Ledger.L1 spent is the sum of settled costs and held the sum of open holds, nothing else. Ledger.L2 a key has one open hold at a time; settling
+ * closes it, and settling what is not open is an error. Ledger.L3 amounts are whole and never negative. Ledger.L4 an unknown cost adds one to
+ * `unpriced` and nothing to `spent`, also while its hold is open; what settles at its hold has a known cost. Ledger.L5 a hold fits when spent + held + hold stays within
+ * the budget. Ledger.L6 a ledger read back from its JSON is the same ledger.
  */
 export class Ledger {
   readonly #open = new Map<string, OpenHold>();
@@ -133,7 +133,7 @@ export class Ledger {
     return this.#spent + this.#held + hold <= budget;
   }
 
-  /** What is known to be spent, and how many calls have no known price. */
+  /** The known spending, and the number of calls without a known price. */
   cost(): Cost {
     return { known: this.spent, unpriced: this.unpriced };
   }
@@ -148,7 +148,7 @@ function openRecord([key, { amount, isUnpriced }]: readonly [string, OpenHold]):
 }
 
 /** Tokens of several calls together. */
-export function addUsageTo(sum: UsageSum, usage: Usage): UsageSum {
+function addUsageTo(sum: UsageSum, usage: Usage): UsageSum {
   return {
     inputTokens: sum.inputTokens + usage.inputTokens,
     outputTokens: sum.outputTokens + usage.outputTokens,
@@ -162,13 +162,13 @@ function whole<N extends number>(amount: N, what: string): N {
   throw new UsageError("LEDGER_AMOUNT", `Expected ${what} to be a whole number of micro-dollars of 0 or more, got ${amount}.`);
 }
 
-/** What one of several spent: a role, or a model. */
+/** The spending of a role or a model. */
 export interface Spending {
   readonly usage: UsageSum;
   readonly cost: Cost;
 }
 
-/** What each of several spent, by name. */
+/** Spendings by name. */
 export type Spendings = Readonly<Record<string, Spending>>;
 
 const NOTHING: Spending = Object.freeze({

@@ -15,7 +15,7 @@ export interface LimitOptions {
   readonly tokensPerMinute?: number;
 }
 
-/** What a call asks of the limits. */
+/** A request for a place under the limits. */
 export interface LimitRequest {
   /** Tokens it will probably use; put right on release. */
   readonly tokens: number;
@@ -50,9 +50,9 @@ interface Entry {
 /**
  * Limits by concurrency, requests and tokens. It owns the lines of those that wait and the uses of the last 60 seconds.
  *
- * W1 never more calls in flight than `concurrency`. W2 in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more
- * tokens than `tokensPerMinute` as far as was known when they began; a call larger than the whole allowance goes alone. W3 places are
- * given in the order asked. W4 who stops waiting takes nothing and holds up nobody. The lines are bounded by the calls that
+ * Limits.W1 never more calls in flight than `concurrency`. Limits.W2 in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more
+ * tokens than `tokensPerMinute` as far as was known when they began; a call larger than the whole allowance goes alone. Limits.W3 places are
+ * given in the order asked. Limits.W4 who stops waiting takes nothing and holds up nobody. The lines are bounded by the calls that
  * activations can have in flight.
  *
  * Give the same object as `limits` to each team, run and agent that shall share it.
@@ -75,7 +75,7 @@ export function modelLimits(options: LimitOptions): ModelLimits {
   return new Limits(options);
 }
 
-/** Whether limits are a shared object and not options. */
+/** True when limits are a shared object and not options. */
 export function isModelLimits(limits: unknown): limits is ModelLimits {
   return isObject(limits) && "acquire" in limits && typeof limits.acquire === "function";
 }

@@ -23,7 +23,7 @@ export function usd(dollars: number): MicroUsd {
   return Math.ceil(Number((dollars * 1_000_000).toFixed(3))) as MicroUsd;
 }
 
-/** What something cost: the sum of what is known, and how many calls had no known price. */
+/** The cost of something: the sum of known prices, and how many calls had no known price. */
 export interface Cost {
   readonly known: MicroUsd;
   readonly unpriced: number;

@@ -14,7 +14,7 @@ export interface TokenPrice {
   readonly cachedInput?: number;
 }
 
-/** What a model costs; some charge more for every token of a request whose prompt is long. */
+/** The price of a model; some models charge more for every token of a request with a long prompt. */
 export interface ModelPrice extends TokenPrice {
   /** Prices of requests with more than `over` input tokens. */
   readonly longPrompt?: TokenPrice & { readonly over: number };
@@ -165,7 +165,7 @@ function isPrice(value: number): boolean {
 /** The day the table was last looked over. */
 export const PRICES_AS_OF = "2026-06-30";
 
-/** What a vendor's models are called elsewhere: a router's `openai/gpt-4o` costs what `gpt-4o` does. */
+/** Prefixes that routers put before a vendor's models: a router's `openai/gpt-4o` costs what `gpt-4o` does. */
 export interface VendorPrices {
   readonly prefixes: readonly string[];
   readonly models: Readonly<Record<string, ModelPrice>>;

@@ -13,7 +13,7 @@ export interface OutputIssue {
   /** `files[0].path`; empty for the whole reply. */
   readonly path: string;
   readonly message: string;
-  /** What stood there, shortened. */
+  /** The value found there, shortened. */
   readonly got?: string;
 }
 
@@ -171,7 +171,7 @@ function unwrap(value: Json): Json {
   return (value as { readonly value?: Json }).value ?? null;
 }
 
-/** What zod found wrong with a value, in words a model can act on. */
+/** The issues zod found in a value, in words a model can act on. */
 export function issuesOf(issues: readonly z.core.$ZodIssue[], value: Json): OutputIssue[] {
   return issues
     .flatMap((issue) => flatten(issue, []))
@@ -285,7 +285,7 @@ function newNames(value: Node, nodes: readonly Node[]): ReadonlyMap<string, stri
  *
  * @param path the keys from the root to the innermost open object
  */
-export function holdsAllMembers(value: Json, path: readonly string[], root: JsonObject): boolean {
+function holdsAllMembers(value: Json, path: readonly string[], root: JsonObject): boolean {
   let nodes: readonly Node[] = [root];
   let member: Json | undefined = value;
   for (let place = 0; place <= path.length; place += 1) {
@@ -304,7 +304,7 @@ export function holdsAllMembers(value: Json, path: readonly string[], root: Json
   return true;
 }
 
-/** Whether it may have members that it does not name. */
+/** True when it may have members that it does not name. */
 function isOpen(node: Node): boolean {
   const { additionalProperties, propertyNames, patternProperties, properties } = node;
   const isClosed = additionalProperties === undefined || additionalProperties === false;

@@ -12,7 +12,7 @@ import { masked } from "../runtime/record/masking.ts";
 import { requestDifference, requestDifferenceText } from "../runtime/replay/difference.ts";
 import { type ModelPrice, priceOf } from "../model/price.ts";
 
-/** What came of a recorded call. */
+/** The result of a recorded call. */
 export type RecordedAnswer = { readonly ok: true; readonly response: ChatResponse } | { readonly ok: false; readonly error: ErrorRecord };
 
 /** A call of a model as a run recorded it. */
@@ -21,7 +21,7 @@ export interface RecordedCall {
   readonly act: string;
   /** Id of the model. */
   readonly model: string;
-  /** What was asked, without secrets. A schema stands as it was asked for, however it went over the wire. */
+  /** The request, without secrets. A schema stands as it was asked for, however it went over the wire. */
   readonly request: JsonObject;
   /** Undefined: the run stopped before it came. */
   readonly answer: RecordedAnswer | undefined;
@@ -88,7 +88,7 @@ export function recordedCalls(events: Iterable<RunEvent>): readonly RecordedCall
   return [...calls.values()].map(({ tries, ...call }) => ({ ...call, failed: failedOf(call, tries) }));
 }
 
-/** Who goes on tries anew, and may try as often as before. */
+/** A resumed run retries from the first try. */
 function forgetTries(calls: Map<string, Reading>): void {
   for (const [key, call] of calls) if (call.answer === undefined) calls.set(key, { ...call, tries: [] });
 }
@@ -144,7 +144,7 @@ export function recordedForms({ model: _model, schema, ...request }: JsonObject)
   });
 }
 
-/** Whether two requests allow a reply of the same length. Where one does not say, the other may say what it likes. */
+/** True when two requests allow a reply of the same length. Where one does not say, the other may say what it likes. */
 export function isSameLength(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }

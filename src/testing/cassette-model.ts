@@ -33,7 +33,7 @@ export interface CassetteOptions {
   readonly strict?: boolean;
   /** Which of the recorded models it is. Needed where the run had several. */
   readonly id?: string;
-  /** What the recorded model cost, where it said so itself and no list does. Default: nothing, where its calls had cost nothing. */
+  /** The price of the recorded model, when the model itself gave one and no list does. Default: nothing, where its calls had cost nothing. */
   readonly price?: ModelPrice;
   /** The bound that the recorded model gave its replies. Default: the one that all its requests have. */
   readonly maxOutputTokens?: number;
@@ -77,7 +77,7 @@ interface Entry {
   readonly forms: ReadonlySet<string>;
   /** Tries that have failed again. */
   tried: number;
-  /** Whether a try of it is failing now: who asks the same beside it means another. */
+  /** True when a try of it is failing now: who asks the same beside it means another. */
   isFailing: boolean;
   isUsed: boolean;
 }

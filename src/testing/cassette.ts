@@ -116,7 +116,7 @@ export async function cassetteJournal(cassette: Cassette): Promise<Journal> {
   return journal;
 }
 
-/** What of a cassette is relied on. @internal */
+/** The checked part of a cassette. @internal */
 export const aCassette: Shape = object("a cassette that readCassette or saveCassette gave", {
   runId: aText,
   events: listOf(object("an event")),

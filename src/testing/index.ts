@@ -26,7 +26,7 @@ export type { OpenAIBody } from "./openai-body.ts";
 export { type OpenAIStub, openaiStub, type RejectedRequest, type StubHandler, type StubOptions } from "./openai-stub.ts";
 export type { Pace, StubAnswer, StubFault, StubRaw, StubReply } from "./stub-reply.ts";
 
-// What every implementation of a port must do.
+// Contract suites of the ports.
 export { budgetPoolContract, type MakeBudgetPool } from "./contracts/budget-pool.ts";
 export { cacheContract, type MakeCache } from "./contracts/cache.ts";
 export { chatModelContract, type ContractReply, type MakeModel, type ModelUnderTest } from "./contracts/chat-model.ts";

@@ -41,7 +41,7 @@ export async function wholeReply(response: ServerResponse, body: OpenAIBody, rep
 }
 
 /** Begins a response that never ends well. */
-export async function sendHalf(response: ServerResponse, text: string, then: "cut" | "reset" | "stall"): Promise<void> {
+async function sendHalf(response: ServerResponse, text: string, then: "cut" | "reset" | "stall"): Promise<void> {
   // The length promises more than comes.
   response.writeHead(200, { "content-type": "application/json", "content-length": text.length * 2 });
   await sent(response, text.slice(0, text.length / 2));
@@ -49,7 +49,7 @@ export async function sendHalf(response: ServerResponse, text: string, then: "cu
 }
 
 /** Resolves when the text is on its way, or nobody is there to read it. */
-export function sent(response: ServerResponse, text: string): Promise<void> {
+function sent(response: ServerResponse, text: string): Promise<void> {
   return new Promise((resolve) => {
     if (response.destroyed) return resolve();
     response.write(text, () => resolve());
@@ -71,7 +71,7 @@ export function refuse(response: ServerResponse, status: number, message: string
 }
 
 /** A whole answer as OpenAI's protocol writes it. */
-export function completion(body: OpenAIBody, answer: StubAnswer): object {
+function completion(body: OpenAIBody, answer: StubAnswer): object {
   const calls = (answer.toolCalls ?? []).map((call, index) => ({
     id: call.id ?? `call_${index}`,
     type: "function",
@@ -90,18 +90,18 @@ export function completion(body: OpenAIBody, answer: StubAnswer): object {
   };
 }
 
-/** What every object of the protocol begins with, a whole answer or a piece of one. */
-export function head(body: OpenAIBody, form: "whole" | "chunk"): object {
+/** The first fields of every object of the protocol, a whole answer or a piece. */
+function head(body: OpenAIBody, form: "whole" | "chunk"): object {
   return { id: "chatcmpl-stub", object: form === "whole" ? "chat.completion" : "chat.completion.chunk", created: 0, model: body.model };
 }
 
 /** The finish reason: what the answer says, else what follows from its calls. */
-export function finishOf(answer: StubAnswer): string {
+function finishOf(answer: StubAnswer): string {
   return answer.finishReason ?? ((answer.toolCalls ?? []).length > 0 ? "tool_calls" : "stop");
 }
 
 /** Four characters to a token, unless the answer says otherwise. */
-export function usageOf(body: OpenAIBody, answer: StubAnswer): object {
+function usageOf(body: OpenAIBody, answer: StubAnswer): object {
   const calls = (answer.toolCalls ?? []).reduce((sum, call) => sum + call.name.length + call.arguments.length, 0);
   const { prompt_tokens, completion_tokens, cached_tokens } = answer.usage ?? {
     prompt_tokens: Math.ceil(JSON.stringify(body.messages).length / 4),
@@ -111,7 +111,7 @@ export function usageOf(body: OpenAIBody, answer: StubAnswer): object {
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens, ...details };
 }
 
-/** Whether a reply is sent word for word. */
+/** True when a reply is sent word for word. */
 export function isRaw(reply: StubReply): reply is StubRaw {
   return typeof reply === "object" && "pieces" in reply;
 }

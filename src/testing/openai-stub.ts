@@ -9,7 +9,7 @@ import { refusalOf, type StubReply } from "./stub-reply.ts";
 /** Decides what happens with the n-th accepted request, from 0. */
 export type StubHandler = (body: OpenAIBody, n: number) => StubReply | Promise<StubReply>;
 
-/** What the stub answers: always the same, one reply after another, or whatever a function says. */
+/** The answers of the stub: always the same, one reply after another, or whatever a function says. */
 export interface StubOptions {
   readonly reply?: StubReply;
   readonly replies?: readonly StubReply[];

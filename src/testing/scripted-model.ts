@@ -7,10 +7,10 @@ import { canonicalJson, deepFreeze, textHash } from "../kernel/json.ts";
 import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse, Usage } from "../model/chat-model.ts";
 import type { ModelPrice } from "../model/price.ts";
 
-/** What the model answers: a text, parts of an answer, or an error it throws. */
+/** An answer of the model: a text, parts of an answer, or an error it throws. */
 export type ScriptedReply = string | Partial<ChatResponse> | Error;
 
-/** What the model answers to a request; `n` counts the requests from 0. May throw, wait, or never come. */
+/** Answers a request; `n` counts the requests from 0. May throw, wait, or never come. */
 export type ScriptedAnswer = (request: ChatRequest, n: number) => ScriptedReply | Promise<ScriptedReply>;
 
 /** How a scripted model behaves besides what it says. */

@@ -8,9 +8,9 @@ interface Timer {
 /**
  * A clock that moves only when told to, so that a test of hours takes no time and always goes the same way.
  *
- * S1 timers fire in order of their due time, those of one time in the order they were set. S2 between two of them, and before
+ * SimulatedClock.S1 timers fire in order of their due time, those of one time in the order they were set. SimulatedClock.S2 between two of them, and before
  * the first and after the last, every promise reaction that is ready runs, so a timer that a reaction sets is seen in time.
- * S3 while a timer fires, `now()` is its due time. S4 calls of `advance` and `advanceToNext` run one after another, in the order made.
+ * SimulatedClock.S3 while a timer fires, `now()` is its due time. SimulatedClock.S4 calls of `advance` and `advanceToNext` run one after another, in the order made.
  */
 export class SimulatedClock implements Clock {
   #now: number;

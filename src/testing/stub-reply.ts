@@ -61,23 +61,23 @@ export type StubFault =
   /** Text goes on after the end was told. */
   | ({ readonly fault: "text-after-end" } & WithText);
 
-/** What a server sends, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */
+/** A response, word for word: the protocol as some server writes it, or a stream that breaks wherever it should. */
 export interface StubRaw {
   /** The events of a stream. */
   readonly pieces: readonly unknown[];
   /** The body where nothing is streamed. */
   readonly whole: unknown;
-  /** What comes after it. Default "done". Of a body that is not done, half is sent. */
+  /** The end of the response. Default "done". Of a body that is not done, half is sent. */
   readonly end?: "done" | "cut" | "stall" | "reset";
 }
 
-/** What can be written by the stub itself. */
+/** Replies that the stub writes itself. */
 export type WrittenReply = string | StubAnswer | StubFault;
 
-/** What the stub does with one request: a text, an answer with its details, a fault, or what it is given to send. */
+/** The stub's reaction to one request: a text, an answer with its details, a fault, or what it is given to send. */
 export type StubReply = WrittenReply | StubRaw;
 
-/** What faults break when nothing else is said. */
+/** The answer that a fault breaks by default. */
 export const BROKEN_TEXT = "A reply that was going well.";
 const PIECE = 8;
 
@@ -120,7 +120,7 @@ export interface StubRefusal {
   readonly body: string;
 }
 
-/** What is refused, as far as refusals repeat it. */
+/** The parts of a request that refusals repeat. */
 export interface RefusedRequest {
   readonly model: string;
   readonly authorization: string;

@@ -9,15 +9,15 @@ import { limitWords, NODE_OPTIONS, sandboxLimits, type SandboxLimits } from "./s
 import { runLimited } from "./cgroup.ts";
 import { type Refusal, type Sandbox, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
 
-/** What a machine offers for the profile. */
+/** The features of a machine that the profile uses. */
 export interface BubblewrapMeans {
   readonly bwrap: string;
   /** Drops root before anything else: limits on the number of processes do not bind root. Undefined when not root or not there. */
   readonly setpriv: string | undefined;
   readonly prlimit: string | undefined;
-  /** Whether the number of processes is limited. */
+  /** True when the number of processes is limited. */
   readonly limitsProcesses: boolean;
-  /** Whether this bubblewrap can forbid namespaces inside the sandbox. */
+  /** True when this bubblewrap can forbid namespaces inside the sandbox. */
   readonly forbidsNamespaces: boolean;
   /** Programs that make the room in which a command writes: memory with a bound of its bytes and its files. Undefined: bytes only. */
   readonly room: { readonly unshare: string; readonly mount: string } | undefined;
@@ -197,7 +197,7 @@ async function findNode(scratch: string, isNobody: boolean): Promise<string> {
   return reachable;
 }
 
-/** Whether a second name for a file could be made: not on another file system, nor on one without links. */
+/** True when a second name for a file could be made: not on another file system, nor on one without links. */
 async function isLinked(file: string, name: string): Promise<boolean> {
   return link(file, name).then(
     () => true,

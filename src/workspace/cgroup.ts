@@ -11,7 +11,7 @@ import type { Refusal, SandboxResult } from "./sandbox.ts";
 export interface CgroupPlace {
   /** Default `/sys/fs/cgroup`. */
   readonly root?: string;
-  /** What tells the group of this process. Default `/proc/self/cgroup`. */
+  /** The file that names the group of this process. Default `/proc/self/cgroup`. */
   readonly self?: string;
   /** Default: makes the folder; the kernel puts the files in it. */
   readonly make?: (folder: string) => void;
@@ -63,7 +63,7 @@ export class Cgroup {
   static make(parent: string, limits: SandboxLimits, place: CgroupPlace = {}): Cgroup | undefined {
     const folder = tryMake(parent, place.make);
     if (folder === undefined) return undefined;
-    // What a command writes is kept in memory too, and counts here.
+    // The output of a command is kept in memory and counts here.
     const memory = limits.memory + limits.bytes;
     try {
       writeFileSync(join(folder, "memory.max"), String(memory));

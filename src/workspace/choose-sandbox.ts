@@ -80,7 +80,7 @@ async function knowsDisableUserns(bwrap: string): Promise<boolean> {
   return help.kind === "exited" && help.stdout.includes("--disable-userns");
 }
 
-/** What is wrong with a sandbox; undefined when it ran Node.js. */
+/** The fault of a sandbox; undefined when it ran Node.js. */
 async function troubleOf(sandbox: Sandbox): Promise<string | undefined> {
   const { path: project, remove } = temporaryFolder("troupe-probe-");
   try {

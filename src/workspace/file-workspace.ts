@@ -36,7 +36,7 @@ export const fileWorkspaceOptions: Known<FileWorkspaceOptions> = { root: true, l
 
 /** A workspace on disk. */
 export interface FileWorkspace extends Workspace {
-  /** What became of git; `untried` until the first commit or {@link FileWorkspace.prepareGit}. */
+  /** The state of git; `untried` until the first commit or {@link FileWorkspace.prepareGit}. */
   readonly git: GitState;
   /**
    * Finds git, and makes the repository when the root has none.
@@ -259,7 +259,7 @@ class DiskWorkspace implements FileWorkspace {
   }
 }
 
-/** Whether every part of the way to a folder is a folder and none a link. */
+/** True when every part of the way to a folder is a folder and none a link. */
 async function isFolder(root: string, path: string): Promise<boolean> {
   const segments = path === "" ? [] : path.split("/");
   for (let depth = 1; depth <= segments.length; depth++) {

@@ -32,7 +32,7 @@ export async function makeFolders(path: string): Promise<void> {
   }
 }
 
-/** What is at a path, links not followed; undefined when nothing is. */
+/** The entry at a path, links not followed, if any. */
 export async function statsOf(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path);
@@ -112,16 +112,16 @@ async function unlock(folder: string): Promise<void> {
   }
 }
 
-/** What a walk leaves out and where it ends. */
+/** The exclusions and limits of a walk. */
 export interface WalkOptions {
-  /** Whether a file or folder of this name is left out. */
+  /** True when a file or folder of this name is left out. */
   readonly skip: (name: string) => boolean;
   /** How many files and folders may be met. */
   readonly limit: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a walk found; paths relative to its start, joined by `/`, sorted by code unit. */
+/** The result of a walk; paths relative to its start, joined by `/`, sorted by code unit. */
 export interface WalkedFiles {
   readonly files: readonly string[];
   readonly folders: readonly string[];

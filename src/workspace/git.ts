@@ -11,7 +11,7 @@ import { temporaryFolder } from "./project-copy.ts";
 import { type ProcessResult, runProcess, findProgram, plainEnvironment } from "./process.ts";
 import type { CommitRequest } from "./workspace.ts";
 
-/** Whether a workspace keeps its history in git: not asked yet, in a repository at its root, or not at all and why. */
+/** The state of git in a workspace: not asked yet, in a repository at its root, or not at all and why. */
 export type GitState =
   | { readonly kind: "untried" }
   | { readonly kind: "repository"; readonly isNew: boolean }
@@ -27,7 +27,7 @@ export interface PathsCommit extends Omit<CommitRequest, "paths"> {
 export interface RepositoryState {
   /** Paths that differ from the last commit, untracked ones included; a folder of which nothing is tracked stands for all in it and ends in `/`. */
   readonly changed: readonly string[];
-  /** What a person is in the middle of, such as `a merge`; undefined: nothing. */
+  /** An unfinished operation of the user, such as `a merge`. */
   readonly underWay: string | undefined;
 }
 
@@ -63,9 +63,9 @@ const SETTINGS: readonly string[] = [
  * It owns how commits are made: from blobs of the files named and the tree of HEAD, in an index of its own, so that hooks, filters,
  * ignore rules and whatever else is staged or lying about have no say. The workspace owns which paths are named.
  *
- * G1 only the repository whose `.git` stands at the root itself is used, never one of a folder above.
- * G2 the user's index changes in the committed paths only, the user's files not at all.
- * G3 equal trees make no commit; equal requests on equal parents make equal ids.
+ * Git.G1 only the repository whose `.git` stands at the root itself is used, never one of a folder above.
+ * Git.G2 the user's index changes in the committed paths only, the user's files not at all.
+ * Git.G3 equal trees make no commit; equal requests on equal parents make equal ids.
  */
 export class GitRepository {
   readonly isNew: boolean;
@@ -293,7 +293,7 @@ function outputOf(result: ProcessResult, command: string, signal: AbortSignal | 
   );
 }
 
-/** What happened and what to do about it. What git says in several lines stands on lines of its own. */
+/** The failure and its remedy. Several lines from git stand on lines of their own. */
 export function withAdvice(happened: string, advice: string): string {
   return happened.includes("\n") ? `${happened}\n${advice}` : `${happened.replace(/\.$/, "")}. ${advice}`;
 }

@@ -80,7 +80,7 @@ export class HeldFile {
       }
       await rename(temporary, this.#folder.at(this.#name));
     } catch (error) {
-      // What failed first is what the caller must know; a leftover is hidden from every listing, and swept later.
+      // The caller must know the first failure; a leftover is hidden from every listing and swept later.
       await rm(temporary, { force: true }).catch(() => undefined);
       throw error;
     }
@@ -211,7 +211,7 @@ class HeldFolder {
     }
   }
 
-  /** Whether this folder still is where it was entered, and that is the root or below it. */
+  /** True when this folder still is where it was entered, and that is the root or below it. */
   async isBelow(root: string): Promise<boolean> {
     if (!isSame(this.#identity, await identityOf(this.path))) return false;
     const way = relative(root, await realpath(this.path));

@@ -8,13 +8,13 @@ export { openWorkspace, type OpenWorkspaceOptions } from "./open-workspace.ts";
 export { type MemoryCommit, type MemoryWorkspace, type MemoryWorkspaceOptions, memoryWorkspace } from "./memory-workspace.ts";
 export type { GitState } from "./git.ts";
 
-// What a run's record says of the files, and whether they still are as it left them.
+// The record of a run's files, and checks against the folder.
 export { type FileState, RecordedFiles, WRITE_STEP } from "./recorded-files.ts";
 export { assertUnchanged, type ChangedFile, changedFiles, changesSince } from "./recorded-files.ts";
 export { mayWrite } from "./recorded-files.ts";
 export { COMMIT_STEP, type Restored, restoreFiles, type RestoreOptions } from "./restore-files.ts";
 
-// What a path may be.
+// Rules for paths.
 export { checkPath, visible } from "./path-rules.ts";
 
 // Programs, and where a project's own code runs.

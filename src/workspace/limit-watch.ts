@@ -8,7 +8,7 @@ export const WATCH_INTERVAL = 250;
 /** The file system type that statfs gives for memory. */
 const TMPFS = 0x01021994;
 
-/** What is watched, and from where. */
+/** The watched folders and processes. */
 export interface WatchOptions {
   readonly limits: SandboxLimits;
   /** Folders of the command whose files count, as the command names them; several on one file system count once. */
@@ -22,7 +22,7 @@ export interface WatchOptions {
   readonly measure?: (pid: number) => TreeUsage;
 }
 
-/** What was over its limit. */
+/** A limit that was passed. */
 export type Breach = Pick<LimitHit, "bound" | "limit" | "used">;
 
 /**
@@ -43,7 +43,7 @@ export class LimitWatch {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** What was over its limit first; undefined while nothing was. */
+  /** The first limit that was passed, if any. */
   get breach(): Breach | undefined {
     return this.#breach;
   }
@@ -104,7 +104,7 @@ function kill(target: number): void {
   }
 }
 
-/** What a process and its descendants use now. */
+/** The current use of a process and its descendants. */
 export interface TreeUsage {
   /** The process, then its descendants by depth. */
   readonly pids: readonly number[];
@@ -116,7 +116,7 @@ export interface TreeUsage {
   readonly memory: number;
 }
 
-/** Whether this system tells what {@link treeUsage} asks. */
+/** True when this system tells what {@link treeUsage} asks. */
 export const canMeasureTrees: boolean = process.platform === "linux";
 
 /**

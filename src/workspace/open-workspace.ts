@@ -10,7 +10,7 @@ import { visible } from "./path-rules.ts";
 import { sweepProject } from "./sweep.ts";
 import { temporaryName } from "./temporary-owner.ts";
 
-/** What may be in an output folder that counts as empty: a repository made beforehand, and the runs of this package. */
+/** Entries of an output folder that still counts as empty: a repository made beforehand, and the runs of this package. */
 const NOT_COUNTED: readonly string[] = [".git", ".troupe"];
 
 /** How an output folder is opened. */
@@ -47,7 +47,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<File
   const root = resolve(options.root);
   try {
     await makeFolder(root);
-    // What a killed run left half written does not make a folder one that holds files.
+    // Half-written files of a killed run do not count.
     await sweepProject(await realpath(root));
     if (options.force !== true) await checkEmpty(root);
     await tryWriting(root);

@@ -18,7 +18,7 @@ const RESERVED = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9\u00b9\u00b2\u00b3]|
 /** Control and format characters, line separators, and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 const UNPRINTABLE_ALL = new RegExp(UNPRINTABLE.source, "gu");
-/** What Windows forbids in names; a colon also opens a second stream of a file there. */
+/** Characters that Windows forbids in names; a colon also opens a second stream of a file there. */
 const NOT_PORTABLE = /[<>:"|?*]/;
 /** The short names NTFS may give to hidden folders. */
 const SHORT_NAME = /^(git|troupe)~[0-9]+$/i;
@@ -37,7 +37,7 @@ export function checkPath(path: string): string {
   return segmentsOf(path).join("/");
 }
 
-/** Whether {@link checkPath} takes the path and gives it back unchanged. */
+/** True when {@link checkPath} takes the path and gives it back unchanged. */
 export function isNormalPath(path: string): boolean {
   return faultOf(path) === undefined && segmentsOf(path).join("/") === path;
 }
@@ -97,7 +97,7 @@ function segmentFault(segment: string): string | undefined {
   return undefined;
 }
 
-/** Whether a file or folder name is one of the hidden folders, in any case. */
+/** True when a file or folder name is one of the hidden folders, in any case. */
 export function isHidden(name: string): boolean {
   return HIDDEN_FOLDERS.includes(name.toLowerCase());
 }

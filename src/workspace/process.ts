@@ -43,11 +43,11 @@ const processRequest: Known<ProcessRequest> = {
   onStart: true,
 };
 
-/** What a program wrote. */
+/** The output of a program. */
 export interface ProcessOutput {
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether a limit cut either; then a line at its end says so. */
+  /** True when a limit cut either; then a line at its end says so. */
   readonly isCut: boolean;
 }
 
@@ -218,7 +218,7 @@ class RunningProcess {
   }
 }
 
-/** What is left to do should this process end now, in the order it came up. One listener does it all, however much there is. */
+/** Work to do when this process exits, in the order added. One listener does all of it. */
 const duties = new Set<() => void>();
 
 /**
@@ -250,7 +250,7 @@ export class CappedText {
     this.#limit = limit;
   }
 
-  /** Whether something was dropped. */
+  /** True when something was dropped. */
   get isCut(): boolean {
     return this.#cut;
   }

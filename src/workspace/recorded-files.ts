@@ -17,15 +17,15 @@ export const REMOVE_STEP = "remove file";
 /** A file is not there. */
 export const ABSENT = null;
 
-/** What may be at a path: the sha256 of a content, or {@link ABSENT}. */
+/** The possible content of a path: the sha256 of a content, or {@link ABSENT}. */
 export type FileState = string | typeof ABSENT;
 
 /**
  * What a run's record says of the project's files. Events are taken in one by one; nothing is read from a disk.
  *
- * It owns, for each path the run wrote, what may stand there now: V1 when the activation that wrote it has ended, its last content and
- * nothing else. V2 while it has not, any content it recorded, for it writes all of them again when the run goes on and may have been killed
- * on the way. V3 where none of its writes is known to have happened, also what was there before.
+ * It owns, for each path the run wrote, what may stand there now: RecordedFiles.V1 when the activation that wrote it has ended, its last content and
+ * nothing else. RecordedFiles.V2 while it has not, any content it recorded, for it writes all of them again when the run goes on and may have been killed
+ * on the way. RecordedFiles.V3 where none of its writes is known to have happened, also what was there before.
  */
 export class RecordedFiles {
   readonly #files = new Map<string, Place>();
@@ -57,7 +57,7 @@ export class RecordedFiles {
     return [...this.#files.keys()].sort();
   }
 
-  /** What may stand at a path. Undefined: the run has never written there. */
+  /** The possible contents of a path. Undefined when the run has never written there. */
   expected(path: string): ReadonlySet<FileState> | undefined {
     const place = this.#files.get(path);
     if (place === undefined) return undefined;
@@ -84,7 +84,7 @@ export class RecordedFiles {
     const opened = this.#opened(write.path, unitOf(act));
     opened.last = shaIn(value) ?? write.state;
     opened.contents.add(opened.last);
-    // What a fork takes from its parent is recorded before it is written.
+    // A write that a fork takes from its parent is recorded before it happens.
     if (!write.isTaken) opened.isSure = true;
   }
 
@@ -123,14 +123,14 @@ interface Place {
   readonly open: Map<string, Opened>;
 }
 
-/** What one activation wrote to one path. */
+/** The writes of one activation to one path. */
 interface Opened {
   readonly contents: Set<FileState>;
   last: FileState | undefined;
   isSure: boolean;
 }
 
-/** What a recorded step does to a file, if it does: the content it writes, or that it removes it. */
+/** The effect of a recorded step on a file: the content it writes, or the removal. */
 export function fileChange({ kind, name, request }: StepStarted): FileChange | undefined {
   if (kind !== "step" || (name !== WRITE_STEP && name !== REMOVE_STEP)) return undefined;
   const { path, content } = membersOf(request);

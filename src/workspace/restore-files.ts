@@ -19,7 +19,7 @@ export interface RestoreOptions {
 
 const restoreOptions: Known<RestoreOptions> = { at: true, signal: true };
 
-/** What was restored. */
+/** The result of a restore. */
 export interface Restored {
   readonly files: number;
   readonly commits: number;
@@ -64,7 +64,7 @@ async function removeAgain(workspace: Workspace, path: string, paths: Set<string
 
 type Deed = (FileChange & { readonly kind: "change" }) | { readonly kind: "commit"; readonly request: CommitRequest };
 
-/** What activations did that have not ended yet. */
+/** The writes of activations that have not ended. */
 class OpenDeeds {
   readonly #asked = new Map<string, StepStarted>();
   readonly #done = new Map<string, Deed[]>();

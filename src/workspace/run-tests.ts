@@ -10,7 +10,7 @@ import { testArguments } from "./test-reporter.ts";
 import { walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
-/** What to test, where. */
+/** The tests to run, and their folder. */
 export interface ProjectTestsRequest {
   /** The project's folder. */
   readonly root: string;
@@ -22,7 +22,7 @@ export interface ProjectTestsRequest {
   readonly signal?: AbortSignal;
 }
 
-/** What was counted. Plain JSON. */
+/** The counts. Plain JSON. */
 export interface TestTally {
   /** The test files to run, relative to the project, sorted. */
   readonly files: readonly string[];
@@ -47,7 +47,7 @@ export type ProjectTests =
   | (TestTally & { readonly kind: "timeout"; readonly ms: number })
   | (TestTally & { readonly kind: "not run"; readonly reason: string; readonly hint: string });
 
-/** What one test file may take of the whole time, so that a file that hangs is named instead of taking all down. */
+/** The share of the time for one test file, so that a file that hangs is named and does not use up all of it. */
 const FILE_SHARE = 0.4;
 
 /**

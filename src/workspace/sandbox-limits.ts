@@ -1,7 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import { type ProcessOutput, LONGEST_TIMEOUT, findProgram } from "./process.ts";
 
-/** What a sandboxed command and all it starts may use together. */
+/** Limits of a sandboxed command and all processes it starts, together. */
 export interface SandboxLimits {
   /** Bytes of memory of all processes together, without what their programs and libraries share. Default 2 GiB. */
   readonly memory: number;
@@ -27,7 +27,7 @@ export interface LimitHit extends ProcessOutput {
   readonly bound: keyof SandboxLimits;
   /** The bound, in the unit of {@link SandboxLimits}. */
   readonly limit: number;
-  /** What was measured when it was over, in the same unit. */
+  /** The measured use, in the same unit. */
   readonly used: number;
 }
 
@@ -54,7 +54,7 @@ export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits
   };
 }
 
-/** What a limit is about, for a sentence: `it and all it started used more than ...`. */
+/** The subject of a limit, for a sentence: `it and all it started used more than ...`. */
 export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limit" | "used">): string {
   const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
   switch (bound) {
@@ -77,7 +77,7 @@ const FILE_SIZE = 64 * 1024 ** 2;
 /** Without it WebAssembly (and with it `fetch`) fails under a limited address space. Node.js 20.15 and later know it. */
 export const NODE_OPTIONS = "--disable-wasm-trap-handler";
 
-/** Whether this machine has `prlimit`, where a sandbox that shows only the system's programs has it too. */
+/** True when this machine has `prlimit`, where a sandbox that shows only the system's programs has it too. */
 export function findPrlimit(): string | undefined {
   const file = findProgram("prlimit");
   return file !== undefined && /^\/(usr\/)?s?bin\//.test(file) ? file : undefined;

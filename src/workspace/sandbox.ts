@@ -5,11 +5,11 @@ import type { LimitHit, SandboxLimits } from "./sandbox-limits.ts";
 /**
  * Where a project's own code runs: its tests were written by a model and may do anything.
  *
- * S1 the command works on a copy; the project on disk is the same afterwards, whatever the command does.
- * S2 nothing of this process's environment reaches the command, keys least of all.
- * S3 when `run` resolves, the command and what it started in its process group are gone.
- * `bubblewrap` adds: S4 no network, S5 no file of the machine but the system's programs and libraries, read only, S6 nothing it started
- * survives, in whatever group, S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} tells those that
+ * Sandbox.S1 the command works on a copy; the project on disk is the same afterwards, whatever the command does.
+ * Sandbox.S2 nothing of this process's environment reaches the command, keys least of all.
+ * Sandbox.S3 when `run` resolves, the command and what it started in its process group are gone.
+ * `bubblewrap` adds: Sandbox.S4 no network, Sandbox.S5 no file of the machine but the system's programs and libraries, read only, Sandbox.S6 nothing it started
+ * survives, in whatever group, Sandbox.S7 bounds of {@link SandboxLimits} for all its processes together: {@link Sandbox.missing} tells those that
  * this machine cannot keep, or only watches.
  */
 export interface Sandbox {
@@ -38,7 +38,7 @@ export interface SandboxRequest {
   readonly signal?: AbortSignal | undefined;
   /** Bytes kept of stdout, and of stderr. Default 1,000,000. */
   readonly outputLimit?: number | undefined;
-  /** What the command and all it starts may use together. Default {@link defaultSandboxLimits}. */
+  /** Limits of the command and all processes it starts, together. Default {@link defaultSandboxLimits}. */
   readonly limits?: Partial<SandboxLimits> | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface Bounded {
 export interface Refusal {
   readonly kind: "refused";
   readonly reason: string;
-  /** What the user can do. */
+  /** The user's remedy. */
   readonly hint: string;
 }
 

@@ -8,7 +8,7 @@ import { removeAll } from "./folders.ts";
 import { ownerOfFile, ownerOfFolder, stateOf } from "./temporary-owner.ts";
 import { LISTED_FILES } from "./workspace.ts";
 
-/** What a sweep did. */
+/** The result of a sweep. */
 export interface Swept {
   /** Temporary files or folders that are gone now. */
   readonly removed: number;

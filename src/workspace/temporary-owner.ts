@@ -18,7 +18,7 @@ const FILE = new RegExp(String.raw`^\..{1,40}\.${OWNER}\.[0-9a-f]{12}${TEMPORARY
 /** Code points of a file's own name in the name of its temporary one. */
 const SHOWN_NAME = 20;
 
-/** What is known of the process that made something. */
+/** The process that made something. */
 export interface TemporaryOwner {
   readonly machine: string;
   readonly boot: string;
@@ -50,7 +50,7 @@ export function ownerOfFolder(name: string): TemporaryOwner | undefined {
   return ownerIn(new RegExp(String.raw`^\.?troupe-[a-z]+-${OWNER}-[0-9A-Za-z]{6}$`, "u").exec(name));
 }
 
-/** Whether the process runs, has ended, or cannot be known from here. */
+/** The state of a process: running, gone, or unknown on this machine. */
 export function stateOf(owner: TemporaryOwner, here: TemporaryOwner = ownOwner()): "running" | "gone" | "unknown" {
   if (owner.machine !== here.machine) return "unknown";
   if (owner.boot !== here.boot) return "gone";

@@ -10,9 +10,9 @@ export interface TestFailure {
   readonly message: string;
 }
 
-/** What the lines of a test run's reporter say. */
+/** The content of a test reporter's lines. */
 export interface TestReport {
-  /** Whether the runner reached its end. Without it the counts are those of the results that were heard. */
+  /** True when the runner reached its end. Without it the counts are those of the results that were heard. */
   readonly isComplete: boolean;
   readonly passed: number;
   readonly failed: number;
@@ -20,7 +20,7 @@ export interface TestReport {
   readonly failures: readonly TestFailure[];
   /** The files that were run to their end. */
   readonly ended: readonly string[];
-  /** What the tests printed first. */
+  /** The first output of the tests. */
   readonly output: string;
 }
 

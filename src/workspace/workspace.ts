@@ -7,12 +7,12 @@ import { visible } from "./path-rules.ts";
  * A workspace owns the rules of what may be written where, and how much. It does not know roles, messages or runs: names, dates and
  * trailers of a commit are given from outside, so the same writes at the same times give the same commit ids.
  *
- * W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link, also when another process changes
+ * Workspace.W1 no path leads outside the root, into `.git`, `.troupe` or `node_modules`, or through a link, also when another process changes
  * folders meanwhile.
- * W2 a file is there whole or not at all: it is written aside and renamed.
- * W3 doing the same again changes nothing: `write` of equal content, `remove` of what is gone, `commit` of an equal tree.
- * W4 a commit holds the paths this workspace wrote and nothing else that is lying about, staged or not.
- * W5 the limits count what this workspace wrote, so an existing project of any size can be worked on.
+ * Workspace.W2 a file is there whole or not at all: it is written aside and renamed.
+ * Workspace.W3 doing the same again changes nothing: `write` of equal content, `remove` of what is gone, `commit` of an equal tree.
+ * Workspace.W4 a commit holds the paths this workspace wrote and nothing else that is lying about, staged or not.
+ * Workspace.W5 the limits count what this workspace wrote, so an existing project of any size can be worked on.
  */
 export interface Workspace {
   /** Absolute path of the project's folder. */
@@ -61,7 +61,7 @@ export interface Workspace {
   commit(request: CommitRequest): Promise<string | undefined>;
 }
 
-/** What was written. The same content at the same path gives an equal value. */
+/** A written file. The same content at the same path gives an equal value. */
 export interface WrittenFile {
   /** In normal form. */
   readonly path: string;
@@ -70,7 +70,7 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/** What a commit says. */
+/** The content of a commit message. */
 export interface CommitRequest {
   readonly message: string;
   /** Name of the role that made the change. */

@@ -13,7 +13,7 @@ describe("Deque", () => {
     expect([...line]).toEqual([]);
   });
 
-  test("DQ1 items leave in the order they came", () => {
+  test("Deque.DQ1 items leave in the order they came", () => {
     const line = new Deque<string>();
     for (const word of ["one", "two", "three"]) line.push(word);
     expect([line.shift(), line.shift(), line.shift(), line.shift()]).toEqual(["one", "two", "three", undefined]);
@@ -45,7 +45,7 @@ describe("Deque", () => {
     expect(seen).toEqual([3, 2, 1, 0]);
   });
 
-  test("DQ1 property: it behaves as an array does, whatever comes and goes", () => {
+  test("Deque.DQ1 property: it behaves as an array does, whatever comes and goes", () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ push: fc.integer() }) },
       { weight: 2, arbitrary: fc.constant("shift" as const) },
@@ -74,7 +74,7 @@ describe("Deque", () => {
     );
   });
 
-  test("DQ3 what has left can be collected", async () => {
+  test("Deque.DQ3 what has left can be collected", async () => {
     const line = new Deque<object>();
     const refs = [{}, {}].map((item) => {
       line.push(item);
@@ -88,7 +88,7 @@ describe("Deque", () => {
     expect(line.size).toBe(1);
   });
 
-  test("DQ3 a line that was long and is short again gives its memory back", () => {
+  test("Deque.DQ3 a line that was long and is short again gives its memory back", () => {
     const shortened = (): Deque<number> => {
       const line = new Deque<number>();
       for (let item = 0; item < 500_000; item++) line.push(item);

@@ -7,7 +7,7 @@ import { formatCost, type MicroUsd } from "../../src/model/money.ts";
 const micro = (amount: number): MicroUsd => amount as MicroUsd;
 
 describe("Ledger", () => {
-  it("L1 holds what is open and spends what is settled", () => {
+  it("Ledger.L1 holds what is open and spends what is settled", () => {
     const ledger = new Ledger();
     ledger.open("a", micro(100));
     ledger.open("b", micro(50));
@@ -18,7 +18,7 @@ describe("Ledger", () => {
     expect([ledger.spent, ledger.held, ledger.openHolds]).toEqual([30, 0, 0]);
   });
 
-  it("L2 refuses a key twice and a key that is not open", () => {
+  it("Ledger.L2 refuses a key twice and a key that is not open", () => {
     const ledger = new Ledger();
     ledger.open("a", micro(1));
     expect(() => ledger.open("a", micro(1))).toThrow(UsageError);
@@ -29,7 +29,7 @@ describe("Ledger", () => {
     expect(ledger.held).toBe(2);
   });
 
-  it.each([-1, 0.5, Number.NaN, Infinity])("L3 refuses the amount %d and changes nothing", (amount) => {
+  it.each([-1, 0.5, Number.NaN, Infinity])("Ledger.L3 refuses the amount %d and changes nothing", (amount) => {
     const ledger = new Ledger();
     expect(() => ledger.open("a", micro(amount))).toThrow(/whole/);
     ledger.open("b", micro(5));
@@ -37,7 +37,7 @@ describe("Ledger", () => {
     expect([ledger.openHolds, ledger.held, ledger.spent]).toEqual([1, 5, 0]);
   });
 
-  it("L4 counts calls of unknown price, which cost neither nothing nor something", () => {
+  it("Ledger.L4 counts calls of unknown price, which cost neither nothing nor something", () => {
     const ledger = new Ledger();
     ledger.open("a", micro(0));
     ledger.settle("a", { cost: undefined, basis: "usage" });
@@ -48,14 +48,14 @@ describe("Ledger", () => {
     expect(ledger.unpriced).toBe(1);
   });
 
-  it("L4 what settles at its hold has a known cost", () => {
+  it("Ledger.L4 what settles at its hold has a known cost", () => {
     const ledger = new Ledger();
     ledger.open("a", micro(7));
     expect(() => ledger.settle("a", { cost: undefined, basis: "hold" })).toThrow(UsageError);
     expect(ledger.openHolds).toBe(1);
   });
 
-  it("L5 fits up to the last micro-dollar, open holds included", () => {
+  it("Ledger.L5 fits up to the last micro-dollar, open holds included", () => {
     const ledger = new Ledger();
     ledger.open("a", micro(60));
     expect(ledger.fits(micro(40), micro(100))).toBe(true);
@@ -98,7 +98,7 @@ describe("Ledger", () => {
     cost: fc.nat(1000),
   });
 
-  it("L1 L6 property: any interleaving is the sum of what was settled and what is open, also when read back in the middle", () => {
+  it("Ledger.L1 Ledger.L6 property: any interleaving is the sum of what was settled and what is open, also when read back in the middle", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.nat(60), (steps, cut) => {
         let ledger = new Ledger();
@@ -129,7 +129,7 @@ describe("Ledger", () => {
     );
   });
 
-  it("L5 property: who opens only what fits and costs no more than its hold never passes the budget", () => {
+  it("Ledger.L5 property: who opens only what fits and costs no more than its hold never passes the budget", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), fc.nat(3000), (steps, budget) => {
         const ledger = new Ledger();

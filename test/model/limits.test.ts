@@ -50,7 +50,7 @@ describe("modelLimits", () => {
     },
   );
 
-  it("W1 W3 no more at a time than allowed, in the order asked", async () => {
+  it("Limits.W1 Limits.W3 no more at a time than allowed, in the order asked", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ concurrency: 2 });
     const asked = [0, 1, 2, 3].map(() => ask(limits, clock));
@@ -67,7 +67,7 @@ describe("modelLimits", () => {
     expect(late.got).toBe(false);
   });
 
-  it("W2 requests by the minute", async () => {
+  it("Limits.W2 requests by the minute", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ requestsPerMinute: 2 });
     const asked = [0, 1, 2, 3, 4].map(() => ask(limits, clock));
@@ -81,7 +81,7 @@ describe("modelLimits", () => {
     expect(asked.map((one) => one.at)).toEqual([0, 0, minute, minute, 2 * minute]);
   });
 
-  it("W2 tokens by the minute, put right when a call used less", async () => {
+  it("Limits.W2 tokens by the minute, put right when a call used less", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ tokensPerMinute: 100 });
     const [first, second, third] = [ask(limits, clock, 60), ask(limits, clock, 60), ask(limits, clock, 10)];
@@ -94,7 +94,7 @@ describe("modelLimits", () => {
     expect(clock.now()).toBe(0);
   });
 
-  it("W2 a call that used more than it said is paid for by those after it", async () => {
+  it("Limits.W2 a call that used more than it said is paid for by those after it", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ tokensPerMinute: 100 });
     const first = ask(limits, clock, 10);
@@ -106,7 +106,7 @@ describe("modelLimits", () => {
     await until(() => second.got, "the second");
   });
 
-  it("W2 a call larger than the whole allowance goes alone instead of never", async () => {
+  it("Limits.W2 a call larger than the whole allowance goes alone instead of never", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ tokensPerMinute: 100 });
     const [small, large, after] = [ask(limits, clock, 10), ask(limits, clock, 5000), ask(limits, clock, 10)];
@@ -120,7 +120,7 @@ describe("modelLimits", () => {
   });
 
   it.each([{ concurrency: 1 }, { requestsPerMinute: 1 }, { tokensPerMinute: 1 }, { concurrency: 1, requestsPerMinute: 1 }])(
-    "W4 who is aborted takes nothing and holds up nobody: %j",
+    "Limits.W4 who is aborted takes nothing and holds up nobody: %j",
     async (options) => {
       const clock = simulatedClock();
       const limits = modelLimits(options);
@@ -137,7 +137,7 @@ describe("modelLimits", () => {
     },
   );
 
-  it("W4 an aborted signal gets no place at all", async () => {
+  it("Limits.W4 an aborted signal gets no place at all", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ concurrency: 1 });
     const signal = AbortSignal.abort(new AbortedError("before"));
@@ -146,7 +146,7 @@ describe("modelLimits", () => {
     await until(() => next.got, "a place");
   });
 
-  it("W1 an abort while running keeps the place until it is given back", async () => {
+  it("Limits.W1 an abort while running keeps the place until it is given back", async () => {
     const clock = simulatedClock();
     const limits = modelLimits({ concurrency: 1 });
     const [first, second] = [ask(limits, clock), ask(limits, clock)];
@@ -172,7 +172,7 @@ describe("modelLimits", () => {
     vi.doUnmock("p-queue");
   });
 
-  it("W1 W2 property: whatever is asked and given back, no limit is passed", async () => {
+  it("Limits.W1 Limits.W2 property: whatever is asked and given back, no limit is passed", async () => {
     const calls = fc.array(
       fc.record({
         tokens: fc.integer({ min: 1, max: 120 }),

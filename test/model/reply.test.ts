@@ -46,12 +46,12 @@ describe("ReplyBuilder", () => {
     expect(builder.finish().content).toBe("ab");
   });
 
-  it("P1 without a finish reason it is a cut answer, also with no piece at all", () => {
+  it("Attempt.P1 without a finish reason it is a cut answer, also with no piece at all", () => {
     expect(codeOf(() => built([{ content: "half" }]))).toBe("MODEL_CUT");
     expect(codeOf(() => built([]))).toBe("MODEL_CUT");
   });
 
-  it("P2 nothing may follow the end but usage and the last piece again", () => {
+  it("Attempt.P2 nothing may follow the end but usage and the last piece again", () => {
     const usage = { inputTokens: 1, outputTokens: 2 };
     expect(built([{ content: "a" }, end, { usage }])).toEqual({ content: "a", toolCalls: [], finishReason: "stop", usage });
     expect(
@@ -64,7 +64,7 @@ describe("ReplyBuilder", () => {
     expect(codeOf(() => built([end, { toolCalls: [{ index: 0, arguments: "{}" }] }]))).toBe("MODEL_PROTOCOL");
   });
 
-  it("P3 tool calls are put together by index, names and ids set once", () => {
+  it("Attempt.P3 tool calls are put together by index, names and ids set once", () => {
     const { toolCalls, finishReason } = built([
       { toolCalls: [{ index: 0, id: "c1", name: "read", arguments: "" }] },
       { toolCalls: [{ index: 0, id: "c1", name: "read", arguments: "" }] },

@@ -17,7 +17,7 @@ describe("SimulatedClock", () => {
     expect(clock.now()).toBe(175);
   });
 
-  test("S1 timers fire in order of their time, those of one time in the order they were set", async () => {
+  test("SimulatedClock.S1 timers fire in order of their time, those of one time in the order they were set", async () => {
     const clock = simulatedClock();
     const fired: string[] = [];
     for (const [name, ms] of [
@@ -35,7 +35,7 @@ describe("SimulatedClock", () => {
     expect(clock.pending).toBe(1);
   });
 
-  test("S1 property: any set of timers fires sorted, once each, cancelled ones never", async () => {
+  test("SimulatedClock.S1 property: any set of timers fires sorted, once each, cancelled ones never", async () => {
     const timers = fc.array(fc.record({ ms: fc.nat(50), cancelled: fc.boolean() }), { maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(timers, fc.nat(60), async (plans, until) => {
@@ -53,7 +53,7 @@ describe("SimulatedClock", () => {
     );
   });
 
-  test("S2 what a reaction sets in between is seen in time", async () => {
+  test("SimulatedClock.S2 what a reaction sets in between is seen in time", async () => {
     const clock = simulatedClock();
     const log: string[] = [];
     async function work(): Promise<void> {
@@ -68,7 +68,7 @@ describe("SimulatedClock", () => {
     expect(log).toEqual(["turn 1 at 10", "turn 2 at 20", "turn 3 at 30"]);
   });
 
-  test("S2 what was started just before counts from the start, not from the end", async () => {
+  test("SimulatedClock.S2 what was started just before counts from the start, not from the end", async () => {
     const clock = simulatedClock();
     const awake = vi.fn<() => void>();
     void Promise.resolve()
@@ -78,7 +78,7 @@ describe("SimulatedClock", () => {
     expect(awake).toHaveBeenCalledOnce();
   });
 
-  test("S3 while a timer fires, now is its time", async () => {
+  test("SimulatedClock.S3 while a timer fires, now is its time", async () => {
     const clock = simulatedClock();
     const times: number[] = [];
     clock.timer(7, () => {
@@ -90,7 +90,7 @@ describe("SimulatedClock", () => {
     expect(clock.now()).toBe(100);
   });
 
-  test("S4 calls that overlap run one after another", async () => {
+  test("SimulatedClock.S4 calls that overlap run one after another", async () => {
     const clock = simulatedClock();
     const times: number[] = [];
     clock.timer(5, () => times.push(clock.now()));

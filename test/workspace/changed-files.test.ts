@@ -36,7 +36,7 @@ describe("a project that is as its run left it", () => {
     expect(changes(written, { "a.js": "2", "b/c.js": "3" })).toEqual([]);
   });
 
-  it("V2 has any content of an activation that has not ended: it writes them all again", () => {
+  it("RecordedFiles.V2 has any content of an activation that has not ended: it writes them all again", () => {
     const written = new Written().write("Bob#0~1", "a.js", "0").done("Bob#0~1").write(ANN, "a.js", "1").write(ANN, "a.js", "2");
     expect(changes(written, { "a.js": "1" })).toEqual([]);
     expect(changes(written, { "a.js": "2" })).toEqual([]);
@@ -44,7 +44,7 @@ describe("a project that is as its run left it", () => {
     expect(changes(written, {})).toEqual(["removed a.js"]);
   });
 
-  it("V3 has what was there before, or the new content, where the process died in a write", () => {
+  it("RecordedFiles.V3 has what was there before, or the new content, where the process died in a write", () => {
     const written = new Written().write("Bob#0~1", "a.js", "0").done("Bob#0~1");
     written.begin(ANN, "a.js", "1");
     written.begin(ANN, "new.js", "1");
@@ -53,7 +53,7 @@ describe("a project that is as its run left it", () => {
     expect(changes(written, {})).toEqual(["removed a.js"]);
   });
 
-  it("V3 has what was there before where a fork took the write from its parent and may not have done it yet", () => {
+  it("RecordedFiles.V3 has what was there before where a fork took the write from its parent and may not have done it yet", () => {
     const written = new Written();
     written.end(ANN, written.begin(ANN, "a.js", "1", 7), "1");
     expect(changes(written, {})).toEqual([]);
@@ -62,7 +62,7 @@ describe("a project that is as its run left it", () => {
     expect(changes(written.done(ANN), {})).toEqual(["removed a.js"]);
   });
 
-  it("V3 has what was there before where the write stands in the past that a fork shares", () => {
+  it("RecordedFiles.V3 has what was there before where the write stands in the past that a fork shares", () => {
     const start = { type: "run.started", team: "t", roles: [], seed: "s", scheduler: "rounds", parent: { runId: "p", at: 2 } } as const;
     const shared = new Written().add(start).write(ANN, "a.js", "1");
     expect(changes(shared, {})).toEqual([]);
@@ -75,14 +75,14 @@ describe("a project that is as its run left it", () => {
     expect(changes(written, { "a.js": "1" })).toEqual([]);
   });
 
-  it("V2 has what a failed attempt wrote until the next one has ended, which may write it again", () => {
+  it("RecordedFiles.V2 has what a failed attempt wrote until the next one has ended, which may write it again", () => {
     const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").fails(ANN, "retry");
     expect(changes(written, { "a.js": "1" })).toEqual([]);
     written.write("Ann#0~2", "b.js", "1").done("Ann#0~2");
     expect(changes(written, { "a.js": "1", "b.js": "1" })).toEqual(["changed a.js"]);
   });
 
-  it("V1 counts a message that was given up as ended", () => {
+  it("RecordedFiles.V1 counts a message that was given up as ended", () => {
     const written = new Written().write(ANN, "a.js", "1").write(ANN, "a.js", "2").fails(ANN, "dead");
     expect(changes(written, { "a.js": "1" })).toEqual(["changed a.js"]);
     expect(changes(written, { "a.js": "2" })).toEqual([]);

@@ -48,7 +48,7 @@ describe("a workspace on disk", () => {
     expect(readFileSync(join(outside, "new.txt"), "utf8")).toBe("1");
   });
 
-  it("W1 follows no link, neither to a folder nor to a file", async () => {
+  it("Workspace.W1 follows no link, neither to a folder nor to a file", async () => {
     const { root, outside, secret } = neighbours();
     symlinkSync(outside, join(root, "folder"));
     symlinkSync(secret, join(root, "file.txt"));
@@ -67,7 +67,7 @@ describe("a workspace on disk", () => {
     expect(await workspace.list("up/outside")).toEqual([]);
   });
 
-  it("W1 writes nothing outside when a folder becomes a link between two writes", async () => {
+  it("Workspace.W1 writes nothing outside when a folder becomes a link between two writes", async () => {
     const { root, outside } = neighbours();
     const workspace = fileWorkspace({ root });
     await workspace.write("src/a.js", "1");
@@ -77,14 +77,14 @@ describe("a workspace on disk", () => {
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
   });
 
-  it("W1 replaces a hard link by a file of its own, so the other name keeps its content", async () => {
+  it("Workspace.W1 replaces a hard link by a file of its own, so the other name keeps its content", async () => {
     const { root, secret } = neighbours();
     linkSync(secret, join(root, "same.txt"));
     await fileWorkspace({ root }).write("same.txt", "mine");
     expect(readFileSync(secret, "utf8")).toBe("secret");
   });
 
-  it("W1 random trees of links never let a write out", async () => {
+  it("Workspace.W1 random trees of links never let a write out", async () => {
     const name = fc.constantFrom("a", "b", "c");
     const tree = fc.array(fc.record({ at: name, to: fc.constantFrom("..", "../outside", "../outside/secret.txt", "a", "b", "/tmp", ".") }));
     const paths = fc.array(fc.array(name, { minLength: 1, maxLength: 3 }), { maxLength: 5 });
@@ -103,7 +103,7 @@ describe("a workspace on disk", () => {
     );
   });
 
-  it("W2 leaves the old file and no beginnings of the new one when the last step fails", async () => {
+  it("Workspace.W2 leaves the old file and no beginnings of the new one when the last step fails", async () => {
     const { root } = neighbours();
     const workspace = fileWorkspace({ root, limits: { files: 1 } });
     mkdirSync(join(root, "taken"));
@@ -114,7 +114,7 @@ describe("a workspace on disk", () => {
     expect(readdirSync(root).sort()).toEqual(["a.txt", "taken"]);
   });
 
-  it("W2 hides files that a killed process left half written", async () => {
+  it("Workspace.W2 hides files that a killed process left half written", async () => {
     const { root } = neighbours();
     writeFileSync(join(root, ".app.js.0123456789ab.troupe-tmp"), "hal");
     expect(await fileWorkspace({ root }).list()).toEqual([]);
@@ -141,7 +141,7 @@ describe("a workspace on disk", () => {
     expect(await workspace.read("src/file.txt")).toBe("1");
   });
 
-  it("W5 counts only what it wrote, so a large project can be worked on", async () => {
+  it("Workspace.W5 counts only what it wrote, so a large project can be worked on", async () => {
     const { root } = neighbours();
     for (let n = 0; n < 20; n++) writeFileSync(join(root, `old${n}.txt`), "x".repeat(100));
     const workspace = fileWorkspace({ root, limits: { files: 1, bytes: 10, fileBytes: 10 } });

@@ -41,7 +41,7 @@ describe("a disk that fails", () => {
     ["write", "EIO", "WORKSPACE_IO"],
     ["rename", "ENOSPC", "WORKSPACE_FULL"],
     ["rename", "EROFS", "WORKSPACE_UNWRITABLE"],
-  ])("W2 at %s with %s leaves the old file, no beginnings of a new one, and %s", async (call, system, code) => {
+  ])("Workspace.W2 at %s with %s leaves the old file, no beginnings of a new one, and %s", async (call, system, code) => {
     const root = scratchFolder();
     const workspace = fileWorkspace({ root, limits: { bytes: 10 } });
     await workspace.write("a.txt", "old");

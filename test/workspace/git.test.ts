@@ -68,7 +68,7 @@ describe("git in a workspace", () => {
     expect(git(root, "fsck", "--strict")).toBe("");
   });
 
-  it("G3 makes ids of nothing but the request and the files", async () => {
+  it("Git.G3 makes ids of nothing but the request and the files", async () => {
     const workspace = fileWorkspace({ root: scratchFolder() });
     await workspace.write("a.txt", "1");
     const tree = Buffer.concat([Buffer.from("100644 a.txt\0"), Buffer.from(objectId("blob", Buffer.from("1")), "hex")]);
@@ -85,7 +85,7 @@ describe("git in a workspace", () => {
     expect(await workspace.commit(request)).toBe(objectId("commit", Buffer.from(lines.join("\n"))));
   });
 
-  it("G1 makes its own repository below another and leaves that one alone", async () => {
+  it("Git.G1 makes its own repository below another and leaves that one alone", async () => {
     const outer = userRepository();
     const before = [git(outer, "rev-parse", "HEAD"), git(outer, "diff", "--cached"), git(outer, "status", "--porcelain")];
     const root = join(outer, "out", "project");
@@ -97,7 +97,7 @@ describe("git in a workspace", () => {
     expect(git(outer, "status", "--porcelain", "--", ":!out")).toBe(before[2]);
   });
 
-  it("G1 works in a linked worktree, on its branch", async () => {
+  it("Git.G1 works in a linked worktree, on its branch", async () => {
     const main = userRepository();
     const root = join(scratchFolder(), "tree");
     git(main, "worktree", "add", "-b", "side", root);
@@ -120,7 +120,7 @@ describe("git in a workspace", () => {
     expect(git(root, "ls-files")).toBe("");
   });
 
-  it("G2 W4 commits what it wrote; staged, unstaged and unknown changes of the user stay as they are", async () => {
+  it("Git.G2 Workspace.W4 commits what it wrote; staged, unstaged and unknown changes of the user stay as they are", async () => {
     const root = userRepository();
     const workspace = fileWorkspace({ root });
     await workspace.write("src/new.js", "1");
@@ -132,7 +132,7 @@ describe("git in a workspace", () => {
     expect(workspace.git).toEqual({ kind: "repository", isNew: false });
   });
 
-  it("W4 commits what ignore rules hide and leaves files it did not write", async () => {
+  it("Workspace.W4 commits what ignore rules hide and leaves files it did not write", async () => {
     const root = scratchFolder();
     writeFileSync(join(root, "unknown.txt"), "1");
     const workspace = fileWorkspace({ root });

@@ -51,7 +51,7 @@ describe("checkPath", () => {
     },
   );
 
-  it("W1 takes no path that resolves outside the root, whatever it is made of", () => {
+  it("Workspace.W1 takes no path that resolves outside the root, whatever it is made of", () => {
     const root = resolve("/some/project");
     fc.assert(
       fc.property(hostilePath, (path) => {
@@ -66,7 +66,7 @@ describe("checkPath", () => {
     );
   });
 
-  it("W1 takes no path into git's or this package's folders, in any case", () => {
+  it("Workspace.W1 takes no path into git's or this package's folders, in any case", () => {
     fc.assert(
       fc.property(hostilePath, (path) => {
         const segments = (accepted(path) ?? "").toLowerCase().split("/");

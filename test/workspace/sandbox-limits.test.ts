@@ -37,14 +37,14 @@ function holders(count: number, bytes: number): string {
 }
 
 describe.runIf(canMeasureTrees).each(sandboxes)("with %s", (_name, sandbox) => {
-  it("S7 stops five processes each of which keeps to a bound that they pass together", async () => {
+  it("Sandbox.S7 stops five processes each of which keeps to a bound that they pass together", async () => {
     const result = await runScript(sandbox, holders(5, 100 * MIB), { memory: 400 * MIB });
     expect(result).toMatchObject({ kind: "limit", bound: "memory" });
     if (result.kind !== "limit") return;
     expect(result.used).toBeGreaterThan(result.limit);
   });
 
-  it("S7 lets them be where they keep to it together", async () => {
+  it("Sandbox.S7 lets them be where they keep to it together", async () => {
     const result = await runScript(sandbox, `${holders(2, 20 * MIB)}; setTimeout(() => process.exit(3), 1_000)`, { memory: 1_000 * MIB });
     expect(result).toMatchObject({ kind: "exited", code: 3 });
   });
@@ -71,7 +71,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
   `;
 
   it.each([[["/project"]], [["/tmp"]], [["/project", "/tmp", "/dev/shm"]]])(
-    "S7 stops a command that makes very many files in %j",
+    "Sandbox.S7 stops a command that makes very many files in %j",
     async (folders) => {
       const result = await runScript(bubblewrap, many(folders), { files: 2_000 });
       expect(result).toMatchObject({ kind: "limit", bound: "files", limit: 2_000 });
@@ -81,7 +81,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     },
   );
 
-  it("S7 refuses bytes beyond the bound, in all folders together", async () => {
+  it("Sandbox.S7 refuses bytes beyond the bound, in all folders together", async () => {
     const script = `
       import fs from "node:fs";
       const chunk = Buffer.alloc(1_000_000);
@@ -92,7 +92,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     expect(result).toMatchObject({ kind: "exited", code: 0, stdout: expect.stringMatching(/^ENOSPC [678]\n/) });
   });
 
-  it("S7 leaves room for a project of many small files", async () => {
+  it("Sandbox.S7 leaves room for a project of many small files", async () => {
     const root = join(scratchFolder(), "project");
     mkdirSync(root);
     for (let n = 0; n < 500; n++) writeFileSync(join(root, `${n}.txt`), "1");
@@ -102,7 +102,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
 });
 
 describe.runIf(isolates && hasPython)("memory that no process has mapped", () => {
-  it("S7 counts: files without a name", async () => {
+  it("Sandbox.S7 counts: files without a name", async () => {
     const script = `
       import { spawnSync } from "node:child_process";
       const hold = "import os, time\\nfor n in range(5):\\n  fd = os.memfd_create(str(n))\\n  for m in range(10): os.write(fd, b'x' * 5000000)\\ntime.sleep(1000)";

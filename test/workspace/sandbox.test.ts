@@ -55,7 +55,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     expect(result).toEqual({ kind: "exited", code: 7, stdout: "out", stderr: "err", isCut: false, ...told });
   });
 
-  it("S1 leaves the project as it is", async () => {
+  it("Sandbox.S1 leaves the project as it is", async () => {
     const root = projectOf(`
       import fs from "node:fs";
       fs.writeFileSync("script.mjs", "changed"); fs.writeFileSync("new.txt", "new"); fs.rmSync("keep", { recursive: true });
@@ -76,7 +76,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     expect(readFileSync(join(root, "script.mjs"), "utf8")).toBe(before);
   });
 
-  it("S1 shows neither history nor runs nor what links lead to", async () => {
+  it("Sandbox.S1 shows neither history nor runs nor what links lead to", async () => {
     const root = projectOf(`console.log(JSON.stringify((await import("node:fs")).readdirSync(".")))`);
     for (const folder of [".git", ".troupe", "node_modules"]) mkdirSync(join(root, folder));
     symlinkSync("/etc", join(root, "etc"));
@@ -96,7 +96,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("S2 passes on no key, neither in the environment nor in that of a process it can see", async () => {
+  it("Sandbox.S2 passes on no key, neither in the environment nor in that of a process it can see", async () => {
     vi.stubEnv("OPENAI_API_KEY", "sk-canary-1234");
     const script = `
       import fs from "node:fs";
@@ -114,7 +114,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     expect(JSON.parse(stdout.split("\n")[0] ?? "")).toEqual(names);
   });
 
-  it("S3 ends a command that does not end, with its children", async () => {
+  it("Sandbox.S3 ends a command that does not end, with its children", async () => {
     const mark = `31337.${process.pid}${sandbox.kind.length}`;
     const script = `
       import { spawn } from "node:child_process";
@@ -133,7 +133,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     while (processesWith(mark) > 0) await nextMacrotask();
   });
 
-  it("S3 ends a command when the signal aborts, before and while it runs", async () => {
+  it("Sandbox.S3 ends a command when the signal aborts, before and while it runs", async () => {
     expect(await runScript(sandbox, "", { signal: AbortSignal.abort() })).toMatchObject({ kind: "aborted" });
     const controller = new AbortController();
     const mark = `21337.${process.pid}${sandbox.kind.length}`;
@@ -187,7 +187,7 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
 });
 
 describe.runIf(isolates)("with bubblewrap alone", () => {
-  it("S4 has no network", async () => {
+  it("Sandbox.S4 has no network", async () => {
     const server = createServer((_, response) => response.end("host")).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const port = (server.address() as AddressInfo).port;
@@ -202,7 +202,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     }
   });
 
-  it("S5 sees no file of the machine but the system's", async () => {
+  it("Sandbox.S5 sees no file of the machine but the system's", async () => {
     const secret = join(scratchFolder(), "secret.txt");
     writeFileSync(secret, "canary");
     const script = `
@@ -216,7 +216,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     expect([temporary, project]).toEqual([[], ["script.mjs"]]);
   });
 
-  it("S5 writes nowhere but into the project and the temporary folder", async () => {
+  it("Sandbox.S5 writes nowhere but into the project and the temporary folder", async () => {
     const script = `
       import fs from "node:fs";
       const write = (path) => { try { fs.writeFileSync(path, "x"); return "written"; } catch (error) { return error.code; } };
@@ -227,7 +227,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     expect(answers.slice(0, -2)).not.toContain("written");
   });
 
-  it("S6 leaves nothing running, also what left its process group", async () => {
+  it("Sandbox.S6 leaves nothing running, also what left its process group", async () => {
     const mark = `41337.${process.pid}`;
     const script = `
       import { spawn } from "node:child_process";
@@ -238,7 +238,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     while (processesWith(mark) > 0) await nextMacrotask();
   });
 
-  it("S6 sees no process but its own, and no more rights than anybody", async () => {
+  it("Sandbox.S6 sees no process but its own, and no more rights than anybody", async () => {
     const script = `
       import fs from "node:fs";
       const status = fs.readFileSync("/proc/self/status", "utf8");
@@ -250,7 +250,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     expect(rest).toEqual(["0000000000000000", "1", 1000, "troupe"]);
   });
 
-  it("S7 stops a fork bomb", async () => {
+  it("Sandbox.S7 stops a fork bomb", async () => {
     const mark = `51337.${process.pid}`;
     const script = `
       import { spawnSync, spawn } from "node:child_process";
@@ -271,7 +271,7 @@ describe.runIf(isolates)("with bubblewrap alone", () => {
     while (processesWith(mark) > 0) await nextMacrotask();
   });
 
-  it("S7 bounds disk and memory", async () => {
+  it("Sandbox.S7 bounds disk and memory", async () => {
     const fill = (folder: string): string => `
       import fs from "node:fs";
       const chunk = Buffer.alloc(10_000_000);

@@ -4,7 +4,7 @@ import type { ChatChunk, ChatModel, ChatRequest, ChatResponse } from "../../mode
 import { ReplyBuilder } from "../../model/attempt.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
-/** What the model under test is made to answer. */
+/** The answers that the suite makes the model give. */
 export type ContractReply =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "tool"; readonly name: string; readonly arguments: string }

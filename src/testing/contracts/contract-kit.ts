@@ -1,6 +1,6 @@
 import { aFunction, aText, having, object, takes } from "../../kernel/argument.ts";
 
-/** What a contract needs of a test runner; vitest's and jest's own functions fit. The package depends on neither. */
+/** The functions of a test runner that a contract needs; vitest's and jest's own functions fit. The package depends on neither. */
 export interface ContractKit {
   describe(name: string, body: () => void): void;
   it(name: string, body: () => Promise<void>): void;

@@ -3,13 +3,13 @@ import { TroupeError } from "../../kernel/errors.ts";
 import type { CommitRequest, Workspace, WorkspaceLimits } from "../../workspace/workspace.ts";
 import { checkToldContract, type ContractKit } from "./contract-kit.ts";
 
-/** What the suite needs of an implementation. */
+/** The parts that the suite needs from an implementation. */
 export interface WorkspaceContract {
   /** How the suite is named. */
   readonly name: string;
   /** Makes an empty workspace with these limits, or the default ones. */
   readonly make: (limits?: Partial<WorkspaceLimits>) => Promise<Workspace>;
-  /** Whether it keeps history, so that `commit` gives ids. */
+  /** True when it keeps history, so that `commit` gives ids. */
   readonly keepsHistory: boolean;
 }
 
