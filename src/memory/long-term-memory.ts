@@ -164,14 +164,18 @@ export class LongTermMemory implements MessageMemory {
     return added;
   }
 
-  /** Forgets a message at hand, and in the storage. */
+  /**
+   * Forgets a message at hand, and in the storage, also one that was not read from there yet.
+   *
+   * @returns true when it was at hand, or among what was read from the storage
+   */
   delete(target: Message | string): boolean {
     const id = typeof target === "string" ? target : target.id;
-    if (!this.#memory.has(id) && !this.storage.has(id)) return false;
+    const isKnown = this.#memory.has(id) || this.storage.has(id);
     this.#queue.assertRoom();
     this.#memory.delete(id);
     this.#queue.push({ type: "delete", id });
-    return true;
+    return isKnown;
   }
 
   deleteNewest(): Message | undefined {
