@@ -158,7 +158,7 @@ export class CancellationScope implements Cancellation {
 /**
  * The time an activation may take. It owns one timer.
  *
- * Cancellation.L1 time that is spent waiting for a person does not count: the limit stands still meanwhile. Cancellation.L2 it fires once, and not after `stop`.
+ * TimeLimit.L1 time that is spent waiting for a person does not count: the limit stands still meanwhile. TimeLimit.L2 it fires once, and not after `stop`.
  */
 export class TimeLimit {
   readonly #clock: Clock;

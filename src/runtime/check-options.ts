@@ -10,7 +10,7 @@ import type { EnvironmentOptions } from "./environment-options.ts";
 import { schedulerOf } from "./schedulers/scheduler.ts";
 
 /**
- * Refuses options that can never work, before anything is begun.
+ * Refuses options that can never work, before anything begins.
  *
  * @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`
  */
@@ -32,7 +32,7 @@ export function checkOptions(options: EnvironmentOptions): void {
   checkSecrets(options.secrets);
 }
 
-/** @throws UsageError `OPTION_INVALID` for a team that would forget: what its run is gone on with, forked and replayed from is what was said. */
+/** @throws UsageError `OPTION_INVALID` for a team with `memory: false`: its runs are resumed, forked and replayed from their messages. */
 export function checkTeamMemory(memory: unknown): void {
   if (memory === false)
     throw refused(
@@ -61,7 +61,7 @@ export function checkSignal(signal: unknown): void {
   throw refused("signal", "an AbortSignal", signal, "Write signal: AbortSignal.timeout(1_000), or the signal of an AbortController.");
 }
 
-/** A signal of another realm or another library. */
+/** True for a signal, also of another realm or another library. */
 function isSignal(signal: unknown): boolean {
   return isObject(signal) && "aborted" in signal && "addEventListener" in signal;
 }
@@ -72,13 +72,13 @@ export function checkSeed(seed: unknown): void {
   throw refused("seed", "a string or a number", seed, "Leave it out for the default.");
 }
 
-/** @throws UsageError `OPTION_INVALID` unless the value says which answers are used again, or is left out. */
+/** @throws UsageError `OPTION_INVALID` unless the value names the answers to reuse, or is left out. */
 export function checkReuse(reuse: unknown): void {
   if (reuse === undefined || reuse === "all" || reuse === "none") return;
   throw refused("reuse", '"all" or "none"', reuse, "Leave it out for all.");
 }
 
-/** What came may be the secret itself, so it is not told. */
+/** The error does not show the value, because it may be the secret itself. */
 function checkSecrets(secrets: unknown): void {
   if (secrets === undefined || (Array.isArray(secrets) && secrets.every((secret) => typeof secret === "string"))) return;
   throw new UsageError("OPTION_INVALID", "Expected secrets to be a list of texts, got something else. Write secrets: [secret].");

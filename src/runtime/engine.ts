@@ -21,7 +21,7 @@ import { BudgetGate } from "./steps/budget-gate.ts";
 import type { ActivationHost, TurnResult, TurnTools } from "./turn/commit.ts";
 import { takeTurn } from "./turn/turn.ts";
 
-/** What may end one run of an engine before its work is done, besides its rounds. */
+/** The bounds of one run of an engine, besides its rounds. */
 export interface RunBounds {
   readonly checkpoint: (() => boolean) | undefined;
   readonly signal: AbortSignal | undefined;
@@ -36,22 +36,26 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
   readonly opening: Opening | undefined;
   readonly logger: Logger;
   readonly announcer: Announcer;
-  /** Accounts with pools that bind the run besides its own budget. */
+  /** Accounts with pools that bound the run besides its own budget. */
   readonly funds: Funds | undefined;
   readonly messageLimit: number;
   readonly deps: Deps | undefined;
   readonly resumed: (() => Promise<void> | undefined) | undefined;
 }
 
-/** After so many times the limit an activation is at fault although others get on between two deaths: it may be slow, but not that often. */
+/**
+ * After this many times the limit an activation counts as faulty although others progress between two deaths: it may be slow, but not that
+ * often.
+ */
 const PATIENCE = 3;
 
 /**
- * Runs roles on a run's state. It owns the budget gate and which turns are under way. The state is written through the log alone, and the driver
- * decides which role acts when.
+ * Runs roles on a run's state. It owns the budget gate and the turns under way. It changes the state through the log alone, and the driver
+ * chooses the role that acts next.
  *
- * Engine.E1 (`isIdle`) idle is counted: no mail, and nobody running. Engine.E2 (`#ended`) a failing role never keeps others from acting, and the
- * failure is kept for the result. Engine.E3 (`#follow`) the signal that may stop it keeps none of this while it does not run.
+ * Engine.E1 (`isIdle`) a run is idle when no role has mail and no turn is under way; both are counted.
+ * Engine.E2 (`#ended`) a failing role never keeps others from acting, and its failure is kept for the result.
+ * Engine.E3 (`#follow`) the signal that may stop the run holds no reference to the engine while the run is not under way.
  */
 export class Engine implements DriverHost, ActivationHost {
   readonly state: RunState;
@@ -68,7 +72,7 @@ export class Engine implements DriverHost, ActivationHost {
   readonly #gate: BudgetGate;
   #tools: TurnTools;
   #running = 0;
-  /** True once the process was found to have died under an activation: what is tried next may be the reason. */
+  /** True once the process was found to have died during an activation: the next one may be the cause. */
   #hasDied = false;
   #wake: (() => void) | undefined;
   #failure: RunFailure | undefined;
@@ -99,7 +103,7 @@ export class Engine implements DriverHost, ActivationHost {
     return this.state.seed;
   }
 
-  /** One, where the process dies again and again and nobody knows of which activation. */
+  /** 1 while the process dies repeatedly and the faulty activation is unknown. */
   get concurrency(): number {
     return isGrave(this.state) ? 1 : (this.state.bounds.concurrency ?? this.#parts.concurrency);
   }
@@ -116,12 +120,12 @@ export class Engine implements DriverHost, ActivationHost {
     return this.state.ready.size === 0 && this.#running === 0 && !this.midRound;
   }
 
-  /** What stopped the run, if a role's failure or a broken journal did. */
+  /** The failure that stopped the run: of a role, or of a broken journal. */
   get failure(): RunFailure | undefined {
     return this.#failure;
   }
 
-  /** What interrupted the run, if something did. */
+  /** The interruption of the run, if there was one. */
   get control(): ControlError | undefined {
     return this.#control;
   }
@@ -130,7 +134,7 @@ export class Engine implements DriverHost, ActivationHost {
     return this.#parts.hired.memoryOf(name);
   }
 
-  /** Publishes from outside: at once between rounds, at the end of the round while one is under way. */
+  /** Publishes a message from outside: at once between rounds, else at the end of the round under way. */
   publish(given: Message): Receipt {
     const message = fromOutside(given);
     const { to, dead } = this.directory.route(message);
@@ -151,7 +155,7 @@ export class Engine implements DriverHost, ActivationHost {
     if (this.scope.ended !== undefined) this.scope = new CancellationScope();
     this.checkpoint = checkpoint && ((): boolean => this.#stopsAt(checkpoint));
     this.roundLimit = roundLimit;
-    // Until its end is durable, an activation that was passed could be taken for the one that the process dies of later.
+    // Until its end is durable, an activation that passed could be mistaken for the one that kills the process later.
     this.#tools = this.#toolsFor(new CancellationScopes(this.scope), this.#hasDied || isSuspicious(this.state));
     const unfollow = this.#follow(signal);
     try {
@@ -217,7 +221,7 @@ export class Engine implements DriverHost, ActivationHost {
         this.#parts.announcer.gaveUp(name, result.error);
         return "done";
       case "stopped":
-        // In a replay that is part of the record, which may go on after it.
+        // In a replay a failure is part of the record, which may go on after it.
         if (this.#parts.mode === "live") this.#failure ??= { error: result.error, role: name, action: result.action, step: result.step };
         return "stopped";
       case "suspended":
@@ -227,7 +231,7 @@ export class Engine implements DriverHost, ActivationHost {
     }
   }
 
-  /** The journal takes nothing any more. */
+  /** Keeps the failure of a journal that takes no more events. */
   #broke(error: unknown): TurnEnd {
     this.#failure ??= { error };
     this.scope.end(interruptionBy(error));
@@ -242,7 +246,7 @@ export class Engine implements DriverHost, ActivationHost {
     assertRoomForAct(this.state, speaker, said, take);
   }
 
-  /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: nothing of the round is delivered then */
+  /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: then no message of the round is delivered */
   endRound(): void {
     const full = fullAtBarrier(this.state);
     if (full !== undefined) throw full;
@@ -250,8 +254,8 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   /**
-   * Ends the activations during which the process died `limit` times without anything moving in between. Where one had several messages, they are
-   * tried one by one from then on; a single one becomes a dead letter.
+   * Ends the activations during which the process died `limit` times without any progress in between. Where one had several messages, they
+   * are tried one by one from then on; a single message becomes a dead letter.
    *
    * @returns the failure of a role whose policy does not go on without its message
    */
@@ -274,7 +278,9 @@ export class Engine implements DriverHost, ActivationHost {
     return failure;
   }
 
-  /** Ends with the signal. That may live far longer and would keep all of this: the returned function unsubscribes. */
+  /**
+   * Ends the run with the signal. The returned function unsubscribes, because the signal may outlive the run and would keep it in memory.
+   */
   #follow(signal: AbortSignal | undefined): (() => void) | undefined {
     const outer = signal && cancellationOf(signal);
     if (outer?.ended !== undefined) this.scope.end(outer.ended.reason);
@@ -300,7 +306,7 @@ function poisoned(act: string, deaths: number): StepError {
 }
 
 /**
- * A message as it enters a run. Its cause is told from here on.
+ * Returns a message as it enters a run. Its cause is reported from here on.
  *
  * @throws UsageError `MESSAGE_INVALID`
  */

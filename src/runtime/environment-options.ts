@@ -19,54 +19,54 @@ import type { RunState } from "./record/run-state.ts";
 import type { ObserverRegistry } from "./observers.ts";
 import type { Driver } from "./schedulers/drive.ts";
 
-/** Most activations at once, unless said otherwise. */
+/** The default limit on concurrent activations. */
 export const DEFAULT_CONCURRENCY = 16;
-/** Most rounds of one `run`, unless said otherwise. */
+/** The default limit on the rounds of one `run`. */
 export const DEFAULT_ROUNDS = 100;
-/** Most characters of one message, unless said otherwise. */
+/** The default limit on the characters of one message. */
 export const DEFAULT_MESSAGE_LIMIT = 1_000_000;
 
-/** What an environment is made of. All of it has a default. */
+/** Options of an environment. All have defaults. */
 export interface EnvironmentOptions {
-  /** Where the roles find themselves, in prompts. */
+  /** Describes the surroundings of the roles in prompts. */
   readonly description?: string;
-  /** The model of roles that have none of their own. Needed only when an action asks one. */
+  /** The model of roles that have none of their own. Needed only when an action asks a model. */
   readonly model?: ChatModel;
   /**
-   * How roles remember beyond the messages of their run, unless they say otherwise. Default: not at all. `false`: nothing that was said is kept
-   * when those who heard it have acted. History and `result.messages` stay empty, and so does the memory of every role that has no options of
-   * its own: it holds the news while the role acts. Outputs and dead letters are kept. For runs that would fill the memory.
+   * Memory of roles beyond the messages of their run, unless a role has its own options. Default: none. With `false` no message is kept
+   * once its recipients have acted. History and `result.messages` stay empty, and so does the memory of every role without options of its
+   * own: it holds the news while the role acts. Outputs and dead letters are kept. For runs whose messages would fill the memory.
    */
   readonly memory?: RoleMemoryOptions | false;
   /** Default: random. */
   readonly seed?: string | number;
   readonly clock?: Clock;
-  /** Decides which role acts when, by name or as an object. Default `rounds`. */
+  /** Chooses the roles that act next, by name or as an object. Default `rounds`. */
   readonly scheduler?: "rounds" | "eager" | Scheduler;
-  /** Most activations at once. Default 16. */
+  /** Limit on concurrent activations. Default 16. */
   readonly concurrency?: number;
   /** Default `stop`. */
   readonly onFailure?: FailurePolicy;
   readonly human?: HumanPort;
   readonly logger?: Logger;
-  /** Prices that win over the table. */
+  /** Prices that override the table. */
   readonly prices?: PriceTable;
   /**
-   * Bounds on model calls. Options hold for all runs of the environment or team together; `modelLimits(...)` of `troupe/limits` holds for
-   * everybody who has the same object. Default: none.
+   * Bounds on model calls. Options apply to all runs of the environment or team together; `modelLimits(...)` of `troupe/limits` applies to
+   * all that share the same object. Default: none.
    */
   readonly limits?: LimitOptions | ModelLimits;
-  /** What roles get from outside, as `ctx.deps`: see {@link Deps}. Never recorded. Default: none. */
+  /** Dependencies that roles get as `ctx.deps`: see {@link Deps}. Never recorded. Default: none. */
   readonly deps?: Deps;
-  /** Texts that must never be written down, besides what looks like a key. */
+  /** Texts that must never be recorded, besides texts that look like a key. */
   readonly secrets?: readonly string[];
-  /** Most characters of one message. Default 1,000,000. */
+  /** Limit on the characters of one message. Default 1,000,000. */
   readonly messageLimit?: number;
-  /** Bounds the mailboxes of all roles that have no bound of their own. Default: 1,000,000 messages, and more are refused. */
+  /** Bounds the mailboxes of all roles that have no bound of their own. Default: 1,000,000 messages; more are refused. */
   readonly mailbox?: Mailbox;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const environmentOptions: Known<EnvironmentOptions> = {
   description: true,
   model: true,
@@ -86,33 +86,35 @@ export const environmentOptions: Known<EnvironmentOptions> = {
   mailbox: true,
 };
 
-/** How one run of an environment goes. All of it has a default. */
+/** Options of one run of an environment. All have defaults. */
 export interface EnvironmentRunOptions {
-  /** Most rounds more; where there are no rounds, most activations of one role in all. Default 100. */
+  /** Limit on further rounds; without rounds, on all activations of one role. Default 100. */
   readonly rounds?: number;
-  /** Stops the run with status `stopped`. Asked after every round or, when eager, after every activation, and when the run goes on. */
+  /**
+   * Stops the run with status `stopped`. Called after every round or, with `eager`, after every activation, and when the run is resumed.
+   */
   readonly stopWhen?: StopCondition;
-  /** Stops the run with status `stopped` when it aborts. What was under way stays open: the next run goes on with it. */
+  /** Stops the run with status `stopped` when it aborts. Activations under way stay open, and the next run continues them. */
   readonly signal?: AbortSignal;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const environmentRunOptions: Known<EnvironmentRunOptions> = { rounds: true, stopWhen: true, signal: true };
 
-/** What a team adds to an environment: a journal, a budget, a state to go on from. */
+/** The parts that a team adds to an environment: a journal, a budget, a state to resume. */
 export interface RunBacking {
   readonly state?: RunState;
   readonly observers?: ObserverRegistry;
   readonly owned?: OwnedRun;
-  /** Its accounts with the pools that bind it. */
+  /** Accounts with the pools that bound the run. */
   readonly funds?: Funds | undefined;
   readonly requirePrice?: boolean;
   readonly resumed?: () => Promise<void> | undefined;
-  /** What else answers steps. Default: nothing. */
+  /** Another source of answers to steps. Default: none. */
   readonly past?: AnswerSource;
   /** Default `live`. */
   readonly mode?: StepDoor["mode"];
-  /** Drives the run instead of its scheduler: a replay. */
+  /** Drives the run in place of its scheduler: a replay. */
   readonly driver?: Driver;
   /** Called after every event that became durable. */
   readonly grew?: () => void;

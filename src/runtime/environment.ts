@@ -44,9 +44,9 @@ import { type RunEnd, type RunResult, runResult, statusOf } from "./run-result.t
 import { progressOf } from "./stop-condition.ts";
 
 /**
- * The world that roles share: it knows who listens to what, delivers messages, and lets roles act. It keeps no journal and has no budget;
- * a {@link Team} adds both. Defaults: the scheduler `rounds`, 16 activations at once, 100 rounds of one `run`, a random seed. Its hired
- * roles own who is hired, its log is the only writer of the run's state, its scheduler decides who acts next.
+ * The shared world of roles: it routes and delivers messages, and lets roles act. It keeps no journal and has no budget; a {@link Team}
+ * adds both. Defaults: the scheduler `rounds`, 16 concurrent activations, 100 rounds of one `run`, a random seed. It owns the hired roles,
+ * and the log that alone writes the run's state.
  *
  * @example
  * import { createMessage, defineRole, Environment } from "troupe";
@@ -67,9 +67,9 @@ export class Environment {
   readonly #hired: HiredRoles;
   readonly #opening: Opening | undefined;
   readonly #observers: ObserverRegistry;
-  /** What its roles remember for longer than this run. @internal */
+  /** Memories that outlast the run. @internal */
   readonly memories: RoleMemories;
-  /** Also while what waits for nothing runs at one go. */
+  /** True also while a run completes without waiting. */
   #isRunning = false;
   #hasWarned = false;
 
@@ -86,7 +86,7 @@ export class Environment {
     this.#observers = backing.observers ?? new ObserverRegistry();
     const announcer = new Announcer({ observers: this.#observers, logger, mask });
     const isLive = backing.mode !== "replay";
-    // Without a journal its name is every environment's: in a store it would be taken for all of them.
+    // Without a journal all environments have one name, and a store would take their runs for one run.
     const runId = lazily(() => (backing.owned === undefined ? freshRunId(clock.now()) : state.runId));
     const warn = (role: string, text: string): void => this.#engine.warn(role, mask(text));
     const roleNamed = (name: string): Role | undefined => this.#hired.specOf(name)?.role;
@@ -138,7 +138,7 @@ export class Environment {
     assertRoleName(name);
     this.#hired.add(role, name);
     this.#opening?.hired(name);
-    // Somebody may speak to it before the turn that hired it has ended.
+    // A message may reach the role before the turn that hired it has ended.
     if (this.#isRunning) this.#opening?.tell();
     return this;
   }
@@ -149,16 +149,16 @@ export class Environment {
     return this;
   }
 
-  /** Publishes a message from outside. A text becomes a user's requirement. */
+  /** Publishes a message from outside. A text becomes a user requirement. */
   publishMessage(message: Message | string): Receipt {
     return this.#engine.publish(typeof message === "string" ? this.#userMessage(message) : message);
   }
 
   /**
-   * Runs until no role has mail, `rounds` more rounds have passed, or something stops it. A failing role is told in the result; nothing is
-   * thrown. What was stopped goes on with the next `run`.
+   * Runs until no role has mail, `rounds` more rounds have passed, or something stops the run. The result reports a failing role; nothing
+   * is thrown. The next `run` continues a stopped one.
    *
-   * @throws UsageError `RUN_TWICE` while it is running already; `OPTION_INVALID` for an option that is not what it must be.
+   * @throws UsageError `RUN_TWICE` while a run is under way; `OPTION_INVALID` for an invalid option.
    */
   async run(o: EnvironmentRunOptions = {}): Promise<RunResult> {
     checkKnownOptions("run of an environment", o, environmentRunOptions);
@@ -171,7 +171,7 @@ export class Environment {
     return runResult(this.state, end, this.#mask);
   }
 
-  /** Runs to an absolute number of rounds and says why it stopped. @internal */
+  /** Runs to an absolute number of rounds and returns why it stopped. @internal */
   async drive(roundLimit: number, bounds: RunBounds = unbounded): Promise<RunEnd> {
     if (this.#isRunning)
       throw new UsageError("RUN_TWICE", "Expected an environment that is not running, got one that is. Await its run first.");
@@ -179,7 +179,7 @@ export class Environment {
       this.#isRunning = true;
       this.#warnOfIdle();
       const reason = await this.#engine.run(roundLimit, bounds);
-      // Stores get what is durable. Without them its end goes with what is on its way.
+      // Stores get only durable events. Without stores the end of the run is written together with the pending events.
       if (this.memories.isUsed) await this.#log.durable().catch(() => {});
       await this.memories.rest();
       return { reason, failure: this.#engine.failure, control: this.#engine.control };
@@ -188,17 +188,17 @@ export class Environment {
     }
   }
 
-  /** Ends the activations that the process died of again and again. @internal */
+  /** Ends the activations that repeatedly killed the process. @internal */
   failPoisoned(limit: number): RunFailure | undefined {
     return this.#engine.failPoisoned(limit);
   }
 
-  /** Tells the logger and listeners of something about the run. @internal */
+  /** Reports something about the run to the logger and the listeners. @internal */
   warn(text: string): void {
     this.#engine.warn(undefined, text);
   }
 
-  /** Records how the run ended, as far as its journal still takes it, and says what came of it. @internal */
+  /** Records the end of the run, if its journal still takes events, and returns the result. @internal */
   async finish(end: RunEnd): Promise<RunResult> {
     const { status, error } = statusOf(end, this.#mask);
     try {
@@ -210,7 +210,7 @@ export class Environment {
     }
   }
 
-  /** The pen of the run. @internal */
+  /** The log of the run. @internal */
   get log(): RunLog {
     return this.#log;
   }
@@ -220,12 +220,12 @@ export class Environment {
     return this.#log.state;
   }
 
-  /** No role has mail and none is running: counted, never inferred. */
+  /** True when no role has mail and no turn is under way. Both are counted. */
   get isIdle(): boolean {
     return this.#engine.isIdle;
   }
 
-  /** Every message that was delivered, in order; nothing in an environment with `memory: false`. */
+  /** Every delivered message, in order; empty in an environment with `memory: false`. */
   get history(): ReadableMemory {
     return this.state.history;
   }
@@ -238,7 +238,7 @@ export class Environment {
     return this.#hired.names;
   }
 
-  /** What a role holds now; undefined when nobody has that name. */
+  /** Returns the present state of a role; undefined for an unknown name. */
   getRole(name: string): RoleView | undefined {
     const spec = this.#hired.specOf(name);
     const state = this.state.roles.get(name);
@@ -246,14 +246,14 @@ export class Environment {
   }
 
   /**
-   * Calls `listener` for every event or notice of a type; the returned function stops that. `run.started` comes right before the first message
-   * or run, with everybody who is hired by then; who is hired later comes with a `run.resumed`.
+   * Calls `listener` for every event or notice of a type; the returned function unsubscribes it. `run.started` comes right before the first
+   * message or run, with all roles hired by then; roles hired later come with a `run.resumed`.
    */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     return this.#observers.on(type, listener);
   }
 
-  /** Everything the environment holds, as plain JSON. */
+  /** Returns everything the environment holds, as plain JSON. */
   toJSON(): Json {
     const { state } = this;
     return {
@@ -292,7 +292,10 @@ export class Environment {
 
 const unbounded: RunBounds = Object.freeze({ checkpoint: undefined, signal: undefined });
 
-/** Observes the events of an environment: for what its roles remember beyond the run, for its observers, and for whoever waits for the run to grow. */
+/**
+ * Returns the observer of an environment's events: for memories that outlast the run, for its observers, and for callers that wait for new
+ * events.
+ */
 function observerOf(memories: RoleMemories, announcer: Announcer, grew: (() => void) | undefined): Observer {
   return {
     observes: (type) => memories.isUsed || announcer.observers.observes(type),
@@ -313,7 +316,7 @@ function assertAlias(o: unknown): void {
   );
 }
 
-/** A team hands on its own options, which it has looked at. */
+/** A team has already checked the options that it passes on. */
 function checkOwnOptions(options: EnvironmentOptions, backing: RunBacking): void {
   takes("new Environment", "what a team gives it", backing, object("an object"));
   if (backing.state === undefined) checkKnownOptions("new Environment", options, environmentOptions);

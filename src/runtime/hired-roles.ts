@@ -10,7 +10,7 @@ import { addRoleState, type RunState } from "./record/run-state.ts";
 import type { Remembers, RoleMemories, RoleMemory } from "./role-memories.ts";
 import { Directory, type Listening } from "./routing/directory.ts";
 
-/** A definition of roles, shared by all roles that are hired by it. */
+/** A definition of roles, shared by all roles hired by it. */
 export interface Definition {
   readonly spec: RoleSpec;
   readonly remembers: Remembers;
@@ -19,11 +19,11 @@ export interface Definition {
 }
 
 /**
- * The hired roles of a run with their definitions. It owns the directory that routes messages to them, and that two different actions never
- * share a name.
+ * The hired roles of a run with their definitions. It owns the directory that routes messages to them. Two different actions never share a
+ * name.
  *
- * HiredRoles.H1 (`add`) a role that is refused leaves no trace. HiredRoles.H2 (`#definitionBy`) a definition is looked at once, however many roles
- * are hired by it: each of them is one place in a list.
+ * HiredRoles.H1 (`add`) a refused role leaves no trace.
+ * HiredRoles.H2 (`#definitionBy`) a definition is checked once, however many roles are hired by it: each role adds one place to a list.
  */
 export class HiredRoles {
   readonly #state: RunState;
@@ -31,7 +31,7 @@ export class HiredRoles {
   /** Routes messages to them. */
   readonly directory: Directory;
   readonly #definitions = new Map<RoleSpec, Definition>();
-  /** At each role's place in the run. A run may have had roles that are not hired now. */
+  /** Indexed by each role's place in the run. A resumed run may have roles that are not hired now. */
   readonly #hired: (Definition | undefined)[] = [];
   readonly #actions = new Map<string, Action>();
   #hasAgent = false;
@@ -47,13 +47,13 @@ export class HiredRoles {
     return [...this.#state.roles.values()].filter(({ index }) => this.#hired[index] !== undefined).map(({ name }) => name);
   }
 
-  /** Loads the code of mode `agent` where a role works in it; undefined where none does. */
+  /** Loads the code of mode `agent` where a role uses it; undefined where none does. */
   load(): Promise<unknown> | undefined {
     return this.#hasAgent ? agentMode() : undefined;
   }
 
   /**
-   * Makes a role known under a name that nobody has yet, and to the run if that does not know it.
+   * Adds a role under a name that is free, and adds it to the run if the run does not have it.
    *
    * @throws UsageError `ROLE_DUPLICATE`, `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`, `OPTION_INVALID`
    */
@@ -67,7 +67,7 @@ export class HiredRoles {
     this.directory.add(state, definition.listening);
   }
 
-  /** Definitions whose roles can only listen. */
+  /** Definitions of roles that only listen. */
   get idle(): readonly RoleSpec[] {
     return [...this.#definitions.keys()].filter(neverActs);
   }
@@ -120,12 +120,12 @@ function duplicate(name: string): UsageError {
 
 const descriptions = new WeakMap<RoleSpec, HiredAs>();
 
-/** A role as a run records it when it starts. */
+/** Returns a role as a run records it at its start. */
 export function hiredRole(role: Role, name: string): HiredRole {
   return { name, ...hiredAs(role) };
 }
 
-/** The same apart from the name: made once for each definition. */
+/** Returns the recorded form without the name. It is made once for each definition. */
 export function hiredAs(role: Role): HiredAs {
   const spec = roleSpec(role);
   const known = descriptions.get(spec);
@@ -153,7 +153,7 @@ export function livesByDefault({ mode, role }: RoleSpec): boolean {
   return mode !== "step" && role.observe === observe && role.think === think && role.act === act && role.react === react;
 }
 
-/** True for a role that only listens: it has nothing to do, and overrides nothing. */
+/** True for a role that only listens: it has no reaction and overrides no method. */
 function neverActs(spec: RoleSpec): boolean {
   return spec.actions.length === 0 && spec.mode !== "agent" && livesByDefault(spec);
 }

@@ -8,10 +8,10 @@ import type { Observed, ObservedOf, RunNotice, Sent } from "./record/event.ts";
 import { freezeObserved } from "./record/frozen-event.ts";
 import { maskedError } from "./record/masking.ts";
 
-/** Gives the function that tells a notice of a type; undefined while nobody observes that type, so that the notice need not be made. */
+/** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
 
-/** The observers of a run by the type of event or notice that they observe. A run has them before it has an environment. */
+/** The observers of a run by the type of event or notice. They are registered before the run has an environment. */
 export class ObserverRegistry {
   readonly #emitter = new EventEmitter();
 
@@ -25,13 +25,13 @@ export class ObserverRegistry {
     return () => void this.#emitter.off(type, observer);
   }
 
-  /** The observers of a type now. What one of them returns may be a promise that fails. */
+  /** The present observers of a type. An observer may return a promise that rejects. */
   of(type: Observed["type"]): readonly ((observed: Observed) => unknown)[] {
     return this.#emitter.listeners(type);
   }
 }
 
-/** How an announcer tells. */
+/** The parts of an announcer. */
 export interface AnnouncerParts {
   readonly observers: ObserverRegistry;
   readonly logger: Logger;
@@ -39,16 +39,17 @@ export interface AnnouncerParts {
 }
 
 /**
- * Tells the logger and the observers of an environment what happens in it. It owns of which full mailboxes it has warned.
+ * Reports events to the logger and the observers of an environment. It owns the set of roles whose full mailboxes it has warned of.
  *
- * Announcer.A1 (`#call`) an observer that fails is logged, and the run and the other observers go on. Announcer.A2 (`tell`) what is told is
- * frozen, so that no observer can change the run. Announcer.A3 (`telling`) nothing is made to be told while nobody observes it.
+ * Announcer.A1 (`#call`) an observer that fails is logged, and the run and the other observers go on.
+ * Announcer.A2 (`tell`) every observed value is frozen, so that no observer can change the run.
+ * Announcer.A3 (`telling`) no notice is made while nobody observes its type.
  */
 export class Announcer {
   readonly observers: ObserverRegistry;
   readonly #logger: Logger;
   readonly #mask: Mask;
-  /** Roles whose full mailboxes were warned of. */
+  /** Roles with a warning about their full mailbox. */
   readonly #dropping = new Set<string>();
 
   constructor({ observers, logger, mask }: AnnouncerParts) {
@@ -70,13 +71,13 @@ export class Announcer {
     this.telling("warning")?.({ type: "warning", ...(role === undefined ? {} : { role }), text });
   }
 
-  /** Tells of a message of a role: that it is an output, or that one of its addresses is nobody's. */
+  /** Reports an output of a role, and addresses in its message that no role has. */
   said({ message, to, dead }: Sent): void {
     this.#tellDead(message, dead);
     if (isOutput(message, to)) this.telling("message.output")?.({ type: "message.output", message });
   }
 
-  /** Tells of a message from outside. Somebody should hear it. */
+  /** Reports a message from outside that no role receives. */
   saidOutside({ message, to, dead }: Sent): void {
     this.#tellDead(message, dead);
     if (!isOutput(message, to)) return;
@@ -84,7 +85,7 @@ export class Announcer {
     this.telling("message.unheard")?.({ type: "message.unheard", message });
   }
 
-  /** Tells that a full mailbox dropped a message. The first one of a role is warned of. */
+  /** Reports a message that a full mailbox dropped. The first one of a role is logged as a warning. */
   dropped(role: string, message: Message): void {
     if (!this.#dropping.has(role)) {
       this.#dropping.add(role);

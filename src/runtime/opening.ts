@@ -4,17 +4,19 @@ import type { RunLog } from "./record/run-log.ts";
 import { hiredRole, type HiredRoles } from "./hired-roles.ts";
 
 /**
- * Tells how a run without a journal began, and who was hired since. It owns which of its roles were told; the roles are the hired roles'.
+ * Records the start of a run without a journal, and the roles hired since. It owns the names that are not recorded yet; the roles belong to
+ * the hired roles.
  *
- * Opening.O1 (`tell`) the start is the first event, and is recorded once, with everybody who is hired by then. Opening.O2 (`tell`) whoever
- * is hired later is told before the next event that follows from it. Opening.O3 (`RunLog.recordKnown`) no event is made where nobody listens.
+ * Opening.O1 (`tell`) the start is the first event, and is recorded once, with all roles hired by then.
+ * Opening.O2 (`tell`) a role hired later is recorded before the next event that follows from it.
+ * Opening.O3 (`RunLog.recordKnown`) no event is made without an observer.
  */
 export class Opening {
   readonly #log: RunLog;
   readonly #hired: HiredRoles;
   readonly #scheduler: Scheduler;
   #isTold = false;
-  /** Names of those who were hired since it was told last. */
+  /** Names of the roles hired since the last call of `tell`. */
   #untold: string[] = [];
 
   constructor(log: RunLog, hired: HiredRoles, scheduler: Scheduler) {
@@ -23,12 +25,12 @@ export class Opening {
     this.#scheduler = scheduler;
   }
 
-  /** Notes that somebody was hired. The start tells all who came before it. */
+  /** Notes a hired role. The start records all roles hired before it. */
   hired(name: string): void {
     if (this.#isTold) this.#untold.push(name);
   }
 
-  /** To be called before another event is recorded. */
+  /** Must be called before another event is recorded. */
   tell(): void {
     if (!this.#isTold) {
       this.#isTold = true;

@@ -10,45 +10,47 @@ import { roleSpec } from "../role/role-spec.ts";
 import type { ActEnded, ForkPoint, RunEvent } from "./record/event.ts";
 import type { RunState } from "./record/run-state.ts";
 
-/** How a role of a run remembers, and what it has kept. */
+/** The memory options of a role in a run, and its stored memory. */
 export interface RoleMemory {
   readonly options: RoleMemoryParts;
   readonly kept: KeptMemory;
   readonly mask: Mask;
 }
 
-/** For how long a role has what it heard and said: while it acts, while its run lasts, or for longer than that. */
+/** The lifetime of a role's messages in its memory: its turn, its run, or longer. */
 export type Remembers = "its turn" | "its run" | "longer";
 
-/** What the memories of a run are made with. */
+/** The parts of the memories of a run. */
 export interface RoleMemoriesParts {
-  /** The roles' default. False: who has no options of its own forgets what it heard. */
+  /** The default of roles. False: a role without options of its own keeps no message after its turn. */
   readonly shared: RoleMemoryOptions | false | undefined;
-  /** The run as stores know it. */
+  /** The name of the run in stores. */
   readonly runId: () => string;
   readonly state: () => RunState;
   readonly clock: Clock;
-  /** False in a replay: there nothing is stored or looked for. */
+  /** False in a replay, which neither stores nor searches. */
   readonly isLive: boolean;
   readonly mask: Mask;
   readonly warn: (role: string, text: string) => void;
-  /** Who is hired under a name. */
+  /** Returns the role hired under a name. */
   readonly roleNamed: (name: string) => Role | undefined;
 }
 
 /**
- * What the roles of one run remember for longer than the run. It owns which definitions do; what is kept is each role's kept memory's, made
- * when the role first acts.
+ * The memories of one run's roles that outlast the run. It owns the set of definitions with such a memory. The stored entries belong to
+ * each role's `KeptMemory`, which is made when the role first acts.
  *
- * R1 what an activation remembered is stored once its end is durable, never before. R2 what is durable in the record and not in the store,
- * because the process died between, is stored when the run goes on. R3 a store that fails is told and does not fail the run.
+ * RoleMemories.R1 (`learn`) the changes of an activation are stored once its end is durable, never before.
+ * RoleMemories.R2 (`learn`) changes that are durable in the record and not in the store, because the process died in between, are stored
+ * when the run is resumed.
+ * RoleMemories.R3 (`rest`) a failing store is reported as a warning and does not fail the run.
  */
 export class RoleMemories {
   readonly #parts: RoleMemoriesParts;
   readonly #options = new Map<Role, RoleMemoryParts>();
   readonly #memories = new Map<string, RoleMemory>();
   #ancestors: readonly ForkPoint[] = [];
-  /** Whether any role remembers for longer than its run: asked every turn, and written here alone. */
+  /** True when any role has a memory that outlasts its run. Every turn reads it, and only `enlist` writes it. */
   isUsed = false;
 
   constructor(parts: RoleMemoriesParts) {
@@ -60,9 +62,9 @@ export class RoleMemories {
   }
 
   /**
-   * Takes in a definition that somebody is hired by, and says for how long it remembers. A step function keeps no memory.
+   * Adds a definition of a hired role, and returns how long it remembers. A step function keeps no memory.
    *
-   * @throws UsageError `OPTION_INVALID`; `ROLE_INVALID` where it would wait for what is forgotten
+   * @throws UsageError `OPTION_INVALID`; `ROLE_INVALID` where a reaction would wait for forgotten messages
    */
   enlist(role: Role): Remembers {
     const { shared } = this.#parts;
@@ -90,15 +92,15 @@ export class RoleMemories {
     return memory;
   }
 
-  /** The runs this one was forked from, from the nearest on. */
+  /** Sets the runs this one was forked from, the nearest first. */
   descendsFrom(ancestors: readonly ForkPoint[]): void {
     this.#ancestors = ancestors;
   }
 
   /**
-   * Takes in an event that is durable.
+   * Processes a durable event.
    *
-   * @param taken of an end, the messages that the activation took, where the run keeps no history
+   * @param taken the messages that an ended activation took, where the run keeps no history
    */
   learn(event: RunEvent, taken: readonly Message[] = []): void {
     if (event.type !== "act.ended" || !this.#parts.isLive) return;
@@ -107,7 +109,7 @@ export class RoleMemories {
     kept.learn(this.#resolved(event, taken), this.#livedBy(event));
   }
 
-  /** Stores what waits, and lets go of the stores. Never throws: what was not stored is told, and stored when the run goes on. */
+  /** Stores pending changes and closes the stores. Never throws: unsaved changes are reported, and stored when the run is resumed. */
   async rest(): Promise<void> {
     if (!this.#parts.isLive) return;
     const all = [...this.#memories].map(async ([name, { kept }]) => {
@@ -126,7 +128,7 @@ export class RoleMemories {
     await Promise.all(all);
   }
 
-  /** The run that an event was first recorded in: this one, or the farthest of its ancestors that shares it. */
+  /** Returns the run that first recorded an event: this one, or the farthest ancestor that shares it. */
   #livedBy({ seq }: RunEvent): string {
     let runId = this.#parts.runId();
     for (const parent of this.#ancestors) {
@@ -136,7 +138,7 @@ export class RoleMemories {
     return runId;
   }
 
-  /** What a record names by its id alone was said in the activation, or taken by it, and so had been delivered. */
+  /** A message that a record names by its id was sent in the activation, or taken by it, and so had been delivered. */
   #resolved({ memory, said, role }: ActEnded, taken: readonly Message[]): readonly MemoryOp[] {
     const words = new Map<string, Message>([...taken, ...said.map(({ message }) => message)].map((message) => [message.id, message]));
     const { history, roles } = this.#parts.state();
@@ -149,7 +151,7 @@ export class RoleMemories {
 }
 
 /**
- * What a reaction needs that is all that triggers it is among the news.
+ * Refuses a reaction that needs more than the news that trigger it.
  *
  * @throws UsageError `ROLE_INVALID`
  */

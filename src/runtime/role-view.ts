@@ -5,7 +5,7 @@ import type { Message } from "../message/message.ts";
 import type { Role } from "../role/role.ts";
 import type { RoleState } from "./record/role-state.ts";
 
-/** A read-only face of what a role holds. */
+/** A read-only view of a role's state. */
 export interface RoleView {
   readonly role: Role;
   readonly name: string;
@@ -13,12 +13,12 @@ export interface RoleView {
   readonly memory: ReadableMemory;
   readonly workingMemory: ReadableMemory;
   readonly state: { readonly [key: string]: Json };
-  /** A copy: changing it changes nothing. */
+  /** A copy: changes to it have no effect. */
   readonly plan: Plan;
   readonly isIdle: boolean;
 }
 
-/** What a role holds now. */
+/** Returns the present view of a role. */
 export function roleView(role: Role, held: RoleState): RoleView {
   const { name, custom, plan, open, waiting } = held;
   return {

@@ -2,30 +2,30 @@ import { ActionError, errorRecord, type ErrorRecord, stepErrorFrom, TroupeError,
 import type { Mask } from "../kernel/mask.ts";
 import { masked, maskedError } from "./record/masking.ts";
 
-/** The code of a failure that was thrown as no error of this package: the same in the event, the dead letters and the result. */
+/** The code of a failure that is no error of this package: the same in the event, the dead letters and the result. */
 const ACTION_FAILED = "ACTION_FAILED";
 
-/** Where in an activation it failed. */
+/** The place in an activation where it failed. */
 export interface FailedPlace {
   /** The action that threw. */
   readonly action?: string | undefined;
-  /** The step of the activation that failed last, before what was thrown. */
+  /** The last failed step of the activation before the error was thrown. */
   readonly step?: string | undefined;
 }
 
-/** What broke a run, and whose activation it was, if it was one's. */
+/** A failure that stopped a run, with the activation that caused it, if one did. */
 export interface RunFailure extends FailedPlace {
   readonly error: unknown;
   readonly role?: string;
 }
 
-/** A failed activation's error as its event tells it. */
+/** Returns a failed activation's error as its event records it. */
 export function failureRecord(error: unknown, mask: Mask): ErrorRecord {
   const record = maskedError(mask, error);
   return TroupeError.isInstance(error) ? record : { ...record, code: ACTION_FAILED };
 }
 
-/** A failure as the run's result tells it, without secrets. */
+/** Returns a failure as the run's result reports it, without secrets. */
 export function failureError(failure: RunFailure, mask: Mask): TroupeError {
   return withoutSecrets(asTroupeError(failure), mask);
 }
@@ -44,21 +44,21 @@ function asTroupeError({ error, role, action, step }: RunFailure): TroupeError {
   });
 }
 
-/** The same error where nothing in it is secret; else one that says the same without, and without its cause. */
+/** Returns the error itself if it holds no secret; else a masked copy without its cause. */
 function withoutSecrets(error: TroupeError, mask: Mask): TroupeError {
   const plain = errorRecord(error);
   const safe = masked(mask, plain);
   return safe === plain && !holdsSecret(error.cause, mask) ? error : errorFrom(safe);
 }
 
-/** Most values of a cause that are looked at. One that holds more is taken for one that holds a secret. */
+/** Limit on the inspected values of a cause. A cause with more values counts as one with a secret. */
 const MOST_VALUES = 100_000;
 
-/** Looks at all that a cause holds, and calls nothing of it. */
+/** Inspects every value in a cause, and calls none of them. */
 function holdsSecret(cause: unknown, mask: Mask): boolean {
   const found = new Set([cause]);
   try {
-    // The walk over a set also visits what is added on the way.
+    // The walk over a set also visits values that are added during it.
     for (const value of found) {
       if (typeof value === "string" && mask(value) !== value) return true;
       if (found.size > MOST_VALUES) return true;

@@ -18,53 +18,53 @@ export interface RunEnd {
   readonly control: ControlError | undefined;
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface RunResult {
   readonly runId: string;
   readonly status: RunStatus;
   readonly rounds: number;
-  /** Everything that was said, the idea first; nothing in an environment with `memory: false`. */
+  /** Every message, the idea first; empty in an environment with `memory: false`. */
   readonly messages: readonly Message[];
-  /** The run's last word: the last of the outputs or, where somebody watches all that is said, what a role said last. */
+  /** The last output or, where some role watches every message, the last message of a role. */
   readonly output: Message | undefined;
-  /** What roles said to everyone and nobody watches: the run's word to the outside. */
+  /** Broadcasts of roles that no role watches. */
   readonly outputs: readonly Message[];
   readonly deadLetters: readonly DeadLetter[];
-  /** Messages that left full mailboxes unread. They are told as they go, and not kept. */
+  /** Messages that left full mailboxes unread. Each is reported when it is dropped, and not kept. */
   readonly dropped: number;
   readonly usage: UsageSum;
   readonly cost: Cost;
-  /** The same by the name of the role. */
+  /** Spending by the name of the role. */
   readonly byRole: Spendings;
-  /** The same by the id of the model or embedder. What a run or an agent spent that a step started is only in `byRole`. */
+  /** Spending by the id of the model or embedder. Spending of a run or an agent that a step started is only in `byRole`. */
   readonly byModel: Spendings;
   /** Micro-dollars of calls that were in flight at a crash and are settled at their hold; part of `cost`. */
   readonly uncertain: number;
   /** Questions to people that wait for an answer. */
   readonly questions: readonly PendingQuestion[];
-  /** What a fork took from its parent. */
+  /** The answers and costs that a fork took from its parent. */
   readonly fork?: ForkReport;
   readonly error?: TroupeError;
 }
 
-/** What a fork cost beside the run it came from. */
+/** The cost of a fork compared with the run it came from. */
 export interface ForkReport {
   readonly parent: ForkPoint;
-  /** Answers taken from the parent, besides the past they share. */
+  /** Answers taken from the parent, besides the shared past. */
   readonly reused: number;
-  /** Those of them that models had given. */
+  /** The reused answers that models gave. */
   readonly reusedCalls: number;
-  /** Answers of models that were called. */
+  /** Answers of models that were called in this run. */
   readonly paid: number;
   /** Micro-dollars that the shared past and the reused answers had cost the parent. */
   readonly saved: number;
-  /** The first step that the parent could not answer, where this process came to it. */
+  /** The first step that the parent could not answer, if this process came to it. */
   readonly difference?: ForkDifference;
 }
 
 /**
- * The result of a run as it stands, without secrets. It costs nothing that nobody looks at, and stays what it is while the run goes on: its
- * lists are told from those of the run, which only grow, by how long they were.
+ * Returns the result of a run as it stands, without secrets. Its lists are made when they are first read, and do not change while the run
+ * goes on: each is cut from a list of the run, which only grows, at its length now.
  */
 export function runResult(state: RunState, end: RunEnd, mask: Mask): RunResult {
   const { status, error } = statusOf(end, mask);
@@ -97,15 +97,15 @@ function lastWord(state: RunState): Message | undefined {
   return state.outputs.at(-1) ?? waitingWords(state).findLast(({ order }) => order !== OUTSIDE)?.sent.message ?? state.lastSaid;
 }
 
-/** What was said in a round that has not ended, in the order in which it will be delivered. */
+/** Returns the messages of a round that has not ended, in the order of their delivery. */
 function waitingWords({ pending }: RunState): readonly Pending[] {
   return pending.filter(({ sent }) => sent.dropped !== true).toSorted((a, b) => a.order - b.order);
 }
 
-/** Stands where a list will: it says in which order the members of a result come. */
+/** A placeholder for a list that is made later: it fixes the order of the members of a result. */
 const unseen: readonly never[] = Object.freeze([]);
 
-/** What a list that only grows holds now. */
+/** Returns a function that copies the present items of a list that only grows. */
 function soFar<T>(grows: readonly T[]): () => readonly T[] {
   const { length } = grows;
   return () => grows.slice(0, length);
@@ -113,7 +113,7 @@ function soFar<T>(grows: readonly T[]): () => readonly T[] {
 
 function saidSoFar(state: RunState): () => readonly Message[] {
   const { history, hasHistory } = state;
-  // What waits for the end of a round is no more kept than what was heard.
+  // Without a history, messages that wait for the end of the round are not kept either.
   if (!hasHistory) return () => [];
   const { size } = history;
   const waiting = waitingWords(state).map(({ sent }) => sent.message);
@@ -124,7 +124,7 @@ function forkReport({ reused, reusedCalls, calls, saved }: RunState, parent: For
   return { parent, reused, reusedCalls, paid: calls, saved };
 }
 
-/** The status an end stands for, and the error that explains it. */
+/** Returns the status of an end, and the error that explains it. */
 export function statusOf(end: RunEnd, mask: Mask): { readonly status: RunStatus; readonly error?: TroupeError } {
   if (end.failure !== undefined) return { status: "failed", error: failureError(end.failure, mask) };
   if (end.control !== undefined) return { status: statusOfControl(end.control), error: end.control };

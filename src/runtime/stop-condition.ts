@@ -9,27 +9,27 @@ import type { Immutable } from "../role/step-role.ts";
 import type { RecordedStop } from "./record/event.ts";
 import { roundsOf, type RunState } from "./record/run-state.ts";
 
-/** What a stop condition may look at, after every round (or, when eager, after every activation) and when a run goes on. */
+/** The view of a run that a stop condition gets after every round (or, with `eager`, after every activation) and when a run is resumed. */
 export interface RunProgress {
   readonly rounds: number;
   /** Micro-dollars. */
   readonly spent: MicroUsd;
   readonly messages: readonly Message[];
-  /** Whether a message caused by this was delivered. Costs the same however many there are. */
+  /** Returns true when a message with this cause was delivered. The cost does not depend on the number of messages. */
   said(cause: Address): boolean;
   readonly outputs: readonly Message[];
   /**
-   * The custom state of a role as it is after the activations that have ended, by the name it was hired under. A definition gives its type, and
-   * means the role that was hired under the definition's own name. Undefined when nobody has that name. It must not be changed.
+   * Returns the custom state of a role after the activations that have ended, by the name it was hired under. A definition gives its type,
+   * and names the role hired under the definition's own name. Undefined for an unknown name. It must not be changed.
    */
   state<S>(role: Role<S>): Immutable<S> | undefined;
   state(role: string): CustomState | undefined;
 }
 
 /**
- * Whether a run shall stop here, with status `stopped`. The conditions of this package are recorded with what they were made with, and hold
- * when a run goes on anywhere. A function of a program is recorded by its name, which a `const` or a declaration gives it: who goes on with
- * the run is asked for it by that name.
+ * Returns true to stop the run, with status `stopped`. The conditions of this package are recorded with their arguments, and hold wherever
+ * a run is resumed. A function of a program is recorded by its name, which a `const` or a declaration gives it: the program that resumes
+ * the run must provide it under that name.
  */
 export type StopCondition = (progress: RunProgress) => boolean;
 
@@ -49,8 +49,8 @@ export function afterRounds(n: number): StopCondition {
 }
 
 /**
- * A stop condition: the run stops when at least `amount` micro-dollars were spent. A budget stops before the money is spent; this stops
- * after.
+ * A stop condition: the run stops when at least `amount` micro-dollars were spent. A budget stops the run before the money is spent; this
+ * condition stops it after.
  *
  * @example
  * import { afterSpending, usd, type StopCondition } from "troupe";
@@ -65,6 +65,7 @@ export function afterSpending(amount: MicroUsd): StopCondition {
  * A stop condition: the run stops when a message caused by this action was delivered.
  *
  * @throws UsageError `ADDRESS_INVALID` for a cause without a name
+ *
  * @example
  * import { defineAction, defineRole, saidBy, Team } from "troupe";
  *
@@ -105,19 +106,19 @@ export function allOf(...conditions: readonly StopCondition[]): StopCondition {
   return recordable("allOf", conditions.map(recordOf), (progress) => conditions.every((condition) => condition(progress)));
 }
 
-/** The same for every copy of this package. */
+/** A registered symbol is equal in every copy of this package. */
 const record: unique symbol = Symbol.for("troupe.stop");
 
 function recordable(name: string, made: readonly unknown[], condition: StopCondition): StopCondition {
   return Object.defineProperty(condition, record, { value: Object.freeze({ name, with: made }) });
 }
 
-/** A condition as a record tells it. */
+/** Returns the recorded form of a condition. */
 export function recordOf(condition: StopCondition & { readonly [record]?: RecordedStop }): RecordedStop {
   return condition[record] ?? { name: condition.name };
 }
 
-/** The condition that a record tells, or undefined where only its program has it. */
+/** Returns the condition of a recorded form; undefined where only its program has it. */
 export function conditionOf({ name, with: made }: RecordedStop): StopCondition | undefined {
   if (made === undefined) return undefined;
   const [first] = made;
@@ -131,7 +132,7 @@ export function conditionOf({ name, with: made }: RecordedStop): StopCondition |
   return name === "anyOf" ? anyOf(...known) : allOf(...known);
 }
 
-/** A recorded condition in words: `anyOf(afterRounds(3), enough)`. */
+/** Returns a recorded condition as text: `anyOf(afterRounds(3), enough)`. */
 export function stopText({ name, with: made }: RecordedStop): string {
   if (made === undefined) return name === "" ? "a function that has no name" : name;
   return `${name}(${made.map((part) => (isRecordedStop(part) ? stopText(part) : canonicalJson(part))).join(", ")})`;
@@ -143,7 +144,7 @@ function isRecordedStop(value: unknown): value is RecordedStop {
   return typeof name === "string" && (made === undefined || Array.isArray(made));
 }
 
-/** The progress of a run as it stands. Lists are copied only where a condition looks at them. */
+/** Returns the progress of a run as it stands. Lists are copied only where a condition reads them. */
 export function progressOf(state: RunState): RunProgress {
   return {
     rounds: roundsOf(state),

@@ -181,7 +181,7 @@ describe("T3 eager", () => {
     expect(new Set([first, ...others].map((life) => life?.canonical)).size, "the latencies must have changed the order").toBeGreaterThan(1);
   });
 
-  test("E2 no role ever acts twice at once", async () => {
+  test("ScheduledRun.S1 no role ever acts twice at once", async () => {
     for (const nth of ten) {
       const { events } = await ran(publishers, shuffled(nth), { scheduler: "eager" });
       const acting = new Set<string>();
@@ -194,7 +194,7 @@ describe("T3 eager", () => {
     }
   });
 
-  test("E3 a run ends when nothing is left to hear and nobody acts, and not before", async () => {
+  test("ScheduledRun.S2 a run ends when nothing is left to hear and nobody acts, and not before", async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), fc.constantFrom(1, 2, 16), async (sketch, seed, concurrency) => {
         const { result, events } = await ran((outside) => rolesOf(sketch, outside, false), shuffled(seed), {

@@ -136,7 +136,7 @@ describe("J1 publishers, killed anywhere", () => {
   });
 });
 
-describe("E2 how much of its mail an activation took is recorded before its first step", () => {
+describe("how much of its mail an activation took is recorded before its first step", () => {
   /** The listener is slow and fails at first, so that the second message comes before it is done with the first. */
   const roles = (outside: Outside): Role[] => [
     defineRole({

@@ -102,7 +102,7 @@ function pipelines(outside: Outside, width: number, length: number): Role {
   });
 }
 
-describe("D2 the order in which an activation asks and gets its steps", () => {
+describe("ActivationSteps.D2 the order in which an activation asks and gets its steps", () => {
   test("of any program, is the same for all latencies, and from the record after a kill anywhere", async () => {
     await fc.assert(
       fc.asyncProperty(program, fc.nat(), async (doing, seed) => {

@@ -25,7 +25,7 @@ function cyclic(): unknown {
   return data;
 }
 
-describe("E5 one failing role", () => {
+describe("ScheduledRun.S3 one failing role", () => {
   test("does not keep its siblings from finishing, and its error reaches the result", async () => {
     const done: string[] = [];
     const slow = (name: string): Role =>

@@ -150,23 +150,26 @@ describe("who shall remember all the same", () => {
     ]);
   });
 
-  test.each(["rounds", "eager"] as const)("R1 stores all it heard, however little it remembers in the run, %s", async (scheduler) => {
-    const store = inMemoryStore();
-    const react = async (rc: RoleContext): Promise<void> => {
-      if (rc.news[0]?.content === "three") await rc.step("look", {}, async () => "seen");
-    };
-    const environment = town([answering("Ann", react, { memory: { store }, memoryLimit: 1 })], { ...forgetful, scheduler });
-    for (const pair of [
-      ["one", "two"],
-      ["three", "four"],
-    ]) {
-      for (const text of pair) environment.publishMessage(text);
-      await environment.run();
-    }
-    const stored: Message[] = [];
-    for await (const { messages } of store.read("Ann", 0)) stored.push(...messages.map(({ message }) => message));
-    expect([contents(stored), remembered(environment, "Ann")]).toEqual([["one", "two", "three", "four"], ["four"]]);
-  });
+  test.each(["rounds", "eager"] as const)(
+    "RoleMemories.R1 stores all it heard, however little it remembers in the run, %s",
+    async (scheduler) => {
+      const store = inMemoryStore();
+      const react = async (rc: RoleContext): Promise<void> => {
+        if (rc.news[0]?.content === "three") await rc.step("look", {}, async () => "seen");
+      };
+      const environment = town([answering("Ann", react, { memory: { store }, memoryLimit: 1 })], { ...forgetful, scheduler });
+      for (const pair of [
+        ["one", "two"],
+        ["three", "four"],
+      ]) {
+        for (const text of pair) environment.publishMessage(text);
+        await environment.run();
+      }
+      const stored: Message[] = [];
+      for await (const { messages } of store.read("Ann", 0)) stored.push(...messages.map(({ message }) => message));
+      expect([contents(stored), remembered(environment, "Ann")]).toEqual([["one", "two", "three", "four"], ["four"]]);
+    },
+  );
 
   test("is refused where it would wait for ever, and nothing of it stays", () => {
     const environment = town(hands, forgetful);
@@ -202,7 +205,7 @@ test("a team does not forget: its run is gone on with by what was said", () => {
   expect(() => new Team(options)).toThrow(/memory of a team.*bare environment/);
 });
 
-test("A2 a context that is kept shows nothing when its activation has ended", async () => {
+test("Activation.A3 a context that is kept shows nothing when its activation has ended", async () => {
   let kept: ActionContext | undefined;
   const act = defineAction({ name: "Act", run: (ctx) => void (kept = ctx) });
   const environment = town([defineRole({ name: "Ann", actions: [act] })], forgetful);

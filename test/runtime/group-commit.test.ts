@@ -40,7 +40,7 @@ function worker(name: string, steps: number): Role {
   });
 }
 
-describe("W5 what comes together is written together", () => {
+describe("RunLog.W5 what comes together is written together", () => {
   test.each(["rounds", "eager"] as const)("roles that work side by side, %s", async (scheduler) => {
     const roles = Array.from({ length: COUNT }, (_, place) => worker(`Role${place}`, 2));
     const end = scheduler === "rounds" ? { "act.ended": COUNT, "round.ended": 1 } : { "act.ended": COUNT };

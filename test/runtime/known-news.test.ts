@@ -104,7 +104,7 @@ test.each([2, 9])("what is said twice in a list of %d and more is said and remem
   expect([contents(outputs), remembered(environment, "Ann")]).toEqual([words, ["go", ...words]]);
 });
 
-test("A4 what was made elsewhere is issued again in a list too, and remembered so", async () => {
+test("Outbox.O2 what was made elsewhere is issued again in a list too, and remembered so", async () => {
   const list = defineAction({ name: "List", run: (ctx) => [ctx.message("own"), createMessage("made elsewhere", { id: "elsewhere" })] });
   const environment = town([defineRole({ name: "Ann", actions: [list] })]);
   environment.publishMessage("go");
@@ -114,7 +114,7 @@ test("A4 what was made elsewhere is issued again in a list too, and remembered s
   expect([...(environment.getRole("Ann")?.memory ?? [])].map(({ id }) => id)).toEqual(["user#1", ...ids]);
 });
 
-test("A2 D3 who looks at its memory when its activation has ended sees what it remembers now, and adds and says nothing", async () => {
+test("Activation.A3 MemoryDraft.D3 who looks at its memory when its activation has ended sees what it remembers now, and adds and says nothing", async () => {
   const late: { readonly ctx: ActionContext; readonly unsaid: Message }[] = [];
   const environment = town([player("Ann", (ctx) => (late.push({ ctx, unsaid: ctx.message("unsaid") }), ctx.message(`of ${ctx.text}`)))]);
   for (const text of ["one", "two"]) {
@@ -127,7 +127,7 @@ test("A2 D3 who looks at its memory when its activation has ended sees what it r
   }
 });
 
-test("A2 what an action gives back when its time is over is not remembered", async () => {
+test("Activation.A3 what an action gives back when its time is over is not remembered", async () => {
   const clock = simulatedClock();
   const late: ActionContext[] = [];
   const slow = player(

@@ -19,7 +19,7 @@ describe("listeners", () => {
     expect(heard.slice(6)).toEqual(["Ann active on 1", "Ann idle", "Bob active on 1", "Bob idle"]);
   });
 
-  test("O2 are told what nobody can change, of a hop that only speaks and remembers too", async () => {
+  test("Announcer.A2 are told what nobody can change, of a hop that only speaks and remembers too", async () => {
     const environment = town([answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })), listener("Bob", { watch: [] })]);
     const heard: ActEnded[] = [];
     environment.on("act.ended", (ended) => heard.push(ended));
@@ -32,7 +32,7 @@ describe("listeners", () => {
     }
   });
 
-  test("O1 one that throws, or rejects, is logged and costs nobody anything, other listeners neither", async () => {
+  test("Announcer.A1 one that throws, or rejects, is logged and costs nobody anything, other listeners neither", async () => {
     const logged: string[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (text: string) => void logged.push(text) };
     const environment = town([listener("Ann")], { logger });
@@ -50,7 +50,7 @@ describe("listeners", () => {
     expect(logged.join()).toContain("worse listener");
   });
 
-  test("O2 what they are given cannot be changed, and so neither can the run", async () => {
+  test("Announcer.A2 what they are given cannot be changed, and so neither can the run", async () => {
     const ann = answering("Ann", (rc) => {
       rc.state["list"] = [1];
       rc.memory.add(rc.message("noted"));

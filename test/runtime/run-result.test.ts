@@ -58,7 +58,7 @@ test("a result is a plain value: who copies, writes, clones or shows it finds al
   expect(shown).toBe(inspect(copy));
 });
 
-test("S5 who failed first is still told so when the end of the round has put them in the order of hiring", async () => {
+test("RunState.S5 who failed first is still told so when the end of the round has put them in the order of hiring", async () => {
   let isThere = false;
   const tries = { onFailure: "skip" as const };
   const slow = answering("Slow", (rc) => rc.step("slow", {}, async () => Promise.reject(new Error("no"))), tries);

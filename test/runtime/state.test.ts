@@ -183,7 +183,7 @@ function told(entries: Iterable<readonly [string, unknown]>): string[] {
 }
 
 describe("StateDraft", () => {
-  test("property: C1 C2 it reads as a plain object does, leaves its base alone, and names exactly what differs", () => {
+  test("property: StateDraft.C1 StateDraft.C2 it reads as a plain object does, leaves its base alone, and names exactly what differs", () => {
     fc.assert(
       fc.property(state, fc.array(change, { maxLength: 8 }), (base, changes) => {
         const untouched = JSON.stringify(base);
@@ -216,13 +216,16 @@ describe("StateDraft", () => {
     ["null for a list", { a: [1] }, null, null],
     ["a text for the number it tells", { a: 1 }, "1", "1"],
     ["half of a pair of code units", { a: "" }, "\ud800", "\ud800"],
-  ])("C2 %s is told as JSON gives it back, where it is something else", (_, base: State, given: unknown, now: Json | undefined) => {
-    const draft = new StateDraft(base, "Ann#0~1");
-    draft.view["a"] = given;
-    expect(draft.changes("Ann", undefined)?.set["a"]).toBe(now);
-  });
+  ])(
+    "StateDraft.C2 %s is told as JSON gives it back, where it is something else",
+    (_, base: State, given: unknown, now: Json | undefined) => {
+      const draft = new StateDraft(base, "Ann#0~1");
+      draft.view["a"] = given;
+      expect(draft.changes("Ann", undefined)?.set["a"]).toBe(now);
+    },
+  );
 
-  test("C2 a state that is put into its own place stays what it is, with what was changed in it", () => {
+  test("StateDraft.C2 a state that is put into its own place stays what it is, with what was changed in it", () => {
     const draft = new StateDraft({ a: 1, b: [2], c: 3 }, "Ann#0~1");
     draft.view["a"] = 4;
     draft.replace(draft.view);
@@ -230,7 +233,7 @@ describe("StateDraft", () => {
     expect(draft.changes("Ann", undefined)).toEqual({ set: { a: 4 }, unset: [] });
   });
 
-  test("C1 what was read and then changed in place is told, and the base stays as it was", () => {
+  test("StateDraft.C1 what was read and then changed in place is told, and the base stays as it was", () => {
     const base = { list: [1], count: 1 };
     const draft = new StateDraft(base, "Ann#0~1");
     expect(draft.view["list"]).toBe(draft.view["list"]);

@@ -201,7 +201,7 @@ describe("an activation's time", () => {
 });
 
 describe("TimeLimit", () => {
-  test("Cancellation.L1 Cancellation.L2 stands still while held, and fires once", async () => {
+  test("TimeLimit.L1 TimeLimit.L2 stands still while held, and fires once", async () => {
     const clock = simulatedClock();
     let fired = 0;
     const limit = new TimeLimit(clock, 100, () => (fired += 1));
@@ -220,7 +220,7 @@ describe("TimeLimit", () => {
     expect([fired, clock.pending]).toEqual([1, 0]);
   });
 
-  test("Cancellation.L2 a stopped one never fires, held or not", async () => {
+  test("TimeLimit.L2 a stopped one never fires, held or not", async () => {
     const clock = simulatedClock();
     let fired = 0;
     const limit = new TimeLimit(clock, 100, () => (fired += 1));

@@ -20,7 +20,7 @@ export function openActivation(state: RunState, event: ActStarted): void {
   state.open.add(role.name);
 }
 
-/** Applies that an open activation began again: if the process dies now, it may be the reason. */
+/** Applies that an open activation began again: if the process dies now, it may be the cause. */
 export function resumeActivation(state: RunState, event: ActResumed): void {
   openNamed(state, event.act).isUnderWay = true;
 }
@@ -42,8 +42,8 @@ export function endActivation(state: RunState, event: ActEnded): void {
 }
 
 /**
- * Applies that an attempt failed. It is tried again with the same messages, at once or when the run goes on. The next attempt gets the good
- * answers if a step was at fault, and also if the failure ended the run: then somebody has most likely mended the code.
+ * Applies that an attempt failed. It is tried again with the same messages, at once or when the run is resumed. The next attempt gets the
+ * good answers if a step failed, and also if the failure ended the run: then the code has most likely been fixed.
  */
 export function failActivation(state: RunState, event: ActFailed): void {
   const role = actingRole(state, event);
@@ -68,13 +68,13 @@ export function failActivation(state: RunState, event: ActFailed): void {
   completeActivation(state, role);
 }
 
-/** Makes failed activations ask for everything again. */
+/** Makes failed activations ask for all their answers again. */
 export function forgetCarried(state: RunState): void {
   for (const role of state.roles.values())
     if (role.retry.carry.size > 0) role.activation = { ...role.activation, retry: { ...role.retry, carry: NO_RETRY.carry } };
 }
 
-/** A role's custom state after a change of it. Keys that were there keep their place. */
+/** Returns a role's custom state after a change. Existing keys keep their place. */
 export function changedState(before: RoleState["custom"], { set, unset }: NonNullable<ActEnded["state"]>): RoleState["custom"] {
   const after: Record<string, Json> = { ...before, ...set };
   for (const key of unset) delete after[key];
@@ -93,14 +93,14 @@ function completeActivation(state: RunState, role: RoleState): void {
   } else deliverHeld(state);
 }
 
-/** The role of an activation that ended: it must be the role's open one, or its next one. */
+/** Returns the role of an activation that ended: it must be the role's open one, or its next one. */
 function actingRole(state: RunState, event: ActEnded | ActFailed): RoleState {
   const role = roleOf(state, event.role);
   if (event.act !== (role.open?.act ?? role.nextAct)) throw damaged(`${event.act} ended, which is not open`);
   return role;
 }
 
-/** Takes messages out of the mailbox. A role that has more mail stands behind all others. */
+/** Takes messages out of the mailbox. A role with more mail moves behind all others. */
 function consume(state: RunState, role: RoleState, take: number): readonly Message[] {
   if (take > role.waiting) throw damaged(`${role.name} consumed ${take} messages but had ${role.waiting}`);
   const taken: Message[] = [];
@@ -110,14 +110,14 @@ function consume(state: RunState, role: RoleState, take: number): readonly Messa
   return taken;
 }
 
-/** An event names the messages that its activation took or said by their ids. */
+/** Applies memory changes. An event names the messages that its activation took or sent by their ids. */
 function rememberAll(role: RoleState, { said, memory, working }: ActEnded, taken: readonly Message[]): void {
   const known = knownMessages(taken, said);
   for (const op of memory) applyMemoryOp(role.memory, resolved(op, known));
   for (const op of working) applyMemoryOp(role.workingMemory, resolved(op, known));
 }
 
-/** The messages that an event of an activation may name, by id: those it said, else those it took. */
+/** Returns the messages that an event of an activation may name, by id: those it sent, else those it took. */
 export function knownMessages(taken: readonly Message[], said: readonly Sent[]): ReadonlyMap<string, Message> {
   const known = new Map<string, Message>();
   for (const message of taken) known.set(message.id, message);

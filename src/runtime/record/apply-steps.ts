@@ -5,10 +5,10 @@ import { damaged, openNamed, roleOf, progress, type RunState } from "./run-state
 import type { StepEnded, StepStarted } from "./event.ts";
 import { roleNameIn, type RoleState, type StepRecord } from "./role-state.ts";
 
-/** Kinds of steps that are named by the model they ask. */
+/** Kinds of steps whose name is the id of their model. */
 const BY_MODELS: ReadonlySet<string> = new Set(["model", "embedding"]);
 
-/** A try of a step began, and holds what it may cost. */
+/** Applies the start of a try of a step, and holds its possible cost. */
 export function openStep(state: RunState, event: StepStarted): void {
   const open = openNamed(state, event.act);
   const { steps } = open;
@@ -20,7 +20,7 @@ export function openStep(state: RunState, event: StepStarted): void {
   state.ledger.open(holdKey(event), event.hold as MicroUsd, event.unpriced === true);
 }
 
-/** A try of a step ended, and is settled. */
+/** Applies the end of a try of a step, and settles its hold. */
 export function endStep(state: RunState, event: StepEnded): void {
   const open = openNamed(state, event.act);
   const { steps } = open;
@@ -28,7 +28,7 @@ export function endStep(state: RunState, event: StepEnded): void {
   if (record === undefined) throw damaged(`a step ended that had not started: ${event.act} ${event.key}`);
   if (record.outcome !== undefined || (event.retry === true && !record.inFlight))
     throw damaged(`a step ended twice: ${event.act} ${event.key}`);
-  // The answer of a step whose last try was settled when it failed closes no hold any more.
+  // The answer of a step whose last try was settled at its failure closes no hold.
   if (record.inFlight) settleTry(state, record.started, event);
   state.saved += event.saved ?? 0;
   const paid = record.paid + (event.cost ?? 0);
@@ -70,7 +70,7 @@ function holdKey(event: { readonly act: string; readonly key: string; readonly t
   return `${event.act} ${event.key} ${event.try}`;
 }
 
-/** Nobody knows whether it happened, so it counts as paid. */
+/** Settles a try with an unknown end at its hold, because it may have been paid. */
 export function settleAtHold(state: RunState, started: StepStarted): void {
   const { hold, unpriced } = started;
   settle(
@@ -80,7 +80,7 @@ export function settleAtHold(state: RunState, started: StepStarted): void {
   );
 }
 
-/** Steps whose last try was never ended: nobody knows whether they happened. */
+/** Returns the steps whose last try has no recorded end. Their effects may or may not have happened. */
 export function stepsInFlight(state: RunState): readonly { readonly role: RoleState; readonly record: StepRecord }[] {
   return [...state.open].flatMap((name) => {
     const role = roleOf(state, name);

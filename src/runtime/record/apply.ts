@@ -37,7 +37,7 @@ export function fold(events: Iterable<RunEvent>): RunState {
   return state;
 }
 
-/** Changes a state by one event. The only writer of a run's state, live and from a journal alike. */
+/** Changes a state by one event. It is the only writer of a run's state, live and from a journal alike. */
 export function apply(state: RunState, event: RunEvent): void {
   if (event.v !== EVENT_VERSION) throw otherVersion(event);
   if (event.seq !== state.seq) {
@@ -50,7 +50,7 @@ export function apply(state: RunState, event: RunEvent): void {
   applyNext(state, event, event.runId);
 }
 
-/** Changes a state by what happens next in its own run. */
+/** Applies the next event of the state's own run. */
 export function applyNext(state: RunState, body: RunEventBody, runId: string): void {
   if (state.justDropped.length > 0) state.justDropped = [];
   try {
@@ -62,7 +62,7 @@ export function applyNext(state: RunState, body: RunEventBody, runId: string): v
   state.seq += 1;
 }
 
-/** Counts an event that says what its state holds already. */
+/** Counts an event that the state already reflects. */
 export function skipEvent(state: RunState): void {
   state.seq += 1;
 }
@@ -145,7 +145,7 @@ function orderDead(state: RunState): void {
   if (ordered.some((letter, place) => letter !== came[place])) state.dead = [...state.dead.slice(0, state.deadBefore), ...ordered];
 }
 
-/** Which role failed first depends on latency. Letters that no role failed on came before. */
+/** The first failing role depends on latency. Letters without a failing role come before. */
 function placeOf(state: RunState, { reason }: DeadLetter): number {
   return reason.kind === "failed" ? roleOf(state, reason.role).index : -1;
 }
@@ -178,7 +178,7 @@ function resume(state: RunState, event: RunResumed): void {
   state.phase = { phase: "running" };
 }
 
-/** The process died. An activation that was under way may be the reason, unless it waits for a person. */
+/** Counts a death of the process. An activation under way may be the cause, unless it waits for a person. */
 function countCrash(state: RunState): void {
   state.stalled += 1;
   for (const name of state.open) {

@@ -5,12 +5,13 @@ import type { Message } from "../../message/message.ts";
 import type { ActEnded, ActFailed, HiredRole, RunEvent, Sent, StepEnded, StepStarted } from "./event.ts";
 
 /**
- * Returns what a run did as text, one line for each entry, that is equal for equal behaviour. Steps stand in the order they were asked
- * within their activation, activations by round and hire order (with the scheduler `eager`, in the order they ended). Left out is what may
- * differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of messages from
- * outside.
+ * Returns the behaviour of a run as text, one line for each entry, which is equal for equal behaviour. Steps stand in the order they were
+ * asked within their activation, activations by round and hire order (with the scheduler `eager`, in the order they ended). The text leaves
+ * out values that may differ between two such runs: run id, sequence numbers, times, tries, holds, spend, resumes, and the random ids of
+ * messages from outside.
  *
  * @throws UsageError `ARGUMENT_INVALID` for events that cannot be iterated
+ *
  * @example
  * import { canonical, type RunEvent } from "troupe";
  *
@@ -153,7 +154,7 @@ interface MutableStep {
 
 type Step = Readonly<MutableStep>;
 
-/** Steps inside a step run at the same time and are asked in an order that latencies decide, so they are ordered by key. */
+/** Steps inside a step run concurrently and are asked in an order that depends on latency, so they are sorted by key. */
 function inOrder(steps: readonly Step[]): readonly Step[] {
   const within = new Map<string | undefined, Step[]>();
   for (const step of steps) {
@@ -173,7 +174,7 @@ export function canonicalEnd(event: ActEnded | ActFailed): string {
   return canonicalJson(event.type === "act.ended" ? ended(event, new Map()) : failed(event));
 }
 
-/** Names that are the same in equal runs, by the ids that may differ. */
+/** Stable names, by the ids that may differ between equal runs. */
 type Names = ReadonlyMap<string, string>;
 
 function sent(event: Sent, names: Names): object {

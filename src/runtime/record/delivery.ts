@@ -25,12 +25,12 @@ export function deliver(state: RunState, sent: Sent, order: number): void {
 
 const noAddresses: readonly string[] = Object.freeze([]);
 
-/** True for a broadcast of a role that nobody watches: it is an output of the run. */
+/** True for a broadcast of a role that no role watches: it is an output of the run. */
 export function isOutput(message: Message, to: readonly string[]): boolean {
   return to.length === 0 && message.sendTo.includes(ROUTE_TO_ALL);
 }
 
-/** The bound of one role's mailbox: its own, else the run's. */
+/** Returns the bound of one role's mailbox: its own, else the run's. */
 export function mailboxOf({ bounds }: Pick<RunState, "bounds">, { hired }: RoleState): Required<Mailbox> {
   const own = hired.mailbox;
   return {
@@ -39,14 +39,14 @@ export function mailboxOf({ bounds }: Pick<RunState, "bounds">, { hired }: RoleS
   };
 }
 
-/** Finds the smallest limit of a mailbox anew. */
+/** Finds the smallest limit of a mailbox again. */
 export function measureMailboxes(state: RunState): void {
   let smallest = state.bounds.mailbox?.limit ?? MAILBOX_LIMIT;
   for (const { hired } of state.roles.values()) smallest = Math.min(smallest, hired.mailbox?.limit ?? smallest);
   state.smallestMailbox = smallest;
 }
 
-/** Delivers held messages that have room now, first come, first served. */
+/** Delivers held messages that now have room, in the order in which they were held. */
 export function deliverHeld(state: RunState): void {
   if (state.held.length === 0) return;
   const { held } = state;
@@ -64,7 +64,7 @@ export function deliverHeld(state: RunState): void {
   }
 }
 
-/** A message whose id waits already changes nothing. */
+/** A message whose id already waits changes nothing. */
 function putIntoMailbox(state: RunState, role: RoleState, message: Message, order: number): void {
   const { mailbox } = role;
   // No mailbox is full as long as fewer messages were delivered than the smallest one holds.
@@ -96,14 +96,14 @@ function dropOldest(state: RunState, role: RoleState): void {
 }
 
 /*
- * Whether there is room for what is said, where a mailbox refuses what is more. What drops or blocks is a matter of delivery.
+ * Checks for room in mailboxes that refuse further messages. Mailboxes that drop or block are handled at delivery.
  *
- * MailRoom.MR1 (`isSurelyRoom`) as long as fewer messages were said than the smallest mailbox holds, nothing is counted. MailRoom.MR2
- * (`assertRoomForAct`) under rounds an activation is held to what it says itself: what others say in the same round is counted at its end, in
- * hire order (`fullAtBarrier`), so that who fails does not depend on who was faster.
+ * MailRoom.MR1 (`isSurelyRoom`) nothing is counted as long as fewer messages were sent than the smallest mailbox holds.
+ * MailRoom.MR2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
+ * are counted at its end, in hire order (`fullAtBarrier`), so that the failing role does not depend on latency.
  */
 
-/** @throws QueueFullError `MAILBOX_FULL` where somebody outside says what has no room */
+/** @throws QueueFullError `MAILBOX_FULL` where a message from outside has no room */
 export function assertRoomOutside(state: RunState, to: readonly string[]): void {
   if (isSurelyRoom(state, 1)) return;
   for (const name of to) {
@@ -116,8 +116,8 @@ export function assertRoomOutside(state: RunState, to: readonly string[]): void 
 }
 
 /**
- * @param take how many of its own messages go with the activation
- * @throws QueueFullError `MAILBOX_FULL` where an activation says what has no room
+ * @param take how many of its own messages the activation takes
+ * @throws QueueFullError `MAILBOX_FULL` where a message of the activation has no room
  */
 export function assertRoomForAct(state: RunState, speaker: RoleState, said: readonly Sent[], take: number): void {
   if (isSurelyRoom(state, said.length)) return;
@@ -133,7 +133,7 @@ export function assertRoomForAct(state: RunState, speaker: RoleState, said: read
   }
 }
 
-/** What is wrong where the first message of a round finds no room at its end; undefined: there is room for all. */
+/** Returns the error where the first message of a round finds no room at its end; undefined where there is room for all. */
 export function fullAtBarrier(state: RunState): QueueFullError | undefined {
   if (isSurelyRoom(state, 0)) return undefined;
   const counts = new Map<string, number>();
@@ -169,7 +169,7 @@ function full(name: string, limit: number, sender: string): QueueFullError {
   );
 }
 
-/** Everybody who has mail waits for somebody's mailbox to have room. */
+/** Returns the error of a run in which every role with mail waits for room in another mailbox. */
 export function deadlock({ held }: RunState): QueueFullError {
   const names = [...new Set(held.map(({ role }) => role.name))].join(", ");
   return new QueueFullError(

@@ -10,14 +10,15 @@ import { EVENT_VERSION, type RunEvent } from "./event.ts";
 import { plainFault } from "./plain-json.ts";
 
 /**
- * Checks an event that came from outside, from a file, a store or another process. It is returned as it is, not copied.
+ * Checks an event that came from outside: from a file, a store or another process. Returns the event itself, not a copy.
  *
- * @throws JournalError `EVENT_NEWER` for an event of a newer version of this package; `EVENT_INVALID` for an unknown type, for a field
- * that is missing, unknown or of another kind, for values that are not plain JSON, and for keys that reach for prototypes.
+ * @throws JournalError `EVENT_NEWER` for an event of a newer version of this package; `EVENT_INVALID` for an unknown type, for a field that
+ * is missing, unknown or of another kind, for values that are not plain JSON, and for keys that name a prototype.
+ *
  * @example
  * import { parseEvent, type RunEvent } from "troupe";
  *
- * // Reads what `troupe run --json` prints.
+ *  // Reads what `troupe run --json` prints.
  * export function readEvents(lines: string): RunEvent[] {
  *   return lines.trim().split("\n").map((line) => parseEvent(JSON.parse(line)));
  * }
@@ -42,7 +43,7 @@ const table = () => {
   return { ...openings(parts), ...stepEvents(parts), ...activationEnds(parts), ...closings(parts) };
 };
 
-/** The schemas by type of event. Does not compile when a type or a member differs from the union {@link RunEvent}. */
+/** The schemas by type of event. */
 const schemas: () => Exact<ReturnType<typeof table>> = lazily(table);
 
 type Exact<T extends { readonly [type: string]: z.ZodType }> = {
@@ -62,7 +63,7 @@ const valueSchemas = () => {
 
 type Values = ReturnType<typeof valueSchemas>;
 
-/** The bounds and the roles with which a run begins or goes on. */
+/** The bounds and the roles with which a run begins or is resumed. */
 const termSchemas = ({ json, jsonRecord, text, whole }: Values) => {
   const mailbox = closed({
     limit: whole.exactOptional(),
@@ -255,19 +256,19 @@ export type SameFields<A, B> = (<T>() => T extends Flat<A> ? 1 : 2) extends <T>(
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** An object with these members and no others. */
+/** Returns the schema of an object with these members and no others. */
 function closed<F extends z.core.$ZodLooseShape>(fields: F): z.ZodType<Readonly<z.infer<z.ZodObject<F, z.core.$strict>>>> {
   return z.strictObject(fields);
 }
 
-/** A list. Only the first item that does not fit is reported: the faults of a million items would fill the memory. */
+/** Returns the schema of a list. It reports only the first invalid item: the faults of a million items would fill the memory. */
 export function list<T>(item: z.ZodType<T>): z.ZodType<readonly T[]> {
   return z.custom<readonly T[]>(Array.isArray, "expected a list").check(({ value, issues }) => {
     firstFault(item, (Array.isArray(value) ? value : []).entries(), issues);
   });
 }
 
-/** An object with any keys. Only its first member that does not fit is reported. */
+/** Returns the schema of an object with any keys. It reports only the first invalid member. */
 export function record<T>(member: z.ZodType<T>): z.ZodType<{ readonly [key: string]: T }> {
   return z.custom<{ readonly [key: string]: T }>(isRecord, "expected an object").check(({ value, issues }) => {
     firstFault(member, isRecord(value) ? Object.entries(value) : [], issues);

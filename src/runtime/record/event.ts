@@ -11,53 +11,53 @@ export const EVENT_VERSION = 1;
 /** How a run ended. */
 export type RunStatus = "finished" | "rounds" | "budget" | "stopped" | "waiting" | "failed";
 
-/** A message on its way: who hears it, and which of its addresses nobody has. */
+/** A routed message: its recipients, and those of its addresses that no role has. */
 export interface Sent {
   readonly message: Message;
   readonly to: readonly string[];
   readonly dead?: readonly string[];
-  /** A fork has taken it out of what was said: only who said it knows of it. */
+  /** A fork has removed the message: only its sender knows of it. */
   readonly dropped?: true;
 }
 
-/** A change of a memory. A message the run knows already stands as its id alone. */
+/** A change of a memory. A message that the run already has stands as its id alone. */
 export type RecordedMemoryOp = readonly ["+", string] | MemoryOp;
 
-/** What a role is when a run starts. */
+/** A role as the start of a run records it. */
 export interface HiredRole {
   readonly name: string;
-  /** Hash of `traits`; a resumed run compares it. */
+  /** Hash of `traits`, compared when a run is resumed. */
   readonly fingerprint: string;
-  /** What the role is, as far as a run depends on it: told apart when a run goes on with another team. */
+  /** The properties of the role that affect a run: a run resumed with another team is detected by them. */
   readonly traits: { readonly [trait: string]: Json };
   readonly state: { readonly [key: string]: Json };
   readonly memoryLimit?: number;
-  /** Bounds its mailbox, where that is not as the run's are. */
+  /** The bound of its mailbox, where it differs from the run's. */
   readonly mailbox?: Mailbox;
 }
 
-/** A stop condition as a record tells it: enough to make it again, or to ask for it by its name. */
+/** The recorded form of a stop condition: enough to make it again, or to find it by its name. */
 export interface RecordedStop {
   readonly name: string;
-  /** What a condition of this package was made with. Left out for a function of a program, which no record can hold. */
+  /** The arguments of a condition of this package. Left out for a function of a program, which no record can hold. */
   readonly with?: readonly Json[];
 }
 
-/** What bounds a run. What is left out is not bounded, is as it was, or was not recorded by the version that wrote it. */
+/** The bounds of a run. A missing bound means no bound, an unchanged one, or one that an older version did not record. */
 export interface RecordedBounds {
-  /** Micro-dollars that the run was given for itself. Without them its budget is what its team allows each run. */
+  /** Micro-dollars that the run was given for itself. Without them its budget is the team's budget for each run. */
   readonly budget?: number;
-  /** Most rounds in all; in a regime without rounds most activations of one role. */
+  /** Limit on all rounds; with a scheduler without rounds, on the activations of one role. */
   readonly rounds?: number;
-  /** Null: none any more. */
+  /** Null removes the condition. */
   readonly stopWhen?: RecordedStop | null;
-  /** Most characters of one message. */
+  /** Limit on the characters of one message. */
   readonly messageLimit?: number;
-  /** Bounds the mailboxes of roles that say nothing else. */
+  /** The bound of mailboxes of roles without their own. */
   readonly mailbox?: Mailbox;
-  /** Most activations at once, where that decides in which order roles act. */
+  /** Limit on concurrent activations, where it affects the order in which roles act. */
   readonly concurrency?: number;
-  /** Deaths of the process under one activation until its message is given up. */
+  /** Deaths of the process during one activation after which its message is given up. */
   readonly poisonAfter?: number;
 }
 
@@ -70,32 +70,32 @@ export interface RunStarted {
   readonly scheduler: string;
   /** Parameters of the scheduler, where it has some. */
   readonly parameters?: Json;
-  /** When messages of roles are delivered. Left out for the schedulers of this package, whose names tell it. */
+  /** The delivery of messages. Left out for the schedulers of this package, whose names imply it. */
   readonly delivery?: "round" | "turn";
   /** Micro-dollars. */
   readonly budget?: number;
   readonly bounds?: RecordedBounds;
-  /** What its starter keeps with the run, such as the settings it began with. */
+  /** A value that the starter keeps with the run, such as its settings. */
   readonly about?: Json;
-  /** The run it was forked from, and the last event they share. */
+  /** The run it was forked from, and the last shared event. */
   readonly parent?: ForkPoint;
 }
 
 /** A place in another run. */
 export interface ForkPoint {
   readonly runId: string;
-  /** Sequence number of the last event that is shared. */
+  /** Sequence number of the last shared event. */
   readonly at: number;
 }
 
-/** Somebody outside said something. */
+/** A message from outside was published. */
 export interface MessagePublished extends Sent {
   readonly type: "message";
-  /** It came while a round was under way and waits for its end. */
+  /** The message came while a round was under way, and waits for its end. */
   readonly atBarrier?: true;
 }
 
-/** A role began to act; written with its first step, so that a hop without a step is one event. */
+/** A role began to act. Recorded with its first step, so that a hop without a step is one event. */
 export interface ActStarted {
   readonly type: "act.started";
   /** `role#n~attempt` */
@@ -103,13 +103,13 @@ export interface ActStarted {
   readonly role: string;
   readonly n: number;
   readonly attempt: number;
-  /** How many messages of its mailbox it consumes. */
+  /** How many messages of its mailbox it takes. */
   readonly take: number;
-  /** Milliseconds: what `now()` says until the first answer. */
+  /** Milliseconds: the value of `now()` until the first answer. */
   readonly at: number;
 }
 
-/** An activation that a crash had left open began again. Written before its body runs, and only while a crash is being looked into. */
+/** An activation that a crash had left open began again. Recorded before its body runs, and only while the cause of a crash is searched. */
 export interface ActResumed {
   readonly type: "act.resumed";
   readonly act: string;
@@ -129,12 +129,12 @@ export interface StepStarted {
   readonly try: number;
   /** Micro-dollars reserved. */
   readonly hold: number;
-  /** Nobody knows what it costs. */
+  /** The price is unknown. */
   readonly unpriced?: true;
   readonly request: Json;
-  /** It must not simply run again when nobody knows whether it happened. */
+  /** The effect must not run again when it is unknown whether it happened. */
   readonly idempotent?: false;
-  /** Answered by this event of the run it was forked from: nothing was called. */
+  /** Sequence number of the parent's event that answered it: nothing was called. */
   readonly reused?: number;
 }
 
@@ -152,44 +152,44 @@ export interface StepEnded {
   readonly cost: number | null;
   readonly basis: "usage" | "hold" | "none";
   readonly usage?: Json;
-  /** Milliseconds: what `now()` says once the answer is released. */
+  /** Milliseconds: the value of `now()` once the answer is released. */
   readonly at: number;
   /** Micro-dollars that the answer had cost the run it was taken from. */
   readonly saved?: number;
 }
 
-/** How an activation came to its end, as far as the events of its steps do not tell: it may have lived more than once, and otherwise each time. */
+/** The order of steps in an activation, as far as its step events do not show it: it may have run more than once, each time differently. */
 export interface StepTrace {
-  /** Keys of its own steps in the order its last life asked for them, where that is not the order in which they are recorded. */
+  /** Keys of its own steps in the order its last attempt asked for them, where that differs from the recorded order. */
   readonly asked?: readonly string[];
-  /** Recorded steps that were to happen again, and failed. */
+  /** Recorded steps whose repeated effect failed. */
   readonly unrepeated?: readonly UnrepeatedStep[];
 }
 
-/** A recorded step whose effect was to happen again, and failed. Its recorded answer stands. */
+/** A recorded step whose effect was repeated and failed. Its recorded answer stands. */
 export interface UnrepeatedStep {
   readonly key: string;
   readonly error: ErrorRecord;
 }
 
-/** An activation took effect: everything it changed, at once. */
+/** An activation took effect: all its changes, in one event. */
 export interface ActEnded extends StepTrace {
   readonly type: "act.ended";
   readonly act: string;
   readonly role: string;
   readonly round: number;
   readonly take: number;
-  /** Milliseconds: when it began, where no `act.started` tells. */
+  /** Milliseconds: when it began, where no `act.started` has it. */
   readonly at?: number;
   readonly said: readonly Sent[];
   readonly memory: readonly RecordedMemoryOp[];
   readonly working: readonly RecordedMemoryOp[];
-  /** Changed keys of the custom state; null members of `unset` are gone. */
+  /** Changed keys of the custom state; the keys in `unset` are removed. */
   readonly state?: { readonly set: { readonly [key: string]: Json }; readonly unset: readonly string[] };
-  /** The plan as it is now. */
+  /** The changed plan. */
   readonly plan?: Json;
   readonly joins?: { readonly [reaction: string]: { readonly [need: string]: string } };
-  /** What the role's memory is summed up to, where that changed. */
+  /** The last summary of the role's memory, where it changed. */
   readonly summary?: RoleSummary;
 }
 
@@ -200,49 +200,49 @@ export interface ActFailed extends StepTrace {
   readonly role: string;
   readonly round: number;
   readonly take: number;
-  /** Milliseconds: when it began, where no `act.started` tells. */
+  /** Milliseconds: when it began, where no `act.started` has it. */
   readonly at?: number;
   readonly error: ErrorRecord;
-  /** Whether one of its steps had failed: then a retry uses the good answers again. */
+  /** True when one of its steps failed: then a retry reuses the good answers. */
   readonly stepFailed: boolean;
-  /** `isolate`: its messages are tried one by one, to find the one at fault. */
+  /** `isolate`: its messages are tried one by one, to find the faulty one. */
   readonly then: "retry" | "isolate" | "dead" | "stop";
 }
 
-/** A round is over: what was said in it is delivered. */
+/** A round ended: its messages are delivered. */
 export interface RoundEnded {
   readonly type: "round.ended";
   readonly round: number;
 }
 
-/** The run went on after a stop or a crash. */
+/** The run was resumed after a stop or a crash. */
 export interface RunResumed {
   readonly type: "run.resumed";
   /** Steps that were in flight; their holds are settled for good. */
   readonly uncertain: readonly { readonly act: string; readonly key: string; readonly hold: number }[];
   readonly budget?: number;
-  /** Those that are others from here on. */
+  /** The bounds that change from here on. */
   readonly bounds?: RecordedBounds;
-  /** The team it goes on with, where that is not the one it had before. */
+  /** The team it is resumed with, where it differs from the team before. */
   readonly roles?: readonly HiredRole[];
-  /** It did not stop: it is another run's past that goes on here. */
+  /** The run did not stop: it is a fork that continues another run's past. */
   readonly forked?: true;
-  /** It did not stop: `roles` were hired on the way, besides those it had. */
+  /** The run did not stop: `roles` were hired on the way, besides the earlier ones. */
   readonly hired?: true;
-  /** Answers of attempts that failed are not used again; of a fork, neither are those of its parent behind the past they share. */
+  /** Answers of failed attempts are not reused; in a fork, neither are the parent's answers after the shared past. */
   readonly afresh?: true;
   /** Micro-dollars that steps in flight had cost the run it was copied from. */
   readonly saved?: number;
 }
 
-/** The run ended, for now: all but `finished` runs can go on. */
+/** The run ended. Every run can be resumed unless its status is `finished`. */
 export interface RunEnded {
   readonly type: "run.ended";
   readonly status: RunStatus;
   readonly error?: ErrorRecord;
 }
 
-/** What happened, without its envelope. */
+/** An event without its envelope. */
 export type RunEventBody =
   | RunStarted
   | MessagePublished
@@ -256,7 +256,7 @@ export type RunEventBody =
   | RunResumed
   | RunEnded;
 
-/** What every event carries. */
+/** The members of every event. */
 export interface Envelope {
   readonly v: typeof EVENT_VERSION;
   readonly runId: string;
@@ -266,15 +266,18 @@ export interface Envelope {
   readonly time: number;
 }
 
-/** What happens in a run. The journal stores it, `--json` prints it, a run yields it, and folding it gives the run's state. */
+/** An event of a run. The journal stores it, `--json` prints it, a run yields it, and folding it gives the run's state. */
 export type RunEvent = Envelope & RunEventBody;
 
-/** Told to listeners while it happens, never recorded: everything here follows from recorded events or is a picture of progress. */
+/** A notice to listeners during the run, never recorded: it follows from recorded events or shows progress. */
 export type RunNotice =
   | { readonly type: "role.active"; readonly role: string; readonly news: number }
   | { readonly type: "role.idle"; readonly role: string }
   | { readonly type: "action.started"; readonly role: string; readonly action: string }
-  /** A piece of an answer. Pieces of one act, step and try are one answer, in their order: those of `step.started`, whose `key` is `step`. */
+  /**
+   * A piece of an answer. Pieces of one act, step and try form one answer, in their order. They name the `step.started` whose `key` is
+   * `step`.
+   */
   | {
       readonly type: "model.delta";
       readonly role: string;
@@ -283,7 +286,7 @@ export type RunNotice =
       readonly try: number;
       readonly text: string;
     }
-  /** The text told of a try counts no more: the try broke or was stopped, or its answer did not fit and is asked for again. */
+  /** The text of a try is void: the try broke or was stopped, or its answer did not fit and is asked for again. */
   | { readonly type: "model.void"; readonly role: string; readonly act: string; readonly step: string; readonly try: number }
   | { readonly type: "message.dead"; readonly message: Message; readonly address: string }
   | { readonly type: "message.dropped"; readonly message: Message; readonly role: string }
@@ -291,13 +294,13 @@ export type RunNotice =
   | { readonly type: "message.unheard"; readonly message: Message }
   | { readonly type: "warning"; readonly role?: string; readonly text: string };
 
-/** Everything a listener can ask for by its type. */
+/** Everything a listener can observe by its type. */
 export type Observed = RunEvent | RunNotice;
 
-/** The observed thing of one type. */
+/** The event or notice of one type. */
 export type ObservedOf<T extends Observed["type"]> = Extract<Observed, { readonly type: T }>;
 
-/** Every type of event, so that the compiler asks for a new one here. */
+/** Every type of event. The type makes the record complete. */
 export const EVENT_TYPES: Readonly<Record<RunEvent["type"], true>> = {
   "run.started": true,
   message: true,

@@ -2,8 +2,8 @@ import { deepFreeze } from "../../kernel/json.ts";
 import type { ActEnded, Observed, RecordedMemoryOp } from "./event.ts";
 
 /**
- * Freezes an event or a notice with everything in it. Nearly all are ends of activations that changed memories alone. Those are frozen
- * member by member, which takes a quarter of the time of `deepFreeze`.
+ * Freezes an event or a notice with everything in it. Nearly all are ends of activations that changed only memories. Freezing those member
+ * by member takes a quarter of the time of `deepFreeze`.
  */
 export function freezeObserved(observed: Observed): void {
   if (observed.type === "act.ended" && changesMemoriesAlone(observed)) freezeEnd(observed);

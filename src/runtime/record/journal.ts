@@ -53,7 +53,7 @@ export const aJournal: Shape = having("a journal", "create", "claim", "release",
 export const aReadableJournal: Shape = having("a journal", "read", "runs");
 
 /**
- * A run in the list of a journal. Where the list lacks the run, `read` throws the reason.
+ * Returns a run in the list of a journal. Where the list lacks the run, `read` throws the reason.
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`
  */

@@ -14,7 +14,7 @@ export function masked<T>(mask: Mask, value: T): T {
   return maskedValue(mask, value) as T;
 }
 
-/** The record of an error. */
+/** Returns the record of an error with its texts masked. */
 export function maskedError(mask: Mask, error: unknown): ErrorRecord {
   return masked(mask, errorRecord(error));
 }
@@ -28,8 +28,8 @@ export function maskedMessage(mask: Mask, message: Message): Message {
 }
 
 /**
- * An event with its messages, the state of its roles and its description of the team masked. Steps and errors are masked where they are
- * made, because a role must get the value that is recorded. Names of roles stay: they are addresses.
+ * Returns an event with its messages, the state of its roles and its description of the team masked. Steps and errors are masked where they
+ * are made, because a role must get the recorded value. Names of roles stay, because they are addresses.
  */
 export function maskedBody<B extends RunEventBody>(mask: Mask, body: B): B;
 export function maskedBody(mask: Mask, body: RunEventBody): RunEventBody {
@@ -55,7 +55,7 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
   return traits === role.traits && state === role.state ? role : { ...role, traits, state };
 }
 
-/** The end of an activation without secrets. */
+/** Returns the end of an activation without secrets. */
 function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
   const said = mapped(event.said, (sent) => maskedSent(mask, sent));
   const memory = mapped(event.memory, (op) => maskedOp(mask, op));

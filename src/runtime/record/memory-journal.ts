@@ -6,11 +6,11 @@ import type { Journal, RunInfo } from "./journal.ts";
 /** Options of {@link memoryJournal}. */
 export interface MemoryJournalOptions {
   /**
-   * The most runs. A new run makes the journal forget the oldest ones that have ended. It never forgets runs that are under way or wait for
-   * somebody, so it may have more than this. Default 1,000.
+   * Limit on runs. A new run makes the journal forget the oldest ended runs. It never forgets runs that are under way or wait for a person,
+   * so it may hold more runs. Default 1,000.
    */
   readonly limit?: number;
-  /** The most events of all runs. New events make it forget the same runs. Default 100,000, about 100 MB of small events. */
+  /** Limit on the events of all runs. New events make it forget the oldest ended runs. Default 100,000, about 100 MB of small events. */
   readonly events?: number;
 }
 
@@ -19,7 +19,7 @@ const memoryJournalOptions: Known<MemoryJournalOptions> = { limit: true, events:
 const DEFAULT_RUNS = 1_000;
 const DEFAULT_EVENTS = 100_000;
 
-/** The most ids of forgotten runs that are kept. */
+/** Limit on the kept ids of forgotten runs. */
 const MOST_FORGOTTEN = 100_000;
 
 /** The epoch of a run without an owner. */
@@ -32,9 +32,10 @@ interface KeptRun {
 
 /**
  * Makes a journal that lives as long as the process; it is the default of a team. It keeps 1,000 runs and 100,000 events (about 100 MB of
- * small ones) and then forgets the oldest runs that have ended; asked for one of those it throws JournalError `RUN_FORGOTTEN`.
+ * small ones) and then forgets the oldest runs that have ended. Reading a forgotten run throws JournalError `RUN_FORGOTTEN`.
  *
  * @throws UsageError `LIMIT_INVALID` when a limit is not a whole number of 1 or more; `OPTION_UNKNOWN`
+ *
  * @example
  * import { defineAction, defineRole, memoryJournal, Team } from "troupe";
  *
@@ -59,10 +60,10 @@ export function memoryJournal(options: MemoryJournalOptions = {}): Journal {
  *
  * MemoryJournal.K1 (`append`): the sequence numbers of a run are 0, 1, 2 and so on.
  * MemoryJournal.K2 (`append`): only the newest epoch of a run appends.
- * MemoryJournal.K3 (`#makeRoom`): there are never more events than the limit. The oldest runs that have ended go first, each as a whole,
- * and none goes for an append that is refused nevertheless.
+ * MemoryJournal.K3 (`#makeRoom`): there are never more events than the limit. The oldest runs that have ended go first, each as a whole. An
+ * append that is refused in spite of that removes none.
  * MemoryJournal.K4 (`#forgetFirst`): there are more runs than the limit only while none of them may be forgotten.
- * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for somebody or has an owner is not forgotten.
+ * MemoryJournal.K5 (`mayForget`): a run that is under way, waits for a person or has an owner is not forgotten.
  * MemoryJournal.K6 (`#run`): a forgotten id differs from an unknown one until {@link MOST_FORGOTTEN} other runs are forgotten.
  */
 class MemoryJournal implements Journal {

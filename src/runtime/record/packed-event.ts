@@ -38,7 +38,7 @@ export type PackedEvent = readonly [tag: string, ...unknown[]];
 /** The only version of events that is packed. */
 const PACKED_VERSION = 1;
 
-/** The list of an event. Undefined for an event that the store must keep as JSON. */
+/** Returns the list of an event; undefined for an event that the store must keep as JSON. */
 export function packedEvent(event: RunEvent): PackedEvent | undefined {
   if (event.v !== PACKED_VERSION || !Number.isSafeInteger(event.time)) return undefined;
   switch (event.type) {
@@ -59,7 +59,7 @@ export function packedEvent(event: RunEvent): PackedEvent | undefined {
   }
 }
 
-/** The event that a list was made of. Undefined for a list that `packedEvent` did not make. */
+/** Returns the event of a list; undefined for a list that `packedEvent` did not make. */
 export function unpackedEvent(list: readonly unknown[], runId: string, seq: number): RunEvent | undefined {
   const [tag, time, round] = list;
   if (typeof time !== "number") return undefined;
@@ -164,7 +164,7 @@ function isStepStarted(list: readonly unknown[]): boolean {
   return list.slice(2, 6).every(isText) && list.slice(6, 9).every(isCount) && list[9] !== undefined;
 }
 
-/** In place of the usage of a step: there is none, or it is the member `usage` of the value. */
+/** Stands for the usage of a step: none, or the member `usage` of the value. */
 const NO_USAGE = 0;
 const USAGE_OF_VALUE = 1;
 
@@ -301,7 +301,7 @@ function packMemory(ops: readonly RecordedMemoryOp[], said: readonly Sent[]): re
   if (!isList(ops)) return undefined;
   const parents = said[0]?.message.parents ?? none;
   const list: unknown[] = [];
-  // Messages are nearly always added in the order in which they came and were said.
+  // Messages are nearly always added in the order in which they came and were sent.
   let parent = 0;
   let place = 0;
   for (const op of ops) {
@@ -342,11 +342,11 @@ function longList(short: unknown, known: KnownLists, listOf: (text: string) => r
   return isList(short) ? (short as readonly string[]) : undefined;
 }
 
-/** The most lists that are shared, and the longest name in one: names from outside must not fill the memory. */
+/** Limits on the number of shared lists and the length of a name in one: names from outside must not fill the memory. */
 const MOST_SHARED = 1_000;
 const sharedLists = new Map<string, readonly [string]>();
 
-/** A list of one name. Reading a run of a million events asks for the same few lists all the time. */
+/** Returns a list of one name. Reading a run of a million events needs few different lists. */
 function sharedList(name: string): readonly [string] {
   const known = sharedLists.get(name);
   if (known !== undefined) return known;
@@ -355,7 +355,10 @@ function sharedList(name: string): readonly [string] {
   return list;
 }
 
-/** All members but those of these names. Null for none; undefined when a member is named `__proto__`, which no other object can take. */
+/**
+ * Returns all members but those of these names. Null for none; undefined when a member is named `__proto__`, which no other object can
+ * take.
+ */
 function otherMembers(object: object, names: ReadonlySet<string>): JsonObject | null | undefined {
   let others: Record<string, Json> | null = null;
   for (const key of Object.keys(object)) {
@@ -372,14 +375,14 @@ function withOthers(list: PackedEvent, event: RunEvent, names: ReadonlySet<strin
   return more === null ? list : more && [...list, more];
 }
 
-/** The object with more members. Undefined when it has one of them already, or `members` is no object. */
+/** Returns the object with more members. Undefined when it has one of them already, or `members` is no object. */
 function withMembers<T extends object>(object: T, members: unknown): T | undefined {
   if (members === undefined) return object;
   if (!isRecord(members)) return undefined;
   return Object.keys(members).some((key) => Object.hasOwn(object, key)) ? undefined : { ...object, ...members };
 }
 
-/** The milliseconds from `at` to `time`. Undefined where they do not lead back exactly. */
+/** Returns the milliseconds from `at` to `time`; undefined where they do not lead back exactly. */
 function sinceOf(time: number, at: number): number | undefined {
   return Number.isSafeInteger(at) && Number.isSafeInteger(time - at) ? time - at : undefined;
 }

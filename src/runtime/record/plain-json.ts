@@ -5,9 +5,9 @@ const MOST_LEVELS = 500;
 const MOST_VALUES = 10_000_000;
 
 /**
- * The first fault of a value that is not plain JSON, or undefined for one that is: a function, a date or another object with a prototype, a
- * hole, a number without a JSON form, more than 500 levels (a cycle too), and a key that names a prototype. `JSON.parse` accepts such keys:
- * `__proto__`, and a `constructor` that has a `prototype`. The search does not recurse.
+ * Returns the first fault of a value that is not plain JSON, or undefined for one that is: a function, a date or another object with a
+ * prototype, a hole, a number without a JSON form, more than 500 levels (a cycle too), and a key that names a prototype. `JSON.parse`
+ * accepts such keys: `__proto__`, and a `constructor` that has a `prototype`. The search does not recurse.
  */
 export function plainFault(json: unknown): string | undefined {
   const open: Opened[] = [];
@@ -19,7 +19,7 @@ export function plainFault(json: unknown): string | undefined {
     const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
     values += members.length;
     if (values > MOST_VALUES) fault ??= `more than ${MOST_VALUES} values`;
-    // By index, to find holes.
+    // Methods such as `forEach` skip holes, so the loop counts.
     for (let place = 0; fault === undefined && place < members.length; place += 1) fault = enter(members[place], level + 1, open);
   }
   return fault;

@@ -4,7 +4,7 @@ import { stepId } from "../steps/step-requests.ts";
 
 /** A question to a person that waits for an answer. */
 export interface PendingQuestion {
-  /** Names the question in an answer. */
+  /** Identifies the question in an answer. */
   readonly id: string;
   /** The role that asks. */
   readonly role: string;
@@ -18,7 +18,7 @@ export interface RecordedQuestion extends PendingQuestion {
   readonly try: number;
 }
 
-/** The questions that wait for an answer, in the order in which the roles that ask were hired. */
+/** Returns the questions that wait for an answer, in the hire order of the asking roles. */
 export function pendingQuestions(state: RunState): readonly RecordedQuestion[] {
   const asking = [...state.open].map((name) => roleOf(state, name)).sort((a, b) => a.index - b.index);
   return asking.flatMap((role) =>

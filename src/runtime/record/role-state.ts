@@ -8,7 +8,7 @@ import { MessageQueue } from "../../message/message-queue.ts";
 import type { Joins } from "../../role/reaction.ts";
 import type { HiredRole, StepStarted } from "./event.ts";
 
-/** What a role is hired as, apart from its name: all roles that are hired by one definition share it. */
+/** The recorded definition of a role, apart from its name: all roles hired by one definition share it. */
 export type HiredAs = Omit<HiredRole, "name">;
 
 /** A recorded step of an activation that has not ended. */
@@ -36,26 +36,26 @@ export interface OpenActivation {
   readonly take: number;
   readonly at: number;
   readonly steps: Map<string, StepRecord>;
-  /** How often the process died during it since anything in the run moved. */
+  /** How often the process died during it since the last progress of the run. */
   crashes: number;
   /** How often the process died during it since its last answer. */
   deaths: number;
-  /** True when it has begun since the run last went on. */
+  /** True when it has begun since the run was last resumed. */
   isUnderWay: boolean;
 }
 
-/** Failed attempts of the present activation, as far as the next attempt needs to know them. */
+/** Failed attempts of the present activation, as far as the next attempt needs them. */
 export interface RetryState {
   readonly failures: number;
-  /** Failures with the messages that the role has now: a failure policy counts these. */
+  /** Failures with the present messages: a failure policy counts these. */
   readonly strikes: number;
-  /** Messages that are still to be tried one by one, because one of them is at fault. */
+  /** Messages that are still to be tried one by one, because one of them is faulty. */
   readonly isolated: number;
   /** Good answers of the failed attempt. */
   readonly carry: ReadonlyMap<string, StepOutcome>;
   /** Micro-dollars that the steps of failed attempts cost, by key. */
   readonly paid: ReadonlyMap<string, number>;
-  /** How many messages the failed attempt had: the next one has the same. */
+  /** The number of messages of the failed attempt: the next one has as many. */
   readonly retake: number | undefined;
 }
 
@@ -69,13 +69,13 @@ export const NO_RETRY: RetryState = Object.freeze({
   retake: undefined,
 });
 
-/** Where the present activation of a role stands in the record. */
+/** The position of a role's present activation in the record. */
 export type ActivationState =
   | { readonly kind: "waiting"; readonly retry: RetryState }
   | { readonly kind: "open"; readonly retry: RetryState; readonly open: OpenActivation };
 
 const WAITING: ActivationState = Object.freeze({ kind: "waiting", retry: NO_RETRY });
-/** The plan of a role that has none. It is shared: a plan in a state is replaced and never changed. */
+/** The shared empty plan: a plan in a state is replaced and never changed. */
 const NO_PLAN: Plan = new Plan({ goal: "" });
 const NO_JOINS: Joins = Object.freeze({});
 
@@ -90,11 +90,11 @@ class RareParts {
 }
 
 /**
- * What one role holds in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
+ * The state of one role in one run: its mailbox, memories, plan, custom state and present activation. `apply` is its only writer.
  *
  * RoleState.R1 (`mailbox`, `memory`, `#rare`) a part is made when it is first needed: a role that waits is its name, its place and a shared
- * definition. RoleState.R2 (`#hired`) the first definition gives the state and the memory limit a role begins with, also when it is hired
- * again by another.
+ * definition.
+ * RoleState.R2 (`#hired`) the first definition gives the initial state and the memory limit, also when the role is hired again by another.
  */
 export class RoleState {
   readonly name: string;
@@ -118,7 +118,7 @@ export class RoleState {
     this.#hired = hired;
   }
 
-  /** What it is hired as now. */
+  /** The present definition. */
   get hired(): HiredAs {
     return this.#rare?.hiredAgain ?? this.#hired;
   }
@@ -131,7 +131,7 @@ export class RoleState {
     return this.hired.traits;
   }
 
-  /** Hires it by another definition. What it holds stays. */
+  /** Replaces the definition. The state of the role stays. */
   hireAgain(as: HiredAs): void {
     this.#parts.hiredAgain = as;
   }
@@ -140,12 +140,12 @@ export class RoleState {
     return (this.#mailbox ??= new MessageQueue());
   }
 
-  /** How many messages wait. */
+  /** The number of waiting messages. */
   get waiting(): number {
     return this.#mailbox === undefined ? 0 : this.#mailbox.size;
   }
 
-  /** The first `most` messages that wait, without taking them; fewer when fewer wait. Default: all of them. */
+  /** Returns the first `most` waiting messages without taking them; fewer when fewer wait. Default: all of them. */
   news(most: number = this.waiting): readonly Message[] {
     return this.#mailbox === undefined ? noNews : this.#mailbox.peek(most);
   }
@@ -191,7 +191,7 @@ export class RoleState {
     if (this.#rare !== undefined || activation !== WAITING) this.#parts.activation = activation;
   }
 
-  /** The activation that has begun in the record, if one has. */
+  /** The open activation of the record, if there is one. */
   get open(): OpenActivation | undefined {
     const { activation } = this;
     return activation.kind === "open" ? activation.open : undefined;
@@ -230,7 +230,7 @@ export function messageId(role: string, sequence: number, place: number): string
   return `${role}#${sequence}.${place}`;
 }
 
-/** The role in the name of an activation. */
+/** Returns the role in the name of an activation. */
 export function roleNameIn(activation: string): string {
   return activation.slice(0, activation.lastIndexOf("#"));
 }

@@ -12,13 +12,13 @@ import type { Journal, RunInfo } from "./journal.ts";
 import { RunState } from "./run-state.ts";
 import type { ImportOptions } from "./transfer.ts";
 
-/** The most characters of a line. An event is one line, and the longest answer of a model fits in half of it. */
+/** Limit on the characters of a line. An event is one line, and the longest answer of a model fits in half of it. */
 const MAX_LINE: number = 64 * 1024 * 1024;
 
-/** The most characters of events that are held before they are written. */
+/** Limit on the characters of events that are held before they are written. */
 const MAX_HELD: number = 64 * 1024 * 1024;
 
-/** The work of `importRun`. */
+/** Implements `importRun`. */
 export async function importLines(journal: Journal, lines: AsyncIterable<string> | Iterable<string>, o: ImportOptions): Promise<RunInfo> {
   const reader = new ExportReader();
   const writer = new RunWriter(journal, o.id);
@@ -38,7 +38,7 @@ export async function importLines(journal: Journal, lines: AsyncIterable<string>
 }
 
 /**
- * The lines of a text that comes in pieces, such as the chunks of a file.
+ * Yields the lines of a text that comes in pieces, such as the chunks of a file.
  *
  * @throws JournalError `EXPORT_INVALID` for a line that is too long for an export, before all of it is in memory
  */
@@ -182,16 +182,16 @@ class ExportReader {
 }
 
 /**
- * Writes an imported run into a journal. It owns the events that are read and not yet written, and the run that it created.
+ * Writes an imported run into a journal. It owns the unwritten events, and the run that it created.
  *
  * RunImport.X5 (`RunWriter.add`): up to {@link MAX_HELD} characters, all events of a run are written in one append.
- * RunImport.X6 (`RunWriter.withdraw`): a run of which an import failed is removed, unless another owner has taken it over.
+ * RunImport.X6 (`RunWriter.withdraw`): a run is removed when its import fails, unless another owner has taken it over.
  */
 class RunWriter {
   readonly #journal: Journal;
   readonly #givenId: string | undefined;
   #runId: string | undefined;
-  /** The journal has the run, and this import created or claimed it. */
+  /** True when this import created or claimed the run in the journal. */
   #isCreated = false;
   #epoch = 0;
   #held: RunEvent[] = [];
@@ -203,7 +203,7 @@ class RunWriter {
     this.#givenId = givenId;
   }
 
-  /** Refuses an id that is taken before any event is read. @throws JournalError `RUN_EXISTS` */
+  /** Refuses a taken id before any event is read. @throws JournalError `RUN_EXISTS` */
   async begin(exportedId: string): Promise<void> {
     if (this.#runId !== undefined) return;
     this.#runId = this.#givenId ?? exportedId;
@@ -225,7 +225,7 @@ class RunWriter {
     return { runId, events: this.#written };
   }
 
-  /** Removes what was written, unless another owner has taken the run over. */
+  /** Removes the written events, unless another owner has taken the run over. */
   async withdraw(because: unknown): Promise<void> {
     const runId = this.#runId;
     if (runId === undefined || !this.#isCreated || isTakenOver(because)) return;

@@ -13,13 +13,13 @@ export interface OwnedRun {
   readonly epoch: number;
 }
 
-/** Observes what happens in a run. */
+/** Observes the events of a run. */
 export interface Observer {
   /** True when it observes events of a type now. Without a journal, an event that nobody observes is not made. */
   observes(type: RunEvent["type"]): boolean;
-  /** Gets every event once it is durable; where the run keeps no history, the end of an activation comes with the messages it took. */
+  /** Receives every event once it is durable; where the run keeps no history, the end of an activation comes with the messages it took. */
   observe(event: RunEvent, taken?: readonly Message[]): void;
-  /** Gets every message that a full mailbox dropped. */
+  /** Receives every message that a full mailbox dropped. */
   dropped(role: string, message: Message): void;
 }
 
@@ -33,18 +33,23 @@ export interface RunLogParts {
   readonly observer?: Observer | undefined;
 }
 
-/** Macrotasks that an event waits for others to be written with it. An answer takes one to be handed out, what follows from it another. */
+/**
+ * Macrotasks that an event waits for others to be written with it. The release of an answer takes one, the steps that follow from it
+ * another.
+ */
 const LINGER = 3;
 
 /**
- * Records the events of a run. It gives them their sequence number and time, applies them at once and in order, and writes them behind.
- * It owns the events that are not durable yet. The state belongs to its maker and is written by `apply` alone.
+ * Records the events of a run. It gives them their sequence number and time, applies them at once and in order, and writes them later. It
+ * owns the events that are not durable yet. The state belongs to its maker and is written by `apply` alone.
  *
- * RunLog.W0 (`record`) no secret is ever recorded. RunLog.W1 (`#write`) the store gets events in their order, so it always holds a prefix.
- * RunLog.W2 (`durable`) resolves when everything recorded before the call is in the store. RunLog.W3 (`#write`) observers get an event only
- * when it is durable. RunLog.W4 (`record`) after a failed append nothing is recorded any more. RunLog.W5 (`#gather`) an event waits three
- * macrotasks at most, and roles that start their steps in the same turn share one append, so the tail is bounded by what roles record in
- * those macrotasks and during one append.
+ * RunLog.W0 (`record`) no secret is ever recorded.
+ * RunLog.W1 (`#write`) the store gets events in their order, so it always holds a prefix.
+ * RunLog.W2 (`durable`) resolves when everything recorded before the call is in the store.
+ * RunLog.W3 (`#write`) observers get an event only when it is durable.
+ * RunLog.W4 (`record`) after a failed append nothing is recorded any more.
+ * RunLog.W5 (`#gather`) an event waits three macrotasks at most, and roles that start their steps in the same turn share one append, so the
+ * tail is bounded by the events of those macrotasks and of one append.
  */
 export class RunLog {
   readonly state: RunState;
@@ -57,7 +62,7 @@ export class RunLog {
   /** The store has every event before this one. */
   #durableTo: number;
   #waiting: { readonly to: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
-  /** Of the turn in which the first of them came, unless all that they wait for is being written. */
+  /** Resolves at the end of the turn that recorded the first waiting event. Undefined while all such events are being written. */
   #turnEnds: Promise<void> | undefined;
   #broken: { readonly error: unknown } | undefined;
   #latest: RunEvent | undefined;
@@ -72,7 +77,7 @@ export class RunLog {
   }
 
   /**
-   * Records what happened, without secrets, and returns what was recorded.
+   * Records an event without secrets, and returns what was recorded.
    *
    * @throws the error that broke the journal
    */
@@ -88,7 +93,7 @@ export class RunLog {
     return clean;
   }
 
-  /** Records what the state holds already. `make` is called only where an event of that type is kept or observed. */
+  /** Records an event that the state already reflects. `make` is called only where events of that type are kept or observed. */
   recordKnown<B extends RunEventBody>(type: B["type"], make: () => B): void {
     if (this.#broken !== undefined) throw this.#broken.error;
     const event = this.#isMade(type) ? { ...this.#envelope, ...maskedBody(this.#mask, make()) } : undefined;
@@ -101,7 +106,7 @@ export class RunLog {
     return this.#latest;
   }
 
-  /** Whether nothing is recorded that {@link durable} would wait for. */
+  /** True when no recorded event is left that {@link durable} would wait for. */
   get isDurable(): boolean {
     return this.#broken === undefined && (this.#owned === undefined || this.#durableTo >= this.state.seq);
   }
@@ -159,7 +164,7 @@ export class RunLog {
     this.#isWriting = false;
   }
 
-  /** Until those who come in the same turn as somebody who waits have come, or nobody did for a while. */
+  /** Waits until all callers of the same turn have recorded their events, or until no caller waited for a while. */
   async #gather(): Promise<void> {
     let turns = 0;
     do {

@@ -8,12 +8,12 @@ import type { Delivery } from "../schedulers/scheduler.ts";
 import type { ForkPoint, HiredRole, RecordedBounds, RunStatus, Sent } from "./event.ts";
 import { type HiredAs, RoleState, roleNameIn, type OpenActivation } from "./role-state.ts";
 
-/** Where a run stands. */
+/** The phase of a run. */
 export type RunPhase =
   | { readonly phase: "running" }
   | { readonly phase: "ended"; readonly status: RunStatus; readonly error?: ErrorRecord };
 
-/** A message that reached nobody, or whose role failed on it. */
+/** A message without a recipient, or one on which its role failed. */
 export interface DeadLetter {
   readonly message: Message;
   readonly reason:
@@ -42,13 +42,16 @@ export interface Held {
 const noBounds: RecordedBounds = Object.freeze({});
 
 /**
- * The state of a run: the fold of its events. It owns what its roles hold, what waits to be delivered, spending, and where every activation
- * stands. Definitions belong to the team. `apply` is its only writer.
+ * The state of a run: the fold of its events. It owns the states of its roles, the messages that wait for delivery, spending, and the
+ * position of every activation. Definitions belong to the team. `apply` is its only writer.
  *
  * RunState.S1 (`ready`) it holds exactly the roles with mail, in the order in which they got it; a role that has acted and still has mail
- * stands last. RunState.S2 a role has at most one open activation. RunState.S3 a message that waits for the end of a round is in `pending`,
- * one that waits for room is in `held`, and a delivered message is in one mailbox for each recipient. RunState.S4 `ledger`, `byRole` and
- * `byModel` are sums of the step events. RunState.S5 `history`, `outputs` and `dead` only grow.
+ * stands last.
+ * RunState.S2 (`openActivation`) a role has at most one open activation.
+ * RunState.S3 (`deliver`) a message that waits for the end of a round is in `pending`, one that waits for room is in `held`, and a
+ * delivered message is in one mailbox for each recipient.
+ * RunState.S4 (`endStep`) `ledger`, `byRole` and `byModel` are sums of the step events.
+ * RunState.S5 (`apply`) `history`, `outputs` and `dead` only grow.
  *
  * @example
  * import { fold, type RunEvent, type RunState } from "troupe";
@@ -63,17 +66,17 @@ export class RunState {
   seed: string = "";
   scheduler: string = "rounds";
   parameters: Json = null;
-  /** When messages of roles are delivered. */
+  /** The delivery of messages of roles. */
   delivery: Delivery = "round";
   budget: number | undefined;
   bounds: RecordedBounds = noBounds;
-  /** What its starter keeps with the run. */
+  /** A value that the starter keeps with the run. */
   about: Json = null;
   parent: ForkPoint | undefined;
-  /** True when its parent answers no step after the events they share. */
+  /** True when its parent answers no step after the shared events. */
   isAfresh: boolean = false;
   phase: RunPhase = { phase: "running" };
-  /** The roles it began with, or was forced to go on with: `roles` has everyone there ever was. */
+  /** The roles it began with, or was resumed with: `roles` has every role there ever was. */
   team: readonly HiredRole[] = [];
   readonly roles: Map<string, RoleState> = new Map();
   readonly ready: Set<RoleState> = new Set();
@@ -84,13 +87,13 @@ export class RunState {
   round: number = 0;
   /** Activations that have ended. */
   activations: number = 0;
-  /** Most activations that one role has ended. */
+  /** The largest number of activations that one role has ended. */
   busiest: number = 0;
-  /** Every message that was delivered, in order. */
+  /** Every delivered message, in order. */
   readonly history: Memory = new Memory();
   readonly hasHistory: boolean;
   pending: Pending[] = [];
-  /** Messages delivered so far, however many heard each. */
+  /** Delivered messages, each counted once whatever its number of recipients. */
   delivered: number = 0;
   /** The smallest limit of a mailbox. */
   smallestMailbox: number = MAILBOX_LIMIT;
@@ -99,31 +102,31 @@ export class RunState {
   readonly blocked: Map<number, number> = new Map();
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;
-  /** Those of them that the last event dropped. */
+  /** The messages that the last event dropped. */
   justDropped: readonly Pick<Held, "message" | "role">[] = [];
   readonly outputs: Message[] = [];
   /** The last delivered message of a role. */
   lastSaid: Message | undefined;
   dead: DeadLetter[] = [];
-  /** How many dead letters there were when the last round ended. */
+  /** The number of dead letters when the last round ended. */
   deadBefore: number = 0;
   ledger: Ledger = new Ledger();
   readonly byRole: SpendingTable = new SpendingTable();
-  /** Money that others spent inside a step belongs to no model. */
+  /** Spending of others inside a step belongs to no model. */
   readonly byModel: SpendingTable = new SpendingTable();
-  /** Micro-dollars of holds settled at a resume: nobody knows whether those calls were paid. */
+  /** Micro-dollars of holds settled at a resume: it is unknown whether those calls were paid. */
   uncertain: number = 0;
-  /** Answers taken from the parent of a fork after the events they share. */
+  /** Answers taken from the parent of a fork after the shared events. */
   reused: number = 0;
-  /** Those of them that models had given. */
+  /** The reused answers that models gave. */
   reusedCalls: number = 0;
-  /** Micro-dollars that those answers and the shared events had cost in the parent. */
+  /** Micro-dollars that the reused answers and the shared events had cost in the parent. */
   saved: number = 0;
   /** Answers of models that were called in this run. */
   calls: number = 0;
-  /** Times the process died since anything moved. */
+  /** Deaths of the process since the last progress. */
   stalled: number = 0;
-  /** Roles whose open activation may be why it died. */
+  /** Roles whose open activation may have killed the process. */
   readonly suspects: Set<string> = new Set();
   /** Messages published from outside. */
   outside: number = 0;
@@ -145,7 +148,7 @@ export function addRoleState(state: RunState, name: string, hired: HiredAs): Rol
   return role;
 }
 
-/** Notes that something moved: what the process died of before did not hold up everything. */
+/** Notes progress: the activation that killed the process did not hold up everything. */
 export function progress(state: RunState): void {
   if (!isSuspicious(state)) return;
   state.stalled = 0;
@@ -156,22 +159,22 @@ export function progress(state: RunState): void {
   state.suspects.clear();
 }
 
-/** True when the process died and the activation it died of may still be ahead. */
+/** True when the process died and the activation that killed it may still be ahead. */
 export function isSuspicious(state: RunState): boolean {
   return state.stalled > 0 || state.suspects.size > 0;
 }
 
-/** True when the process died so often that activations must run one by one, for the one at fault to be known. */
+/** True when the process died so often that activations must run one by one, to find the faulty one. */
 export function isGrave(state: RunState): boolean {
   return state.stalled > 1 || [...state.suspects].some((name) => (state.roles.get(name)?.open?.crashes ?? 0) > 1);
 }
 
-/** Rounds so far. Where messages are delivered at once there are no rounds: the most activations of one role count instead. */
+/** Returns the rounds so far. Where messages are delivered at once there are no rounds: the most activations of one role count instead. */
 export function roundsOf(state: RunState): number {
   return state.delivery === "round" ? state.round : state.busiest;
 }
 
-/** The error for events that contradict each other. */
+/** Returns the error for events that contradict each other. */
 export function damaged(what: string, cause?: unknown): JournalError {
   return new JournalError("JOURNAL_DAMAGED", `Expected a run's own record, got one that contradicts itself: ${what}.`, { cause });
 }

@@ -10,7 +10,7 @@ import { aJournal, aReadableJournal, type Journal, type RunInfo, runInfo } from 
 
 /** Options of {@link exportRun}. */
 export interface TransferOptions {
-  /** Looked at before each line. The caller stops the source or the target of the lines. */
+  /** Checked before each line. The caller stops the source or the target of the lines. */
   readonly signal?: AbortSignal;
 }
 
@@ -18,19 +18,20 @@ const transferOptions: Known<TransferOptions> = { signal: true };
 
 /** Options of {@link importRun}. */
 export interface ImportOptions extends TransferOptions {
-  /** The id of the run in this journal. Default: the id it had. */
+  /** The id of the run in this journal. Default: its exported id. */
   readonly id?: string;
 }
 
 const importOptions: Known<ImportOptions> = { ...transferOptions, id: true };
 
 /**
- * A run as lines of text, for a file or another machine: a header, one line of canonical JSON for each event, and an end with their count
- * and the sha256 of their lines. The lines have no line breaks. Equal runs give equal lines. A run that is under way is exported as far as
- * it has come at the beginning. Every event is checked, so that each export can be imported.
+ * Yields a run as lines of text, for a file or another machine: a header, one line of canonical JSON for each event, and an end with their
+ * count and the sha256 of their lines. The lines have no line breaks. Equal runs give equal lines. A run under way is exported up to the
+ * last event at the beginning. Every event is checked, so that each export can be imported.
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`, `EVENT_INVALID`, `EVENT_NEWER`, `JOURNAL_GAP`
  * @throws ControlError when the signal aborts
+ *
  * @example
  * import { writeFile } from "node:fs/promises";
  * import { exportRun, type Journal } from "troupe";
@@ -68,12 +69,14 @@ export async function* exportRun(journal: Journal, runId: string, o: TransferOpt
  * Reads the lines of an export into a journal. Checks every line, and that every event fits the events before it. Writes the run when all
  * lines have come, in one append: the journal has the whole run or nothing, even when the process dies meanwhile. It may then have an empty
  * run of that id, which the next import fills. A run of more than 64 million characters is written in several appends. When such an import
- * fails, what was written is removed; when the process dies, it stays.
+ * fails, the written events are removed; when the process dies, they stay.
  *
  * @param lines with or without their line breaks
- * @throws JournalError `RUN_EXISTS` for an id that the journal has; `EXPORT_CUT` when the lines end too early; `EXPORT_INVALID` when they are
- * no export or were changed; `EVENT_INVALID`, `EVENT_NEWER`; `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each other
+ * @throws JournalError `RUN_EXISTS` for an id that the journal has; `EXPORT_CUT` when the lines end too early; `EXPORT_INVALID` for lines
+ * that are no export or were changed; `EVENT_INVALID`, `EVENT_NEWER`; `JOURNAL_GAP`, `JOURNAL_DAMAGED` for events that contradict each
+ * other
  * @throws ControlError when the signal aborts
+ *
  * @example
  * import { readFile } from "node:fs/promises";
  * import { importRun, memoryJournal } from "troupe";

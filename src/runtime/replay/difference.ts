@@ -18,7 +18,7 @@ export interface EntryName {
   readonly name?: string;
 }
 
-/** Where two runs first differ. */
+/** The first difference of two runs. */
 export interface RunDifference {
   /** The line of the canonical logs, from 1. */
   readonly line: number;
@@ -29,22 +29,22 @@ export interface RunDifference {
   readonly right: Json | undefined;
   /** The place inside the entries, when both have the same name. */
   readonly at?: ValueDifference;
-  /** When both are model steps with different requests. */
+  /** The difference of their requests, when both are model steps with different requests. */
   readonly request?: RequestDifference;
 }
 
-/** Where two values first differ. */
+/** The first difference of two values. */
 export interface ValueDifference {
-  /** Such as `request.messages[1].content`; empty for the whole value. */
+  /** A path such as `request.messages[1].content`; empty for the whole value. */
   readonly path: string;
   /** Undefined where the value has no such member. */
   readonly left: Json | undefined;
   readonly right: Json | undefined;
-  /** When both are texts. */
+  /** The difference of the texts, when both values are texts. */
   readonly passage?: Passage;
 }
 
-/** Where two texts first differ, with the lines around it. */
+/** The first difference of two texts, with the lines around it. */
 export interface Passage {
   /** The first line that differs, from 1. */
   readonly line: number;
@@ -56,22 +56,23 @@ export interface Passage {
   readonly right: readonly string[];
 }
 
-/** Where two requests to a model first differ; paths are those of the request. */
+/** The first difference of two requests to a model; paths are those of the request. */
 export interface RequestDifference extends ValueDifference {
-  /** The message in which they differ, from 0, with its role on each side. Undefined when all messages are equal. */
+  /** The first message that differs, from 0, with its role on each side. Undefined when all messages are equal. */
   readonly message?: { readonly index: number; readonly left: string | undefined; readonly right: string | undefined };
 }
 
-/** The most characters of the text of a difference. */
+/** Limit on the characters of the text of a difference. */
 const MOST_TEXT = 8_000;
-/** The most characters of one value or line in it. */
+/** Limit on the characters of one value or line in it. */
 const MOST_SHOWN = 300;
 
 /**
- * Returns the first entry in which two runs differ, by their canonical logs: steps, ends of activations, messages. Undefined when both did
- * the same.
+ * Returns the first entry in which two runs differ, by their canonical logs: steps, ends of activations, messages. Undefined for equal
+ * runs.
  *
  * @throws UsageError `ARGUMENT_INVALID` for events that cannot be iterated
+ *
  * @example
  * import { difference, differenceText, type RunEvent } from "troupe";
  *
@@ -96,7 +97,7 @@ export function difference(a: Iterable<RunEvent>, b: Iterable<RunEvent>): RunDif
   return { ...sides, ...(at === undefined ? {} : { at }), ...(request === undefined ? {} : { request }) };
 }
 
-/** Where two requests to a model first differ: by their messages, then by the rest. Undefined when they are equal. */
+/** Returns the first difference of two requests to a model: by their messages, then by the rest. Undefined for equal ones. */
 export function requestDifference(left: Json | undefined, right: Json | undefined): RequestDifference | undefined {
   const found = valueDifference(left, right);
   const index = found === undefined ? undefined : /^messages\[(\d+)\]/.exec(found.path)?.[1];
@@ -106,10 +107,11 @@ export function requestDifference(left: Json | undefined, right: Json | undefine
 }
 
 /**
- * Returns a difference of two runs as plain text for a terminal or a log: at most 8,000 characters, without characters that a terminal
- * obeys.
+ * Returns a difference of two runs as plain text for a terminal or a log: at most 8,000 characters, without control characters of a
+ * terminal.
  *
  * @throws UsageError `ARGUMENT_INVALID` for a value that {@link difference} did not return
+ *
  * @example
  * import { differenceText, type RunDifference } from "troupe";
  *
@@ -125,7 +127,7 @@ export function differenceText(d: RunDifference): string {
   return `${title}\n${where}`.slice(0, MOST_TEXT);
 }
 
-/** A difference of two requests as plain text, with a word for each side. */
+/** Returns a difference of two requests as plain text, with a word for each side. */
 export function requestDifferenceText(d: RequestDifference, sides: readonly [string, string]): string {
   return sidesText(d, sides).slice(0, MOST_TEXT);
 }
@@ -145,7 +147,7 @@ function isShort(value: Json | undefined): boolean {
   return typeof value === "string" && value.length <= MOST_SHOWN && !value.includes("\n");
 }
 
-/** Of a long line that differs, the part from shortly before the difference is shown. */
+/** Returns the lines as text. A long line that differs is cut to the part that begins shortly before the difference. */
 function linesText(lines: readonly string[], { line, from, column }: Passage): readonly string[] {
   const last = String(from + lines.length - 1).length;
   return lines.map((content, nth) => {
@@ -210,7 +212,7 @@ const AROUND = 2;
 const FIRST: readonly string[] = "type act kind name request messages role content ok error value".split(" ");
 const LAST: readonly string[] = ["in", "key"];
 
-/** The first place at which two values differ. Undefined when they are equal. */
+/** Returns the first difference of two values; undefined for equal ones. */
 function valueDifference(left: Json | undefined, right: Json | undefined): ValueDifference | undefined {
   const found = locate(left, right);
   if (found === undefined) return undefined;
@@ -228,7 +230,7 @@ function passageOf(left: string, right: string): Passage {
   return { line: place + 1, column, from: from + 1, left: shown(a), right: shown(b) };
 }
 
-/** The first place at which two lists or two texts differ: the end of the shorter one when the other begins with it. */
+/** Returns the first place at which two lists or two texts differ: the end of the shorter one when the other begins with it. */
 function firstDifference(a: ArrayLike<string>, b: ArrayLike<string>): number {
   const end = Math.min(a.length, b.length);
   for (let place = 0; place < end; place += 1) if (a[place] !== b[place]) return place;
@@ -252,7 +254,7 @@ function locate(left: Json | undefined, right: Json | undefined): Found | undefi
   return left === right || keysOf(left, right) !== undefined ? undefined : { path: [], left, right };
 }
 
-/** The keys of both values when both are lists or both are objects. */
+/** Returns the keys of both values when both are lists or both are objects. */
 function keysOf(left: Json | undefined, right: Json | undefined): Iterable<string | number> | undefined {
   if (isList(left) && isList(right)) return (left.length > right.length ? left : right).keys();
   if (!isRecord(left) || !isRecord(right)) return undefined;

@@ -8,38 +8,41 @@ export interface ForkDifference {
   /** `role#n~attempt` */
   readonly act: string;
   readonly name: string;
-  /** What the parent asked at that place; null: nothing. */
+  /** The parent's request at that place; null: none. */
   readonly parent: Json;
-  /** What the fork asks. */
+  /** The fork's request. */
   readonly fork: Json;
 }
 
-/** A step of the parent that the fork may still ask for. */
+/** A step of the parent that can still answer the fork. */
 type Entry = Omit<SourcedStep, "within">;
 
 /**
- * The run a fork came from, as what answers the fork. It owns which answers are used up.
+ * Answers the steps of a fork from the run it came from. It owns the set of used answers.
  *
- * F1 an answer is given once. F2 the same step of the same activation answers first, also with its failure; else the earliest unused
- * good answer of the same role to the same request. F3 what both runs share is not given: the fork has it in its own record. F4 of what
- * was shared to its end nothing is kept. F5 a step whose answer depends on more than its request is not answered: the fork may have changed that.
+ * ForkAnswers.F1 (`#whole`) an answer is given once.
+ * ForkAnswers.F2 (`answer`) the same step of the same activation answers first, also with its failure; else the earliest unused good answer
+ * of the same role to the same request.
+ * ForkAnswers.F3 (`#keep`) steps that both runs share are not given: the fork has them in its own record.
+ * ForkAnswers.F4 (`#endActivation`) nothing is kept of activations that ended in the shared past.
+ * ForkAnswers.F5 (`answer`) a step whose answer depends on more than its request is not answered, because the fork may have changed that.
  */
 export class ForkAnswers implements AnswerSource {
   readonly #exact = new Map<string, Entry>();
-  /** In the order they came. */
+  /** Unused answers by role and request, in the order they came. */
   readonly #ofRole = new Map<string, Entry[]>();
-  /** By the step they were asked in. */
+  /** Answers by the step they were asked in. */
   readonly #within = new Map<string, Entry[]>();
-  /** By activation, and by place in it. */
+  /** Steps by activation, and by place in it. */
   readonly #places = new Map<string, Map<string, StepStarted>>();
   readonly #starts = new Map<string, number>();
   readonly #tries = new Map<string, StepStarted>();
-  /** Micro-dollars of tries that came to nothing, by their step. */
+  /** Micro-dollars of failed tries, by their step. */
   readonly #lost = new Map<string, number>();
   readonly #used = new Set<number>();
   #difference: ForkDifference | undefined;
 
-  /** Takes in an event of the parent. `at`: the last event that is shared. */
+  /** Adds an event of the parent. `at` is the last shared event. */
   learn(event: RunEvent, at: number): void {
     switch (event.type) {
       case "act.started":
@@ -64,7 +67,7 @@ export class ForkAnswers implements AnswerSource {
     }
   }
 
-  /** Takes in an event of the fork, when the fork goes on after a stop: what it has written down as its own is used up. */
+  /** Adds an event of the fork when the fork is resumed: the answers in its own record are used. */
   recall(event: RunEvent): void {
     if (event.type === "step.started") this.#tries.set(nameOf(event), event);
     if (event.type !== "step.ended") return;
@@ -72,7 +75,7 @@ export class ForkAnswers implements AnswerSource {
     if (reused !== undefined) this.#used.add(reused);
   }
 
-  /** Where the fork first left its parent. */
+  /** The first step that the parent could not answer. */
   get difference(): ForkDifference | undefined {
     return this.#difference;
   }
@@ -100,7 +103,10 @@ export class ForkAnswers implements AnswerSource {
     return undefined;
   }
 
-  /** The entry, used up, with what was asked inside it. Under another key that would have other names, and only its cost is told. */
+  /**
+   * Returns the entry with the steps inside it, and marks them used. Under another key those steps would have other names, so only their
+   * cost is added.
+   */
   #whole(entry: Entry, key: string): SourcedStep {
     this.#used.add(entry.seq);
     const unused = this.#within.get(nameOf(entry.started))?.filter(({ seq }) => !this.#used.has(seq)) ?? [];
@@ -123,7 +129,7 @@ export class ForkAnswers implements AnswerSource {
     if (ok) append(this.#ofRole, roleQuestion(roleNameIn(event.act), event.key), entry);
   }
 
-  /** A try that is shared tells its cost in the record of the fork. */
+  /** The record of the fork already has the cost of a shared try. */
   #lose(tried: { readonly act: string; readonly key: string; readonly seq: number }, shared: number, cost: number): void {
     if (tried.seq > shared) this.#lost.set(nameOf(tried), (this.#lost.get(nameOf(tried)) ?? 0) + cost);
   }
@@ -171,7 +177,7 @@ function placeOf({ asked, in: parent = "" }: { readonly asked: number; readonly 
   return `${parent} ${asked}`;
 }
 
-/** What a role asked, wherever it did: the address without its occurrence. */
+/** Identifies a request of a role independent of its place: the address without its occurrence. */
 function roleQuestion(role: string, key: string): string {
   return `${role} ${key.slice(0, key.lastIndexOf("."))}`;
 }

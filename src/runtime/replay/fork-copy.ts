@@ -11,15 +11,15 @@ export interface MessageChange {
   readonly seq: number;
   /** The place of the message in the event. Default 0, the first. */
   readonly nth?: number;
-  /** Deliver it to nobody. */
+  /** Delivers it to no role. */
   readonly drop?: boolean;
-  /** Default: as it was. */
+  /** Default: unchanged. */
   readonly content?: string;
-  /** Default: as it was, or none when the content changes. */
+  /** Default: unchanged, or none when the content changes. */
   readonly instructContent?: unknown;
 }
 
-/** How the shared past is copied into a fork. */
+/** Options of copying the shared past into a fork. */
 export interface ForkCopy {
   readonly runId: string;
   readonly parent: ForkPoint;
@@ -33,7 +33,7 @@ export interface ForkCopy {
   readonly changes: readonly MessageChange[];
 }
 
-/** The copy of an event of the parent: with the id of the fork, without costs, and with the changed messages. */
+/** Returns the copy of an event of the parent: with the id of the fork, without costs, and with the changed messages. */
 export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
   const { runId } = copy;
   switch (event.type) {
@@ -66,7 +66,7 @@ export function forkedEvent(event: RunEvent, copy: ForkCopy): RunEvent {
 }
 
 /**
- * Refuses a change of a message that a role has read or begun to read: the shared past has what the role made of it.
+ * Refuses a change of a message that a role has read or begun to read: the shared past contains the reaction to it.
  *
  * @param state of the parent at the last shared event
  * @throws UsageError `FORK_CHANGE`
@@ -93,7 +93,7 @@ export function assertDistinct(changes: readonly MessageChange[]): void {
   }
 }
 
-/** The message that a change names. @throws UsageError `FORK_CHANGE` when the event has no such message */
+/** Returns the message that a change names. @throws UsageError `FORK_CHANGE` when the event has no such message */
 export function changedMessage(event: RunEvent, { seq, nth = 0 }: MessageChange): Sent {
   const sent = event.type === "message" ? [event] : event.type === "act.ended" ? event.said : [];
   const found = sent[nth];

@@ -9,52 +9,55 @@ import type { AskedAgain, OpenQuestion, AnswerSource } from "../steps/answer-sou
 import type { RunLog } from "../record/run-log.ts";
 import type { DriveEnd, Driver, DriverHost, TurnEnd } from "../schedulers/drive.ts";
 
-/** Failures that come from outside of what is replayed: time, and the death of the process. */
+/** Failures with a cause outside the replayed code: time, and the death of the process. */
 const OUTER_FAILURES: ReadonlySet<string> = new Set(["TimeoutError TIMEOUT", "StepError POISONED"]);
 
-/** What a replay found that is not as it was. */
+/** A difference between a replay and its record. */
 export interface ReplayDifference {
-  /** `asked`: now, but not then. `not asked`: then, but not now. `ended`: otherwise than then. */
+  /** `asked`: only now. `not asked`: only in the record. `ended`: with another end than in the record. */
   readonly kind: "asked" | "not asked" | "ended";
   /** `role#n~attempt` */
   readonly act: string;
-  /** Of the step; left out where no step differs. */
+  /** The name of the step; left out where no step differs. */
   readonly name?: string;
-  /** What the record has; null: nothing. */
+  /** The recorded value; null: none. */
   readonly recorded: Json;
-  /** What came now; null: nothing. */
+  /** The present value; null: none. */
   readonly now: Json;
 }
 
-/** What a replay is made of. */
+/** The parts of a replay. */
 export interface ReplayParts {
-  /** Of one run, without its start. */
+  /** The events of one run, without its start. */
   readonly record: AsyncIterable<RunEvent>;
-  /** Sequence number of the last event that it shares with the run it was forked from. */
+  /** Sequence number of the last event shared with the run it was forked from. */
   readonly sharedTo?: number | undefined;
-  /** Whether a team of the record is the one that lives now. */
+  /** Returns true for a recorded team that equals the present one. */
   readonly isOurs: (team: readonly HiredRole[]) => boolean;
   readonly log: () => RunLog;
 }
 
 /**
- * The regime of a replay: it follows a record, event by event. What came from outside and what steps answered is taken over as it is;
- * every activation lives again, in the order in which they had ended, and must end as it had. It owns the time of the replay, which is
- * that of the record.
+ * The scheduler of a replay: it follows a record, event by event. It copies messages from outside and the answers of steps; every
+ * activation runs again, in the recorded order of ends, and must end as recorded. It owns the time of the replay, which is the time of the
+ * record.
  *
- * P1 no effect happens: a step without a recorded answer is a difference. P2 what had no end in the record gets none. P3 what ran out of
- * time then is taken over as it is, for time is not replayed. P4 so is what a fork shares with its parent: other roles may have lived it,
- * and its messages may have been changed. P5 and so is what another team lived, where the run was forced to go on with another one.
+ * Replay.P1 (`answer`) no effect happens: a step without a recorded answer is a difference.
+ * Replay.P2 (`run`) an activation without a recorded end gets none.
+ * Replay.P3 (`isOuter`) a recorded timeout is copied, because time is not replayed.
+ * Replay.P4 (`run`) the events that a fork shares with its parent are copied: other roles may have produced them, and its messages may have
+ * been changed.
+ * Replay.P5 (`run`) the events of another team are copied, where the run was resumed with another team.
  */
 export class Replay implements Driver, AnswerSource {
   readonly #record: AsyncIterable<RunEvent>;
   readonly #log: () => RunLog;
-  /** The last event that the run shares with the one it was forked from. */
+  /** Sequence number of the last event shared with the run it was forked from. */
   readonly #sharedTo: number;
   readonly #isOurs: (team: readonly HiredRole[]) => boolean;
-  /** Steps that are shared, of activations that were open there: the run itself may not have asked for them. */
+  /** Shared steps of activations that were open at the fork: the run itself may not have asked for them. */
   readonly #shared = new Map<string, Set<string>>();
-  /** The end, in the record, of the activation that lives again now. */
+  /** The recorded end of the activation that runs again now. */
   #living: ActEnded | ActFailed | undefined;
   #now = 0;
 
@@ -65,12 +68,12 @@ export class Replay implements Driver, AnswerSource {
     this.#log = log;
   }
 
-  /** Tells the time of the record, and waits by `clock`. */
+  /** Returns a clock with the time of the record and the timers of `clock`. */
   clock(clock: Clock): Clock {
     return { now: () => this.#now, timer: (ms, fire) => clock.timer(ms, fire) };
   }
 
-  /** @throws DifferenceError always: what the record does not answer must not happen. */
+  /** @throws DifferenceError always: an effect without a recorded answer must not happen. */
   answer(question: OpenQuestion): undefined {
     throw asked(question, this.#log().state);
   }
@@ -131,7 +134,7 @@ export class Replay implements Driver, AnswerSource {
   }
 }
 
-/** What an activation asked then and did not ask now, because of an error perhaps. */
+/** Returns the difference of a recorded step that was not asked for now, perhaps because of an error. */
 function differenceOfMissed(act: string, { started }: StepRecord, failure: unknown): DifferenceError {
   const { name, request } = started;
   const why = failure === undefined ? "" : `, but fails: ${errorRecord(failure).message}`;
@@ -149,7 +152,7 @@ function asked({ act, name, request, asked: place, in: parent }: OpenQuestion, s
   return differenceOf(text, { kind: "asked", act, name, recorded: then?.request ?? null, now: request });
 }
 
-/** @param wanted the key, or the place in the order of asking, of the step that was asked for there */
+/** @param wanted the key, or the place in the order of asking, of the recorded step at that place */
 function misplaced({ act, name, request }: StepStarted, wanted: string | number, state: RunState): DifferenceError {
   const steps = stepsOf(act, state).filter((started) => started.in === undefined);
   const then = steps.find((started) => (typeof wanted === "string" ? started.key : started.asked) === wanted);
@@ -176,12 +179,14 @@ function isEnd<E extends RunEventBody>(event: E): event is E & (ActEnded | ActFa
   return event.type === "act.ended" || event.type === "act.failed";
 }
 
-/** A step that was late is none of them: that is recorded, and comes back as another error of the same code. */
+/** True for an outer failure. A late step is none: it is recorded, and comes back as another error of the same code. */
 function isOuter(event: ActEnded | ActFailed): boolean {
   return event.type === "act.failed" && OUTER_FAILURES.has(`${event.error.name} ${event.error.code}`);
 }
 
-/** Live, an activation without steps has no beginning in the record; a replay needs to know what it consumed and when. */
+/**
+ * Makes the beginning of an activation without steps, which a live run does not record. A replay needs to know its messages and its time.
+ */
 function beginningOf({ act, role, take, at }: ActEnded | ActFailed, state: RunState, now: number): RunEventBody {
   const known = state.roles.get(role);
   const attempt = (known?.retry.failures ?? 0) + 1;

@@ -1,23 +1,23 @@
 import { ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF } from "../../message/address.ts";
 import type { Message } from "../../message/message.ts";
 
-/** A role, as the directory knows it. */
+/** A role in the directory. */
 export interface Recipient {
   readonly name: string;
   /** Place in the order of hiring. */
   readonly index: number;
 }
 
-/** How the roles of one definition can be reached, besides by their names. */
+/** The addresses and causes of the roles of one definition, besides their names. */
 export interface Listening {
   readonly addresses: readonly string[];
   readonly watch: readonly string[];
   readonly observeAll: boolean;
 }
 
-/** The recipients of a message in the order of hiring, and those of its addresses that nobody has. */
+/** The recipients of a message in the order of hiring, and those of its addresses that no role has. */
 export interface Recipients {
-  /** Frozen: other messages share it. */
+  /** Frozen, because messages share it. */
   readonly to: readonly string[];
   readonly dead: readonly string[];
 }
@@ -25,15 +25,16 @@ export interface Recipients {
 /** The roles hired by one definition, in the order of hiring. */
 type ListenerGroup = Recipient[];
 
-/** Names that the lists kept for causes and addresses may have together. */
+/** Limit on the names in the cached lists for causes and addresses together. */
 const MOST_KEPT_NAMES = 1_000_000;
 
 /**
- * Finds the recipients of messages. It owns the indexes from addresses and causes to roles; routing is a pure function of these and the message.
+ * Finds the recipients of messages. It owns the indexes from addresses and causes to roles; routing is a pure function of these and the
+ * message.
  *
- * Directory.D1 (`#listOf`) finding the recipients of a message costs as much as it has recipients, however many roles there are: the list for a cause
- * or an address is kept until somebody is hired. Directory.D2 (`add`) a hired role is one more in the group of its definition, however many
- * addresses and causes that has.
+ * Directory.D1 (`#listOf`) finding the recipients of a message costs as much as it has recipients, however many roles there are: the list
+ * for a cause or an address is cached until the next role is hired.
+ * Directory.D2 (`add`) a hired role is one more in the group of its definition, however many addresses and causes that has.
  */
 export class Directory {
   readonly #find: (name: string) => Recipient | undefined;
@@ -45,7 +46,7 @@ export class Directory {
   readonly #lists = new Map<string, readonly string[]>();
   #keptNames = 0;
 
-  /** @param find the hired role of a name */
+  /** @param find returns the hired role of a name */
   constructor(find: (name: string) => Recipient | undefined) {
     this.#find = find;
   }
@@ -58,8 +59,8 @@ export class Directory {
   }
 
   /**
-   * A message to an address reaches every role that has it. A broadcast reaches the roles that watch its cause or observe everything, but neither
-   * its sender nor the role that publishes it in the sender's name.
+   * Returns the recipients of a message. A message to an address reaches every role that has it. A broadcast reaches the roles that watch
+   * its cause or observe everything, but neither its sender nor the role that publishes it in the sender's name.
    *
    * @param publisher the role that publishes it; default: its sender
    */

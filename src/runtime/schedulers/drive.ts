@@ -7,16 +7,16 @@ import type { RoleState } from "../record/role-state.ts";
 import { type RunState, roundsOf } from "../record/run-state.ts";
 import type { Scheduler, SchedulerView } from "./scheduler.ts";
 
-/** How a turn of a role ended. */
+/** The end of a turn of a role. */
 export type TurnEnd = "done" | "stopped" | "suspended";
 
-/** Why a run stopped. `interrupted`: a turn was stopped or suspended, or the run was stopped from outside. */
+/** The reason why a run stopped. `interrupted`: a turn was stopped or suspended, or the run was stopped from outside. */
 export type DriveEnd = "idle" | "rounds" | "checkpoint" | "interrupted";
 
 /** The engine, as its driver sees it. */
 export interface DriverHost {
   readonly state: RunState;
-  /** Most activations at once. */
+  /** Limit on concurrent activations. */
   readonly concurrency: number;
   /** The number of rounds at which the run stops. */
   readonly roundLimit: number;
@@ -24,15 +24,18 @@ export interface DriverHost {
   readonly midRound: boolean;
   /** Ended when nothing more may start. */
   readonly scope: Pick<Cancellation, "ended">;
-  /** Asked when the run goes on, after every round, and with delivery `turn` after every activation. True stops the run. It never throws. */
+  /**
+   * Called when the run is resumed, after every round, and with delivery `turn` after every activation. True stops the run. It never
+   * throws.
+   */
   readonly checkpoint: (() => boolean) | undefined;
   /** Resolves when activations may start again; undefined unless the run is paused. */
   readonly resumed: (() => Promise<void> | undefined) | undefined;
   /** True for a role that may have a turn: it is hired, and none of its messages waits for room. */
   mayAct(role: RoleState): boolean;
-  /** Runs one activation with its retries: at once, where nothing in it waits. It never throws or rejects. */
+  /** Runs one activation with its retries, without waiting where nothing in it waits. It never throws or rejects. */
   turn(role: RoleState): TurnEnd | Promise<TurnEnd>;
-  /** Delivers what was said in the round. */
+  /** Delivers the messages of the round. */
   endRound(): void;
   /** Calls `wake` whenever a message comes from outside. */
   onMail(wake: () => void): void;
@@ -48,29 +51,30 @@ export interface Driver {
 /** Turns between two pauses in which timers, signals and input are served. */
 const TURNS_PER_PAUSE = 128;
 
-/** Drives a run as a scheduler decides. */
+/** Returns a driver that follows a scheduler. */
 export function driverOf(scheduler: Scheduler): Driver {
   return { run: (host) => new ScheduledRun(scheduler, host).run() };
 }
 
-/** Roles that a scheduler has chosen, and how many of them have begun. */
+/** The roles of one choice, and how many of them have begun. */
 interface Batch {
   readonly roles: readonly RoleState[];
   begun: number;
 }
 
 /**
- * One drive of a run. It owns which turns are under way, and why the drive ends.
+ * One drive of a run. It owns the set of turns under way, and the reason of its end.
  *
- * ScheduledRun.S1 (`#aside`) a role has at most one turn under way. ScheduledRun.S2 (`run`) the run is idle when no role may act and none is
- * running: this is counted, never inferred. ScheduledRun.S3 (`#turned`) with delivery `round` a failing role does not keep the others of its
- * round from acting. ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
+ * ScheduledRun.S1 (`#aside`) a role has at most one turn under way.
+ * ScheduledRun.S2 (`run`) the run is idle when no role may act and no turn is under way; both are counted.
+ * ScheduledRun.S3 (`#turned`) with delivery `round` a failing role does not keep the others of its round from acting.
+ * ScheduledRun.S4 (`#startNext`) no promise is made for a turn that waits for nothing.
  */
 class ScheduledRun {
   readonly #scheduler: Scheduler;
   readonly #host: DriverHost;
   readonly #byRounds: boolean;
-  /** Roles with a turn under way, and roles that failed or wait for somebody: these have no further turn in this drive. */
+  /** Roles with a turn under way, and roles that failed or wait for an answer: these have no further turn in this drive. */
   readonly #aside = new Set<RoleState>();
   #running = 0;
   #turns = 0;
@@ -105,7 +109,7 @@ class ScheduledRun {
       else if (ready.length === 0 && !host.midRound) return this.#idle();
       else if (this.#isAtLimit) return "rounds";
       else {
-        // A stop or a message that follows a promise of this round counts before the round ends, and before the next one begins.
+        // A stop or a message that follows a promise of this round takes effect before the round ends, and before the next one begins.
         await Promise.resolve();
         if (host.scope.ended !== undefined) continue;
         this.#endRound(ready.length);
@@ -121,7 +125,7 @@ class ScheduledRun {
 
   #ready(): RoleState[] {
     const { state } = this.#host;
-    // With delivery by rounds a batch is over before the next one is chosen.
+    // With delivery by rounds a batch ends before the next one is chosen.
     if (this.#byRounds && this.#running > 0) return [];
     const ready: RoleState[] = [];
     for (const role of state.ready) if (this.#mayBegin(role)) ready.push(role);
@@ -132,7 +136,7 @@ class ScheduledRun {
     return !this.#aside.has(role) && !(this.#byRounds && role.ranIn === this.#host.state.round) && this.#host.mayAct(role);
   }
 
-  /** @throws UsageError `SCHEDULER_CHOICE` for what is not a place in the list, or one that was chosen before */
+  /** @throws UsageError `SCHEDULER_CHOICE` for a value that is no place in the list, or a place that was chosen before */
   #chosen(ready: readonly RoleState[]): readonly RoleState[] {
     if (ready.length === 0) return ready;
     const { seed, activations, round, acted } = this.#host.state;
@@ -150,7 +154,7 @@ class ScheduledRun {
     return chosen;
   }
 
-  /** Begins turns as far as it may. Returns what to wait for before more can begin; undefined when none is left to begin. */
+  /** Begins as many turns as possible. Returns a promise to await before more can begin; undefined when none is left to begin. */
   #startNext(batch: Batch): Promise<void> | undefined {
     const { state, scope, concurrency } = this.#host;
     while (batch.begun < batch.roles.length && this.#end === undefined) {
@@ -162,7 +166,7 @@ class ScheduledRun {
       if (this.#end !== undefined) return undefined;
       const role = batch.roles[batch.begun] as RoleState;
       batch.begun += 1;
-      // What others did since it was chosen may have changed that.
+      // A turn that ended since the choice may have changed that.
       if (!state.ready.has(role) || !this.#mayBegin(role)) continue;
       const turn = this.#host.turn(role);
       if (typeof turn === "object") this.#follow(role, turn);
@@ -208,7 +212,7 @@ class ScheduledRun {
     return "idle";
   }
 
-  /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and nothing would ever happen again */
+  /** @throws UsageError `SCHEDULER_CHOICE` where there are no rounds and the run could never go on */
   #endRound(ready: number): void {
     if (!this.#byRounds) throw badChoice(this.#scheduler.name, ready, undefined);
     this.#host.endRound();

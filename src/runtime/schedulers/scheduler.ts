@@ -3,8 +3,8 @@ import { canonicalJson, type Json } from "../../kernel/json.ts";
 import { valueText } from "../../kernel/value-text.ts";
 
 /**
- * When messages of roles are delivered: `round`, at the end of the round in which they were said; `turn`, when the activation that said them
- * ends.
+ * The time of delivery of the messages of roles: `round`, at the end of the round in which they were sent; `turn`, when the activation that
+ * sent them ends.
  */
 export type Delivery = "round" | "turn";
 
@@ -19,7 +19,7 @@ export interface ReadyRole {
   readonly n: number;
 }
 
-/** What a scheduler decides by. */
+/** The input of a scheduler. */
 export interface SchedulerView {
   /**
    * The roles that may act now. With delivery `round` they are in the order of hiring, without those that have acted in this round; with
@@ -33,15 +33,15 @@ export interface SchedulerView {
   /** Activations under way. */
   readonly running: number;
   /**
-   * The next number in [0, 1) of the scheduler's own random stream, which depends on the seed of the run and on how many activations have ended:
-   * a run that goes on after a kill gets the same numbers.
+   * Returns the next number in [0, 1) of the scheduler's own random stream, which depends on the seed of the run and on how many
+   * activations have ended: a run that is resumed after a kill gets the same numbers.
    */
   random(): number;
 }
 
 /**
- * Decides which roles act next, and when their messages are delivered. The run records its name and parameters, and goes on only with a
- * scheduler of equal ones.
+ * Chooses the roles that act next, and the time of delivery of their messages. The run records its name and parameters, and can be resumed
+ * only with a scheduler of equal ones.
  *
  * @example
  * ```ts
@@ -61,15 +61,15 @@ export interface Scheduler {
   readonly parameters?: { readonly [name: string]: Json };
   readonly delivery: Delivery;
   /**
-   * Places in `ready` of the roles that act now, each once, in the order in which they begin. They run side by side, as far as the
-   * concurrency of the run allows. It is asked when there is a role in `ready`: with delivery `round` once all that it chose have acted, with
-   * delivery `turn` whenever an activation has ended or a message came from outside. Choosing nobody ends the round, or waits for those that
-   * are running.
+   * Returns the places in `ready` of the roles that act now, each once, in the order in which they begin. They run concurrently, as far as
+   * the limit of the run allows. It is called when there is a role in `ready`: with delivery `round` once all chosen roles have acted, with
+   * delivery `turn` whenever an activation has ended or a message came from outside. An empty choice ends the round, or waits for the turns
+   * under way.
    */
   select(view: SchedulerView): Iterable<number>;
 }
 
-/** Simultaneous activation: every role with mail acts once in a round, and hears in the next round what was said in this one. */
+/** Simultaneous activation: every role with mail acts once in a round, and reads in the next round the messages of this one. */
 export const rounds: Scheduler = { name: "rounds", delivery: "round", select: ({ ready }) => ready.keys() };
 
 /** A role acts as soon as it has mail. The role that has waited longest begins first. */
@@ -77,13 +77,13 @@ export const eager: Scheduler = { name: "eager", delivery: "turn", select: ({ re
 
 const named: readonly Scheduler[] = [rounds, eager];
 
-/** The delivery of a scheduler that a record names without telling it. */
+/** Returns the delivery of a scheduler whose record has only its name. */
 export function deliveryOf(name: string): Delivery {
   return name === rounds.name ? rounds.delivery : "turn";
 }
 
 /**
- * The scheduler that is given by name or as an object.
+ * Returns the scheduler that is given by name or as an object.
  *
  * @throws UsageError `SCHEDULER_UNKNOWN`
  */
@@ -96,24 +96,25 @@ export function schedulerOf(given: unknown): Scheduler {
   );
 }
 
-/** How a run records its scheduler. */
+/** The recorded form of a scheduler. */
 export interface RecordedScheduler {
   readonly scheduler: string;
   readonly parameters?: Json;
   readonly delivery?: Delivery;
 }
 
-/** A scheduler as a run records it. */
+/** Returns the recorded form of a scheduler. */
 export function recordedScheduler({ name, parameters, delivery }: Scheduler): RecordedScheduler {
   if (named.some((known) => known.name === name)) return { scheduler: name };
   return { scheduler: name, delivery, ...(parameters === undefined ? {} : { parameters }) };
 }
 
 /**
- * The scheduler to go on with.
+ * Returns the scheduler of a resumed run.
  *
- * @param given the scheduler of the program that goes on
- * @throws UsageError `SCHEDULER_UNKNOWN` where the record names one that the program does not have; `SCHEDULER_DIFFERS` where the parameters differ
+ * @param given the scheduler of the program that resumes the run
+ * @throws UsageError `SCHEDULER_UNKNOWN` where the record names one that the program does not have; `SCHEDULER_DIFFERS` where the
+ * parameters differ
  */
 export function recordedBy(state: { readonly scheduler: string; readonly parameters: Json }, given: unknown): Scheduler {
   const own = given === undefined ? undefined : schedulerOf(given);

@@ -16,11 +16,11 @@ export interface OpenQuestion {
   readonly asked: number;
   /** Key of the enclosing step. */
   readonly in?: string | undefined;
-  /** Nothing but the activation's own record knows its answer. */
+  /** True when only the activation's own record can answer it. */
   readonly isFresh: boolean;
 }
 
-/** A step that its activation asks for, and that its own record has. */
+/** A recorded step that its activation asks for again. */
 export interface AskedAgain {
   readonly recorded: StepStarted;
   /** Place in the order of asking, as `asked` of the event counts. */
@@ -34,9 +34,9 @@ export interface SourcedAnswer {
   readonly outcome: StepOutcome;
   /** Sequence number of the event that gave it. */
   readonly seq: number;
-  /** Micro-dollars it had cost there, with the tries that came to nothing. */
+  /** Micro-dollars it had cost there, with its failed tries. */
   readonly saved: number;
-  /** What was asked inside and would have the same names here: written down with it, so that the record is whole. */
+  /** Steps asked inside that would have the same names here: recorded with it, so that the record is complete. */
   readonly within: readonly SourcedStep[];
 }
 
@@ -46,35 +46,35 @@ export interface SourcedStep extends SourcedAnswer {
 }
 
 /**
- * What answers steps besides the record of their own activation: the run that a fork came from, or, in a replay, nothing at all.
- * The port that the door of an activation asks before it lets an effect happen.
+ * A source of answers to steps besides the record of their own activation: the run that a fork came from, or the record of a replay. The
+ * steps of an activation ask it before they let an effect happen.
  */
 export interface AnswerSource {
   /**
-   * The answer, used up by being given; undefined: the effect must happen.
+   * Returns the answer and marks it used; undefined: the effect must happen.
    *
-   * @throws ControlError when it must not happen
+   * @throws ControlError when the effect must not happen
    */
   answer(question: OpenQuestion): SourcedAnswer | undefined;
-  /** Milliseconds: when the activation had begun there; undefined: it had not. */
+  /** Milliseconds: when the activation began in the source; undefined: it did not. */
   startOf(act: string): number | undefined;
   /**
-   * Told of every step of an activation that its own record has, when it is asked for.
+   * Called for every recorded step when its activation asks for it again.
    *
-   * @throws ControlError when it must not be asked for there
+   * @throws ControlError when it must not be asked for at that place
    */
   askAgain(step: AskedAgain): void;
-  /** How the effect of a recorded step failed when it was to happen again, and so fails here; undefined: it happens. */
+  /** Returns the recorded failure of a repeated effect, which then fails here too; undefined: the effect happens. */
   unrepeated(act: string, key: string): ErrorRecord | undefined;
   /**
-   * The difference that it is when an activation has lived again and did not ask for steps that its record has; undefined: it is none.
+   * Returns the difference when an activation ran again and did not ask for recorded steps; undefined where that is none.
    *
-   * @param failure what the activation failed with, if it did
+   * @param failure the failure of the activation, if it failed
    */
   notAsked(act: string, unasked: readonly StepRecord[], failure: unknown): ControlError | undefined;
 }
 
-/** No past: what is not recorded happens. */
+/** The empty source: a step without a recorded answer happens. */
 export const NO_ANSWERS: AnswerSource = {
   answer: () => undefined,
   startOf: () => undefined,

@@ -21,7 +21,7 @@ import type { Tell } from "../observers.ts";
 import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
 
-/** What answers are made with, the same for all roles. */
+/** The shared parts of the answers to all roles. */
 export interface AnswererParts {
   readonly model?: ChatModel;
   readonly human?: HumanPort;
@@ -42,11 +42,13 @@ export interface Question {
   readonly card: RoleCard;
   readonly prompt: string;
   readonly options: AskOptions & { readonly schema?: z.ZodType };
-  /** What the role remembers for it. */
+  /** The remembered messages for it. */
   readonly remembered?: readonly ChatMessage[];
 }
 
-/** Who answers a role's questions: a model, or the person who plays it. Limits given as options become one object, that all its calls share. */
+/**
+ * Asks the model of a role, or the person who plays it. It owns the limits that are given as options: one object, shared by all its calls.
+ */
 export class Answerer {
   readonly #parts: AnswererParts;
   readonly #policy: CallPolicy;
@@ -78,18 +80,18 @@ export class Answerer {
     return schema === undefined ? askModel(input) : askModel({ ...input, schema });
   }
 
-  /** The role's own model, or the team's, behind the activation's door. @throws UsageError `MODEL_MISSING` */
+  /** Returns the role's own model, or the team's, with its calls recorded as steps. @throws UsageError `MODEL_MISSING` */
   model(steps: StepPort, { role }: RoleSpec, card: RoleCard): SteppedModel {
     const model = role.model ?? this.#parts.model ?? missingModel(card.name);
     return steppedModel(model, { steps, policy: this.#policy, ...this.#teller(card) });
   }
 
-  /** A model for what nobody listens to: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */
+  /** Returns a model whose text is not sent to listeners: the one given, else as {@link model}. @throws UsageError `MODEL_MISSING` */
   quietModel(steps: StepPort, { role }: RoleSpec, card: RoleCard, given: ChatModel | undefined): SteppedModel {
     return steppedModel(given ?? role.model ?? this.#parts.model ?? missingModel(card.name), { steps, policy: this.#policy });
   }
 
-  /** How calls are made. */
+  /** The policy of model calls. */
   get policy(): CallPolicy {
     return this.#policy;
   }
@@ -101,7 +103,7 @@ export class Answerer {
     );
   }
 
-  /** How a role reaches a person through a door. */
+  /** Returns a role's access to a person through recorded steps. */
   human(steps: StepPort, card: RoleCard): Human {
     return {
       ask: (question) => this.askHuman(steps, card, question),
@@ -109,7 +111,7 @@ export class Answerer {
     };
   }
 
-  /** What the effect of a step is given. */
+  /** Returns the door of the effect of a step. */
   effectDoor(door: StepDoor, spec: RoleSpec, card: RoleCard): EffectDoor {
     const ask = (prompt: string, options: Question["options"] = {}): Promise<unknown> =>
       this.ask({ steps: door, spec, card, prompt, options });
@@ -124,20 +126,20 @@ export class Answerer {
     return answerOf(human, question, signal);
   }
 
-  /** Who a role is and with whom it works. */
+  /** Returns the text that introduces a role and its colleagues. */
   introduction(card: RoleCard): string {
     const { description, colleagues } = this.#parts.company;
     const others = description === "" ? [] : colleagues().filter((name) => name !== card.name);
     return introduction(card, { description, colleagues: others });
   }
 
-  /** For limits of time alone. */
+  /** For time limits only. */
   get clock(): Clock {
     return this.#parts.clock;
   }
 
   async #askPerson({ steps, card, prompt, options: { schema } }: Question): Promise<unknown> {
-    // Whoever plays the role, the same schemas are refused.
+    // A person's schema is checked like a model's, so that both refuse the same ones.
     if (schema !== undefined) outputSchema(schema);
     const answer = await this.askHuman(steps, card, prompt);
     if (schema === undefined) return answer;
@@ -158,7 +160,7 @@ export class Answerer {
     return [{ role: "system", content: system }, ...remembered, user];
   }
 
-  /** Tells listeners of the run what a role's model says. */
+  /** Returns a listener that sends a model's text to the observers of the run. */
   #teller({ name: role }: RoleCard): TextListener {
     const [delta, taken] = [this.#parts.tell("model.delta"), this.#parts.tell("model.void")];
     if (delta === undefined && taken === undefined) return nobody;
@@ -180,9 +182,10 @@ function parsedJson(text: string): unknown {
 }
 
 /**
- * Asks a person and takes nothing but a text for an answer.
+ * Asks a person and accepts only a text as the answer.
  *
- * @throws StepError `ANSWER_INVALID` for an answer that is no text; `HUMAN_FAILED` when asking fails. An error of this package comes as it is.
+ * @throws StepError `ANSWER_INVALID` for an answer that is no text; `HUMAN_FAILED` when asking fails. An error of this package is rethrown
+ * unchanged.
  */
 export async function answerOf(human: HumanPort, question: HumanQuestion, signal: AbortSignal): Promise<string> {
   const answer: unknown = await asked(human, question, signal);
@@ -208,8 +211,8 @@ async function asked(human: HumanPort, question: HumanQuestion, signal: AbortSig
 }
 
 /**
- * The system prompt that introduces a role: its description as it is, else who it is and what it is for (MetaGPT's prefix).
- * Nothing in it changes from call to call, so providers can cache it and forks do not pay for it again.
+ * Returns the system prompt that introduces a role: its description unchanged, else its name, profile, goal and constraints (MetaGPT's
+ * prefix). Nothing in it changes from call to call, so providers can cache it and forks do not pay for it again.
  */
 export function introduction(card: RoleCard, company: { readonly description: string; readonly colleagues: readonly string[] }): string {
   const self = card.description === "" ? describe(card) : card.description;

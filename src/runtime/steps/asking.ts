@@ -8,14 +8,14 @@ import type { SteppedModel } from "../../model/ask.ts";
 import type { RoleTurn } from "../turn/role-turn.ts";
 import { UsageError } from "../../kernel/errors.ts";
 
-/** Whose questions they are. */
+/** The parts of a role's context that its questions use. */
 type Asker = Pick<RoleContext, "role" | "memory" | "news" | "logger" | "signal">;
 
 /**
- * What one activation asks of the world: its model, what it remembers, persons, and all other side effects. It owns the doors, the recall,
- * and whether it is an effect that asks; when answers are recorded and released is the steps' business.
+ * The steps of one activation as its role uses them: its model, recall, persons, and all other side effects. It owns the door, the
+ * recollection, and the check for nested steps; `ActivationSteps` records and releases the answers.
  *
- * N1 what the effect of a step asks through the outer context is refused: see {@link Nesting}.
+ * Asking.N1 (`#step`) a step that an effect starts through the outer context is refused: see {@link Nesting}.
  */
 export class Asking {
   readonly #turn: RoleTurn;
@@ -47,7 +47,7 @@ export class Asking {
     return (this.#door ??= { step: (asked, effect) => this.#step(asked, effect) });
   }
 
-  /** What the memory was summed up to, if it was. */
+  /** The new summary of the memory, if there is one. */
   get newSummary(): RoleSummary | undefined {
     return this.#recollection?.newSummary;
   }
@@ -61,7 +61,7 @@ export class Asking {
     const recollection = spec.role.human ? undefined : this.#remembering();
     if (options.recall === false || recollection === undefined) return answerer.ask(question);
     const answer = recollection.recall(options.recall).then((remembered) => answerer.ask({ ...question, remembered }));
-    // What nobody awaits is refused when the activation has ended, and must not end the process.
+    // An unawaited question is refused when the activation has ended; its rejection must not end the process.
     answer.catch(() => {});
     return answer;
   }
@@ -114,10 +114,10 @@ export class Asking {
 }
 
 /**
- * Tells what an effect asks through the outer context from what its activation asks. It owns whether an effect is just beginning.
+ * Detects a step that an effect starts through the outer context. It owns the flag that an effect is beginning.
  *
- * N1 what an effect asks through the outer context would wait for the effect's own step, which waits for it: it is refused. N2 this is
- * seen only until the effect first waits; later nobody can tell who asks, and the activation's time limit ends it.
+ * Nesting.N1 (`assertOutside`) such a step would wait for the effect's own step, which waits for it: it is refused.
+ * Nesting.N2 (`begin`) it is detected only until the effect first waits; a later one ends with the activation's time limit.
  */
 export class Nesting {
   readonly #act: string;
@@ -127,7 +127,7 @@ export class Nesting {
     this.#act = act;
   }
 
-  /** Begins an effect. */
+  /** Calls an effect, and marks it as beginning until it returns. */
   begin<T>(effect: () => T): T {
     const wasBeginning = this.#isBeginning;
     this.#isBeginning = true;
@@ -138,7 +138,7 @@ export class Nesting {
     }
   }
 
-  /** @throws UsageError `STEP_NESTED` when it is an effect that asks. */
+  /** @throws UsageError `STEP_NESTED` when an effect is beginning. */
   assertOutside(method: "ask" | "human.ask" | "recall" | "step"): void {
     if (!this.#isBeginning) return;
     throw new UsageError(

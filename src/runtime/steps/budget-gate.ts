@@ -9,37 +9,39 @@ import type { RunState } from "../record/run-state.ts";
 interface Waiter {
   readonly hold: number;
   readonly ending: Cancellation;
-  /** Called when it fits. */
+  /** Called when its hold fits. */
   readonly enter: () => void;
   readonly reject: (error: Error) => void;
-  /** Somebody to whom a step of the run lent the budget: what he is refused does not end the run. */
+  /** True for an amount of lent budget: its refusal does not end the run. */
   readonly isLent?: true;
-  /** A pool above refused it: it waits for what is open here, and is told then. */
+  /** The refusal of a pool above: the waiter stays until the open holds are settled, and is rejected then. */
   readonly refused?: BudgetError;
 }
 
-/** Starts a try. @param taken what pools above the run hold for it; undefined where none does */
+/** Starts a try. @param taken the hold of the pools above the run; undefined where there is none */
 export type StartTry = (taken: BudgetHold | undefined) => void;
 
 /**
- * Lets a try start only when its hold fits into what is left of the run's budget and of every pool above it. It owns the line of those
- * that wait, and what is lent to steps; spend and open holds of the run are the ledger's.
- *
- * B1 spent + held never exceeds the budget: a hold is recorded, or counted as coming or lent, in the same turn in which it was found to fit.
- * B2 a try that does not fit waits while another is open. B3 only when none is open and none fits, or a pool above has refused one, is the
- * budget reached; from then on nothing that may cost is let in, for the run is about to end and would pay for a call that it cuts off. What is
- * open is waited for first. B4 what a step lends counts until the step's end tells its cost, in the same turn. The line is bounded by the
+ * Lets a try start only when its hold fits into the rest of the run's budget and of every pool above it. It owns the queue of waiting
+ * tries, and the amounts lent to steps; spending and open holds of the run are the ledger's. The length of the queue is bounded by the
  * calls that roles can have in flight.
+ *
+ * BudgetGate.B1 (`#fits`) spent + held never exceeds the budget: a hold is recorded, or counted as coming or lent, in the same turn in
+ * which it was found to fit.
+ * BudgetGate.B2 (`settled`) a try that does not fit waits while another is open.
+ * BudgetGate.B3 (`settled`) the budget is reached when no try is open and none fits, or when a pool above has refused one. From then on no
+ * try that may cost starts: the run is about to end and would pay for a call that it cuts off. Open tries end first.
+ * BudgetGate.B4 (`lent`) spending of a lent budget counts until the step's end records its cost, in the same turn.
  */
 export class BudgetGate implements Lender {
   readonly #state: RunState;
   readonly #funds: Funds | undefined;
   #line: Waiter[] = [];
-  /** Fits here, and waits for the pools above. */
+  /** Micro-dollars that fit here and wait for the pools above. */
   #coming = 0;
   #lentSpent = 0;
   #lentHeld = 0;
-  /** What the first that found it reached was told, and what all later ones are told: they might have fitted. */
+  /** The refusal of the first try that reached the budget. Later tries get the same one, because alone they might have fitted. */
   #reached: BudgetError | undefined;
 
   constructor(state: RunState, funds?: Funds) {
@@ -68,12 +70,12 @@ export class BudgetGate implements Lender {
     return scope.until(place);
   }
 
-  /** To be called when a hold was settled: lets in, in their order, those who fit now. */
+  /** Must be called when a hold was settled: starts the waiting tries that fit now, in their order. */
   settled(): void {
     const waiting = this.#line;
     this.#line = [];
     for (const waiter of waiting) {
-      // Who was aborted has been refused already, and must not hold money for a call that never comes.
+      // An aborted waiter has been rejected already, and must not hold money for a call that never comes.
       if (waiter.ending.ended !== undefined) continue;
       if (waiter.refused === undefined && this.#fits(waiter.hold)) waiter.enter();
       else if (waiter.isLent === true && !this.#mayFit(waiter.hold)) waiter.reject(this.#reached ?? this.#refusal(waiter.hold));
@@ -90,7 +92,7 @@ export class BudgetGate implements Lender {
     }
   }
 
-  /** The budget of the run, for what the effect of a step starts. @param paid micro-dollars that earlier tries of the step are recorded with */
+  /** Lends the budget of the run to the effect of a step. @param paid micro-dollars in the record of earlier tries of the step */
   lend(paid: number): LentBudget {
     return new LentBudget(this, paid);
   }
@@ -111,7 +113,7 @@ export class BudgetGate implements Lender {
     return this.#funds?.accounts;
   }
 
-  /** Takes an amount for somebody to whom the budget is lent. @throws BudgetError, ControlError */
+  /** Takes an amount of lent budget. @throws BudgetError, ControlError */
   take(amount: number, ending: Cancellation): Promise<void> {
     if (ending.ended !== undefined) return Promise.reject(interruptionBy(ending.ended.reason));
     return new Promise((resolve, reject) => {
@@ -128,13 +130,13 @@ export class BudgetGate implements Lender {
     });
   }
 
-  /** Changes what is lent by so much. */
+  /** Adds to the lent amounts. */
   lent(change: { readonly spent: number; readonly held: number }): void {
     this.#lentSpent += change.spent;
     this.#lentHeld += change.held;
   }
 
-  /** Counts what was spent elsewhere for the run. */
+  /** Charges the pools above with spending outside the gate. */
   charge(amount: number): void {
     this.#funds?.charge(amount);
   }
@@ -174,7 +176,7 @@ export class BudgetGate implements Lender {
     );
   }
 
-  /** Whether something is open that may make room, or, once the budget is reached, that is to end before the run does. */
+  /** True when an open hold may make room or, once the budget is reached, must be settled before the run ends. */
   get #isOpen(): boolean {
     return this.#state.ledger.held + this.#lentHeld > 0 || (this.#reached === undefined && this.#coming > 0);
   }
@@ -189,7 +191,7 @@ export class BudgetGate implements Lender {
     return budget === undefined || ledger.fits((hold + this.#coming + this.#lentSpent + this.#lentHeld) as MicroUsd, budget as MicroUsd);
   }
 
-  /** Whether it could fit if what is open cost nothing. */
+  /** True when a hold could fit if all open holds cost nothing. */
   #mayFit(hold: number): boolean {
     return this.#reached === undefined && this.#spent + hold <= (this.#state.budget ?? Infinity);
   }
@@ -210,26 +212,27 @@ function startWith(taken: BudgetHold, start: StartTry): void {
   }
 }
 
-/** Whose budget is lent. */
+/** The lender of a budget. */
 export interface Lender extends Pick<BudgetPool, "id" | "rank" | "accounts"> {
-  /** Whether the budget, or a pool above it, bounds what is spent. */
+  /** True when the budget, or a pool above it, bounds spending. */
   readonly isBinding: boolean;
   /** Takes an amount as soon as it fits. @throws BudgetError, ControlError */
   take(amount: number, ending: Cancellation): Promise<void>;
-  /** Told how what is lent has changed. Lets nobody in. */
+  /** Adds to the lent amounts. Starts no waiting try. */
   lent(change: { readonly spent: number; readonly held: number }): void;
-  /** To be called when there may be room. */
+  /** Must be called when there may be room. */
   settled(): void;
-  /** Counts what was spent elsewhere with the pools above. */
+  /** Charges the pools above with spending outside the gate. */
   charge(amount: number): void;
 }
 
 /**
- * The budget of a run as the effect of one step has it, for a run or an agent that it starts. It owns what was spent of it and is held since
- * the step began; the step's own cost tells both when it ends (`close`).
+ * The budget of a run, lent to the effect of one step for a run or an agent that it starts. It owns the amounts spent and held since the
+ * step began; the step's own cost includes both when it ends (`close`).
  *
- * LentBudget.L1 what is spent here is part of the cost of the step, once: what a spender had spent before counts only as far as earlier
- * tries of the step do not tell it (`open`). LentBudget.L2 after `close` nothing is taken, and what is settled late changes nothing.
+ * LentBudget.L1 (`open`) spending here is part of the cost of the step, once: earlier spending of a spender counts only as far as the
+ * record of earlier tries of the step does not include it.
+ * LentBudget.L2 (`close`) afterwards no amount can be taken, and a late settlement changes nothing.
  */
 export class LentBudget implements BudgetPool {
   readonly id: string;
@@ -238,7 +241,7 @@ export class LentBudget implements BudgetPool {
   readonly accounts: BudgetPool["accounts"];
   readonly #lender: Lender;
   readonly #known = new Map<string, number>();
-  /** Recorded with the step, and not yet found in the record of a spender. */
+  /** Micro-dollars recorded with the step and not yet matched with the record of a spender. */
   #paid: number;
   #spent = 0;
   #held = 0;
@@ -265,11 +268,11 @@ export class LentBudget implements BudgetPool {
     return Promise.resolve(this.#account(account));
   }
 
-  /** Ends it. @returns micro-dollars that were spent, with those that may have been */
+  /** Closes the budget. @returns micro-dollars that were spent or are still held */
   close(): number {
     const all = this.#spent + this.#held;
     this.#isClosed = true;
-    // Nobody may be let in before the step has told its cost.
+    // No waiting try may start before the step has recorded its cost, so `settled` is not called.
     this.#lender.lent({ spent: -this.#spent, held: -this.#held });
     return all;
   }
@@ -295,7 +298,7 @@ export class LentBudget implements BudgetPool {
         open.set(hold, amount);
         return hold;
       },
-      // The accounts above are charged beside this one.
+      // The accounts above are charged separately.
       charge: (amount) => this.#isClosed || this.#change(amount, 0),
       close: () => {
         for (const [hold, amount] of open) hold.settle(amount);

@@ -2,13 +2,15 @@ import { nextMacrotask } from "../../kernel/clock.ts";
 import type { StepOutcome } from "../record/role-state.ts";
 
 /**
- * Hands out answers in the order they were asked for, a macrotask apart, so that what follows from one answer has been asked
- * before the next is known: the order of an activation's steps then does not depend on how fast they are.
+ * Releases answers in the order they were asked for, a macrotask apart. It owns the time of the last released answer. The steps that follow
+ * from one answer are asked for before the next is known, so the order of an activation's steps does not depend on latency.
  *
- * The price: `Promise.race` between steps yields the first one asked; what races belongs inside one enclosing step.
+ * The price: `Promise.race` between steps yields the first one asked; racing work belongs inside one enclosing step.
+ *
+ * Release.R1 (`inOrder`) an answer is released after all answers that were asked for before it.
  */
 export class Release {
-  /** Settles, and never rejects, when all asked so far are out. */
+  /** Settles when all answers asked for so far are released. Never rejects. */
   #last: Promise<unknown> | undefined;
   #now: number;
 
@@ -16,17 +18,17 @@ export class Release {
     this.#now = startedAt;
   }
 
-  /** Milliseconds: when the last released answer came. */
+  /** Milliseconds: the time of the last released answer. */
   get now(): number {
     return this.#now;
   }
 
-  /** Resolves with the answer when it is there and all asked before it are out. */
+  /** Resolves with the answer once it is there and all earlier ones are released. */
   inOrder(answer: Promise<StepOutcome>): Promise<StepOutcome> {
     const before = this.#last;
     const released = this.#releaseAfter(before, answer);
     this.#last = released.catch(() => {});
-    // Before it is waited for it may have failed.
+    // The answer may fail before it is awaited.
     if (before !== undefined) answer.catch(() => {});
     return released;
   }

@@ -13,13 +13,13 @@ export interface WrittenValue {
 
 type Conversation = { readonly [key: string]: unknown } & { readonly messages: readonly unknown[] };
 
-/** What was written of values that cannot change, as long as those live. */
+/** The written forms of values that cannot change, kept as long as those values. */
 interface Known {
   readonly messages: WeakMap<object, WrittenValue>;
   readonly members: WeakMap<object, WrittenValue>;
 }
 
-/** By what they were masked with: runs without secrets of their own share one mask. */
+/** By mask: runs without secrets of their own share one mask. */
 const knownBy = new WeakMap<Mask, Known>();
 
 function knownTo(mask: Mask): Known {
@@ -29,10 +29,11 @@ function knownTo(mask: Mask): Known {
 }
 
 /**
- * What steps are asked, as it is recorded. It owns what is known of messages to models and schemas of their answers, which cannot change: a
- * conversation that has grown is written, masked and kept only where it has grown, and a schema once.
+ * Writes the requests of steps as they are recorded. It owns the written forms of messages to models and of answer schemas, which cannot
+ * change: a growing conversation is written and masked only from its new messages on, and a schema once.
  *
- * SR1 what is given is what the whole value gives, written, masked and read at once. SR2 what requests share nobody can change.
+ * StepRequests.SR1 (`of`) the result equals writing, masking and reading the whole value.
+ * StepRequests.SR2 (`#message`, `#member`) values shared by requests cannot be changed.
  */
 export class StepRequests {
   readonly #mask: Mask;
@@ -48,7 +49,7 @@ export class StepRequests {
     return (isConversation(request) ? this.#conversation(request) : undefined) ?? this.whole(request);
   }
 
-  /** The same of any value, without looking at what it is. @throws NotJsonError */
+  /** Writes any value as a whole. @throws NotJsonError */
   whole(request: unknown): WrittenValue {
     const text = canonicalJson(request ?? null);
     const given = JSON.parse(text) as Json;
@@ -56,7 +57,7 @@ export class StepRequests {
     return value === given ? { value, text } : { value, text: canonicalJson(value) };
   }
 
-  /** Undefined for what has to be looked at as a whole. */
+  /** Undefined for a request that must be written as a whole. */
   #conversation(request: Conversation): WrittenValue | undefined {
     const value: Record<string, Json> = {};
     const texts: string[] = [];
@@ -86,7 +87,7 @@ export class StepRequests {
     return { value: values, text: `[${texts.join(",")}]` };
   }
 
-  /** What most messages are: somebody's words and nothing else. */
+  /** Writes the most frequent form of a message: a role and a text. */
   #words(message: unknown): WrittenValue | undefined {
     if (typeof message !== "object" || message === null || Object.getPrototypeOf(message) !== Object.prototype) return undefined;
     const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
@@ -105,7 +106,7 @@ export class StepRequests {
     return written;
   }
 
-  /** Within what holds them, members and items stand as deep as in the request: too deep is too deep. */
+  /** A member is written inside a container, so that the limit on nesting counts the same levels as in the whole request. */
   #member(key: string, member: unknown): WrittenValue {
     if (typeof member === "string") return this.#text(member);
     if (typeof member !== "object") return { value: member as Json, text: canonicalJson(member) };
@@ -134,21 +135,21 @@ export class StepRequests {
   }
 }
 
-/** A plain object with a list of messages. */
+/** True for a plain object with a list of messages. */
 function isConversation(request: unknown): request is Conversation {
   if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype) return false;
   const { messages } = request as { readonly messages?: unknown };
   return Array.isArray(messages) && !("toJSON" in request) && !("toJSON" in messages) && !(Symbol.toStringTag in request);
 }
 
-/** How many hexadecimal digits of the sha256 an address keeps: 128 bits. */
+/** Hexadecimal digits of the sha256 in an address: 128 bits. */
 const ADDRESS_DIGITS = 32;
 
 /**
- * The addresses that one activation has asked under. It owns how often each was asked.
+ * The addresses under which one activation has asked. It owns the count of each.
  *
- * AD1 an address is sha256 of kind, name, masked request and the path of enclosing steps; a key is an address and its occurrence, which is
- * counted when it is asked for.
+ * StepAddresses.AD1 (`keyOf`) an address is sha256 of kind, name, masked request and the path of enclosing steps; a key is an address and
+ * its occurrence, which is counted when the step is asked for.
  */
 export class StepAddresses {
   readonly #occurrences = new Map<string, number>();
@@ -163,17 +164,17 @@ export class StepAddresses {
   }
 }
 
-/** Names an effect among all runs, the same in each attempt of an activation: whom it reached already knows it again. */
+/** Identifies an effect among all runs, the same in each attempt of an activation, so that its receiver can detect a repetition. */
 export function effectId(runId: string, act: string, key: string): string {
   return stepId(runId, act.replace(/~\d+$/, ""), key);
 }
 
-/** Names a step among all runs: by it a question is answered later. */
+/** Identifies a step among all runs, so that its question can be answered later. */
 export function stepId(runId: string, act: string, key: string): string {
   return contentHash([runId, act, key]).slice(0, ADDRESS_DIGITS);
 }
 
-/** Where a step stands: the path of enclosing steps, the nearest of them, and its place among its siblings. */
+/** The place of a step: the path of enclosing steps, the nearest of them, and its place among its siblings. */
 export interface StepPlace {
   readonly path: string;
   readonly parent: string | undefined;

@@ -15,13 +15,17 @@ import type { BudgetGate } from "./budget-gate.ts";
 import type { RunLog } from "../record/run-log.ts";
 
 /**
- * The recorded door of one activation. It owns the order of asking, the order of release, and what is in flight.
+ * The steps of one activation, recorded. It owns the order of asking, the order of release, and the steps in flight.
  *
- * D1 the occurrence of an address (see {@link StepAddresses}) is counted at the call, before anything is awaited. D2 answers are released
- * in the order asked, a macrotask apart, live and from the record alike; what is asked inside a step is released by that step. D3 `step.started` is durable before the effect starts. D4 control errors are
- * sticky and never recorded. D5 after `close` the activation asks nothing any more; what was in flight has been awaited to its end, with
- * what it asks itself. D6 what is handed out is the caller's own: nobody can change the record. D7 the answer of an effect
- * is durable before it is handed out: who dies of what he does with it does not pay for it again.
+ * ActivationSteps.D1 (`StepAddresses.keyOf`) the occurrence of an address is counted at the call, before anything is awaited.
+ * ActivationSteps.D2 (`Release.inOrder`) answers are released in the order asked, a macrotask apart, live and from the record alike; a step
+ * inside another is released with its enclosing step.
+ * ActivationSteps.D3 (`Tries.open`) `step.started` is durable before the effect starts.
+ * ActivationSteps.D4 (`#controlIn`, `#asking`) control errors are sticky and never recorded.
+ * ActivationSteps.D5 (`close`) afterwards no step starts; the steps in flight have ended, with the steps inside them.
+ * ActivationSteps.D6 (`#handOut`) every caller gets its own copy: it cannot change the record.
+ * ActivationSteps.D7 (`#live`) the answer of an effect is durable before it is released: a process that dies of handling it does not pay
+ * for it again.
  */
 export class ActivationSteps implements StepPort {
   readonly #parts: StepsParts;
@@ -29,10 +33,10 @@ export class ActivationSteps implements StepPort {
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #addresses = new StepAddresses();
   #requests: StepRequests | undefined;
-  /** Of the activation's own steps, in the order asked. */
+  /** Places of the activation's own steps, in the order asked. */
   readonly #places = new Map<string, number>();
   readonly #unrepeated: UnrepeatedStep[] = [];
-  /** What was taken over inside a step of another run: where that one's effect happens again, it asks for it. */
+  /** Answers copied from inside a step of another run: the repeated effect of that step asks for them. */
   readonly #reused = new Map<string, StepOutcome>();
   #asked = 0;
   #phase: "open" | "closing" | "closed" = "open";
@@ -51,17 +55,17 @@ export class ActivationSteps implements StepPort {
     return this.#release.now;
   }
 
-  /** The interruption that came, if one came. */
+  /** The first interruption, if there was one. */
   get control(): ControlError | undefined {
     return this.#control;
   }
 
-  /** Whether a step of the activation failed, or was cut off. What fails inside a step is for that step to answer. */
+  /** True when a step of the activation failed or was cut off. A failure inside a step is handled by that step. */
   get failed(): boolean {
     return this.#failedStep !== undefined;
   }
 
-  /** The name of the last of those. */
+  /** The name of the last such step. */
   get failedStep(): string | undefined {
     return this.#failedStep;
   }
@@ -88,7 +92,7 @@ export class ActivationSteps implements StepPort {
     return records.filter(([key, { started }]) => started.in === undefined && !this.#places.has(key)).map(([, record]) => record);
   }
 
-  /** What the record of its steps does not tell of this life. */
+  /** The part of this attempt that the record of its steps does not show. */
   get life(): StepTrace {
     const records = [...(this.#parts.recorded ?? [])];
     const isAsRecorded = records.every(([key, { started }]) => started.in !== undefined || this.#places.get(key) === started.asked);
@@ -146,7 +150,7 @@ export class ActivationSteps implements StepPort {
     if (recorded !== undefined) this.#asking(() => this.#parts.past.askAgain({ recorded: recorded.started, asked, nth }));
   }
 
-  /** What happens on the machine happens again, whoever gave the answer. */
+  /** Returns a known answer. An effect on this machine is repeated, wherever the answer came from. */
   async #given<T>(known: StepOutcome, spec: StepSpec, by: StepTry, at: StepPlace, effect: Effect<T>): Promise<StepOutcome> {
     if (!known.ok) this.#fails(at, spec.name);
     else if (spec.again === true) await this.#runAgain(spec, by.key, at, effect);
@@ -175,7 +179,7 @@ export class ActivationSteps implements StepPort {
     return this.#given(past.outcome, spec, tries.current, at, effect);
   }
 
-  /** Writes down steps of another run that were asked inside one that it answers; a fork that was stopped has some of them already. */
+  /** Records steps of another run that were asked inside a reused one; a resumed fork has some of them already. */
   #reuse(steps: readonly SourcedStep[]): void {
     for (const step of steps) {
       const { key, asked, in: parent, request, kind, name } = step.started;
@@ -186,7 +190,7 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /** Asks the past, whose interruptions stay (D4). */
+  /** Calls the answer source, and keeps its interruption (ActivationSteps.D4). */
   #asking<T>(ask: () => T): T {
     try {
       return ask();
@@ -203,12 +207,12 @@ export class ActivationSteps implements StepPort {
     return new Tries({ act, key, spec, request, asked: at.asked, parent: at.parent, ...tried, log, gate, scope, now, mask });
   }
 
-  /** Micro-dollars that the record tells of a step, those of failed attempts included. */
+  /** Recorded micro-dollars of a step, with those of failed attempts. */
   #paid(key: string): number {
     return (this.#parts.paid.get(key) ?? 0) + (this.#parts.recorded?.get(key)?.paid ?? 0);
   }
 
-  /** The JSON round trip without secrets: what is recorded, and what is handed out. */
+  /** Returns the recorded and released form of a value: through JSON, without secrets. */
   #asRecorded(value: unknown): Json {
     return masked(this.#parts.mask, jsonRoundTrip<unknown>(value ?? null) as Json);
   }
@@ -245,12 +249,15 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /** A step inside another is not asked again when that one is answered from the record, so it must not count there either. */
+  /**
+   * A step inside another is not asked for again when the outer one is answered from the record, so its failure must not count there
+   * either.
+   */
   #fails(at: StepPlace, name: string): void {
     if (at.parent === undefined) this.#failedStep = name;
   }
 
-  /** The interruption behind an error, if one is. Once one came, it stays (D4). */
+  /** Returns the interruption behind an error. The first one is kept (ActivationSteps.D4). */
   #controlIn(error: unknown): ControlError | undefined {
     this.#control ??= error instanceof ControlError ? error : this.#interruption();
     return this.#control;
@@ -261,7 +268,7 @@ export class ActivationSteps implements StepPort {
     if (this.#humansAsked === Math.max(0, more)) this.#parts.waitsForPerson(more === 1);
   }
 
-  /** The effect of a recorded write, repeated. Its failure is a failure of this activation, not of the record. */
+  /** Repeats the effect of a recorded write. Its failure is a failure of this activation, not of the record. */
   async #runAgain<T>(spec: StepSpec, key: string, at: StepPlace, effect: Effect<T>): Promise<void> {
     const failedThen = this.#parts.past.unrepeated(this.#parts.act, key);
     if (failedThen !== undefined) throw this.#notAgain(spec.name, key, at, failedThen);
@@ -279,14 +286,14 @@ export class ActivationSteps implements StepPort {
     }
   }
 
-  /** A replay must fail where this did, so it is told with the end of the activation. */
+  /** A replay must fail at the same place, so the failure is recorded with the end of the activation. */
   #notAgain(name: string, key: string, at: StepPlace, error: ErrorRecord): Error {
     this.#fails(at, name);
     this.#unrepeated.push({ key, error });
     return stepErrorFrom(error);
   }
 
-  /** @param name the step among all runs */
+  /** @param name identifies the step among all runs */
   #door(name: string, key: string, at: StepPlace, attempts: StepDoor["attempts"]): StepDoor {
     let asked = 0;
     const { mode, scope: ending } = this.#parts;
@@ -302,7 +309,7 @@ export class ActivationSteps implements StepPort {
   }
 }
 
-/** Whoever awaits it gets its error; when nobody does, that must not end the process. */
+/** Keeps an unawaited rejection from ending the process. */
 function neverUnhandled<T>(work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return work;
@@ -310,7 +317,7 @@ function neverUnhandled<T>(work: Promise<T>): Promise<T> {
 
 type Effect<T> = (door: StepDoor) => Promise<T>;
 
-/** What the steps of one activation are made with. */
+/** The parts of the steps of one activation. */
 export interface StepsParts {
   readonly act: string;
   readonly log: RunLog;
@@ -320,22 +327,22 @@ export interface StepsParts {
   readonly scope: CancellationScope;
   /** Records the start of the activation; called before its first step is recorded. */
   readonly begin: () => void;
-  /** Told when a person begins to be asked, and when nobody is any more. */
+  /** Called when the first question to a person begins, and when the last one has ended. */
   readonly waitsForPerson: (isAsked: boolean) => void;
-  /** What the journal has of this activation. */
+  /** The recorded steps of this activation. */
   readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
   /** Good answers of the failed attempt before. */
   readonly carried: ReadonlyMap<string, StepOutcome>;
   /** Micro-dollars that the steps of failed attempts cost, by key. */
   readonly paid: ReadonlyMap<string, number>;
-  /** What else may answer. */
+  /** Another source of answers. */
   readonly past: AnswerSource;
   readonly runId: string;
   readonly role: string;
-  /** Where writes that are done again go: into the real world, or into a replay's scratch. */
+  /** The target of repeated writes: the real world, or the scratch directory of a replay. */
   readonly mode: StepDoor["mode"];
-  /** `now()` until the first answer. */
+  /** The value of `now()` until the first answer. */
   readonly startedAt: number;
-  /** The activation was over before it asked for its door. */
+  /** True when the activation ended before it asked for its steps. */
   readonly isOver: boolean;
 }

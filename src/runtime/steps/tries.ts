@@ -18,9 +18,9 @@ interface TriesParts {
   readonly request: Json;
   readonly asked: number;
   readonly parent: string | undefined;
-  /** Tries that the record has of this step already. */
+  /** The number of recorded tries of this step. */
   readonly tried: number;
-  /** Micro-dollars that they cost. */
+  /** Their cost in micro-dollars. */
   readonly paid: number;
   readonly log: RunLog;
   readonly gate: BudgetGate;
@@ -35,19 +35,20 @@ type TryState =
   | { readonly kind: "settled"; readonly outcome: AttemptOutcome };
 
 /**
- * The tries of one step, written down as pairs of `step.started` and `step.ended`. It owns which try is open.
+ * The tries of one step, recorded as pairs of `step.started` and `step.ended`. It owns the open try.
  *
- * Y1 every started try is ended, also when the step is interrupted: then at its hold, because it may have been paid.
- * Y2 exactly the last `step.ended` of a step that was not interrupted is its answer; all before say `retry`. Y3 tries of one step are
- * numbered on from what the record has of it. Y4 what the effect spent of the run's budget through others, such as a run that it
- * started, is part of the cost of the try that ends the step. What pools above the run hold for a try is settled with it, also where
- * the journal takes nothing any more.
+ * Tries.Y1 (`interrupt`, `#answer`) every started try is ended, also when the step is interrupted: then at its hold, because it may have
+ * been paid.
+ * Tries.Y2 (`#answer`) exactly the last `step.ended` of a step that was not interrupted is its answer; all before have `retry`.
+ * Tries.Y3 (`#start`) tries of one step are numbered on from the recorded ones.
+ * Tries.Y4 (`#end`) spending of the lent budget, for example by a run that the effect started, is part of the cost of the try that ends the
+ * step. The hold of pools above the run is settled with the try, also where the journal takes no more events.
  */
 export class Tries implements Attempts {
   readonly #parts: TriesParts;
   #try: number;
   #state: TryState = { kind: "none" };
-  /** What pools above the run hold for the open try. */
+  /** The hold of the pools above the run for the open try. */
   #taken: BudgetHold | undefined;
   #lent: LentBudget | undefined;
 
@@ -72,7 +73,7 @@ export class Tries implements Attempts {
     if (!this.#parts.log.isDurable) await this.#parts.log.durable();
   }
 
-  /** The budget of the run, for what the effect starts. */
+  /** The budget of the run, lent to the effect. */
   get budget(): BudgetPool {
     return (this.#lent ??= this.#parts.gate.lend(this.#parts.paid));
   }
@@ -91,7 +92,7 @@ export class Tries implements Attempts {
     return this.#answer({ ok: false, value: null, error, at: this.#parts.now() });
   }
 
-  /** The answer of another run, written down as this step's own, at no cost. `within` writes down what was asked inside. */
+  /** Records the answer of another run as this step's own, at no cost. `within` records the steps asked inside it. */
   reuse({ outcome, seq, saved }: SourcedAnswer, within: () => void): void {
     const { act, key, log } = this.#parts;
     this.#start(0, { reused: seq });
@@ -100,7 +101,7 @@ export class Tries implements Attempts {
     log.record({ type: "step.ended", act, key, try: this.#try, ...endOf(outcome), cost: 0, basis: "none", saved, at: outcome.at });
   }
 
-  /** The step stays without an answer; what it may have cost is settled. */
+  /** Settles the possible cost of the step, which stays without an answer. */
   interrupt(): void {
     if (this.#state.kind === "none" || this.#isQuestion()) return;
     this.#end(this.#outcomeNow(), { ok: false, retry: true }, { lent: this.#closeLent() });
@@ -116,7 +117,7 @@ export class Tries implements Attempts {
     return outcome;
   }
 
-  /** Micro-dollars that others spent of what the step lent them. */
+  /** Closes the lent budget, and returns the micro-dollars spent of it. */
   #closeLent(): number {
     const spent = this.#lent?.close() ?? 0;
     this.#lent = undefined;
@@ -169,7 +170,7 @@ export class Tries implements Attempts {
   }
 }
 
-/** What a try may have cost whose end nobody tells. */
+/** Returns the possible cost of a try whose end is unknown. */
 function untold({ hold, isUnpriced }: Extract<TryState, { readonly kind: "open" }>): AttemptOutcome {
   return isUnpriced ? { cost: undefined, basis: "usage" } : { cost: hold, basis: hold > 0 ? "hold" : "none" };
 }
@@ -180,7 +181,7 @@ function withLent(outcome: AttemptOutcome, lent: number): AttemptOutcome {
   return { ...outcome, cost: (outcome.cost ?? 0) + lent, basis: outcome.basis === "none" ? "usage" : outcome.basis };
 }
 
-/** An answer as its event tells it. */
+/** Returns the recorded form of an answer. */
 function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {
   if (ok) return { ok, value };
   return error === undefined ? { ok } : { ok, error };
@@ -188,12 +189,12 @@ function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value
 
 const UNCERTAIN = "STEP_UNCERTAIN";
 
-/** Whether an activation failed because nobody knows whether one of its effects has happened. */
+/** True for the failure of an activation because it is unknown whether one of its effects has happened. */
 export function isUncertain(error: unknown): boolean {
   return error instanceof StepError && error.code === UNCERTAIN;
 }
 
-/** The effect may have happened before a crash, and must not happen twice: somebody has to look. */
+/** The effect may have happened before a crash, and must not happen twice: a person has to check. */
 export function uncertain(name: string): StepError {
   return new StepError(
     UNCERTAIN,

@@ -36,12 +36,13 @@ import { Outbox } from "./outbox.ts";
 import type { RoleTurn } from "./role-turn.ts";
 
 /**
- * One activation of one role, as the role sees it. It owns everything the activation has changed and not committed: its messages are its
- * outbox's, its questions are its asking's.
+ * One activation of one role, as the role sees it. It owns all uncommitted changes of the activation: its outbox has its messages, its
+ * asking its questions.
  *
- * Activation.A1 (`changes`) nothing of an activation is visible to anyone before its end is committed. Activation.A2 (`random`, `now`, `id`) ids,
- * random numbers and times are functions of the seed, the role, how often it has acted, and recorded answers. Activation.A3 (`close`) once closed, it
- * makes, sends, remembers and changes nothing.
+ * Activation.A1 (`changes`) nothing of an activation is visible to others before its end is committed.
+ * Activation.A2 (`random`, `now`, `id`) ids, random numbers and times are functions of the seed, the role, how often it has acted, and
+ * recorded answers.
+ * Activation.A3 (`close`) afterwards it makes, sends, remembers and changes nothing.
  */
 export class Activation implements RoleContext {
   readonly name: string;
@@ -65,7 +66,7 @@ export class Activation implements RoleContext {
     this.#outbox = new Outbox(turn, this);
   }
 
-  /** Observes, remembers the news, reacts, and publishes what came of it: at once, where nothing in it waits. */
+  /** Observes, remembers the news, reacts, and publishes the results: without waiting where nothing in it waits. */
   run(): void | Promise<void> {
     const memory = this.#turn.definition.remembers === "longer" ? this.#turn.tools.host.memoryOf(this.name) : undefined;
     return memory === undefined ? this.#observe() : memory.kept.ready().then(() => this.#observe());
@@ -94,13 +95,13 @@ export class Activation implements RoleContext {
     this.#drafts?.close();
   }
 
-  /** Shows the state of the run from now on: what this activation changed is committed. @internal */
+  /** Shows the state of the run from now on: the changes of this activation are committed. @internal */
   settle(): void {
     this.#memory.settle();
     this.#drafts?.working.settle();
   }
 
-  /** Everything this activation changed. @internal */
+  /** All changes of this activation. @internal */
   changes(): Changes {
     const { role, definition, begun, tools } = this.#turn;
     const said = this.#outbox.sent;
@@ -123,7 +124,7 @@ export class Activation implements RoleContext {
   }
 
   /**
-   * The changes of a memory as the record has them: a message that the activation took or said is named by its id.
+   * Returns the changes of a memory in recorded form: a message that the activation took or sent is named by its id.
    *
    * @throws UsageError `MESSAGE_INVALID` for a remembered value that is no message
    */
@@ -148,7 +149,7 @@ export class Activation implements RoleContext {
     this.#broken = { action, error };
   }
 
-  /** The action that threw an error, if one did. @internal */
+  /** Returns the action that threw an error, if one did. @internal */
   actionBehind(error: unknown): string | undefined {
     return this.#broken !== undefined && Object.is(this.#broken.error, error) ? this.#broken.action : undefined;
   }
@@ -275,7 +276,7 @@ export class Activation implements RoleContext {
     return (this.#asking ??= new Asking(this.#turn, this));
   }
 
-  /** Drafts that are made after the end take nothing. */
+  /** Drafts that are made after the end accept no changes. */
   get #changing(): Drafts {
     if (this.#drafts === undefined) {
       this.#drafts = new Drafts(this.#turn.role, this.#turn.begun.act);
@@ -285,7 +286,7 @@ export class Activation implements RoleContext {
   }
 }
 
-/** Goes on with a value: at once, unless it is a promise. */
+/** Calls `next` with a value: at once, unless it is a promise. */
 function after<T, R>(value: T | PromiseLike<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }

@@ -19,7 +19,7 @@ import type { RoleMemory } from "../role-memories.ts";
 import type { Directory } from "../routing/directory.ts";
 import type { Tell } from "../observers.ts";
 
-/** What every turn of an environment works with. */
+/** The shared parts of all turns of an environment. */
 export interface TurnTools {
   readonly log: RunLog;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface TurnTools {
   readonly onFailure: FailurePolicy;
   readonly host: ActivationHost;
   readonly scopes: CancellationScopes;
-  /** True where the process died before and may die of the next activation: each is durable before its body runs. */
+  /** True where the process died before and may die of the next activation: the beginning of each is durable before its body runs. */
   readonly leavesTraces: boolean;
 }
 
@@ -41,35 +41,35 @@ export interface Begun {
   readonly act: string;
   /** How many messages it takes. */
   readonly take: number;
-  /** Milliseconds: when it began, as the record tells it. */
+  /** Milliseconds: its recorded beginning. */
   readonly at: number;
-  /** Milliseconds: when it began in this process. */
+  /** Milliseconds: its beginning in this process. */
   readonly beganAt: number;
 }
 
-/** What an activation changed. */
+/** The changes of an activation. */
 export type Changes = Pick<ActEnded, "said" | "memory" | "working" | "state" | "plan" | "joins" | "summary">;
 
-/** How an attempt at an activation ended. */
+/** The outcome of an attempt at an activation. */
 export type ActivationOutcome =
   | { readonly kind: "done"; readonly changes: Changes }
   | { readonly kind: "failed"; readonly error: unknown; readonly place?: FailedPlace }
   | { readonly kind: "interrupted"; readonly control: ControlError };
 
-/** How a turn ended. */
+/** The end of a turn. */
 export type TurnResult =
   | { readonly kind: "ended"; readonly said: readonly Sent[] }
   | { readonly kind: "retried" }
   | ({ readonly kind: "skipped" | "stopped"; readonly error: unknown } & FailedPlace)
   | { readonly kind: "suspended"; readonly control: ControlError };
 
-/** Records that an activation began, unless the record has that. */
+/** Records that an activation began, unless that is recorded. */
 export function recordBegin({ log }: TurnTools, role: RoleState, { act, take, at }: Begun): void {
   if (role.open !== undefined) return;
   log.record({ type: "act.started", act, role: role.name, n: role.n, attempt: role.retry.failures + 1, take, at });
 }
 
-/** What an attempt tells of its steps when it ends. */
+/** The steps of an attempt, summarized at its end. */
 export interface StepsSummary {
   readonly life: StepTrace;
   readonly failedStep: string | undefined;
@@ -78,7 +78,7 @@ export interface StepsSummary {
 /** The summary of an attempt without steps. */
 export const NO_STEPS: StepsSummary = Object.freeze({ life: Object.freeze({}), failedStep: undefined });
 
-/** Records how an attempt ended: the only way to commit what an activation changed. */
+/** Records the end of an attempt: the only way to commit the changes of an activation. */
 export function commit(
   tools: TurnTools,
   spec: RoleSpec,
@@ -113,11 +113,11 @@ function nextStep(
 ): "retry" | "isolate" | "dead" | "stop" {
   const policy = afterFailure(spec.role.onFailure ?? onFailure, role.retry.strikes + 1);
   const next = policy === "dead" && take > 1 ? "isolate" : policy;
-  // Before an uncertain step is tried again somebody has to look, and resume the run.
+  // An uncertain step is tried again only after a person has checked and resumed the run.
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
 
-/** The outcome of a body that threw. */
+/** Returns the outcome of a body that threw. */
 export function failedWith(error: unknown): ActivationOutcome {
   return error instanceof ControlError ? { kind: "interrupted", control: error } : { kind: "failed", error };
 }
@@ -128,15 +128,15 @@ export interface ActivationHost {
   readonly seed: string;
   readonly deps: Deps | undefined;
   readonly logger: Logger;
-  /** Most characters of one message. */
+  /** Limit on the characters of one message. */
   readonly messageLimit: number;
   readonly tell: Tell;
-  /** Logs a warning of a role and tells it to observers. */
+  /** Logs a warning about a role and sends it to observers. */
   warn(role: string, text: string): void;
   /** The long-term memory of a role, if it has one. */
   memoryOf(role: string): RoleMemory | undefined;
   /**
-   * Refuses what an activation says where a mailbox that refuses has no room for it.
+   * Refuses messages of an activation where a mailbox that refuses has no room for one.
    *
    * @throws QueueFullError `MAILBOX_FULL`
    */
@@ -152,7 +152,7 @@ export function missingDeps(role: string): never {
   );
 }
 
-/** The environment's logger for a role. A warning is told to observers too. */
+/** Returns the environment's logger for a role. Warnings go to observers too. */
 export function loggerOf(host: ActivationHost, role: string): Logger {
   const { logger } = host;
   return {

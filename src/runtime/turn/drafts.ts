@@ -10,11 +10,11 @@ import type { RoleState } from "../record/role-state.ts";
 import { StateDraft } from "./state-draft.ts";
 
 /**
- * The drafts of one activation: what it has changed of the role's state, plan, working memory and joins, with its counters of ids and random
+ * The drafts of one activation. It owns the changes of the role's state, plan, working memory and joins, and the counters of ids and random
  * numbers.
  *
- * Drafts.D1 (`random`, `id`) ids and random numbers are functions of the seed, the role's name and how often it has acted. Drafts.D2 (`close`) once
- * closed, a draft can be read and not written.
+ * Drafts.D1 (`random`, `id`) ids and random numbers are functions of the seed, the role's name and how often it has acted.
+ * Drafts.D2 (`close`) a closed draft can be read and not written.
  */
 export class Drafts {
   readonly state: StateDraft;
@@ -22,7 +22,7 @@ export class Drafts {
   readonly working: MemoryDraft;
   readonly joins: JoinMarks;
   readonly #role: RoleState;
-  /** What each reaction consumed here, by the reaction's place. */
+  /** Messages that each reaction consumed here, by the reaction's place. */
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
   #random: Random | undefined;
   #ids = 0;
@@ -38,7 +38,7 @@ export class Drafts {
     };
   }
 
-  /** What the reactions of this activation consumed, if any did. */
+  /** Messages that the reactions of this activation consumed, if any did. */
   get joined(): ActEnded["joins"] {
     return this.#joined;
   }
@@ -60,7 +60,7 @@ export class Drafts {
   }
 }
 
-/** The plan of one activation. It owns a copy that nobody else sees until the activation ends. */
+/** The plan of one activation. It owns a private copy until the activation ends. */
 export class PlanDraft {
   readonly #base: Plan;
   readonly #act: string;
@@ -79,7 +79,7 @@ export class PlanDraft {
     return this.#plan;
   }
 
-  /** @throws PlanError `PLAN_INVALID` for what is no plan; ContextClosedError when the activation has ended */
+  /** @throws PlanError `PLAN_INVALID` for an invalid plan; ContextClosedError when the activation has ended */
   replace(plan: Plan): void {
     if (this.#isClosed) throw new ContextClosedError(this.#act, "a plan");
     if (!(plan instanceof Plan)) {
@@ -95,7 +95,7 @@ export class PlanDraft {
     this.#isClosed = true;
   }
 
-  /** The plan as it is now, if it differs from the role's. @throws PlanError where a record could not give it back */
+  /** Returns the plan if it differs from the role's. @throws PlanError where a record could not hold it */
   changes(): Json | undefined {
     if (this.#plan === undefined) return undefined;
     const plan = this.#plan.toJSON() as unknown as Json;

@@ -7,17 +7,18 @@ import { messageId } from "../record/role-state.ts";
 import { assertMessageSize } from "./commit.ts";
 import type { RoleTurn } from "./role-turn.ts";
 
-/** What an outbox asks of its activation. */
+/** The parts of an activation that its outbox uses. */
 export interface Speaker {
   readonly news: readonly Message[];
   now(): number;
 }
 
 /**
- * The messages of one activation. It owns what was made and what was sent; nothing leaves it before the activation has ended.
+ * The messages of one activation. It owns the made and the sent messages; none leaves it before the activation has ended.
  *
- * Outbox.O1 (`send`) a message is sent once, however often it is published. Outbox.O2 (`issue`) a message made elsewhere is issued again under
- * the activation's id, time and parents. Outbox.O3 (`#assertOpen`) once closed, nothing is made or sent.
+ * Outbox.O1 (`send`) a message is sent once, however often it is published.
+ * Outbox.O2 (`issue`) a message made elsewhere is issued again under the activation's id, time and parents.
+ * Outbox.O3 (`#assertOpen`) once closed, nothing is made or sent.
  */
 export class Outbox {
   readonly #turn: RoleTurn;
@@ -26,7 +27,7 @@ export class Outbox {
   readonly #sent = new Map<Message, Sent>();
   readonly #issued = new Map<Message, Message>();
   #parents: readonly string[] = nobody;
-  /** The news that the parents are of. */
+  /** The news from which the cached parents were made. */
   #answered: readonly Message[] = [];
   #isClosed = false;
 
@@ -35,7 +36,7 @@ export class Outbox {
     this.#speaker = speaker;
   }
 
-  /** Everything that was sent, in order. */
+  /** All sent messages, in order. */
   get sent(): readonly Sent[] {
     return [...this.#sent.values()];
   }
@@ -56,7 +57,7 @@ export class Outbox {
     );
   }
 
-  /** A message as this activation says it: itself, if it was made here. */
+  /** Returns a message as this activation sends it: itself, if it was made here. */
   issue(message: Message, cause: string = this.#turn.definition.spec.card.name): Message {
     if (this.#made.has(message)) return message;
     const known = this.#issued.get(message);

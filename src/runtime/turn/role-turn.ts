@@ -17,16 +17,17 @@ import {
   type TurnTools,
 } from "./commit.ts";
 
-/** Where an attempt stands. */
+/** The phase of an attempt. */
 type Phase = "running" | "over";
 
 /**
- * One attempt at an activation of a role that observes, thinks and acts. It owns the scope of its work, the limit on its time, and its steps. What
- * the activation changed belongs to the activation until it is committed.
+ * One attempt at an activation of a role that observes, thinks and acts. It owns the scope of its work, the limit on its time, and its
+ * steps. The changes belong to the activation until they are committed.
  *
- * RoleTurn.T1 (`#over`) what takes effect is what the body had done when it ended; work that it started and did not await is waited for, and the
- * time limit holds for that too. RoleTurn.T2 (`scope`, `steps`) without a step there are no steps, and without a wait no promise, no scope and
- * no timer.
+ * RoleTurn.T1 (`#over`) the changes that the body had made at its end take effect; work that it started and did not await is waited for,
+ * and the time limit includes that work.
+ * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
+ * and no timer.
  */
 export class RoleTurn {
   readonly definition: Definition;
@@ -65,7 +66,7 @@ export class RoleTurn {
     return this.#steps === undefined ? this.begun.at : this.#steps.now;
   }
 
-  /** Runs the body and commits its outcome: at once, where nothing in it waits. */
+  /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
   run(): TurnResult | "retry" | Promise<TurnResult | "retry"> {
     let body: void | Promise<void>;
     try {
@@ -78,7 +79,7 @@ export class RoleTurn {
 
   #await(body: Promise<void>): Promise<TurnResult | "retry"> {
     const { state } = this.tools.log;
-    // What it has taken must not be dropped while it waits, and the record must say so.
+    // The taken messages must not be dropped while the activation waits, and the record must show that.
     if (state.delivery === "turn" && mailboxOf(state, this.role).overflow === "drop-oldest") recordBegin(this.tools, this.role, this.begun);
     this.#timeLimit();
     return this.scope.until(body).then(
@@ -87,13 +88,13 @@ export class RoleTurn {
     );
   }
 
-  /** What came from outside while the body ran without a wait. */
+  /** Returns the interruption from outside that came while the body ran without waiting. */
   #interruption(): ActivationOutcome | undefined {
     const ended = this.tools.scopes.ended ?? this.#scope?.ended;
     return ended && failedWith(ended.reason);
   }
 
-  /** @param failure how the body failed, if it did */
+  /** @param failure the failure of the body, if it failed */
   #over(failure?: ActivationOutcome): TurnResult | "retry" | Promise<TurnResult | "retry"> {
     this.#activation.close();
     const outcome = failure ?? this.#changes();
@@ -102,7 +103,7 @@ export class RoleTurn {
     return this.#steps.close().then(() => this.#commit(outcome));
   }
 
-  /** A state that left its schema, or that is no JSON, fails the activation at its end. */
+  /** Returns the outcome with the changes. A state that does not fit its schema, or that is no JSON, fails the activation. */
   #changes(): ActivationOutcome {
     try {
       return { kind: "done", changes: this.#activation.changes() };
@@ -122,7 +123,7 @@ export class RoleTurn {
     return result;
   }
 
-  /** What came from outside while the body ended counts more than its own outcome. */
+  /** An interruption from outside overrides the outcome of the body. */
   #judged(outcome: ActivationOutcome): ActivationOutcome {
     const late = this.#scope?.ended?.reason;
     const control = this.tools.mode === "replay" && outcome.kind !== "interrupted" ? this.#notAsked(outcome) : undefined;
@@ -173,7 +174,7 @@ export class RoleTurn {
     });
   }
 
-  /** Counts from the beginning of the attempt, whenever it is made. */
+  /** The limit counts from the beginning of the attempt, also when its timer is made later. */
   #timeLimit(): TimeLimit {
     if (this.#limit !== undefined) return this.#limit;
     const { clock } = this.tools;

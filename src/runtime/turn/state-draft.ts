@@ -5,10 +5,12 @@ import { canonicalJson, type Json, jsonRoundTrip } from "../../kernel/json.ts";
 import type { ActEnded } from "../record/event.ts";
 
 /**
- * The custom state of a role while an activation changes it. It owns copies of the keys that were touched; the base is never
- * changed. Only touched keys are compared, so a large state costs what is used of it.
+ * The custom state of a role while an activation changes it. It owns copies of the touched keys. Only those are compared, so the cost
+ * depends on the touched part of a large state.
  *
- * C1 the base stays as it was. C2 `changes` names exactly the keys whose JSON differs. C3 after `close` writing a key throws.
+ * StateDraft.C1 (`get`) the base stays unchanged.
+ * StateDraft.C2 (`changes`) names exactly the keys whose JSON differs.
+ * StateDraft.C3 (`#assertOpen`) after `close` writing a key throws.
  */
 export class StateDraft implements ProxyHandler<CustomState> {
   readonly #base: { readonly [key: string]: Json };
@@ -18,7 +20,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
   #replaced = false;
   #closed = false;
 
-  /** @param act the activation that writes, for the error a late write gets */
+  /** @param act the activation that writes, for the error of a late write */
   constructor(base: { readonly [key: string]: Json }, act: string) {
     this.#base = base;
     this.#act = act;
@@ -43,7 +45,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
         `Expected the state of a role to be an object, got ${Array.isArray(state) ? "a list" : typeof state}.`,
       );
     }
-    // Where it stands already, nothing is replaced: what of it was not touched is known to the base alone.
+    // The view cannot replace the state that it reads: the base alone has its untouched keys.
     if (state === this.#view) return;
     this.#replaced = true;
     const touched = new Map<string, unknown>();
@@ -52,7 +54,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
   }
 
   /**
-   * What changed.
+   * Returns the changes.
    *
    * @throws UsageError `STATE_INVALID` when the new state does not fit the role's schema.
    * @throws NotJsonError
@@ -96,7 +98,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
     });
   }
 
-  // What the view asks of whoever handles it: itself, because functions for each activation would cost more than what they do.
+  // The traps of the view. The draft is its own handler, because functions for each activation would cost more than their calls.
 
   /** @internal */
   get(_target: object, key: string | symbol): unknown {
@@ -105,7 +107,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
     if (touched?.has(key) === true) return touched.get(key);
     if (this.#replaced || !Object.hasOwn(this.#base, key)) return undefined;
     const value = this.#base[key];
-    // What cannot be changed in place is not touched by being read.
+    // Reading a value that cannot be changed in place does not touch its key.
     if (typeof value !== "object" || value === null) return value;
     const copy: unknown = structuredClone(value);
     this.#touch(key, copy);
@@ -163,7 +165,7 @@ export class StateDraft implements ProxyHandler<CustomState> {
 const nothing: readonly string[] = Object.freeze([]);
 
 /**
- * A value as JSON gives it back, where it says something else than what was there; undefined where it says the same.
+ * Returns the JSON form of a value if it differs from the known one; else undefined.
  *
  * @throws NotJsonError
  */
@@ -173,7 +175,7 @@ function changedTo(value: unknown, known: Json | undefined): Json | undefined {
     case "boolean":
       return value === known ? undefined : value;
     case "number":
-      // JSON knows no negative zero.
+      // Adding 0 removes a negative zero, which JSON does not have.
       if (Number.isFinite(value)) return value === known ? undefined : value + 0;
       return jsonRoundTrip(value);
     default:

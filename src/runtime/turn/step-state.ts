@@ -4,28 +4,28 @@ import { valueText } from "../../kernel/value-text.ts";
 import type { ActEnded } from "../record/event.ts";
 
 /*
- * The state of a role that is a step function. It is never changed but replaced, and what is as it was before is the same object: so only what
- * a step has made anew is looked at.
+ * The state of a step role. It is replaced and never changed, and unchanged parts stay the same objects: so only new parts are checked.
  *
- * SS1 a state is plain JSON, and equals what a record gives back of it. SS2 nobody can change one. SS3 a change names exactly the keys that say
- * something else than before.
+ * StepState.SS1 (`plain`) a state is plain JSON, and equals its recorded form.
+ * StepState.SS2 (`heldState`, `plainRecord`, `plainList`) a state cannot be changed.
+ * StepState.SS3 (`stateChange`) a change names exactly the keys with another value than before.
  */
 
-/** How one state became another. */
+/** The change from one state to another. */
 export type StateChange = NonNullable<ActEnded["state"]>;
 
-/** Where a value stands in a state. */
+/** The place of a value in a state. */
 interface Place {
   readonly key: string | number;
   readonly above: Place | undefined;
   readonly depth: number;
 }
 
-/** Fewer than JSON of ours may have at all, because a record holds a state. */
+/** Lower than the general limit of JSON values, because a record contains a state. */
 const MOST_LEVELS = 400;
 const root: Place = { key: "state", above: undefined, depth: 1 };
 
-/** A state that nobody can change: the same one. What a record or a mask has made of it may still be open. */
+/** Freezes a state and returns it. A state from a record or a mask may not be frozen yet. */
 export function heldState(state: JsonObject): JsonObject {
   if (Object.isFrozen(state)) return state;
   for (const member of Object.values(state))
@@ -34,9 +34,10 @@ export function heldState(state: JsonObject): JsonObject {
 }
 
 /**
- * What changes by what a step gave back; undefined when it says what the state before said.
+ * Returns the change from a state to the result of a step; undefined when both are equal.
  *
- * @throws NotJsonError naming the place of what is no plain JSON: also of what JSON would leave out or change, such as undefined and dates.
+ * @throws NotJsonError naming the place of a value that is not plain JSON, also of one that JSON would leave out or change, such as
+ * undefined and dates.
  */
 export function stateChange(before: JsonObject, given: object): StateChange | undefined {
   assertPlainObject(given, root);
@@ -49,7 +50,7 @@ export function stateChange(before: JsonObject, given: object): StateChange | un
     const had = memberOf(before, key);
     if (had === undefined) added += 1;
     const value = (given as Record<string, unknown>)[key];
-    // What is said again as it was has been looked at before.
+    // An identical value was checked before.
     const member = value === had && had !== undefined ? had : plain(value, had, key, root);
     if (member === had) kept += 1;
     else (set ??= {})[key] = member;
@@ -57,7 +58,7 @@ export function stateChange(before: JsonObject, given: object): StateChange | un
   const had = Object.keys(before);
   const isGone = keys.length - added < had.length;
   if (set === undefined && !isGone) return undefined;
-  // It may be the next state as it is: see `changedState`.
+  // The set may become the next state itself: see `changedState`.
   if (kept === 0 && !isGone) Object.freeze(set);
   return { set: set ?? {}, unset: isGone ? without(had, keys) : nothing };
 }
@@ -70,7 +71,7 @@ function without(keys: readonly string[], those: readonly string[]): readonly st
   return [...gone];
 }
 
-/** Neither a state nor what is in it has undefined members or functions; but every object has some of them behind it. */
+/** Neither a state nor a value in it has undefined members or functions; but every object inherits some of them. */
 function memberOf(state: JsonObject | undefined, key: string): Json | undefined {
   const member = state?.[key];
   return typeof member === "function" ? undefined : member;
@@ -83,7 +84,7 @@ function plain(value: unknown, had: Json | undefined, key: string | number, abov
       return value;
     case "number":
       if (!Number.isFinite(value)) throw fault(key, above, String(value));
-      // JSON knows no negative zero.
+      // Adding 0 removes a negative zero, which JSON does not have.
       return value + 0;
     case "object":
       if (value === null || value === had) return value as Json;
@@ -112,7 +113,7 @@ function plainList(given: readonly unknown[], had: Json | undefined, place: Plac
 
 function plainRecord(given: object, had: Json | undefined, place: Place): JsonObject {
   assertPlainObject(given, place);
-  // What it says now is looked at, and kept: a getter could say something else later.
+  // The values are copied when they are checked, because a getter could return another value later.
   const record = { ...given } as Record<string, unknown>;
   const before = typeof had === "object" && had !== null && !Array.isArray(had) ? (had as JsonObject) : undefined;
   const keys = Object.keys(record);
@@ -127,7 +128,7 @@ function plainRecord(given: object, had: Json | undefined, place: Place): JsonOb
   return isSame && before !== undefined ? before : (Object.freeze(record) as JsonObject);
 }
 
-/** Of this realm or another. */
+/** Accepts a plain object of this realm or another. */
 function assertPlainObject(given: object, place: Place): void {
   if (Object.getOwnPropertySymbols(given).length > 0) throw new NotJsonError(pathTo(place), "an object with a symbol for a key");
   const prototype = Object.getPrototypeOf(given) as object | null;

@@ -23,9 +23,9 @@ import {
 import { heldState, stateChange } from "./step-state.ts";
 
 /**
- * One attempt at an activation of a step role: the function is called for each message, and what it said and its new state take effect by one
- * event. This is the lane for populations of a million roles: such a role remembers nothing, waits for nothing and asks nobody, so an
- * attempt is over when this returns and needs no scope, no time limit and no steps.
+ * One attempt at an activation of a step role: the function is called for each message, and its messages and its new state take effect by
+ * one event. This is the fast path for populations of a million roles: such a role remembers nothing, waits for nothing and has no steps,
+ * so an attempt is over when this returns and needs no scope, no time limit and no steps.
  *
  * @throws the error that broke the journal
  */
@@ -57,7 +57,7 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
     change = next;
     state = heldState(changedState(state, next));
   }
-  // Of several changes one is recorded.
+  // Several changes are recorded as one.
   if (changes > 1) change = stateChange(first, state);
   return { said: out.said, memory: noOps, working: noOps, ...(change === undefined ? {} : { state: change }) };
 }
@@ -65,7 +65,7 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
 /** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
 function stateIn(given: unknown, name: string): JsonObject {
   if (given instanceof Object && "then" in given && typeof given.then === "function") {
-    // Nobody waits for it: its failure must not end the process.
+    // The promise is not awaited: its rejection must not end the process.
     void Promise.resolve(given).catch(() => {});
     throw new UsageError(
       "STEP_RESULT",
@@ -80,10 +80,11 @@ function stateIn(given: unknown, name: string): JsonObject {
 }
 
 /**
- * What a step function speaks through. It owns the messages of one attempt.
+ * The output of a step function. It owns the messages of one attempt.
  *
- * StepOutbox.S1 (`say`) once closed, nothing is said. StepOutbox.S2 (`random`, `now`) what it gives is a function of the seed, the role's name,
- * how often the role has acted, and when the activation began.
+ * StepOutbox.S1 (`say`) once closed, no message is sent.
+ * StepOutbox.S2 (`random`, `now`) the values are functions of the seed, the role's name, how often the role has acted, and when the
+ * activation began.
  */
 class StepOutbox implements StepOut {
   readonly said: Sent[] = [];
@@ -92,7 +93,7 @@ class StepOutbox implements StepOut {
   readonly #role: RoleState;
   readonly #begun: Begun;
   #message: Message | undefined;
-  /** Ids of the messages heard since something was said: the parents of the next one. */
+  /** Ids of the messages read since the last one sent: the parents of the next one. */
   #unanswered: string[] = [];
   #hasAnswered = false;
   #random: LightStream | undefined;

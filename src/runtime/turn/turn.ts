@@ -6,8 +6,8 @@ import { RoleTurn } from "./role-turn.ts";
 import { stepTurn } from "./step-turn.ts";
 
 /**
- * One turn of a role: it observes, thinks, acts, and what it changed takes effect by one event. An attempt that fails is tried again as the
- * failure policy says; a replay takes the attempts one by one. The turn is over at once where nothing in it waits.
+ * Runs one turn of a role: it observes, thinks, acts, and its changes take effect by one event. A failed attempt is tried again according
+ * to the failure policy; a replay takes the attempts one by one. The turn ends without waiting where nothing in it waits.
  *
  * @throws the error that broke the journal
  */
@@ -43,7 +43,7 @@ function begin({ clock, past }: TurnTools, role: RoleState): Begun {
   return { act, take: Math.min(role.retry.retake ?? role.waiting, role.waiting), at: past.startOf(act) ?? now, beganAt: now };
 }
 
-/** Should the process die of what follows, the record says so. */
+/** Records the beginning durably, so that the record shows the activation if the process dies of it. */
 async function leaveTrace(tools: TurnTools, role: RoleState): Promise<void> {
   const { log } = tools;
   if (role.open === undefined) recordBegin(tools, role, begin(tools, role));

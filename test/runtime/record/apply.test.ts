@@ -121,7 +121,7 @@ test.each(["rounds", "eager"] as const)(
   },
 );
 
-describe("S1-S4 hold after every event", () => {
+describe("RunState.S1 to RunState.S4 hold after every event", () => {
   test.each(["rounds", "eager"] as const)("%s", async (scheduler) => {
     const { events } = await lived(scheduler);
     const state = new RunState("");

@@ -92,7 +92,7 @@ describe("RunLog", () => {
     expect(store.numbers).toEqual([[0], [1, 2, 3]]);
   });
 
-  test("RunLog.W2 W3 durable() waits for all that was recorded before, and observers hear of nothing sooner", async () => {
+  test("RunLog.W2 RunLog.W3 durable() waits for all that was recorded before, and observers hear of nothing sooner", async () => {
     const store = new SlowStore();
     const { log, seen } = logOver(store);
     log.record(round(0));

@@ -12,7 +12,7 @@ class Gate {
   });
 }
 
-describe("E2 eager", () => {
+describe("eager", () => {
   test("a role runs as soon as it has mail: nobody waits for a slow sibling", async () => {
     const gate = new Gate();
     const order: string[] = [];
@@ -129,7 +129,7 @@ describe("E2 eager", () => {
 });
 
 describe("how an eager run ends", () => {
-  test("E3 when no role has mail and none is running", async () => {
+  test("ScheduledRun.S2 when no role has mail and none is running", async () => {
     const environment = town([answering("A", (rc) => rc.message("x", { sendTo: "B" })), listener("B")], { scheduler: "eager" });
     environment.publishMessage(createMessage("go", { sendTo: "A" }));
     expect((await environment.run()).status).toBe("finished");
@@ -149,7 +149,7 @@ describe("how an eager run ends", () => {
     expect(acts).toBe(7);
   });
 
-  test("E5 when a role fails: those under way finish, nobody new starts, the error is told", async () => {
+  test("ScheduledRun.S3 when a role fails: those under way finish, nobody new starts, the error is told", async () => {
     const gate = new Gate();
     const slow = answering("Slow", async (rc) => {
       await rc.step("long", {}, () => gate.opened);

@@ -25,7 +25,7 @@ function crowd(count: number): { roles: Role[]; most: () => number } {
   return { roles, most: () => most };
 }
 
-describe("E1 rounds", () => {
+describe("rounds", () => {
   test("every role with mail runs once, and what they say is delivered at the end of the round in hire order", async () => {
     const log: string[] = [];
     const quick = answering("Quick", (rc) => {
@@ -148,7 +148,7 @@ describe("E1 rounds", () => {
   });
 });
 
-describe("E3 quiescence is counted", () => {
+describe("ScheduledRun.S2 quiescence is counted", () => {
   test("one message needs one round", async () => {
     const environment = town([listener("Ann")]);
     environment.publishMessage("go");
@@ -282,7 +282,7 @@ describe("publishing while it runs", () => {
   });
 });
 
-describe.each(["eager", "rounds"] as const)("E8 under %s, the signal that may stop a run", (scheduler) => {
+describe.each(["eager", "rounds"] as const)("Engine.E3 under %s, the signal that may stop a run", (scheduler) => {
   test("has no listener before it and after it", async () => {
     const { signal } = new AbortController();
     const listeners = (): number => getEventListeners(signal, "abort").length;

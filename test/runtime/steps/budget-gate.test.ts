@@ -51,7 +51,7 @@ async function turns(): Promise<void> {
 }
 
 describe("BudgetGate", () => {
-  test("B1 B2 what does not fit waits while something is open, and comes in when enough was left", async () => {
+  test("BudgetGate.B1 BudgetGate.B2 what does not fit waits while something is open, and comes in when enough was left", async () => {
     const gate = gateBefore(100);
     await gate.enter("a", 60);
     const b = gate.enter("b", 60);
@@ -63,7 +63,7 @@ describe("BudgetGate", () => {
     expect(gate.state.ledger.spent + gate.state.ledger.held).toBe(90);
   });
 
-  test("B2 a smaller one behind it may pass", async () => {
+  test("BudgetGate.B2 a smaller one behind it may pass", async () => {
     const gate = gateBefore(100);
     await gate.enter("a", 60);
     const large = gate.enter("large", 90);
@@ -75,7 +75,7 @@ describe("BudgetGate", () => {
     expect(gate.log).toEqual(["a", "small", "large"]);
   });
 
-  test("B3 when nothing is open and none fits, all that wait are refused, each with its own numbers", async () => {
+  test("BudgetGate.B3 when nothing is open and none fits, all that wait are refused, each with its own numbers", async () => {
     const gate = gateBefore(100);
     await gate.enter("a", 60);
     const waiting = [gate.enter("b", 70), gate.enter("c", 80)].map((entered) => entered.catch((error: unknown) => error));
@@ -87,7 +87,7 @@ describe("BudgetGate", () => {
     expect(gate.log).toEqual(["a", "b refused", "c refused"]);
   });
 
-  test("B3 once it is reached nothing that may cost comes in any more, though it would fit; what costs nothing does", async () => {
+  test("BudgetGate.B3 once it is reached nothing that may cost comes in any more, though it would fit; what costs nothing does", async () => {
     const gate = gateBefore(100);
     await expect(gate.enter("a", 101)).rejects.toThrow(BudgetError);
     await expect(gate.enter("b", 1)).rejects.toThrow(BudgetError);
@@ -95,7 +95,7 @@ describe("BudgetGate", () => {
     expect(gate.log).toEqual(["a refused", "b refused", "free"]);
   });
 
-  test("B2 at the very edge: the whole budget may be held", async () => {
+  test("BudgetGate.B2 at the very edge: the whole budget may be held", async () => {
     const gate = gateBefore(100);
     await gate.enter("a", 100);
     expect(gate.state.ledger.held).toBe(100);

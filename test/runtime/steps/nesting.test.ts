@@ -59,7 +59,7 @@ describe("the door that an effect is given", () => {
   });
 });
 
-describe("N1 an effect that asks through the outer context", () => {
+describe("Nesting.N1 an effect that asks through the outer context", () => {
   test.each<[string, (rc: RoleContext) => Promise<unknown>]>([
     ["step", (rc) => rc.step("inner", {}, () => Promise.resolve("never"))],
     ["ask", (rc) => rc.ask("Really?")],
@@ -102,7 +102,7 @@ describe("N1 an effect that asks through the outer context", () => {
     expect((await environment.run()).output?.content).toBe("a,b,c,d");
   });
 
-  test("N2 one that asks after it has waited is ended by the limit on its time", async () => {
+  test("Nesting.N2 one that asks after it has waited is ended by the limit on its time", async () => {
     const clock = simulatedClock();
     const late = answering(
       "Ann",

@@ -37,7 +37,7 @@ const besides = fc.record(
 );
 
 describe("the request of a step", () => {
-  it("SR1 is recorded and named as the whole of it would be, while its conversation grows", () => {
+  it("StepRequests.SR1 is recorded and named as the whole of it would be, while its conversation grows", () => {
     fc.assert(
       fc.property(fc.array(message, { maxLength: 12 }), besides, (messages, more) => {
         const requests = new StepRequests(mask);
@@ -67,7 +67,7 @@ describe("the request of a step", () => {
       })(),
     ],
     ["as deep as can be", { messages: [], extra: deep(499) }],
-  ])("SR1 also when it is %s", (_, request) => {
+  ])("StepRequests.SR1 also when it is %s", (_, request) => {
     expect(new StepRequests(mask).of(request)).toEqual(plainly(request));
   });
 
@@ -97,7 +97,7 @@ describe("the request of a step", () => {
     expect(looked.filter((text) => text.startsWith("message "))).toEqual(messages.map(({ content }) => content));
   });
 
-  it("SR2 writes what cannot change once for all activations of a mask, and for each mask anew", () => {
+  it("StepRequests.SR2 writes what cannot change once for all activations of a mask, and for each mask anew", () => {
     const schema = unchanging({ type: "object", title: "open sesame" });
     const secret = maskSecrets(["open sesame"]);
     const [first, again] = [0, 1].map(() => new StepRequests(secret).of({ messages: [], schema }).value as { readonly schema: Json });
@@ -115,7 +115,7 @@ describe("the request of a step", () => {
     expect(requests.of({ messages: [], schema: changing }).value).toEqual({ messages: [], schema: { type: "array" } });
   });
 
-  it("SR2 shares the messages with the requests before it, and nobody can change them; a stranger's object it looks at again", () => {
+  it("StepRequests.SR2 shares the messages with the requests before it, and nobody can change them; a stranger's object it looks at again", () => {
     const requests = new StepRequests(mask);
     const [own, other] = [ChatMessage.user("say open sesame"), { role: "user", content: "one" }];
     const first = requests.of({ messages: [own, other] }).value as { readonly messages: readonly Json[] };

@@ -39,7 +39,7 @@ describe("what a step hands out", () => {
     expect(steps).toMatchObject([{ type: "step.started" }, { type: "step.ended", ok: false, error: { code: "NOT_JSON" } }]);
   });
 
-  test("D6 is the caller's own: changing it changes no record", async () => {
+  test("ActivationSteps.D6 is the caller's own: changing it changes no record", async () => {
     const react = async (rc: RoleContext): Promise<Said> => {
       const list = await rc.step("list", {}, value([1, { a: 1 }] as unknown[]));
       list.push(2);
@@ -90,7 +90,7 @@ describe("what a step hands out", () => {
   });
 });
 
-describe("D1 the address of a step", () => {
+describe("ActivationSteps.D1 the address of a step", () => {
   async function keys(react: (rc: RoleContext) => Promise<void>): Promise<string[]> {
     return (await lived(react)).steps.filter((event) => event.type === "step.started").map((event) => event.key);
   }
@@ -139,7 +139,7 @@ describe("D1 the address of a step", () => {
   });
 });
 
-describe("D2 release", () => {
+describe("ActivationSteps.D2 release", () => {
   test("answers are handed out in the order asked, whichever is there first", async () => {
     const order: string[] = [];
     await lived(async (rc) => {
@@ -197,7 +197,7 @@ describe("D2 release", () => {
   });
 });
 
-describe("D3 D5 the life of a step", () => {
+describe("ActivationSteps.D3 ActivationSteps.D5 the life of a step", () => {
   test("its start is durable before the effect begins", async () => {
     const journal = memoryJournal();
     const seen: string[] = [];
@@ -227,7 +227,7 @@ describe("D3 D5 the life of a step", () => {
     expect([status, begun]).toEqual(["stopped", 0]);
   });
 
-  test("D7 its answer is durable before anybody has it", async () => {
+  test("ActivationSteps.D7 its answer is durable before anybody has it", async () => {
     const journal = memoryJournal();
     const ends: number[] = [];
     const ann = answering("Ann", async (rc) => {

@@ -31,7 +31,7 @@ function snapshot(environment: Environment): unknown {
   };
 }
 
-describe("T1 an activation is atomic", () => {
+describe("Activation.A1 an activation is atomic", () => {
   const old = createMessage("old news", { id: "old", sendTo: "Ann" });
   const note = createMessage("note", { id: "note" });
 
@@ -117,7 +117,7 @@ describe("T1 an activation is atomic", () => {
   });
 });
 
-describe("A1 what an activation makes is a function of its seed, its role and its number", () => {
+describe("Activation.A2 what an activation makes is a function of its seed, its role and its number", () => {
   async function made(seed: string, others: number): Promise<string> {
     const ann = answering("Ann", (rc) => rc.message(JSON.stringify([rc.random(), rc.random(), rc.id(), rc.id(), rc.message("x").id])));
     const environment = town([...Array.from({ length: others }, (_, i) => answering(`o${i}`, (rc) => void rc.random())), ann], { seed });
@@ -166,7 +166,7 @@ describe("A1 what an activation makes is a function of its seed, its role and it
 describe.each([
   ["that waited", true],
   ["that was over at once", false],
-])("A2 a closed context of an activation %s", (_kind, waits) => {
+])("Activation.A3 a closed context of an activation %s", (_kind, waits) => {
   /** What a role kept of its context, after its activation. */
   async function keptAfter(
     live: (rc: RoleContext) => void | Promise<void> = () => {},

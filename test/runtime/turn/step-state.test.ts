@@ -23,7 +23,7 @@ const state: fc.Arbitrary<JsonObject> = fc
   .filter((text) => !text.includes("__proto__"))
   .map((text) => JSON.parse(text) as JsonObject);
 
-describe("SS1 a state is plain JSON, and what is not is told with its place", () => {
+describe("StepState.SS1 a state is plain JSON, and what is not is told with its place", () => {
   class Point {
     readonly x = 1;
   }
@@ -127,7 +127,7 @@ describe("a change that tells all keys anew", () => {
   });
 });
 
-describe("SS2 nobody can change a state", () => {
+describe("StepState.SS2 nobody can change a state", () => {
   test("property: nor anything in it, nor through what was returned", () => {
     fc.assert(
       fc.property(state, state, (was, given) => {
@@ -153,7 +153,7 @@ describe("SS2 nobody can change a state", () => {
   });
 });
 
-describe("SS3 a change names exactly the keys that say something else", () => {
+describe("StepState.SS3 a change names exactly the keys that say something else", () => {
   test.each<[string, object, ReturnType<typeof stateChange>]>([
     ["the same again", { ...before }, undefined],
     ["the same, made anew", { pair: { right: null, left: "a" }, list: [1, { deep: true }], count: 1 }, undefined],

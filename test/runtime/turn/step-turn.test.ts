@@ -103,7 +103,7 @@ describe("a step function", () => {
   });
 });
 
-describe("SS2 what a step function may not do with its state", () => {
+describe("StepState.SS2 what a step function may not do with its state", () => {
   test.each<[string, Step]>([
     ["write a key", (state) => void ((state as { coins: number }).coins = 0)],
     ["take one away", (state) => void delete (state as { coins?: number }).coins],
@@ -316,7 +316,7 @@ describe("what a step function says", () => {
     ["after several", ["go", "on"]],
     ["after one that failed", ["bomb"]],
     ["after several of which one failed", ["go", "bomb"]],
-  ])("A5 nothing is said when the activation is over: %s", async (_when, texts) => {
+  ])("StepOutbox.S1 nothing is said when the activation is over: %s", async (_when, texts) => {
     let kept: StepOut | undefined;
     const role = stepping("Ann", (_state, message, out) => {
       kept = out;
