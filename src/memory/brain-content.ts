@@ -3,15 +3,15 @@ import { type BrainState, MOST_COVERED } from "./brain-state.ts";
 import { Memory } from "./memory.ts";
 import { NO_SUMMARY, type SummaryLevels, summaryText } from "./summary-levels.ts";
 
-/** How the levels of a summary become others. */
+/** Computes new summary levels from the present ones. */
 export type LevelsChange = (levels: SummaryLevels) => SummaryLevels;
 
 /**
- * What a brain remembers right now: what was said, what is known, the summary and which messages it covers. It counts its changes, so that
- * its owner knows whether exactly this was stored.
+ * The present content of a brain memory: history, knowledge, summary, and the ids of the messages that the summary covers. Owns the number of
+ * its changes (`revision`), by which the brain memory knows whether this content was stored.
  *
- * N1 messages are never changed: one that has another role is made anew under its id. N2 what a summary covers is not remembered as said
- * again.
+ * BrainContent.N1 (`#addHistory`) messages are never changed: a message with another role is copied under its id. BrainContent.N2 (`#addHistory`)
+ * a message that the summary covers is not added again.
  */
 export class BrainContent {
   #history = new Memory();
@@ -21,12 +21,12 @@ export class BrainContent {
   #lastTalk: string | undefined;
   #revision = 0;
 
-  /** How often it has changed. */
+  /** Number of changes. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** What was said and is not summed up yet, oldest first. */
+  /** Messages that are not summarized yet, oldest first. */
   get history(): Message[] {
     return this.#history.get();
   }
@@ -43,7 +43,7 @@ export class BrainContent {
     return summaryText(this.#levels);
   }
 
-  /** Ids of messages that the summary covers, the newest last. */
+  /** Ids of the messages that the summary covers, newest last. */
   get covered(): readonly string[] {
     return this.#covered;
   }
@@ -56,14 +56,14 @@ export class BrainContent {
     return { history: this.history, knowledge: this.knowledge, levels: this.#levels, covered: this.#covered, lastTalk: this.#lastTalk };
   }
 
-  /** False, and nothing changes, when it is remembered or summed up already. */
+  /** Adds a message of the user. Returns false when it is held or summarized already. */
   addTalk(message: Message): boolean {
     if (!this.#addHistory(message, "user")) return false;
     this.#lastTalk = message.content;
     return true;
   }
 
-  /** The same for an answer. */
+  /** Adds an answer. Returns false when it is held or summarized already. */
   addAnswer(message: Message): boolean {
     return this.#addHistory(message, "assistant");
   }
@@ -74,13 +74,13 @@ export class BrainContent {
     return isNew;
   }
 
-  /** Whether exactly this was said, and is not summed up yet. */
+  /** True when a message of the history has exactly this content. */
   has(text: string): boolean {
     for (const message of this.#history.newestFirst()) if (message.content === text) return true;
     return false;
   }
 
-  /** Whether this message is remembered as it was said. */
+  /** True when the history has this message. */
   holds({ id }: Message): boolean {
     return this.#history.has(id);
   }
@@ -93,20 +93,20 @@ export class BrainContent {
     return talk;
   }
 
-  /** Puts a summary in the place of all that was said. */
-  sumUpAs(text: string): void {
+  /** Replaces the history by a summary. */
+  replaceHistory(text: string): void {
     if (this.summary === text && this.#history.size === 0) return;
     this.cover(this.history, () => ({ ...NO_SUMMARY, oldest: text }));
   }
 
-  /** What it would hold if a summary covered these messages. */
+  /** Returns the content as it would be after {@link cover}. */
   stateCovering(messages: readonly Message[], change: LevelsChange): BrainState {
     const ids = new Set(messages.map(({ id }) => id));
     const history = this.history.filter(({ id }) => !ids.has(id));
     return { ...this.state, history, levels: change(this.#levels), covered: this.#coveredWith(messages) };
   }
 
-  /** A summary covers these messages from now on. */
+  /** Replaces messages of the history by new summary levels. */
   cover(messages: readonly Message[], change: LevelsChange): void {
     for (const message of messages) this.#history.delete(message);
     this.#covered = this.#coveredWith(messages);
@@ -114,8 +114,8 @@ export class BrainContent {
     this.#revision++;
   }
 
-  /** Holds this state and nothing else from now on. */
-  hold(state: BrainState): void {
+  /** Replaces the content. */
+  replace(state: BrainState): void {
     this.#history = new Memory();
     this.#knowledge = new Memory();
     this.#history.addBatch(state.history);

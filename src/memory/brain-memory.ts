@@ -7,7 +7,7 @@ import type { Message } from "../message/message.ts";
 import { BrainContent } from "./brain-content.ts";
 import { brainJson, type BrainJson, type BrainState, joinedBrain, mergedBrain } from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
-import { askRelated, askRewritten, askTitle, BrainVoice, extractInfo } from "./brain-model.ts";
+import { askRelated, askRewritten, askTitle, BrainModel, extractInfo } from "./brain-model.ts";
 import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
 import {
   checkedLimits,
@@ -23,35 +23,36 @@ import { dueMerge } from "./summary-levels.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 
-/** What {@link BrainMemory.load} found. */
+/** The result of {@link BrainMemory.load}. */
 export type BrainLoad =
   | { readonly kind: "loaded" }
   | { readonly kind: "nothing" }
-  /** Something was there that cannot be read; what is remembered here stays as it was. */
+  /** The stored entry cannot be read; the memory is unchanged. */
   | { readonly kind: "damaged"; readonly reason: string };
 
-/** How one may wait. */
+/** Options of one call. */
 export interface BrainCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
 const TIMEOUT = 10 * 60 * 1000;
-/** How often what others have stored is taken over before a write is given up. */
+/** Attempts of a write, each after merging what others have stored. */
 const TRIES = 50;
 /** No content has this revision. */
 const NEVER = -1;
 
 /**
- * The memory of a long conversation: what was said last, word by word; a rolling summary of what was said before; and what is known besides.
+ * The memory of a long conversation: the newest messages word by word, a rolling summary of the older ones, and knowledge.
  *
- * Owns when it is summed up, and whether it is stored. What it holds is its content's, the levels of the summary are `summary-levels.ts`'s, the words that
- * a model is asked with `summary.ts`'s, where it is kept the cache's.
+ * Owns when the history is summarized, and whether the content is stored. `BrainContent` owns the content, `summary-levels.ts` the levels of the
+ * summary, `summary.ts` the prompts, `BrainPlace` the stored entry.
  *
- * B1 what is added while a model answers or a cache stores is never lost. B2 messages leave the history when, and only when, the summary that
- * covers them is stored; a model or a cache that fails leaves everything as it was. The history therefore has no bound of its own. B3 every summary is
- * made with the older one as its input, and no level of it grows without end. B4 the same material is asked for once, also when storing
- * the answer failed, and also by two callers at a time. B5 `isDirty` until exactly what is held now was stored. B6 what others have stored since it
- * was loaded is never written over: both are joined, or nothing is stored.
+ * BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache stores is never lost. BrainMemory.B2 (`#commit`) messages leave
+ * the history when, and only when, the summary that covers them is stored; a failing model or cache changes nothing, so the history has no limit
+ * of its own. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
+ * (`BrainModel.askOnce`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
+ * BrainMemory.B5 (`isDirty`) the memory is dirty until exactly its present content was stored. BrainMemory.B6 (`#merge`) what others have stored
+ * since `load` is never overwritten: both are merged, or nothing is stored.
  *
  * @example
  * import { BrainMemory, createMessage } from "troupe";
@@ -63,12 +64,12 @@ const NEVER = -1;
  * console.log(brain.history.length, brain.summary); // 1 They talk about a bridge.
  */
 export class BrainMemory {
-  readonly #voice: BrainVoice;
+  readonly #model: BrainModel;
   readonly #place: BrainPlace | undefined;
   readonly #limits: CompressionLimits;
   readonly #sizes: MessageSizes;
   readonly #content = new BrainContent();
-  /** The revision of the content that was stored. */
+  /** The stored revision of the content. */
   #stored = 0;
   #turn: Promise<unknown> = Promise.resolve();
   #compressing: { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } | undefined;
@@ -85,10 +86,10 @@ export class BrainMemory {
     this.#place = cache === undefined ? undefined : new BrainPlace(cache, name, ttl);
     this.#limits = checkedLimits({ maxMessages, maxTokens });
     this.#sizes = new MessageSizes(tokens);
-    this.#voice = new BrainVoice(model, options.clock ?? systemClock, options.timeout ?? TIMEOUT);
+    this.#model = new BrainModel(model, options.clock ?? systemClock, options.timeout ?? TIMEOUT);
   }
 
-  /** What was said and is not summed up yet, oldest first. */
+  /** Messages that are not summarized yet, oldest first. */
   get history(): Message[] {
     return this.#content.history;
   }
@@ -97,7 +98,7 @@ export class BrainMemory {
     return this.#content.knowledge;
   }
 
-  /** What is left of what was said before the history; empty when nothing was summed up. */
+  /** The summary of the messages before the history; empty when nothing was summarized. */
   get summary(): string {
     return this.#content.summary;
   }
@@ -111,7 +112,7 @@ export class BrainMemory {
     return this.#content.covered.at(-1);
   }
 
-  /** What the user said last. */
+  /** The last message of the user. */
   get lastTalk(): string | undefined {
     return this.#content.lastTalk;
   }
@@ -120,18 +121,18 @@ export class BrainMemory {
     return this.history.length > 0 || this.summary !== "";
   }
 
-  /** The summary and what was said since, without the last message: that is the one being answered. */
+  /** The summary and the history without its last message, which is being answered. */
   get historyText(): string {
     const before = this.history.slice(0, -1).map((message) => message.content);
     return [this.summary, ...before].filter((text) => text !== "").join("\n");
   }
 
-  /** Something the user said. False, and nothing changes, when it is remembered already. */
+  /** Adds a message of the user. Returns false when it is held already. */
   addTalk(message: Message): boolean {
     return this.#content.addTalk(message);
   }
 
-  /** Something that was answered. False, and nothing changes, when it is remembered already. */
+  /** Adds an answer. Returns false when it is held already. */
   addAnswer(message: Message): boolean {
     return this.#content.addAnswer(message);
   }
@@ -140,37 +141,37 @@ export class BrainMemory {
     return this.#content.addKnowledge(message);
   }
 
-  /** All that is known, one piece in a line. */
+  /** The knowledge, one message per line. */
   getKnowledge(): string {
     return this.knowledge.map((message) => message.content).join("\n");
   }
 
-  /** Whether exactly this was said, and is not summed up yet. */
+  /** True when a message of the history has exactly this content. */
   exists(text: string): boolean {
     return this.#content.has(text);
   }
 
-  /** Gives what the user said last, once. */
+  /** Returns the last message of the user, once. */
   popLastTalk(): string | undefined {
     return this.#content.popLastTalk();
   }
 
-  /** Puts a summary from elsewhere in the place of all that was said. */
+  /** Replaces the history by a given summary. */
   setHistorySummary(text: string): void {
-    this.#content.sumUpAs(text);
+    this.#content.replaceHistory(text);
   }
 
-  /** Whether there is something to sum up. */
+  /** True when `compress` would make a summary. */
   async shouldCompress(): Promise<boolean> {
     return dueMerge(this.#content.levels) !== undefined || (await dueMessages(this.history, this.#sizes, this.#limits)).length > 0;
   }
 
   /**
-   * Sums up the oldest messages while the history is too long, and summaries where ten have come together. With a cache, each new summary is stored
-   * there before its messages leave the history. Whoever asks while it is under way waits for the same work.
+   * Summarizes the oldest messages while the history is too long, and ten summaries of a level into one. With a cache, each new summary is
+   * stored before its messages leave the history. Concurrent calls share the work.
    *
-   * @returns whether anything was summed up
-   * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the summary that failed
+   * @returns whether anything was summarized
+   * @throws ModelError, ControlError, CacheError, MemoryError `MEMORY_CONFLICT`: everything is as it was before the failed summary
    */
   async compress({ signal }: BrainCallOptions = {}): Promise<boolean> {
     for (;;) {
@@ -185,11 +186,10 @@ export class BrainMemory {
   }
 
   /**
-   * Takes over what is stored under the key. What was added here before comes after it. "Nothing" says that the cache was asked and has nothing: where it
-   * could not be asked, a local fallback answers, or else nobody does.
+   * Loads the stored content. Messages added here before come after it. "nothing" means that the cache answered and has no entry.
    *
-   * @throws UsageError `BRAIN_NEWER` when a newer version wrote it; from then on nothing is stored over it.
-   * @throws CacheError `CACHE_UNREACHABLE` when the cache could not be asked; nothing has changed, and it can be asked again.
+   * @throws UsageError `BRAIN_NEWER` when a newer version wrote the entry; from then on it is not overwritten.
+   * @throws CacheError `CACHE_UNREACHABLE` when neither the cache nor a local fallback answered; nothing has changed.
    */
   async load({ signal }: BrainCallOptions = {}): Promise<BrainLoad> {
     const place = this.#place;
@@ -199,8 +199,7 @@ export class BrainMemory {
       if (read.kind !== "found") return read;
       const { theirs, base, isLocalPart } = read;
       const { isDirty } = this;
-      // What was here is what the stored does not know of.
-      this.#content.hold(isDirty ? joinedBrain({ theirs, mine: this.#content.state, base }) : theirs);
+      this.#content.replace(isDirty ? joinedBrain({ theirs, mine: this.#content.state, base }) : theirs);
       this.#stored = isDirty || isLocalPart ? NEVER : this.#content.revision;
       place.accept(read);
       return { kind: "loaded" };
@@ -208,13 +207,13 @@ export class BrainMemory {
   }
 
   /**
-   * Stores what is held, if it changed since it was stored last. Without a cache it stays dirty. What others have stored since it was loaded is
-   * taken over first: messages are joined by their ids, and what was added here comes after.
+   * Stores the content if it changed since it was stored last. Without a cache it stays dirty. What others have stored meanwhile is merged
+   * first: messages are merged by id, and those added here come last.
    *
    * @returns whether it was stored now
    * @throws CacheError when it could not be stored; it stays dirty.
-   * @throws MemoryError `MEMORY_CONFLICT` when the summary was changed both here and there, or when what is stored cannot be read; it stays dirty.
-   * `load` puts one summary behind the other.
+   * @throws MemoryError `MEMORY_CONFLICT` when the summary was changed both here and there, or the stored entry cannot be read; it stays dirty.
+   * `load` keeps both summaries, one after the other.
    */
   async save({ signal }: BrainCallOptions = {}): Promise<boolean> {
     const place = this.#place;
@@ -234,45 +233,45 @@ export class BrainMemory {
     });
   }
 
-  /** Takes over a state that was kept elsewhere; all that is here stays, and comes after it. @internal */
+  /** Adds a state from elsewhere before the present content. @internal */
   adopt(state: BrainState): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      this.#content.hold(joinedBrain({ theirs: state, mine: this.#content.state }));
+      this.#content.replace(joinedBrain({ theirs: state, mine: this.#content.state }));
     });
   }
 
-  /** Whether two texts are about the same. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
+  /** Asks the model whether two texts are related. @throws OutputError `OUTPUT_INVALID`, ModelError, ControlError */
   isRelated(text1: string, text2: string, { signal }: BrainCallOptions = {}): Promise<boolean> {
-    return askRelated((messages) => this.#voice.ask(messages, signal), text1, text2);
+    return askRelated((messages) => this.#model.ask(messages, signal), text1, text2);
   }
 
-  /** A sentence with what it leaves out filled in from its context. @throws ModelError, ControlError */
+  /** Completes a sentence from its context. @throws ModelError, ControlError */
   rewrite(sentence: string, context: string, { signal }: BrainCallOptions = {}): Promise<string> {
-    return askRewritten((messages) => this.#voice.ask(messages, signal), sentence, context);
+    return askRewritten((messages) => this.#model.ask(messages, signal), sentence, context);
   }
 
-  /** A title of at most five words. @throws ModelError, ControlError */
+  /** Asks for a title of at most five words. @throws ModelError, ControlError */
   async getTitle(text: string, { signal }: BrainCallOptions = {}): Promise<string> {
     const short = await this.summarize(text, { signal });
-    return askTitle((messages) => this.#voice.ask(messages, signal), short);
+    return askTitle((messages) => this.#model.ask(messages, signal), short);
   }
 
-  /** A text of any length in at most so many words (default 300), read in windows. @throws ModelError, ControlError */
+  /** Summarizes a text of any length in at most `maxWords` words (default 300), window by window. @throws ModelError, ControlError */
   summarize(text: string, { signal, maxWords }: BrainCallOptions & { readonly maxWords?: number | undefined } = {}): Promise<string> {
-    return summarizeText((messages) => this.#voice.askOnce(messages, signal), text, windowOf(this.#limits), maxWords);
+    return summarizeText((messages) => this.#model.askOnce(messages, signal), text, windowOf(this.#limits), maxWords);
   }
 
   toJSON(): BrainJson {
     return brainJson(this.#content.state);
   }
 
-  /** A text as windows that overlap. */
+  /** Splits a text into overlapping windows. */
   static splitTexts(text: string, window: number): string[] {
     takes("BrainMemory.splitTexts", "text", text, aText);
     return splitTexts(text, window);
   }
 
-  /** `[TAG]: text` as its two parts. */
+  /** Splits `[TAG]: text` into its two parts. */
   static extractInfo(input: string): { readonly tag: string | undefined; readonly text: string } {
     takes("BrainMemory.extractInfo", "input", input, aText);
     return extractInfo(input);
@@ -293,7 +292,7 @@ export class BrainMemory {
       history: this.history,
       sizes: this.#sizes,
       limits: this.#limits,
-      ask: (messages) => this.#voice.askOnce(messages, signal),
+      ask: (messages) => this.#model.askOnce(messages, signal),
     });
     if (next === undefined) return false;
     await this.#commit(next, signal);
@@ -301,8 +300,8 @@ export class BrainMemory {
   }
 
   /**
-   * Stored first, then believed. What came meanwhile is neither stored nor touched. Where others have stored something, that is taken over, and the
-   * summary holds as long as nobody else has summed up its messages.
+   * Stores the summary first, then applies it. Where others have stored something, that is merged, and the summary stays valid unless others
+   * have summarized its messages.
    */
   async #commit({ covers, change }: NextSummary, signal: AbortSignal | undefined): Promise<void> {
     const place = this.#place;
@@ -323,16 +322,16 @@ export class BrainMemory {
     });
   }
 
-  /** Takes over what others have stored, before anything is written over it. @throws MemoryError `MEMORY_CONFLICT` */
+  /** Merges what others have stored. @throws MemoryError `MEMORY_CONFLICT` */
   #merge({ theirs, base }: FoundBrain): void {
     const both = mergedBrain({ theirs, mine: this.#content.state, base });
     if (both === undefined)
       throw conflict("others have stored another summary since, and neither that nor the one here covers all of the other");
-    this.#content.hold(both);
+    this.#content.replace(both);
     this.#stored = NEVER;
   }
 
-  /** One at a time, in the order asked: an older state never overwrites a newer. Each caller waits for its own, so none is queued for nobody. */
+  /** Runs one operation at a time, in order, so an older state never overwrites a newer one. */
   #inTurn<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => undefined);
@@ -340,29 +339,28 @@ export class BrainMemory {
   }
 }
 
-/** What a brain memory works with. */
+/** Options of a {@link BrainMemory}. */
 export interface BrainMemoryOptions {
-  /** Writes the summaries and answers questions. Each question is one attempt: retries are the model's own, as a role's model has them. */
+  /** Writes the summaries and answers questions. Each question is one attempt: retries are the model's own. */
   readonly model: ChatModel;
-  /** Where it is kept between two lives. Without one it ends with its process. */
+  /** Stores the memory. Without a cache it ends with its process. */
   readonly cache?: Cache | undefined;
-  /** Under which key; needed with `cache`. */
+  /** The key of the entry. Required with `cache`. */
   readonly key?: string | CacheKeyParts | undefined;
-  /** A history of so many messages is summed up. Default 10. */
+  /** A history of so many messages is summarized. Default 10. */
   readonly maxMessages?: number | undefined;
   /** So is one of more tokens than this. Default 4000. */
   readonly maxTokens?: number | undefined;
   /** Default: an estimate, a quarter of the characters and one for each Chinese, Japanese or Korean one. */
   readonly tokens?: TokenCounter | undefined;
-  /** Milliseconds that what is stored stays. Default 30 minutes. */
+  /** Time to live of the stored entry in milliseconds. Default 30 minutes. */
   readonly ttl?: number | undefined;
   /** Milliseconds that one answer of the model may take. Default 10 minutes. */
   readonly timeout?: number | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** Their names. @internal */
-export const brainMemoryOptions: Known<BrainMemoryOptions> = {
+const brainMemoryOptions: Known<BrainMemoryOptions> = {
   model: true,
   cache: true,
   key: true,

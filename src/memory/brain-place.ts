@@ -2,31 +2,31 @@ import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { brainJson, type BrainState, joinedBrain, readBrainState } from "./brain-state.ts";
 import { type Cache, type CacheEntry, replaceIn } from "./cache.ts";
 
-/** What others have stored. */
+/** A state that others have stored. */
 export interface FoundBrain {
   readonly kind: "found";
   readonly theirs: BrainState;
-  /** What was stored here only, where it is not part of `theirs`. */
+  /** True when `theirs` includes a state that was stored on this machine only. */
   readonly isLocalPart: boolean;
-  /** What was stored when it was last seen from here. */
+  /** The stored state that was seen last. */
   readonly base: BrainState | undefined;
-  /** What the place itself has. */
+  /** The state in the cache itself. */
   readonly stored: BrainState;
   readonly entry: CacheEntry;
 }
 
 export type BrainRead = FoundBrain | { readonly kind: "nothing" } | { readonly kind: "damaged"; readonly reason: string };
 
-/** How often a write is tried again where an entry has gone or come meanwhile. */
+/** Attempts of a write when an entry appears or disappears meanwhile. */
 const TRIES = 5;
 
 /**
- * The place of one brain memory in a cache.
+ * The entry of one brain memory in a cache.
  *
- * Owns what is known of the stored entry. What is held belongs to the memory, and so does what becomes of two states.
+ * Owns the last known state of the entry. The memory owns its content and merges states.
  *
- * BrainPlace.P1 a write goes only over what was seen: `write` compares and gives back what others have stored. BrainPlace.P2 what a newer version
- * stored is never written over. BrainPlace.P3 what could not be asked for was not seen.
+ * BrainPlace.P1 (`write`) a write replaces only the entry that was seen last, and returns what others have stored instead. BrainPlace.P2
+ * (`#newer`) an entry of a newer version is never overwritten. BrainPlace.P3 (`read`) an entry that could not be read was not seen.
  */
 export class BrainPlace {
   readonly #cache: Cache;
@@ -42,7 +42,7 @@ export class BrainPlace {
     this.#ttl = ttl;
   }
 
-  /** What is found is taken for seen when it is {@link accept}ed. @throws UsageError `BRAIN_NEWER`, CacheError */
+  /** Reads the entry. A found state counts as seen after {@link accept}. @throws UsageError `BRAIN_NEWER`, CacheError */
   async read(): Promise<BrainRead> {
     const entry = await this.#cache.get(this.#key);
     const read = this.#reading(entry);
@@ -50,7 +50,7 @@ export class BrainPlace {
     return read;
   }
 
-  /** Stores a state. @returns what others have stored, which is not written over @throws UsageError `BRAIN_NEWER`, MemoryError `MEMORY_CONFLICT`, CacheError */
+  /** Stores a state. @returns the state that others have stored instead @throws UsageError `BRAIN_NEWER`, MemoryError `MEMORY_CONFLICT`, CacheError */
   async write(state: BrainState): Promise<FoundBrain | undefined> {
     if (this.#newer !== undefined) throw this.#newer;
     const value = JSON.stringify(brainJson(state));
@@ -68,7 +68,7 @@ export class BrainPlace {
     throw conflict("others write it all the time");
   }
 
-  /** What was found is part of what is held from now on, so that a write may go over it. */
+  /** Confirms that a found state was merged, so a write may replace it. */
   accept({ entry, stored }: FoundBrain): void {
     this.#know(entry, stored);
   }
@@ -97,7 +97,7 @@ export class BrainPlace {
   }
 }
 
-/** What a `save` or a `compress` ends with that may not write over what others have stored. */
+/** The error of a write that would overwrite what others have stored. */
 export function conflict(why: string): MemoryError {
   return new MemoryError(
     "MEMORY_CONFLICT",

@@ -4,18 +4,18 @@ import { lazily } from "../kernel/lazily.ts";
 import { type Message, MessageSchema, serializeMessage } from "../message/message.ts";
 import { joined, type SummaryLevels, summaryText } from "./summary-levels.ts";
 
-/** What a brain memory holds, as it is stored. */
+/** The stored content of a brain memory. */
 export interface BrainState {
   readonly history: readonly Message[];
   readonly knowledge: readonly Message[];
   readonly levels: SummaryLevels;
-  /** Ids of the messages that were summed up last, oldest first: said again, they are not new. */
+  /** Ids of the messages summarized last, oldest first: added again, they are not new. */
   readonly covered: readonly string[];
   readonly lastTalk: string | undefined;
 }
 
 const VERSION = 1;
-/** Ids of summed-up messages that are remembered. */
+/** Most ids of summarized messages. */
 export const MOST_COVERED = 100;
 
 const stateSchema = lazily(() =>
@@ -29,10 +29,10 @@ const stateSchema = lazily(() =>
   }),
 );
 
-/** The wire form. */
+/** The JSON form of a brain memory. */
 export type BrainJson = ReturnType<typeof brainJson>;
 
-/** A state as plain JSON, with the version of its form. */
+/** Returns a state as plain JSON with its version. */
 export function brainJson({ history, knowledge, levels, covered, lastTalk }: BrainState): {
   readonly v: number;
   readonly history: readonly ReturnType<typeof serializeMessage>[];
@@ -52,7 +52,7 @@ export function brainJson({ history, knowledge, levels, covered, lastTalk }: Bra
 }
 
 /**
- * Reads what {@link brainJson} wrote; a text when it is something else, which says what.
+ * Reads the JSON of {@link brainJson}. Returns a text that says what is wrong with anything else.
  *
  * @throws UsageError `BRAIN_NEWER` when a newer version of this package wrote it.
  */
@@ -76,27 +76,26 @@ export function readBrainState(text: string): BrainState | string {
   return { ...state, lastTalk: state.lastTalk };
 }
 
-/** Two states of one conversation, and the last state that both were made of, where it is known. */
+/** Two states of one conversation, and their common base where it is known. */
 export interface BrainSides {
-  /** What is stored. */
+  /** The stored state. */
   readonly theirs: BrainState;
-  /** What is held here. */
+  /** The local state. */
   readonly mine: BrainState;
   readonly base?: BrainState | undefined;
 }
 
 /**
- * Both states in one: messages by their ids, those that are stored first. A message that is covered by a summary that stays is not taken again; nothing
- * else is left out.
+ * Merges both states: messages by id, stored ones first. Only messages that the kept summary covers are left out.
  *
- * @returns undefined when both have changed the summary since their base, so that neither covers what the other does
+ * @returns undefined when both changed the summary since their base, and neither covers all messages of the other
  */
 export function mergedBrain(sides: BrainSides): BrainState | undefined {
   const choice = chosenSummary(sides);
   return choice === undefined ? undefined : withSummary(sides, choice);
 }
 
-/** The same, but two summaries stand one behind the other: the stored one first. */
+/** Merges both states. Conflicting summaries are both kept, the stored one first. */
 export function joinedBrain(sides: BrainSides): BrainState {
   return withSummary(sides, chosenSummary(sides) ?? "both");
 }
@@ -132,19 +131,19 @@ function chosenSummary({ theirs, mine, base }: BrainSides): Choice | undefined {
   return undefined;
 }
 
-/** Where nothing is known of what both were made of, a summary that covers all the other covers takes its place; else none is given up. */
+/** Without a base, a summary that covers all messages of the other replaces it; otherwise both are kept. */
 function unrelated(theirs: BrainState, mine: BrainState): Choice {
   const [isTheirsMore, isMineMore] = [covers(theirs, mine), covers(mine, theirs)];
   if (isTheirsMore && isNothingOrNamed(mine)) return "theirs";
   return isMineMore && isNothingOrNamed(theirs) ? "mine" : "both";
 }
 
-/** A summary from elsewhere may cover nothing that has an id. */
+/** A summary from elsewhere may cover messages without known ids. */
 function isNothingOrNamed({ covered, levels }: BrainState): boolean {
   return covered.length > 0 || summaryText(levels) === "";
 }
 
-/** Whether one has summed up every message that the other has. A full list has lost its oldest ids. */
+/** True when `one` has summarized every message that `other` has. A full list has lost its oldest ids. */
 function covers(one: BrainState, other: BrainState): boolean {
   const isCovered = memberOf(one.covered);
   const first = other.covered.findIndex(isCovered);
@@ -153,7 +152,7 @@ function covers(one: BrainState, other: BrainState): boolean {
   return other.covered.slice(first).every(isCovered);
 }
 
-/** Whether one has lost the ids of all that the other covers, because it has gone on so far. An older state has no more ids than a later one. */
+/** True when `one` is so much later that it has lost all ids that `other` covers. An older state never has more ids than a later one. */
 function isFarAhead(one: BrainState, other: BrainState): boolean {
   return one.covered.length >= MOST_COVERED && other.covered.length < MOST_COVERED;
 }

@@ -9,25 +9,25 @@ import { ChatMessage, joinMessages, parseChatMessage } from "../model/chat-messa
 import { ChatList, type ChatMeasure, ChatUnit, NO_ANSWER, weightOf } from "./chat-unit.ts";
 import { estimatedTokens, messageTokens, type TokenCounter } from "./tokens.ts";
 
-/** How much of a conversation is kept. */
+/** Options of a {@link ChatMemory}. */
 export interface ChatMemoryOptions {
-  /** Most messages, 1 or more, pinned ones counted. Infinity: no limit. Default: 100. */
+  /** Most messages, 1 or more, including pinned ones. Infinity: no limit. Default: 100. */
   readonly maxMessages?: number | undefined;
-  /** Most tokens, 1 or more, pinned messages counted. Default: no limit. */
+  /** Most tokens, 1 or more, including pinned messages. Default: no limit. */
   readonly maxTokens?: number | undefined;
-  /** What is never dropped, first of all: the goal. A text is the user's. */
+  /** First messages that are never dropped, for example the goal. A text is a message of the user. */
   readonly pinned?: string | ChatMessage | readonly ChatMessage[] | undefined;
-  /** Must count at once, not later. Default: an estimate. */
+  /** Must count synchronously. Default: an estimate. */
   readonly tokens?: TokenCounter | undefined;
-  /** Whether a batch is held to the limits when it is added ("always"), or only when the next single message is ("on_add"). Default: "always". */
+  /** "always" applies the limits after each batch too, "on_add" only after a single message. Default: "always". */
   readonly trim?: "always" | "on_add" | undefined;
 }
 
 const chatMemoryOptions: Known<ChatMemoryOptions> = { maxMessages: true, maxTokens: true, pinned: true, tokens: true, trim: true };
 
-/** What is said of one message when it is added. */
+/** Options of {@link ChatMemory.add}. */
 export interface AddOptions {
-  /** Never dropped. Default: false. */
+  /** The message is never dropped. Default: false. */
   readonly pin?: boolean | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface ChatMemoryJson {
   readonly maxMessages?: number;
   readonly maxTokens?: number;
   readonly trim: "always" | "on_add";
-  /** One message, or calls and the answers that came. */
+  /** One message, or tool calls and their answers. */
   readonly units: readonly { readonly messages: readonly ChatMessage[]; readonly pinned?: true }[];
 }
 
@@ -54,34 +54,34 @@ const jsonSchema = lazily(() =>
 /**
  * The window of a conversation with a model: the newest messages within a limit of count and of tokens, in order of arrival.
  *
- * It owns what is kept; whether calls wait for answers is their unit's business, and what a request finally holds, the agent's.
+ * Owns which messages are kept. Units own which calls wait for an answer; the agent builds the final request.
  *
- * H1 an assistant's calls and their answers are kept or dropped together, so no answer ever stands without its call. An answer stands with
- * its call, whenever it came. H2 calls that were not answered when the conversation went on are answered by words that say so; those at the
- * end wait. H3 pinned messages are never dropped, nor is the newest unit, however large: with these exceptions the limits hold after each
- * `add`, and after each `addAll` unless `trim` says "on_add". H4 `add` is O(1) amortised, and `messages` is one copy of a list that is kept up
- * as messages come and go. H5 lists that are given out are the caller's own, and messages are frozen.
+ * ChatMemory.H1 (`ChatUnit`) tool calls and their answers are kept or dropped together, and an answer follows its call. ChatMemory.H2
+ * (`ChatUnit.messages`) calls that were not answered before the next message get a stand-in; the newest calls wait. ChatMemory.H3 (`#drop`) pinned
+ * messages and the newest unit are never dropped: with these exceptions the limits hold after each `add`, and after each `addAll` unless `trim`
+ * is "on_add". ChatMemory.H4 (`#settled`) `add` is O(1) amortised, and `messages` is one copy of a list. ChatMemory.H5 returned lists are new,
+ * and messages are frozen.
  */
 export class ChatMemory {
   readonly maxMessages: number;
   readonly maxTokens: number | undefined;
   readonly trim: "always" | "on_add";
   readonly #tokens: TokenCounter;
-  /** What may be dropped, the oldest first. */
+  /** Units that may be dropped, oldest first. */
   #units = new Deque<ChatUnit>();
   readonly #pinned: ChatUnit[] = [];
   /** The newest unit that waits for an answer of an id. */
   readonly #open = new Map<string, ChatUnit>();
   #newest: ChatUnit | undefined;
-  /** The messages of all units before the newest one. */
+  /** The messages of all units except the newest. */
   readonly #settled = new ChatList(() => [...this.#kept()].flatMap((unit) => (unit === this.#newest ? [] : unit.messages(true))));
   #places = 0;
   #size = 0;
   #sum = 0;
-  /** Tokens of the words that answer a call which waits. */
+  /** Tokens of the stand-in of an answer. */
   readonly #standIn: number;
 
-  /** @throws UsageError `LIMIT_INVALID` for limits that are none; `CHAT_MESSAGE_INVALID` for pinned messages that are none. */
+  /** @throws UsageError `LIMIT_INVALID`, or `CHAT_MESSAGE_INVALID` for pinned values that are not chat messages */
   constructor(options: ChatMemoryOptions = {}) {
     checkKnownOptions("new ChatMemory", options, chatMemoryOptions);
     const { maxMessages = 100, maxTokens, trim = "always", tokens = estimatedTokens, pinned } = options;
@@ -98,31 +98,31 @@ export class ChatMemory {
     for (const message of asMessages(pinned)) this.#take(message, true);
   }
 
-  /** All that is kept. What a model can be sent: see H1 and H2. */
+  /** All messages, in a form that a model accepts: see ChatMemory.H1 and ChatMemory.H2. */
   get messages(): ChatMessage[] {
     return this.#settled.with(this.#newest?.messages(false) ?? []);
   }
 
-  /** The sum over {@link messages} of a measure, such as their tokens: kept up as messages come and go, for one measure at a time. */
+  /** The sum of a measure over {@link messages}, kept up to date for one measure at a time. */
   weigh(measure: ChatMeasure): number {
     return this.#settled.weigh(measure) + weightOf(this.#newest?.messages(false) ?? [], measure);
   }
 
-  /** How many messages are kept, calls that wait counted as answered. */
+  /** Number of messages. Calls that wait count as answered. */
   get size(): number {
     return this.#size;
   }
 
-  /** Their tokens, 0 where no limit asks for them. */
+  /** Number of tokens; 0 without a limit of tokens. */
   get tokens(): number {
     return this.#sum;
   }
 
   /**
-   * Puts a message at the end, or an answer to its call. False for an answer without a call that waits for it: it was dropped, was
-   * answered, or never was; no server takes such an answer, and it is not kept.
+   * Appends a message, or adds an answer to its call. Returns false for an answer without a waiting call, which is not kept: servers refuse
+   * such an answer.
    *
-   * @throws UsageError `CHAT_MESSAGE_INVALID` for what is no chat message.
+   * @throws UsageError `CHAT_MESSAGE_INVALID` for a value that is not a chat message.
    */
   add(message: ChatMessage, o: AddOptions = {}): boolean {
     checkKnownOptions("add", o, addOptions);
@@ -131,7 +131,7 @@ export class ChatMemory {
     return isTaken;
   }
 
-  /** Puts messages at the end; gives back how many were taken. */
+  /** Appends messages and returns how many were kept. */
   addAll(messages: Iterable<ChatMessage>): number {
     const list = [...messages].map(parseChatMessage);
     const taken = list.filter((message) => this.#take(message, false)).length;
@@ -140,7 +140,7 @@ export class ChatMemory {
   }
 
   /**
-   * The newest messages, at most `n`, calls with all of their answers or not at all. `recent(0)` is none.
+   * Returns at most the newest `n` messages. Calls come with all their answers or not at all. `recent(0)` is empty.
    *
    * @throws RangeError for an `n` that is no whole number of 0 or more.
    */
@@ -156,7 +156,7 @@ export class ChatMemory {
     return units.slice(from).flat();
   }
 
-  /** Forgets everything, pinned messages too. */
+  /** Deletes all messages, including pinned ones. */
   clear(): void {
     this.#units = new Deque();
     this.#pinned.length = 0;
@@ -181,7 +181,7 @@ export class ChatMemory {
   }
 
   /**
-   * A memory as {@link toJSON} gave it, also after it was written and read.
+   * Restores a memory from {@link toJSON}.
    *
    * @throws UsageError `CHAT_MEMORY_INVALID` for anything else.
    */
@@ -201,12 +201,12 @@ export class ChatMemory {
     return memory;
   }
 
-  /** Messages and lists of messages as one list that no limit applies to. */
+  /** Joins messages and lists of messages into one list without a limit. */
   static concat(...parts: readonly (ChatMessage | readonly ChatMessage[])[]): ChatMessage[] {
     return joinMessages(...parts);
   }
 
-  /** False for an answer that nothing waits for. */
+  /** Returns false for an answer without a waiting call. */
   #take(message: ChatMessage, isPinned: boolean): boolean {
     const own = parseChatMessage(message);
     const tokens = this.#count(own);
@@ -229,7 +229,7 @@ export class ChatMemory {
     const unit = this.#open.get(id);
     if (unit === undefined) return false;
     unit.answer(message);
-    if (unit !== this.#newest) this.#settled.change();
+    if (unit !== this.#newest) this.#settled.invalidate();
     if (!unit.waitsFor(id)) this.#open.delete(id);
     unit.tokens += tokens - this.#standIn;
     this.#sum += tokens - this.#standIn;
@@ -252,7 +252,7 @@ export class ChatMemory {
     return this.#pinned.reduce((sum, pinned) => (pinned.place < place ? sum + pinned.size : sum), 0);
   }
 
-  /** Both lists are in order of arrival. */
+  /** Merges both lists in order of arrival. */
   *#kept(): Generator<ChatUnit, void> {
     let next = 0;
     for (const unit of this.#units) {

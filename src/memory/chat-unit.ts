@@ -1,22 +1,22 @@
 import { ChatMessage, type ToolCall } from "../model/chat-message.ts";
 
-/** What stands where a call was never answered: servers refuse a call without an answer. The call may have run before its answer was lost. */
+/** The stand-in for a missing answer: servers refuse a call without one. The call may have run before its answer was lost. */
 export const NO_ANSWER = "(no result: the call was cut off. Nobody knows whether it has run; look before you call it again)";
 
 /**
- * What is kept or dropped as a whole: one message, or an assistant's calls of tools with their answers. It owns which calls wait.
+ * One message, or the tool calls of an assistant with their answers: kept or dropped as a whole. Owns which calls wait for an answer.
  *
- * U1 answers stand in the order of the calls, whenever they came. U2 its size counts every call as answered, so it does not grow.
+ * ChatUnit.U1 (`messages`) answers are in the order of the calls. ChatUnit.U2 (`size`) every call counts as answered, so the size never changes.
  */
 export class ChatUnit {
   readonly head: ChatMessage;
   readonly isPinned: boolean;
-  /** How many units came before it. */
+  /** Number of units that came before it. */
   readonly place: number;
   readonly #answers: (ChatMessage | undefined)[];
-  /** Places of the calls that wait, by id, the last first. */
+  /** Indexes of the calls that wait, by id, the last first. */
   readonly #waiting: Map<string, number[]> | undefined;
-  /** Of all its messages. */
+  /** Tokens of all its messages. */
   tokens = 0;
 
   constructor(head: ChatMessage, isPinned: boolean, place: number) {
@@ -28,7 +28,7 @@ export class ChatUnit {
     this.#waiting = ids.length === 0 ? undefined : placesOf(ids);
   }
 
-  /** How many messages it is. */
+  /** Number of messages. */
   get size(): number {
     return 1 + this.#answers.length;
   }
@@ -42,7 +42,7 @@ export class ChatUnit {
     return this.#waiting?.has(id) === true;
   }
 
-  /** Takes the answer to a call that waits. */
+  /** Adds the answer to a call that waits. */
   answer(message: ChatMessage): void {
     const id = message.toolCallId ?? "";
     const places = this.#waiting?.get(id);
@@ -52,7 +52,7 @@ export class ChatUnit {
     if (places?.length === 0) this.#waiting?.delete(id);
   }
 
-  /** Its messages; calls that wait are given an answer that says so when `isClosed`. */
+  /** Returns the messages. When `isClosed`, calls without an answer get a stand-in. */
   messages(isClosed: boolean): readonly ChatMessage[] {
     if (this.#waiting === undefined) return [this.head];
     const all = [this.head];
@@ -80,27 +80,27 @@ function placesOf(ids: readonly string[]): Map<string, number[]> {
   return places;
 }
 
-/** What a message weighs. It never changes for a message. */
+/** Measures a message, for example in tokens. The result never changes for a message. */
 export type ChatMeasure = (message: ChatMessage) => number;
 
-/** A longer list is put together anew when its oldest messages leave, so that what leaving costs is bounded. */
+/** A longer list is rebuilt after messages are removed, because moving the rest would cost too much each time. */
 const LONGEST_MOVED = 4_096;
 
 /**
- * The messages of a conversation as one list that is kept up as messages come and go. It owns the list, which may have to be put together
- * anew before it is read, and the sum of one measure over it.
+ * The messages of a conversation as one list that is kept up to date. Owns the list, which may have to be rebuilt before it is read, and the
+ * sum of one measure over it.
  *
- * CL1 coming and leaving cost no more in a long list than in a short one. CL2 the sum is that of the list, whatever came and left. CL3 what comes
- * and leaves does so whatever the measure says.
+ * ChatList.L1 (`remove`) adding and removing cost no more in a long list than in a short one. ChatList.L2 (`#reweigh`) the sum is always that of
+ * the list. ChatList.L3 (`#reweigh`) a measure that throws does not stop a change.
  */
 export class ChatList {
-  readonly #anew: () => readonly ChatMessage[];
+  readonly #rebuild: () => readonly ChatMessage[];
   #messages: ChatMessage[] | undefined = [];
   #weighed: { readonly measure: ChatMeasure; sum: number } | undefined;
 
-  /** @param anew puts the list together from what its owner keeps */
-  constructor(anew: () => readonly ChatMessage[]) {
-    this.#anew = anew;
+  /** @param rebuild returns all messages */
+  constructor(rebuild: () => readonly ChatMessage[]) {
+    this.#rebuild = rebuild;
   }
 
   push(messages: readonly ChatMessage[]): void {
@@ -110,15 +110,15 @@ export class ChatList {
     this.#reweigh(messages, 1);
   }
 
-  /** Takes messages out; how many stand before them is asked only where it is needed. */
+  /** Removes messages. `before`, the number of messages before them, is called only where it is needed. */
   remove(count: number, before: () => number): void {
     if (this.#messages === undefined) return;
-    if (this.#messages.length > LONGEST_MOVED) return this.change();
+    if (this.#messages.length > LONGEST_MOVED) return this.invalidate();
     this.#reweigh(this.#messages.splice(before(), count), -1);
   }
 
-  /** It is no longer what it was, in another way than these. */
-  change(): void {
+  /** Rebuilds the list at the next read. */
+  invalidate(): void {
     this.#messages = undefined;
     this.#weighed = undefined;
   }
@@ -128,7 +128,7 @@ export class ChatList {
     this.#weighed = undefined;
   }
 
-  /** All of them and some more: the caller's own array. */
+  /** Returns all messages followed by more, in a new array. */
   with(more: readonly ChatMessage[]): ChatMessage[] {
     return this.#list().concat(more);
   }
@@ -138,7 +138,7 @@ export class ChatList {
     return this.#weighed.sum;
   }
 
-  /** A measure that throws is heard by whoever weighs the list, not by whoever changes it. */
+  /** A measure that throws does so in `weigh`, not here. */
   #reweigh(messages: readonly ChatMessage[], sign: 1 | -1): void {
     if (this.#weighed === undefined) return;
     try {
@@ -149,12 +149,12 @@ export class ChatList {
   }
 
   #list(): ChatMessage[] {
-    this.#messages ??= [...this.#anew()];
+    this.#messages ??= [...this.#rebuild()];
     return this.#messages;
   }
 }
 
-/** The sum of a measure. */
+/** The sum of a measure over messages. */
 export function weightOf(messages: readonly ChatMessage[], measure: ChatMeasure): number {
   let sum = 0;
   for (const message of messages) sum += measure(message);

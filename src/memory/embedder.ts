@@ -5,68 +5,68 @@ import { ControlError, MemoryError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
 import { squareOf } from "./vector-math.ts";
 
-/** How a call to an embedder may end, and what for its vectors are. */
+/** Options of one call to an embedder. */
 export interface EmbedOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Some models embed what is asked and what is kept in different ways. Default `document`. */
+  /** Some models embed queries and documents in different ways. Default `document`. */
   readonly kind?: "document" | "query" | undefined;
-  /** Send it once: whoever asks tries again. Default false. */
+  /** Send the request once: the caller retries. Default false. */
   readonly isOneTry?: boolean | undefined;
-  /** Told how many tokens the call took, where the model's server tells it. */
+  /** Called with the tokens of the call, where the server reports them. */
   readonly onUsage?: ((usage: { readonly inputTokens: number }) => void) | undefined;
 }
 
-/** Turns texts into vectors, so that what means (or reads) alike lies close together. Port. */
+/** Turns texts into vectors, so that similar texts are close to each other. Port. */
 export interface Embedder {
-  /** Names the model and every setting that changes its vectors: vectors of another id are made again. */
+  /** Names the model and every setting that changes its vectors. Stored vectors of another id are computed again. */
   readonly id: string;
-  /** Numbers in a vector. Without it the first vector decides. */
+  /** Numbers of a vector. Default: those of the first vector. */
   readonly dimensions?: number | undefined;
-  /** Most texts of one call. */
+  /** Most texts per call. */
   readonly maxBatch: number;
-  /** Most characters of one text: what is longer is known by its beginning. */
+  /** Most characters per text. Of a longer text the beginning is embedded. */
   readonly maxChars: number;
-  /** The cosine similarity below which two texts have nothing to do with each other. Models differ in it. */
+  /** The cosine similarity below which two texts are unrelated. It depends on the model. */
   readonly threshold: number;
   /** The model's name, by which its price is looked up. */
   readonly model?: string | undefined;
-  /** What it costs, where that is no model of the list of prices. */
+  /** The price, for a model that is not in the price table. */
   readonly price?: ModelPrice | undefined;
-  /** Its vectors follow from the texts alone and cost nothing: in a run they need no record. Default false. */
+  /** The vectors depend on the texts alone and cost nothing, so a run does not record them. Default false. */
   readonly isFree?: boolean | undefined;
-  /** One vector for each text, in order. A vector of zeros says that the text cannot be embedded. */
+  /** Returns one vector for each text, in order. A vector of zeros means that the text cannot be embedded. */
   embed(texts: readonly string[], o?: EmbedOptions): Promise<readonly ArrayLike<number>[]>;
 }
 
-/** What bounds the calls of one job. */
+/** Limits of the calls of one job. */
 export interface EmbedLimits extends EmbedOptions {
   readonly clock: Clock;
-  /** Milliseconds for one batch; undefined for an embedder that bounds its calls itself. */
+  /** Milliseconds for one batch; undefined for an embedder that limits its calls itself. */
   readonly timeout: number | undefined;
-  /** Numbers that a vector must have, when it is known. */
+  /** The required numbers of a vector, when known. */
   readonly dimensions?: number | undefined;
 }
 
-/** The vectors of some texts that follow each other; undefined where a text cannot be embedded. */
+/** The vectors of consecutive texts; undefined where a text cannot be embedded. */
 export interface EmbeddedBatch {
   readonly from: number;
   readonly vectors: readonly (Float32Array | undefined)[];
 }
 
-/** Changes when vectors are kept or computed in another way than before. */
+/** Changes when vectors are stored or computed differently. */
 const VECTOR_VERSION = 1;
 
-/** How far from 1 the square of a length of 1 may lie, in 32-bit numbers. */
+/** The rounding error of the square of a unit vector in 32-bit numbers. */
 const UNIT = 1e-6;
 
-/** By what stored vectors are known to be this embedder's. */
+/** Identifies the embedder of stored vectors. */
 export function fingerprintOf(embedder: Embedder): string {
   return contentHash([VECTOR_VERSION, embedder.id, embedder.dimensions ?? null]).slice(0, 32);
 }
 
-/** What of a text is embedded; nothing of a blank one, which servers refuse together with its whole batch. */
+/** Returns the part of a text that is embedded. It is empty for a blank text, because servers refuse a batch with one. */
 export function embeddable(embedder: Pick<Embedder, "maxChars">, text: string): string {
-  // A character of two code units is not cut in its middle.
+  // Does not cut a surrogate pair.
   return text
     .slice(0, embedder.maxChars)
     .replace(/[\ud800-\udbff]$/, "")
@@ -74,10 +74,10 @@ export function embeddable(embedder: Pick<Embedder, "maxChars">, text: string): 
 }
 
 /**
- * Embeds texts batch by batch, each checked before it is given out, so that what came before a failure is not lost.
+ * Embeds texts batch by batch. Each batch is checked and yielded before the next, so a failure loses no earlier batch.
  *
- * @throws MemoryError `EMBEDDING_FAILED` when the embedder failed or took too long; `EMBEDDING_INVALID` when it gave too few vectors, or
- * numbers that are none; `EMBEDDING_DIMENSION` when a vector has another length. ControlError when the signal aborts.
+ * @throws MemoryError `EMBEDDING_FAILED` when the embedder failed or timed out; `EMBEDDING_INVALID` for a missing vector or a value that is not
+ * a finite number; `EMBEDDING_DIMENSION` for a vector of another length. ControlError when the signal aborts.
  */
 export async function* embedBatches(embedder: Embedder, texts: readonly string[], limits: EmbedLimits): AsyncGenerator<EmbeddedBatch> {
   const step = Math.max(1, Math.floor(embedder.maxBatch));
@@ -103,7 +103,7 @@ export async function* embedBatches(embedder: Embedder, texts: readonly string[]
   }
 }
 
-/** The vector of one text, or undefined when it cannot be embedded. @throws as {@link embedBatches} */
+/** Embeds one text. Returns undefined when it cannot be embedded. @throws as {@link embedBatches} */
 export async function embedQuery(embedder: Embedder, text: string, limits: EmbedLimits): Promise<Float32Array | undefined> {
   for await (const { vectors } of embedBatches(embedder, [text], { ...limits, kind: "query" })) return vectors[0];
   return undefined;
@@ -125,7 +125,7 @@ async function called(embedder: Embedder, texts: readonly string[], limits: Embe
 }
 
 /**
- * The same direction at length 1, and the very same vector if it has that; undefined for a vector without any.
+ * Returns the vector scaled to length 1, and the given vector if it has that length; undefined for a vector of zeros.
  *
  * @throws MemoryError `EMBEDDING_INVALID` for what is not a finite number
  */
@@ -134,7 +134,7 @@ export function unitVector(vector: ArrayLike<number>, source: string): Float32Ar
   let sum = 0;
   if (narrow !== undefined) {
     if (Math.abs(squareOf(narrow) - 1) < UNIT) return narrow;
-    // Squares of 32-bit numbers always fit into 64 bits.
+    // Squares of 32-bit numbers do not overflow in 64 bits.
     for (let n = 0; n < narrow.length; n++) sum += (narrow[n] as number) * (narrow[n] as number);
     if (sum > 0 && sum < Infinity) return scaled(narrow, 1 / Math.sqrt(sum));
   }
@@ -145,7 +145,7 @@ export function unitVector(vector: ArrayLike<number>, source: string): Float32Ar
     largest = Math.max(largest, Math.abs(value));
   }
   if (largest === 0) return undefined;
-  // Divided by the largest first: squares of very large or very small numbers do not fit.
+  // Divided by the largest first, because squares of very large or very small numbers overflow.
   const wide = Float64Array.from(vector, (value) => value / largest);
   for (const value of wide) sum += value * value;
   return scaled(wide, 1 / Math.sqrt(sum));

@@ -2,7 +2,7 @@ import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { unitVector } from "./embedder.ts";
 import { countDiffering, dotProduct, nearest, SignSketch } from "./vector-math.ts";
-import type { VectorHit, VectorIndex, VectorSearch } from "./vector-index.ts";
+import type { VectorHit, VectorIndex, VectorSearch } from "./search-index.ts";
 
 /** Rows of one piece of memory. New pieces are added without copying the others. */
 const PIECE = 1024;

@@ -4,17 +4,17 @@ import type { Embedder } from "./embedder.ts";
 import { stableHash } from "./stable-hash.ts";
 import { charactersAndPairs, runsOf } from "./text-terms.ts";
 
-/** What a feature weighs against a whole word: pieces of words find misspelt and inflected ones, but say less. */
+/** Weights of features relative to a whole word. Pieces of words match misspelt and inflected words, but carry less meaning. */
 const PIECE = 0.35;
 const PAIR = 0.5;
-/** Words up to this length are taken to carry grammar more than meaning. */
+/** Words up to this length are mostly function words. */
 const SHORT = 3;
 const SHORT_WORD = 0.4;
 const MAX_CHARS = 20_000;
 
-/** How large the vectors of a hashing embedder are. */
+/** Options of {@link hashingEmbedder}. */
 export interface HashingOptions {
-  /** Whole number from 16 on. Default 512. */
+  /** Numbers of a vector, 16 or more. Default 512. */
   readonly dimensions?: number | undefined;
 }
 
@@ -76,7 +76,7 @@ function hashed(text: string, dimensions: number): Float32Array {
   return vector;
 }
 
-/** Two places with a sign each: what falls onto the same place by chance cancels out on average. */
+/** Each feature has two places with a sign each, so that collisions cancel out on average. */
 function addFeature(vector: Float32Array, feature: string, weight: number): void {
   for (const seed of [1, 2]) {
     const hash = stableHash(feature, seed);
@@ -85,7 +85,7 @@ function addFeature(vector: Float32Array, feature: string, weight: number): void
   }
 }
 
-/** Three letters at a time, the ends of the word marked. */
+/** The sequences of three letters of a word, with its ends marked. */
 function piecesOf(word: string): string[] {
   if (word.length <= SHORT) return [];
   const marked = `^${word}$`;

@@ -1,33 +1,35 @@
 import type { Message } from "../message/message.ts";
-import { ArrivalList } from "./arrival-list.ts";
 import type { StoredMessage, StoreState } from "./message-store.ts";
 
-/** So many places on each side are looked at for what stands next to a message in its run: runs may be stored side by side. */
+/** Places on each side of a message that are searched for its neighbours: other runs may be stored between them. */
 export const MOST_REACH = 64;
 
 /**
- * What a process knows of a role's store: the messages in order of arrival, who they are, and how far it has read. It owns no vector and
- * asks nobody.
+ * The messages of a role's store that this process has read, in order of arrival, with their identities, and how far the store has been read.
  */
 export class HeldMessages {
-  readonly #arrived = new ArrivalList();
+  /** By place. */
+  #messages = new Map<number, StoredMessage>();
+  /** True while `#messages` is in order of arrival. */
+  #isSorted = true;
+  #lastPlace = 0;
   /** By run, then id. */
   readonly #places = new Map<string, Map<string, number>>();
   /** How far the store has been read. */
   state: StoreState = { last: 0, removals: 0 };
-  /** Messages met that could not be read. */
+  /** Number of messages that could not be read. */
   damaged = 0;
-  /** The newest time a message was given to the store at. */
+  /** The newest time at which a message was added to the store. */
   newestAdded = 0;
   /** No message is older than this. */
   #oldest = Infinity;
 
   get size(): number {
-    return this.#arrived.size;
+    return this.#messages.size;
   }
 
   at(place: number): StoredMessage | undefined {
-    return this.#arrived.at(place);
+    return this.#messages.get(place);
   }
 
   placeOf(runId: string, id: string): number | undefined {
@@ -40,10 +42,12 @@ export class HeldMessages {
 
   /** In order of arrival. */
   all(): StoredMessage[] {
-    return this.#arrived.all();
+    if (!this.#isSorted) this.#messages = new Map([...this.#messages].sort(([a], [b]) => a - b));
+    this.#isSorted = true;
+    return [...this.#messages.values()];
   }
 
-  /** The messages of the same run next to a place, nearest first, at most `count` on each side. */
+  /** Returns the neighbours of a place in its run, nearest first, at most `count` on each side. */
   around(place: number, count: number, farthest: number = MOST_REACH): readonly StoredMessage[] {
     const runId = this.at(place)?.runId;
     const found: StoredMessage[] = [];
@@ -58,9 +62,12 @@ export class HeldMessages {
     return found.sort((a, b) => Math.abs(a.place - place) - Math.abs(b.place - place));
   }
 
-  /** False when it is known. */
+  /** Returns false when its place is known. */
   add(entry: StoredMessage): boolean {
-    if (!this.#arrived.add(entry)) return false;
+    if (this.#messages.has(entry.place)) return false;
+    this.#messages.set(entry.place, entry);
+    if (entry.place < this.#lastPlace) this.#isSorted = false;
+    else this.#lastPlace = entry.place;
     let run = this.#places.get(entry.runId);
     if (run === undefined) this.#places.set(entry.runId, (run = new Map<string, number>()));
     run.set(entry.message.id, entry.place);
@@ -70,15 +77,16 @@ export class HeldMessages {
   }
 
   forget(place: number): boolean {
-    const entry = this.#arrived.remove(place);
+    const entry = this.#messages.get(place);
     if (entry === undefined) return false;
+    this.#messages.delete(place);
     const run = this.#places.get(entry.runId);
     if (run?.get(entry.message.id) === place) run.delete(entry.message.id);
     if (run?.size === 0) this.#places.delete(entry.runId);
     return true;
   }
 
-  /** The places of messages from before a time. */
+  /** Returns the places of messages before a time. */
   olderThan(time: number): number[] {
     if (this.#oldest >= time) return [];
     const old: number[] = [];
@@ -86,22 +94,20 @@ export class HeldMessages {
     for (const entry of this.all()) {
       const at = timeOf(entry);
       if (at < time) old.push(entry.place);
-      // What is not removed after all must be found again the next time.
+      // A message that is not removed must be found again.
       this.#oldest = Math.min(this.#oldest, at);
     }
     return old;
   }
 
-  /** Reads on from where all of these places are known. */
+  /** Marks places as read, when they follow the last one. */
   sawPlaces(places: readonly number[]): void {
     const { last } = this.state;
     if (places.every((place, n) => place === last + n + 1)) this.state = { ...this.state, last: last + places.length };
   }
 }
 
-/**
- * When a message was said. One without a date, or from the future, is as old as its place in the store: it ages too.
- */
+/** The time of a message. A message without a date, or with one in the future, has the time it was added to the store. */
 export function timeOf({ message, addedAt }: { readonly message: Message; readonly addedAt: number }): number {
   return message.timestamp > 0 ? Math.min(message.timestamp, addedAt) : addedAt;
 }

@@ -17,7 +17,7 @@ interface Shelf {
   readonly vectors: Map<number, { readonly fingerprint: string; readonly vector: Float32Array }>;
 }
 
-/** A {@link MessageStore} that lives as long as its process. Several storages may share one. */
+/** A {@link MessageStore} in the memory of the process. Several storages may share one. */
 export function inMemoryStore(): MessageStore {
   return new InMemoryStore();
 }

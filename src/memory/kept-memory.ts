@@ -11,45 +11,45 @@ import { AskedBefore, wordsOf } from "./said-again.ts";
 import { WriteBehindQueue } from "./write-behind-queue.ts";
 import type { SimilarMessage } from "./storage-options.ts";
 
-/** Whose memory is kept, in which run. */
+/** Options of a {@link KeptMemory}. */
 export interface KeptMemoryOptions {
   readonly parts: RoleMemoryParts;
   readonly role: string;
   readonly runId: string;
-  /** Whether this run was forked from another, however many forks ago. */
+  /** Returns true when this run was forked from another, directly or indirectly. */
   readonly isAncestor: (runId: string) => boolean;
   readonly clock: Clock;
-  /** Told when something could not be stored. It is tried again with the next that comes, and when somebody waits for it. */
+  /** Called when a change could not be stored. The next change or `saved` tries again. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What is looked for among what is kept. */
+/** Options of a search. */
 export interface KeptSearch {
-  /** What is being asked: what only asks it again is no answer. */
+  /** The questions: a message that repeats one is no answer. */
   readonly asked: readonly string[];
-  /** Ids of this run that are known already. */
+  /** Ids of messages of this run to leave out. */
   readonly besides: ReadonlySet<string>;
-  /** Texts that are known already: the same words from elsewhere are not given. */
+  /** Texts to leave out, also when another message repeats them. */
   readonly known: readonly string[];
-  /** Asks the parts' embedder through a door; undefined where they have none. */
+  /** The stepped embedder of the role; undefined where it has none. */
   readonly embedder: Embedder | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A message that was recalled. */
+/** A found message. */
 export interface KeptMessage extends SimilarMessage {
-  /** It was said in this run, or in one that this was forked from. */
+  /** It belongs to this run, or to one that this was forked from. */
   readonly isOwn: boolean;
-  /** Grows in the order in which the store was given messages. */
+  /** Its place in the store. Places grow in order of arrival. */
   readonly place: number;
 }
 
-/** A message that was looked for, and what was said right before and after it, nearest first. */
+/** A found message with the messages right before and after it, nearest first. */
 export interface KeptHit extends KeptMessage {
   readonly neighbours: readonly KeptMessage[];
 }
 
-/** A message that the record gave the role, and the run that has it in the store. */
+/** A message of the record, and the run that has stored it. */
 interface Given {
   readonly message: Message;
   readonly storedBy: string;
@@ -57,24 +57,25 @@ interface Given {
 
 type Change = { readonly type: "add"; readonly message: Message } | { readonly type: "delete"; readonly id: string };
 
-/** Changes that may wait for a store that is slow or fails. */
+/** Most changes that wait for a slow or failing store. */
 const MOST_UNSAVED = 10_000;
-/** Additions of one commit. */
+/** Most additions that are stored together. */
 const MAX_BATCH = 500;
-/** How much deeper than what is asked for is looked, as often as it takes: what says the same once more is left out. */
+/** A search asks for so many times more hits, repeatedly if necessary, because repeated texts are left out. */
 const DEPTH = 4;
-/** Milliseconds that a store may take before nobody waits for it any more. */
+/** Timeout of the store in milliseconds. */
 const TIMEOUT = 30_000;
 
 /**
- * What one role of one run keeps beyond the run. It owns what waits for the store, and which messages the run's record gave the role; the
- * storage owns what is stored.
+ * The messages of one role of one run that are stored beyond the run. Owns the queue of changes, and the messages that the record of the run
+ * gave the role; the storage owns the stored messages.
  *
- * K1 only what is committed gets here, in the order of the record. K2 storing again changes nothing, so a run that goes on tells all of its
- * record again. K3 of its own run, and of those it was forked from, only what its own record gave the role is found, once and as it stands
- * there: no run sees another future of itself, though its ids be the same. K4 it writes under its own run alone, and of what it inherits
- * only what is not stored: what a fork forgets is not forgotten by its parent. K5 a change leaves the line when it is stored; a failure
- * keeps it. K6 vectors are made by searches alone, through the embedder they bring.
+ * KeptMemory.K1 (`learn`) only committed changes arrive, in the order of the record. KeptMemory.K2 (`learn`) storing a message again changes nothing,
+ * so a resumed run repeats its whole record. KeptMemory.K3 (`#isGiven`) of its own run and the runs it was forked from, a search finds only
+ * messages of its own record, with their recorded content: a run never finds another future of itself, even with the same ids. KeptMemory.K4
+ * (`#takeInherited`) it writes under its own run only, and of inherited messages only those that are not stored; what a fork deletes stays in its
+ * parent. KeptMemory.K5 (`WriteBehindQueue.#drain`) a change stays in the queue until it is stored. KeptMemory.K6 (`search`) vectors are computed by
+ * searches only, through the embedder of the search.
  */
 export class KeptMemory {
   readonly #o: KeptMemoryOptions;
@@ -83,7 +84,7 @@ export class KeptMemory {
   readonly #known = new Map<string, Given>();
   readonly #queue: WriteBehindQueue<Change>;
   #opened: MemoryStorage | undefined;
-  /** Whether it was looked for what the runs behind this one have stored. */
+  /** True after `#takeInherited`. */
   #knowsInherited = false;
 
   constructor(o: KeptMemoryOptions) {
@@ -93,12 +94,12 @@ export class KeptMemory {
     this.#queue = new WriteBehindQueue({ limit: MOST_UNSAVED, maxBatch: MAX_BATCH, store, onError: o.onError });
   }
 
-  /** Changes that are not stored yet. */
+  /** Number of changes that are not stored yet. */
   get unsaved(): number {
     return this.#queue.size;
   }
 
-  /** What the record says that the role remembered and forgot. `livedBy`: this run, or the one it was forked from, which stores it itself. */
+  /** Adds recorded changes. `livedBy`: this run, or the one it was forked from, which stores its own changes. */
   learn(ops: readonly MemoryOp[], livedBy: string): void {
     for (const op of ops) {
       if (op[0] === "+") this.#add(op[1], livedBy);
@@ -106,15 +107,15 @@ export class KeptMemory {
     }
   }
 
-  /** Waits while too much waits for the store. @throws QueueFullError when it does not get less, whatever made the store fail */
+  /** Waits while the queue is full. @throws QueueFullError when it stays full */
   async ready(): Promise<void> {
-    // What a counter loads with its first text must not decide in which order an activation asks.
+    // A counter may load its data with the first text. That must not change the order of an activation's questions.
     await this.#o.parts.tokens.count("");
     if (this.#queue.isFull) await this.saved();
     this.#queue.assertRoom();
   }
 
-  /** Resolves when everything learned before is stored. @throws whatever the store fails with, and what waits goes on waiting; TimeoutError */
+  /** Resolves when all earlier changes are stored. @throws the error of the store, TimeoutError; the changes stay in the queue */
   async saved(): Promise<void> {
     try {
       await this.#queue.flush();
@@ -125,7 +126,8 @@ export class KeptMemory {
   }
 
   /**
-   * The messages that answer a text best, best first: none that only asks it again, and of several in the same words the newest.
+   * Returns the messages that answer a text best, best first. Messages that repeat the question are left out; of messages with the same words
+   * the newest is returned.
    *
    * @throws MemoryError, ControlError, whatever the store fails with
    */
@@ -148,7 +150,7 @@ export class KeptMemory {
     }
   }
 
-  /** Lets go of the store, until it is needed again. @throws TimeoutError when the store does not end what it was asked */
+  /** Closes the store until it is needed again. @throws TimeoutError */
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
@@ -164,7 +166,7 @@ export class KeptMemory {
     return { ...found, isOwn: this.#isOwn(found.runId), place };
   }
 
-  /** Each neighbour stands beside the best hit it belongs to, and is no hit itself. */
+  /** Each neighbour belongs to its best hit, and is not a hit itself. */
   async #withNeighbours(
     hits: readonly KeptMessage[],
     told: Set<string>,
@@ -194,7 +196,7 @@ export class KeptMemory {
   }
 
   #add(message: Message, livedBy: string): void {
-    // A store that ends with the run has nothing of the run it was forked from.
+    // A store that ends with the run has no messages of the parent run.
     const storedBy = this.#o.parts.store === undefined ? this.#o.runId : livedBy;
     this.#known.set(message.id, { message, storedBy });
     if (storedBy === this.#o.runId) this.#queue.push({ type: "add", message });
@@ -207,7 +209,7 @@ export class KeptMemory {
     if (livedBy === runId || given?.storedBy === runId) this.#queue.push({ type: "delete", id });
   }
 
-  /** What a run behind this one has not stored, or stored as it was before it was changed, is stored by this one. */
+  /** Stores inherited messages that the parent runs have not stored, or have stored with another content. */
   async #takeInherited(): Promise<void> {
     const { runId } = this.#o;
     const inherited = [...this.#known].filter(([, { storedBy }]) => storedBy !== runId);
@@ -221,7 +223,7 @@ export class KeptMemory {
     this.#knowsInherited = true;
   }
 
-  /** A fork may have changed what its parent has under the same id. */
+  /** A fork may have changed the message of an id of its parent. */
   #isGiven({ id, content }: Message, runId: string): boolean {
     const given = this.#known.get(id);
     return given?.storedBy === runId && given.message.content === content;
@@ -245,14 +247,14 @@ export class KeptMemory {
   }
 }
 
-/** An embedder that makes the vector of one question once: a deeper search asks for the same one, and a call may cost money. */
+/** Embeds the question once: a deeper search asks for the same vector, and a call may cost money. */
 function askedOnce(embedder: Embedder): Embedder {
   let vector: ReturnType<Embedder["embed"]> | undefined;
   const embed: Embedder["embed"] = (texts, o) => (o?.kind === "query" ? (vector ??= embedder.embed(texts, o)) : embedder.embed(texts, o));
   return { ...embedder, embed };
 }
 
-/** Of messages in the same words the newest, in the place of the best; none that is told already. */
+/** Keeps the newest of messages with the same words, in the place of the best, and leaves out those in `told`. */
 function withoutRepeats(found: readonly KeptMessage[], told: ReadonlySet<string>): KeptMessage[] {
   const newest = new Map<string, KeptMessage>();
   for (const each of found) {
@@ -263,7 +265,7 @@ function withoutRepeats(found: readonly KeptMessage[], told: ReadonlySet<string>
   return [...newest.values()];
 }
 
-/** What this run has is newer than what others have; by itself it is told by the order of its record, whatever the clock says. */
+/** Messages of this run are newer than those of others, and are ordered by their record instead of the clock. */
 export function isNewer(a: KeptMessage, b: KeptMessage): boolean {
   if (a.isOwn !== b.isOwn) return a.isOwn;
   const apart = a.isOwn ? 0 : a.message.timestamp - b.message.timestamp;

@@ -19,19 +19,12 @@ export function applyMemoryOp(memory: MessageMemory, op: MemoryOp): void {
   else memory.delete(memory.ignoreId ? createMessage(op[1], { id: "forgotten", timestamp: 0 }) : op[1]);
 }
 
-/** An owner of a memory that is made when it is first read. */
-export interface MemoryHolder {
-  readonly heldMemory: ReadableMemory;
-}
-
 /** Options of a {@link MemoryDraft}. */
 export interface MemoryDraftOptions {
   /** Must not change while the draft is open. */
-  readonly base: ReadableMemory | MemoryHolder;
+  readonly base: ReadableMemory;
   /** The activation that writes. Its name is read for the error of a late write. */
   readonly by: { readonly act: string };
-  /** Messages already added, in order. The base holds none of them. */
-  readonly remembered?: readonly Message[] | undefined;
 }
 
 /**
@@ -44,15 +37,14 @@ export interface MemoryDraftOptions {
  * (`#assertOpen`) after `close` writes throw and reads go on; after `settle` reads show the base.
  */
 export class MemoryDraft implements MessageMemory {
-  readonly #given: ReadableMemory | MemoryHolder;
+  readonly #base: ReadableMemory;
   readonly #by: MemoryDraftOptions["by"];
   #changes: MemoryChanges | undefined;
   #isClosed = false;
 
-  constructor({ base, by, remembered }: MemoryDraftOptions) {
-    this.#given = base;
+  constructor({ base, by }: MemoryDraftOptions) {
+    this.#base = base;
     this.#by = by;
-    if (remembered !== undefined) this.addBatch(remembered);
   }
 
   get ignoreId(): boolean {
@@ -61,11 +53,6 @@ export class MemoryDraft implements MessageMemory {
 
   get limit(): number | undefined {
     return this.#base.limit;
-  }
-
-  /** The added messages in order, when nothing was deleted or evicted; undefined also before the first write. */
-  get remembered(): readonly Message[] | undefined {
-    return this.#changes?.additions;
   }
 
   /** The operations so far, in a new array. */
@@ -210,10 +197,6 @@ export class MemoryDraft implements MessageMemory {
     return memoryJson(this);
   }
 
-  get #base(): ReadableMemory {
-    return "heldMemory" in this.#given ? this.#given.heldMemory : this.#given;
-  }
-
   #assertOpen(method: string): void {
     if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
   }
@@ -247,11 +230,6 @@ class MemoryChanges {
     this.isCleared = isCleared;
     this.ops = isCleared ? [["0"]] : [];
     this.added = new Memory({ ignoreId: base.ignoreId });
-  }
-
-  get additions(): readonly Message[] | undefined {
-    const isOnlyAdding = this.ops.length === this.added.size && this.#hidden.size === 0 && !this.isCleared;
-    return isOnlyAdding ? this.added.get() : undefined;
   }
 
   get baseSize(): number {

@@ -23,32 +23,32 @@ import {
   type SimilarMessage,
   type StorageParts,
   type VectorParts,
-  voiceOf,
+  embedderOf,
 } from "./storage-options.ts";
 import { noEmbedder, noLexical, StorageRanking } from "./storage-ranking.ts";
 import { StoreReading } from "./store-reading.ts";
 
-/** Milliseconds between the times of two messages that were given at once. @internal */
+/** Milliseconds between the times of two messages that were added together. @internal */
 export const TICK: number = 1 / 1024;
 
-/** Which run a message was said in, and what ends the wait. */
+/** Options of one call. */
 export interface StorageCall {
-  /** Default: the storage's own. */
+  /** The run of the message. Default: the run of the storage. */
   readonly runId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The long-term memory of one role: its messages in a store, found again by what they say.
+ * The long-term memory of one role: its messages in a store, and the search for them.
  *
- * Owns the messages that this process has read, and the order of its jobs. The store owns the messages; vectors only save work.
+ * Owns this process's knowledge of the store, and the order of its jobs. The store owns the messages; vectors are stored only to save work.
  *
- * MemoryStorage.L1 (`addBatch`) a resolved addition is durable; when its embedder fails, `addBatch` rejects, and the messages are kept: `persist`
- * continues. MemoryStorage.L2 (`#store`) (run, id) is the identity: a second addition changes nothing. MemoryStorage.L3 a message never changes.
- * MemoryStorage.L4 (`PendingVectors`) vectors that are lost, damaged, or of another embedder are made again before the next search.
- * MemoryStorage.L5 (`StoreReading`) additions and removals of other processes are known before every answer. MemoryStorage.L6 (`#expire`) an
- * expired message is never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another; each caller waits for its own, so the callers bound
- * the queue.
+ * MemoryStorage.L1 (`addBatch`) messages are durable when `add` has resolved; when the embedder fails, `add` rejects, the messages are stored
+ * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`#store`) (run, id) identifies a message: adding it again changes nothing.
+ * MemoryStorage.L3 (`#store`) a message is never changed. MemoryStorage.L4 (`PendingVectors`) lost or damaged vectors, and those of another embedder,
+ * are computed again before the next search. MemoryStorage.L5 (`StoreReading`) every answer includes the changes of other processes.
+ * MemoryStorage.L6 (`#expire`) an expired message is never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another, and each caller waits for
+ * its own.
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
@@ -84,32 +84,32 @@ export class MemoryStorage {
     return this.#parts.roleId;
   }
 
-  /** The run that messages are added in. */
+  /** The run of added messages. */
   get runId(): string {
     return this.#parts.runId;
   }
 
-  /** How many messages are known to be held. */
+  /** Number of known messages. */
   get size(): number {
     return this.#held.size;
   }
 
-  /** How many of them wait for their vectors. */
+  /** Number of messages without a vector. */
   get pending(): number {
     return this.#vectors?.size ?? 0;
   }
 
-  /** How many messages of the store were damaged and could not be read. */
+  /** Number of messages of the store that are damaged and could not be read. */
   get damaged(): number {
     return this.#held.damaged;
   }
 
-  /** The time of a message that is given now. It never goes back, whatever the clock does. @internal */
+  /** The time of a message that is added now. It never decreases. @internal */
   get nextTime(): number {
     return Math.max(this.#parts.clock.now(), this.#held.newestAdded + TICK);
   }
 
-  /** Reads what the store holds: all messages in order of arrival, or those of one run. */
+  /** Reads the store. Returns all messages in order of arrival, or those of one run. */
   recover({ runId }: { readonly runId?: string | undefined } = {}): Promise<Message[]> {
     return this.#inTurn(async () => {
       await this.#sync();
@@ -119,17 +119,17 @@ export class MemoryStorage {
     });
   }
 
-  /** Whether a message is known to be held. Asks no store: what is in a large one is known when `recover` has read it. */
+  /** Returns true for a known message, without reading the store. All messages of a large store are known after `recover`. */
   has(target: Message | string, { runId = this.runId }: StorageCall = {}): boolean {
     return this.#held.placeOf(runId, idOf(target)) !== undefined;
   }
 
-  /** Keeps a message. False when it is held. @throws MemoryError, see MemoryStorage.L1 */
+  /** Stores a message. Returns false when it is stored already. @throws MemoryError, see MemoryStorage.L1 */
   async add(message: Message, o?: StorageCall): Promise<boolean> {
     return (await this.addBatch([message], o)) === 1;
   }
 
-  /** Keeps messages, all or none; tells how many were new. @throws MemoryError, see MemoryStorage.L1 */
+  /** Stores all messages or none, and returns the number of new ones. @throws MemoryError, see MemoryStorage.L1 */
   addBatch(messages: Iterable<Message>, { runId = this.runId, signal }: StorageCall = {}): Promise<number> {
     const given = [...messages];
     return this.#inTurn(async () => {
@@ -141,7 +141,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Keeps messages of any runs, with the times they had in another store. Tells how many were new. @internal */
+  /** Stores messages of any runs with their times in another store. Returns the number of new ones. @internal */
   adopt(entries: readonly MessageToStore[]): Promise<number> {
     return this.#inTurn(async () => {
       await this.#reading.some();
@@ -150,12 +150,12 @@ export class MemoryStorage {
     });
   }
 
-  /** Forgets what another store has taken over. @internal */
+  /** Deletes messages that were moved to another store. @internal */
   discard(places: readonly number[]): Promise<number> {
     return this.#inTurn(() => this.#remove(places));
   }
 
-  /** Everything that is held, in order of arrival, with its run and time. @internal */
+  /** Returns all messages in order of arrival, with their runs and times. @internal */
   entries(): Promise<StoredMessage[]> {
     return this.#inTurn(async () => {
       await this.#sync();
@@ -163,14 +163,14 @@ export class MemoryStorage {
     });
   }
 
-  /** What the store has of these; undefined for what it has not. @internal */
+  /** Returns the stored message of each identity; undefined for none. @internal */
   find(identities: readonly MessageIdentity[]): Promise<readonly (StoredMessage | undefined)[]> {
     return this.#inTurn(() => this.#reading.find(identities));
   }
 
   /**
-   * The messages that are most like a text or a message, best first: by their words, or with an embedder by its vectors. A message that is
-   * held finds itself too.
+   * Returns the messages that are most similar to a text or a message, best first: by words, or with an embedder by vectors. A stored message
+   * finds itself too.
    *
    * @throws UsageError `OPTION_INVALID`, MemoryError, ControlError when the signal aborts
    */
@@ -202,7 +202,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Undefined where all messages are to be ranked. */
+  /** Undefined when all messages have to be ranked. */
   #searchCandidates(lookup: MessageLookup, text: string, o: SearchOptions & { readonly k: number }): Promise<SimilarMessage[] | undefined> {
     return this.#ranking.byCandidates(text, o, async (words, most) => {
       throwIfAborted(o.signal);
@@ -219,7 +219,7 @@ export class MemoryStorage {
   ): Promise<SimilarMessage[]> {
     await this.#inTurn(() => this.#sync());
     const { clock } = this.#parts;
-    const { embedder, timeout } = voiceOf(vectors, o.embedder);
+    const { embedder, timeout } = embedderOf(vectors, o.embedder);
     const dimensions = this.#vectors?.dimensions;
     const query = this.size === 0 ? undefined : await embedQuery(embedder, text, { clock, timeout, signal: o.signal, dimensions });
     return this.#inTurn(async () => {
@@ -230,18 +230,18 @@ export class MemoryStorage {
     });
   }
 
-  /** What was said in its run right before and after a message that is known here: nearest first, `count` on each side. @internal */
+  /** Returns the neighbours of a known message in its run: nearest first, `count` on each side. @internal */
   around(runId: string, id: string, count: number): Promise<readonly StoredMessage[]> {
     const place = this.#held.placeOf(runId, id);
     return this.#inTurn(async () => (place === undefined ? [] : this.#reading.around(place, count)));
   }
 
-  /** Where a message that is known here stands in the store; 0 for none. @internal */
+  /** Returns the place of a known message in the store; 0 for none. @internal */
   placeOf(runId: string, id: string): number {
     return this.#held.placeOf(runId, id) ?? 0;
   }
 
-  /** Forgets a message; false when it is not held. */
+  /** Deletes a message. Returns false when it is not stored. */
   delete(target: Message | string, { runId = this.runId }: StorageCall = {}): Promise<boolean> {
     const id = idOf(target);
     return this.#inTurn(async () => {
@@ -250,12 +250,12 @@ export class MemoryStorage {
     });
   }
 
-  /** Forgets what was said before a time, in milliseconds; tells how many. What has no date is as old as its place in the store. */
+  /** Deletes messages before a time in milliseconds, and returns their number. A message without a date has the time it was added. */
   deleteOlderThan(timestampMs: number): Promise<number> {
     return this.forgetOlderThan(timestampMs).then(({ length }) => length);
   }
 
-  /** The same; tells the identities of what was forgotten. @internal */
+  /** Deletes messages before a time, and returns their identities. @internal */
   forgetOlderThan(timestampMs: number): Promise<readonly string[]> {
     if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
     return this.#inTurn(async () => {
@@ -269,7 +269,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Forgets what has outlived `ttl`; tells how many. */
+  /** Deletes expired messages, and returns their number. */
   cleanUp(): Promise<number> {
     return this.#inTurn(async () => {
       await this.#sync();
@@ -277,7 +277,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Forgets every message. */
+  /** Deletes every message. */
   clear(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
@@ -285,7 +285,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Makes the vectors that are missing; without an embedder there are none. Messages are durable before: see MemoryStorage.L1. @throws MemoryError */
+  /** Computes missing vectors, if there is an embedder. Messages are durable already: see MemoryStorage.L1. @throws MemoryError */
   persist({ signal }: StorageCall = {}): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
@@ -293,7 +293,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Makes all vectors again, from the messages. Cut off, it goes on with the next search or `persist`. @throws MemoryError */
+  /** Computes all vectors again. After an interruption, the next search or `persist` continues. @throws MemoryError */
   rebuild({ signal }: StorageCall = {}): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
@@ -302,7 +302,7 @@ export class MemoryStorage {
     });
   }
 
-  /** Lets go of the store when all jobs are done. */
+  /** Closes the store after all jobs. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -313,12 +313,12 @@ export class MemoryStorage {
   #inTurn<T>(job: () => Promise<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(memoryClosed());
     const done = this.#turn.then(job);
-    // Who asked is told; the next one begins all the same.
+    // A failure is the caller's; the next job runs anyway.
     this.#turn = done.catch(() => {});
     return done;
   }
 
-  /** Learns what the store has got and lost since it was last read. */
+  /** Reads the changes of the store since the last read. */
   async #sync(): Promise<void> {
     await this.#reading.all();
     await this.#vectors?.load();

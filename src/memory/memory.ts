@@ -173,10 +173,7 @@ export class Memory implements MessageMemory {
   }
 
   clear(): void {
-    this.#log = new MessageLog();
-    this.#positions = undefined;
-    this.#byCause = undefined;
-    this.#byRole = undefined;
+    this.#reset();
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
@@ -250,9 +247,16 @@ export class Memory implements MessageMemory {
     if (this.#log.isMostlyHoles) this.#compact();
   }
 
+  #reset(): void {
+    this.#log = new MessageLog();
+    this.#positions = undefined;
+    this.#byCause = undefined;
+    this.#byRole = undefined;
+  }
+
   #compact(): void {
-    const held = this.get();
-    this.clear();
+    const held = this.#log.newest(Infinity);
+    this.#reset();
     for (const message of held) this.#log.push(message);
   }
 

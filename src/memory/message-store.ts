@@ -1,103 +1,103 @@
 import { MemoryError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
 
-/** A message as somebody wants it kept. */
+/** A message to store. */
 export interface MessageToStore {
-  /** The run in which its id is its own; empty outside runs. */
+  /** The run in which its id is unique; empty outside runs. */
   readonly runId: string;
-  /** When it was given to the store, in milliseconds. Grows within a store, by thousandths among those of one moment. */
+  /** The time it was added, in milliseconds. It grows within a store, by thousandths among messages of the same millisecond. */
   readonly addedAt: number;
   readonly message: Message;
 }
 
-/** A message that is kept. */
+/** A stored message. */
 export interface StoredMessage extends MessageToStore {
-  /** Grows in order of arrival and is never used again. */
+  /** Grows in order of arrival, and is never used again. */
   readonly place: number;
 }
 
-/** What became of a message that was to be kept. */
+/** The result of storing a message. */
 export interface StoredAt {
   readonly place: number;
-  /** False when the store had it. */
+  /** False when the store held it already. */
   readonly isNew: boolean;
 }
 
-/** Some messages that follow each other. */
+/** Consecutive messages. */
 export interface MessagePage {
   readonly messages: readonly StoredMessage[];
-  /** How many there are between them that are damaged. */
+  /** Number of damaged messages between them. */
   readonly damaged: number;
 }
 
-/** A vector that is kept. One without numbers says that its message cannot be embedded. */
+/** A stored vector. A vector without numbers means that its message cannot be embedded. */
 export interface StoredVector {
   readonly place: number;
   readonly vector: Float32Array;
 }
 
-/** How far a store has come, for those who have read it before. */
+/** The state of a store, by which a reader detects changes. */
 export interface StoreState {
-  /** The place given last; 0 before the first. */
+  /** The last place; 0 before the first message. */
   readonly last: number;
-  /** How many messages were removed, ever. */
+  /** Number of messages that were ever removed. */
   readonly removals: number;
 }
 
-/** By what a message is known: its run, and its id in it. */
+/** Identifies a message: its run, and its id within the run. */
 export interface MessageIdentity {
   readonly runId: string;
   readonly id: string;
 }
 
 /**
- * A word that a question asks for: in lower case and in Unicode form NFKC, of letters, digits and marks. Chinese, Japanese and Korean
- * texts have each character and each two that follow one another as words.
+ * A word of a question, in lower case and NFKC, of letters, digits and marks. The words of Chinese, Japanese and Korean texts are their
+ * characters and pairs of neighbours.
  */
 export interface SoughtWord {
   readonly word: string;
-  /** Whether longer words that begin with it are meant too. */
+  /** True when longer words that begin with it match too. */
   readonly isBeginning: boolean;
-  /** Letters that may be left out, added or changed in a misspelt word. */
+  /** Letters that may be omitted, added or changed in a misspelt word. */
   readonly wrongLetters: number;
 }
 
-/** Finds some messages of a store without reading all of them. */
+/** Finds messages of a store without reading all of them. */
 export interface MessageLookup {
   /**
-   * The places of messages that hold the most and the rarest of some words: `most` at most, and besides them those that it knows no words
-   * of. Places at which nothing is may be among them. Undefined when it cannot tell, or when it would take as long as reading all.
+   * Returns the places of at most `most` messages that contain the most and the rarest words, and of all messages whose words it does not know.
+   * Some places may have no message. Undefined when it does not know, or when reading all messages would be as fast.
    */
   likeliest(roleId: string, words: readonly SoughtWord[], most: number): Promise<readonly number[] | undefined>;
-  /** The messages at some places, in order of arrival. */
+  /** Returns the messages at some places, in order of arrival. */
   read(roleId: string, places: readonly number[]): Promise<MessagePage>;
-  /** The place of each; undefined for one that is not there. */
+  /** Returns the place of each message; undefined for none. */
   placesOf(roleId: string, identities: readonly MessageIdentity[]): Promise<readonly (number | undefined)[]>;
 }
 
 /**
- * Keeps the messages of roles for good. Port. The messages are the truth; vectors are kept beside them to save work, and may be lost.
+ * Stores the messages of roles durably. Port. Vectors are stored only to save work, and may be lost.
  *
- * MessageStore.V1 `add` keeps all or none; a resolved addition is durable. MessageStore.V2 (run, id) is the identity: a held message is not kept
- * again. MessageStore.V3 places grow in order of arrival and are never reused. MessageStore.V4 roles are separate, whatever their ids contain.
- * MessageStore.V5 a message comes back as it went in, or is counted as damaged: never another one. MessageStore.V6 vectors come back as they went
- * in, under the fingerprint they were written with, or not at all; those of a removed message are gone. MessageStore.V7 several callers may use
- * one store at once. MessageStore.V8 `close` releases what is held open, after the earlier questions; a later question opens it again, so that
- * several storages can share a store. MessageStore.V9 a `lookup` knows every resolved change, and returns no removed message.
+ * MessageStore.V1 `add` stores all messages or none, and they are durable when it has resolved. MessageStore.V2 (run, id) identifies a message: a
+ * stored message is not stored again. MessageStore.V3 places grow in order of arrival and are never used again. MessageStore.V4 roles are separate,
+ * whatever their ids contain. MessageStore.V5 a message is read as it was written, or counts as damaged: never another one. MessageStore.V6 vectors
+ * are read as they were written, under their fingerprint, or not at all; those of a removed message are removed. MessageStore.V7 several processes
+ * may use one store. MessageStore.V8 `close` releases resources after earlier calls; a later call opens them again, so that several storages can
+ * share a store. MessageStore.V9 a `lookup` includes every resolved change, and no removed message.
  */
 export interface MessageStore {
   state(roleId: string): Promise<StoreState>;
-  /** Tells of each, in order, where it is. */
+  /** Returns the place of each message, in order. */
   add(roleId: string, messages: readonly MessageToStore[]): Promise<readonly StoredAt[]>;
-  /** Those behind a place, in order of arrival. */
+  /** Reads the messages after a place, in order of arrival. */
   read(roleId: string, after: number): AsyncIterable<MessagePage>;
-  /** All places in use, ascending. */
+  /** Returns all places in use, ascending. */
   places(roleId: string): Promise<readonly number[]>;
-  /** @returns how many there were */
+  /** Removes messages, and returns how many there were. */
   remove(roleId: string, places: readonly number[]): Promise<number>;
-  /** Vectors of a fingerprint behind a place, in order of arrival. */
+  /** Reads the vectors of a fingerprint after a place, in order of arrival. */
   readVectors(roleId: string, fingerprint: string, after: number): AsyncIterable<readonly StoredVector[]>;
-  /** Replaces what was there. Vectors of messages that are gone are dropped. */
+  /** Writes or replaces vectors. Vectors of removed messages are dropped. */
   writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void>;
   clearVectors(roleId: string): Promise<void>;
   /** Optional: without it a memory reads all messages of its role. */
@@ -105,12 +105,12 @@ export interface MessageStore {
   close(): Promise<void>;
 }
 
-/** Whoever uses a memory after its end. */
+/** The error of a call to a closed memory. */
 export function memoryClosed(): MemoryError {
   return new MemoryError("MEMORY_CLOSED", "Expected an open memory, but it has been closed. Make another one over the same store.");
 }
 
-/** By what a message is known in a store. */
+/** The key of a message in a store. */
 export function identityOf(runId: string, id: string): string {
   return JSON.stringify([runId, id]);
 }

@@ -12,20 +12,19 @@ import type { Embedder, EmbedOptions } from "./embedder.ts";
 const TRY_TIMEOUT = 60_000;
 const BYTES = 4;
 
-/** The door, and how calls through it are made. */
+/** Options of {@link meteredEmbedder}. */
 export interface MeterParts {
   readonly steps: StepPort;
   readonly policy: CallPolicy;
-  /** When all of its tries have to be over, by the policy's clock: then it fails, as an embedder does that cannot be reached. Default: never. */
+  /** Deadline of all attempts by the policy's clock. After it the embedder fails as if it were unreachable. Default: none. */
   readonly until?: number | undefined;
 }
 
 /**
- * An embedder behind the door that every side effect passes: each batch is one step, bound by the budget, made with retries and limits,
- * recorded, and answered from the record afterwards. Texts are recorded by their hash, for they stand in the run already. One that is
- * free makes no step; it stays as it is, but for its time.
+ * Makes every batch of an embedder a recorded step: with retries, limits and the budget, and answered from the record on replay. Texts are
+ * recorded by hash, because the run records them already. A free embedder makes no step; only its time is limited.
  *
- * A try settles by the tokens that the server told; at its hold where it told none, or where the model may have run; else at zero.
+ * An attempt costs the tokens that the server reports; its hold when the server reports none or the model may have run; otherwise nothing.
  *
  * @throws ModelError, ControlError
  */
@@ -69,7 +68,7 @@ async function called(call: Call): Promise<readonly string[]> {
   }
 }
 
-/** As with chats, the place among the limits is taken before the money. */
+/** Waits for the rate limits first and then for the budget, as chat calls do. */
 async function limitedTry(call: Call, price: ModelPrice | undefined): Promise<readonly string[]> {
   const { policy, texts, signal, door } = call;
   // No token is shorter than a byte.
@@ -101,7 +100,7 @@ async function oneTry(call: Call, price: ModelPrice | undefined, hold: number): 
     else door.attempts.settle({ cost: costOf(told, price), basis: "usage", ...usage });
     return vectors.map(encoded);
   } catch (error) {
-    // What was settled already stays so: then the vectors were at fault, and they were paid.
+    // An attempt that is settled already stays settled: its vectors were paid and invalid.
     const ran = error instanceof ControlError || !(error instanceof ModelError) || mayHaveRun(error);
     if (!ran) door.attempts.settle({ cost: 0, basis: "none", error });
     else if (price === undefined) door.attempts.settle({ cost: undefined, basis: "usage", error });
@@ -110,7 +109,7 @@ async function oneTry(call: Call, price: ModelPrice | undefined, hold: number): 
   }
 }
 
-/** One that makes no step has no tries of its own either: its time is all there is to bound. */
+/** Limits the time of an embedder that makes no steps. */
 function timedEmbedder(embedder: Embedder, clock: Clock, until: number): Embedder {
   const embed: Embedder["embed"] = (texts, o = {}) => {
     const limit = timeLeft(clock, until, TRY_TIMEOUT);
@@ -128,7 +127,7 @@ function timeLeft(clock: Clock, until: number | undefined, most: number): number
   return until === undefined ? most : Math.max(0, Math.min(most, until - clock.now()));
 }
 
-/** 32-bit numbers as base64: a third of what their digits would take. */
+/** Writes 32-bit numbers as base64: a third of the size of digits. */
 function encoded(vector: ArrayLike<number>): string {
   const bytes = new DataView(new ArrayBuffer(vector.length * BYTES));
   for (let n = 0; n < vector.length; n++) bytes.setFloat32(n * BYTES, vector[n] as number, true);

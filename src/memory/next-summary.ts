@@ -4,26 +4,26 @@ import { dueMerge, merged, type SummaryLevels, summaryText, withRecent } from ".
 import { UsageError } from "../kernel/errors.ts";
 import type { TokenCounter } from "./tokens.ts";
 
-/** What is to be summed up, and how. */
+/** Input of {@link nextSummary}. */
 export interface SummaryParts {
   readonly levels: SummaryLevels;
-  /** What was said and is not summed up yet, oldest first. */
+  /** Messages that are not summarized yet, oldest first. */
   readonly history: readonly Message[];
   readonly sizes: MessageSizes;
   readonly limits: CompressionLimits;
   readonly ask: AskText;
-  /** Leaves out what time a summary covers: no two runs would ask for the same one. Default false. */
+  /** Leaves out the time range, so that two runs ask the same. Default false. */
   readonly isTimeless?: boolean;
 }
 
-/** A summary that was made and not taken over yet. */
+/** A new summary that is not applied yet. */
 export interface NextSummary {
-  /** The messages it stands for. */
+  /** The messages it covers. */
   readonly covers: readonly Message[];
   readonly change: (levels: SummaryLevels) => SummaryLevels;
 }
 
-/** Makes the next summary that is due: of ten summaries that have come together, else of the oldest messages. Undefined: none is due. */
+/** Makes the next due summary: of ten summaries of a level, or else of the oldest messages. Returns undefined when none is due. */
 export async function nextSummary(parts: SummaryParts): Promise<NextSummary | undefined> {
   const { levels, history, sizes, limits, ask, isTimeless = false } = parts;
   const merge = dueMerge(levels);
@@ -41,30 +41,30 @@ export async function nextSummary(parts: SummaryParts): Promise<NextSummary | un
   return { covers, change: (now) => withRecent(now, text) };
 }
 
-/** A message that alone is longer than a history may be is read in windows first. */
+/** A message that alone exceeds the limit is summarized in windows first. */
 async function readable({ sizes, limits, ask }: SummaryParts, message: Message): Promise<SummaryItem> {
   const item = summaryItem(message);
   if ((await sizes.of(message)) <= limits.maxTokens) return item;
   return { ...item, text: await summarizeText(ask, item.text, windowOf(limits)) };
 }
 
-/** When a history is too long. */
+/** Limits of a history. */
 export interface CompressionLimits {
-  /** So many messages. */
+  /** A history of so many messages is too long. */
   readonly maxMessages: number;
-  /** More than so many tokens. */
+  /** A history of more tokens is too long. */
   readonly maxTokens: number;
 }
 
-/** A token is about so many characters where a text has to be cut. */
+/** Estimated characters of a token. */
 const WINDOW_CHARACTERS = 4;
 
-/** Characters of a text that are read at once. */
+/** Characters of one window of a text. */
 export function windowOf({ maxTokens }: CompressionLimits): number {
   return maxTokens * WINDOW_CHARACTERS;
 }
 
-/** @throws UsageError `LIMIT_INVALID` for a limit under which nothing could be remembered. */
+/** @throws UsageError `LIMIT_INVALID` for a limit below 1 */
 export function checkedLimits(limits: CompressionLimits): CompressionLimits {
   for (const [name, limit] of Object.entries(limits) as [string, number][]) {
     if (!(limit >= 1)) throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number of 1 or more, got ${limit}.`);
@@ -72,13 +72,13 @@ export function checkedLimits(limits: CompressionLimits): CompressionLimits {
   return limits;
 }
 
-/** Tokens of messages, each counted once: they never change. */
+/** Tokens of messages. Each is counted once, because messages never change. */
 export class MessageSizes {
   readonly #counter: TokenCounter;
   readonly #textOf: (message: Message) => string;
   readonly #sizes = new WeakMap<Message, number>();
 
-  /** @param textOf what of a message counts */
+  /** @param textOf returns the counted text of a message */
   constructor(counter: TokenCounter, textOf: (message: Message) => string = ({ content }) => content) {
     this.#counter = counter;
     this.#textOf = textOf;
@@ -94,8 +94,7 @@ export class MessageSizes {
 }
 
 /**
- * What of a history is summed up next: its oldest messages, at most as many as the limits allow and at least one; none while the history
- * is within both.
+ * Returns the messages to summarize next: the oldest ones within the limits, at least one; none while the history is within both limits.
  */
 export async function dueMessages(history: readonly Message[], sizes: MessageSizes, limits: CompressionLimits): Promise<Message[]> {
   let chunk: Message[] | undefined;

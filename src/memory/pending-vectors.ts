@@ -3,11 +3,11 @@ import { squareOf } from "./vector-math.ts";
 import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { StoredVector } from "./message-store.ts";
-import { type StorageParts, type VectorParts, voiceOf } from "./storage-options.ts";
+import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
 
 /**
- * Which messages still wait for their vectors, and how these get into the index and the store. It owns that list and the dimensions;
- * messages are the holder's, and are never touched.
+ * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages and
+ * the dimensions.
  */
 export class PendingVectors {
   readonly #parts: Pick<StorageParts, "store" | "roleId" | "clock">;
@@ -15,7 +15,7 @@ export class PendingVectors {
   readonly #held: HeldMessages;
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
-  /** Those that came since vectors were looked for wait too, ascending: at the start there are very many, and nearly all have one. */
+  /** Places added since the last `load`, ascending. At the start there are very many, and nearly all have stored vectors. */
   #fresh: number[] = [];
   #dimensions: number | undefined;
 
@@ -31,7 +31,7 @@ export class PendingVectors {
     return this.#waiting.size + this.#fresh.length;
   }
 
-  /** Numbers in a vector, once that is known. */
+  /** Numbers of a vector, once known. */
   get dimensions(): number | undefined {
     return this.#dimensions;
   }
@@ -47,7 +47,7 @@ export class PendingVectors {
     await this.#vectors.index.delete(place);
   }
 
-  /** Takes over the stored vectors of messages that wait for one. What is not whole, or not of this embedder, is made again. */
+  /** Loads stored vectors of the waiting messages. Damaged vectors and vectors of another embedder are computed again. */
   async load(): Promise<void> {
     if (this.size === 0) return;
     const { store, roleId } = this.#parts;
@@ -74,12 +74,12 @@ export class PendingVectors {
     }
   }
 
-  /** Embeds what waits, and keeps what came of every batch before the next one is asked for. @throws MemoryError, ControlError */
+  /** Computes the missing vectors, and stores each batch before the next. @throws MemoryError, ControlError */
   async embed(signal: AbortSignal | undefined, given?: Embedder): Promise<void> {
     this.#age();
     if (this.#waiting.size === 0) return;
     const { store, roleId, clock } = this.#parts;
-    const { embedder, timeout } = voiceOf(this.#vectors, given);
+    const { embedder, timeout } = embedderOf(this.#vectors, given);
     const places = [...this.#waiting].sort((a, b) => a - b);
     const texts = places.map((place) => this.#held.at(place)?.message.content ?? "");
     try {
@@ -96,7 +96,7 @@ export class PendingVectors {
     }
   }
 
-  /** Drops every vector: all of them are made again. */
+  /** Deletes every vector, so that all are computed again. */
   async restart(): Promise<void> {
     const { store, roleId } = this.#parts;
     const { index, embedder } = this.#vectors;
@@ -111,7 +111,7 @@ export class PendingVectors {
     this.#fresh = [];
   }
 
-  /** Whether it is of use. Not a promise unless the index asks for one: at the start there may be a hundred thousand. */
+  /** Returns true when the vector is usable. A promise only if the index returns one, because there may be a hundred thousand calls. */
   #take(place: number, vector: Float32Array): boolean | Promise<boolean> {
     if (vector.length === 0) return true;
     if (!isUsable(vector) || vector.length !== (this.#dimensions ??= vector.length)) return false;

@@ -26,28 +26,28 @@ import {
 import type { RoleMemoryParts } from "./role-memory.ts";
 import type { RoleSummary } from "./summary-levels.ts";
 
-/** What recalls on behalf of one activation. */
+/** The parts of a {@link Recollection}. */
 export interface RecollectionParts {
   readonly role: string;
   readonly options: RoleMemoryParts;
   readonly kept: KeptMemory;
-  /** For what is cut before it is recorded: of a secret that is cut, nobody would know the rest again. */
+  /** Masks secrets before a text is cut: a part of a secret could not be recognized later. */
   readonly mask: Mask;
   readonly memory: ReadableMemory;
-  /** What the activation is about: it is in the question, so it is not recalled. */
+  /** The news of the activation. They are part of the question, so they are not recalled. */
   readonly news: () => readonly Message[];
   readonly summary: RoleSummary;
   readonly steps: StepPort;
-  /** The role's own model through that door; asked for when there is something to sum up. */
+  /** Returns the model for summaries, as a stepped model. */
   readonly model: (other: ChatModel | undefined) => ChatModel;
   readonly policy: CallPolicy;
-  /** Milliseconds that an embedder may take at most, so that the activation has time left without it. */
+  /** Most milliseconds for the embedder, so that the activation has time left. */
   readonly longest: number;
   readonly logger: Pick<Logger, "warn">;
   readonly signal: AbortSignal;
 }
 
-/** What one recall chose: the recorded result of its step. */
+/** The recorded result of one recall. */
 export interface Recalled {
   readonly maxTokens: number;
   readonly summary: { readonly tokens: number };
@@ -55,25 +55,26 @@ export interface Recalled {
   readonly recent: { readonly tokens: number; readonly ids: readonly string[] };
   /** Newer before older. */
   readonly related: { readonly tokens: number; readonly messages: readonly RecalledMessage[] };
-  /** Why nothing related could be looked for. */
+  /** The error of the search for related messages. */
   readonly failed?: { readonly code: string; readonly message: string };
 }
 
-/** Characters of a question that words are taken from. */
+/** Most characters of a question. */
 const MOST_WORDS = 20_000;
-/** Ids of summed-up messages that are remembered: the newest of them that is still there says how far the summary goes. */
+/** Most ids of summarized messages. The newest one that the memory still holds marks the end of the summary. */
 const MOST_COVERED = 100;
 
 /**
- * What a role remembers in one activation, for each question it asks. It owns the summary that the activation has not committed; memory and
- * news are the activation's, what outlives the run is the kept memory's.
+ * Recalls messages for the questions of one activation. Owns the uncommitted summary. The activation owns memory and news; `KeptMemory` owns the
+ * messages that outlive the run.
  *
- * C1 a recall is one recorded step, and what it gives is that step's result: a run that goes on, a replay and a fork recall the same. C2
- * nothing but senders and words reaches a request or the address of a step, and of a message of another run the time that is recorded with it. C3 what is recalled stays within the budget; what one part
- * leaves, the next one may use: summary, recent, related. C4 what is neither in the news nor summed up fits the recent messages, as long
- * as the model makes its summaries; one that fails is asked again when twice as much waits for it, which is part of the role's state, and is
- * told once. C5 a memory that fails costs a role what it would have recalled, and is told; it does not cost the
- * activation. Interruptions do. C6 recalls of one activation happen one after another, in the order asked.
+ * Recollection.C1 (`#once`) a recall is one recorded step, so a resumed run, a replay and a fork recall the same. Recollection.C2 (`memoryLine`)
+ * requests and step addresses contain senders and contents only, and the recorded time of messages of other runs. Recollection.C3 (`#recall`)
+ * the recalled texts stay within the budget; the part that the summary leaves goes to the recent messages, and then to the related ones.
+ * Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages, unless the model fails: then it is asked
+ * again when twice as many messages wait, which is part of the role's state, and the failure is logged once. Recollection.C5 (`#related`) a
+ * failing memory is logged and recalls nothing; only interruptions fail the activation. Recollection.C6 (`#turn`) recalls of one activation
+ * run one after another.
  */
 export class Recollection {
   readonly #parts: RecollectionParts;
@@ -87,15 +88,15 @@ export class Recollection {
     this.#summary = parts.summary;
   }
 
-  /** What the role's memory is summed up to now, if that is more than it was. */
+  /** The new summary, if it has changed. */
   get newSummary(): RoleSummary | undefined {
     return this.#summary === this.#parts.summary ? undefined : this.#summary;
   }
 
-  /** What is remembered for a question, as messages that stand before it. @param query what to look for; default: the news */
+  /** Returns recalled messages that stand before a question. @param query the text to search for; default: the news */
   recall(query: string = this.#newsText()): Promise<readonly ChatMessage[]> {
     const turn = this.#turn.then(() => this.#recall(query));
-    // Who asked is told; the next one recalls all the same.
+    // A failure is the caller's; the next recall runs anyway.
     this.#turn = turn.catch(() => {});
     return turn;
   }
@@ -116,7 +117,7 @@ export class Recollection {
     return recallMessages({ summary: summary.texts, related, recent: recent.texts });
   }
 
-  /** Sums up the oldest messages while all that are not summed up do not fit. Those from the first news on wait until they are old. */
+  /** Summarizes the oldest messages until the rest fits. Messages from the first news on are not summarized yet. */
   async #sumUp(ofNews: ReadonlySet<string>, maxTokens: number): Promise<void> {
     const { options, model, signal, logger, role } = this.#parts;
     if (this.#isSummaryBroken) return;
@@ -146,7 +147,7 @@ export class Recollection {
     }
   }
 
-  /** What was said before the news and is not summed up, oldest first. */
+  /** Returns the messages before the news that are not summarized, oldest first. */
   #uncovered(ofNews: ReadonlySet<string>): readonly Message[] {
     const covered = new Set(this.#summary.covered);
     const found: Message[] = [];
@@ -158,7 +159,7 @@ export class Recollection {
     return found.reverse();
   }
 
-  /** The same question beside the same memory is one recall, however often it is asked. */
+  /** The same question with the same memory is one recall. */
   #once(question: RelatedQuestion): Promise<Recalled> {
     const { options, memory, mask } = this.#parts;
     const { query, left, summary, recent } = question;
@@ -170,9 +171,9 @@ export class Recollection {
       threshold: options.threshold ?? null,
       hybrid: options.lexical !== undefined,
       maxTokens: left,
-      // Two memories that read alike are the same to a model, whatever the ids of their messages.
+      // Memories with the same texts are equal to a model, whatever their ids.
       beside: contentHash([summary.texts, recent.texts]).slice(0, 32),
-      // What is found depends on all of it: a fork whose past was changed must not recall what its parent did.
+      // The result depends on the whole memory: a fork with a changed past must not reuse the recall of its parent.
       among: left > 0 ? options.digest.of(memory) : null,
     };
     const address = contentHash(request);
@@ -234,7 +235,7 @@ interface RelatedQuestion {
   readonly ofNews: ReadonlySet<string>;
 }
 
-/** Interruptions, and what can never work, are for whoever runs the role. */
+/** Interruptions and usage errors fail the activation. */
 function isNotToBeHeld(error: unknown): boolean {
   return error instanceof ControlError || error instanceof ContextClosedError || error instanceof UsageError;
 }

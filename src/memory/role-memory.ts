@@ -5,42 +5,41 @@ import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { MessageSizes } from "./next-summary.ts";
 import type { Embedder } from "./embedder.ts";
-import type { LexicalIndex } from "./lexical-index.ts";
+import type { LexicalIndex, VectorIndex } from "./search-index.ts";
 import type { MessageStore } from "./message-store.ts";
 import { memoryLine } from "./recall-window.ts";
 import { assertNoVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
-import type { VectorIndex } from "./vector-index.ts";
 import { minisearch } from "./word-index.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
 
-/** How much of what a role may recall goes to each part, from 0 to 1, together at most 1. What a part leaves, the next one may use. */
+/** The shares of the recall budget, from 0 to 1, together at most 1. The next part may use what one part leaves. */
 export interface RecallShares {
-  /** What was summed up. It comes first. Default 0.2. */
+  /** The summary. It comes first. Default 0.2. */
   readonly summary?: number;
   /** The newest messages of the run, besides the news. Default 0.5. */
   readonly recent?: number;
-  /** Older messages, also of other runs, that are like the question. Default 0.3. */
+  /** Older messages, also of other runs, that are similar to the question. Default 0.3. */
   readonly related?: number;
 }
 
-/** What a role recalls before it asks its model. */
+/** Options of the recall before a role asks its model. */
 export interface RecallOptions {
-  /** Most tokens of all of it. Default 2,000; 0: nothing is recalled. */
+  /** Most recalled tokens. Default 2,000; 0: nothing is recalled. */
   readonly maxTokens?: number;
-  /** Where they are given, a share that is left out is 0. */
+  /** When given, an omitted share is 0. */
   readonly shares?: RecallShares;
   /** Related messages at most, besides their neighbours. Default 4. */
   readonly k?: number;
-  /** Similarity from -1 to 1 that a related message must have. It needs an embedder. Default: the embedder's. */
+  /** Least similarity of a related message, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number;
   /**
-   * Messages on each side of a related one, in its own run, that are recalled with it where they fit: what was said right before and after
-   * often answers. Default 1; 0: none.
+   * Messages before and after a related one, in its own run, that are recalled with it if they fit: they often contain the answer.
+   * Default 1; 0: none.
    */
   readonly neighbours?: number;
-  /** Milliseconds that the embedder may take for one recall; never more than half of the role's own `timeout`. Default 30,000. */
+  /** Most milliseconds of the embedder for one recall, at most half of the role's `timeout`. Default 30,000. */
   readonly timeout?: number;
 }
 
@@ -54,24 +53,24 @@ const recallOptions: Known<RecallOptions> = {
 };
 
 /**
- * How a role remembers besides the messages of its run. It is a definition: one may serve any number of roles and runs, which keep apart
- * in the store by the names they are hired under.
+ * Options of the long-term memory of a role. One object may serve any number of roles and runs: the store separates them by the names of the
+ * hired roles.
  */
 export interface RoleMemoryOptions {
-  /** Where what it hears and says outlives the run, such as `sqliteStore({ path })`. Default: it ends with the run. */
+  /** Stores messages beyond the run, such as `sqliteStore({ path })`. Default: they end with the run. */
   readonly store?: MessageStore;
-  /** Finds messages by what they mean, such as `openaiEmbedder(...)`. Default: none; messages are found by their words. */
+  /** Finds messages by meaning, such as `openaiEmbedder(...)`. Default: none; messages are found by their words. */
   readonly embedder?: Embedder;
   /** Makes the index of vectors of one role. It needs an embedder. Default: `exactIndex`. */
   readonly index?: () => VectorIndex;
-  /** Makes an index of words: then messages are also found by these. Default: `minisearch` of `troupe/minisearch`; with an embedder none. */
+  /** Makes an index of words, to find messages by words too. Default: `minisearch` of `troupe/minisearch`; with an embedder none. */
   readonly lexical?: () => LexicalIndex;
-  /** Milliseconds after which a message is forgotten. Default: never. */
+  /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number;
-  /** Whether what leaves the recent messages is summed up by the role's model, or another one. Default false. */
+  /** Summarizes messages that are no longer recent, with the role's model or another one. Default false. */
   readonly summary?: boolean | { readonly model: ChatModel };
   readonly recall?: RecallOptions;
-  /** Counts what is recalled; what it has to load, it loads with its first count. Default: an estimate. */
+  /** Counts the recalled tokens. Default: an estimate. */
   readonly tokens?: TokenCounter;
 }
 
@@ -86,11 +85,11 @@ const roleMemoryOptions: Known<RoleMemoryOptions> = {
   tokens: true,
 };
 
-/** The options, checked and filled up. */
+/** The validated options with their defaults. */
 export interface RoleMemoryParts extends Omit<RoleMemoryOptions, "recall" | "summary" | "tokens"> {
   readonly summary: { readonly model: ChatModel | undefined } | undefined;
   readonly tokens: TokenCounter;
-  /** Of messages as they are recalled. */
+  /** Tokens of messages as recalled lines. */
   readonly sizes: MessageSizes;
   readonly digest: MemoryDigest;
   readonly maxTokens: number;
@@ -107,13 +106,13 @@ const K = 4;
 const NEIGHBOURS = 1;
 const MOST_NEIGHBOURS = 20;
 const TIMEOUT = 30_000;
-/** Sums of fractions are not exact. */
+/** The rounding error of a sum of shares. */
 const EPSILON = 1e-9;
 
 /**
- * How a role remembers: its own options over those of its team, field by field. Undefined: neither has any, or it shall not.
+ * Merges the options of a role over those of its team, field by field. Returns undefined without options, or when the role's are `false`.
  *
- * @param isPart whether more options may come, such as an embedder
+ * @param isPart true when the options are incomplete: the team may add an embedder
  * @throws UsageError `OPTION_INVALID`
  */
 export function roleMemoryParts(
@@ -149,7 +148,7 @@ export function roleMemoryParts(
   };
 }
 
-/** @throws UsageError `OPTION_INVALID` for what is no object of options */
+/** @throws UsageError `OPTION_INVALID` */
 export function checkRoleMemory(options: unknown): void {
   if (options === undefined || options === false) return;
   if (typeof options !== "object" || options === null) throw invalid("memory", "{ store, embedder, recall, ... } or false", options);
@@ -188,10 +187,10 @@ function invalid(option: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
 }
 
-/** Hexadecimal digits of one message's hash, and of the digest. */
+/** Hexadecimal digits of the hash of a message, and of the digest. */
 const DIGITS = 32;
 
-/** Tells memories apart by who said what in them, whatever the ids and times. Each message is hashed once: it never changes. */
+/** Hashes the senders and contents of a memory, without ids and times. Each message is hashed once, because messages never change. */
 export class MemoryDigest {
   readonly #hashes = new WeakMap<Message, string>();
 

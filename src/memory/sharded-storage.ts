@@ -4,35 +4,36 @@ import { UsageError } from "../kernel/errors.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
-import { mergeSorted } from "./rank-merge.ts";
+import { mergeSorted } from "./storage-ranking.ts";
 import { stableHash } from "./stable-hash.ts";
 import type { SearchOptions, SimilarMessage } from "./storage-options.ts";
 
-/** Messages moved at once. */
+/** Messages moved together. */
 const MOVED = 500;
 
-/** What a sharded storage is made of. */
+/** Options of a {@link ShardedStorage}. */
 export interface ShardedStorageOptions {
-  /** In an order that never changes; more may be added at the end. */
+  /** The shards in a fixed order. More may be added at the end. */
   readonly shards: readonly MemoryStorage[];
-  /** Former shards. Their messages move when the storage recovers. */
+  /** Former shards. `recover` moves their messages. */
   readonly retired?: readonly MemoryStorage[] | undefined;
 }
 
 const shardedStorageOptions: Known<ShardedStorageOptions> = { shards: true, retired: true };
 
-/** The shard of `count` that a message belongs to: the same in every process, for ever. */
+/** Returns the shard of a message. It is the same in every process and version. */
 export function shardOf(runId: string, id: string, count: number): number {
   return stableHash(identityOf(runId, id)) % count;
 }
 
 /**
- * One long-term memory over several storages: a message lives in the shard that a stable hash of its (run, id) names, and a search asks
- * all and merges what they find by score.
+ * One long-term memory over several storages. A stable hash of (run, id) names the shard of a message. A search asks all shards and merges the
+ * results by score.
  *
- * H1 resharding is `recover` with another list of shards: what lies in the wrong one is stored in the right one, then removed. H2 cut off
- * anywhere, it loses nothing, and the next `recover` ends it; what stands in two shards meanwhile is told once. H3 messages come
- * back in the order in which they were given. Vectors do not move: what has moved is embedded again before the next search.
+ * ShardedStorage.H1 (`#move`) `recover` with another list of shards moves messages: it stores them in the right shard, then removes them from the
+ * wrong one. ShardedStorage.H2 (`#move`) an interrupted `recover` loses no message, and the next one completes it; a message in two shards is found
+ * once. ShardedStorage.H3 (`#nextTime`) messages keep the order in which they were added. Vectors do not move: moved messages are embedded again
+ * before the next search.
  *
  * @example
  * import { createMessage, MemoryStorage } from "troupe";
@@ -45,7 +46,7 @@ export function shardOf(runId: string, id: string, count: number): number {
  */
 export class ShardedStorage {
   readonly #shards: readonly MemoryStorage[];
-  /** The shards, and those that are retired. */
+  /** The shards and the retired ones. */
   readonly #everywhere: readonly MemoryStorage[];
   #newest = 0;
 
@@ -65,12 +66,12 @@ export class ShardedStorage {
     this.#everywhere = [...shards, ...retired];
   }
 
-  /** How many messages are known to be held. What stands in two shards counts twice, until it was recovered. */
+  /** Number of known messages. A message in two shards counts twice until `recover`. */
   get size(): number {
     return this.#everywhere.reduce((sum, shard) => sum + shard.size, 0);
   }
 
-  /** Moves what lies in the wrong shard, then gives all messages in order of arrival. */
+  /** Moves messages from wrong shards, then returns all messages in order of arrival. */
   async recover(): Promise<Message[]> {
     for (const [which, shard] of this.#everywhere.entries()) await this.#moveFrom(shard, which);
     const lists = await Promise.all(this.#shards.map((shard) => shard.entries()));
@@ -88,7 +89,7 @@ export class ShardedStorage {
     return (await this.addBatch([message], o)) === 1;
   }
 
-  /** Each shard keeps all of its part, or none. @throws MemoryError of the first shard that failed; the others have kept theirs */
+  /** Each shard stores all of its messages, or none. @throws MemoryError of the first shard that failed; the others have stored theirs */
   async addBatch(messages: Iterable<Message>, o?: StorageCall): Promise<number> {
     const parts = new Map<MemoryStorage, MessageToStore[]>();
     const runId = o?.runId ?? this.#runId;
@@ -114,7 +115,7 @@ export class ShardedStorage {
     return added;
   }
 
-  /** The best of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no `hybrid`. */
+  /** Returns the best messages of all shards, best first; see {@link MemoryStorage.searchSimilar}. Shards do not merge rankings, so there is no `hybrid`. */
   async searchSimilar(target: Message | string, { k = 4, ...o }: Omit<SearchOptions, "hybrid"> = {}): Promise<SimilarMessage[]> {
     const lists = await Promise.all(this.#everywhere.map((shard) => shard.searchSimilar(target, { ...o, k })));
     const merged = mergeSorted(lists, k * 2, (a, b) => b.score - a.score);
@@ -131,7 +132,7 @@ export class ShardedStorage {
     return gone.includes(true);
   }
 
-  /** Forgets what was said before a time, in every shard; tells how many messages that were. */
+  /** Deletes messages before a time in every shard, and returns their number. */
   async deleteOlderThan(timestampMs: number): Promise<number> {
     const gone = await Promise.all(this.#everywhere.map((shard) => shard.forgetOlderThan(timestampMs)));
     return new Set(gone.flat()).size;
@@ -145,7 +146,7 @@ export class ShardedStorage {
     await Promise.all(this.#everywhere.map((shard) => shard.close()));
   }
 
-  /** Grows over all shards, so that what lies in different ones keeps its order. */
+  /** Times grow over all shards, so that messages of different shards keep their order. */
   #nextTime(): number {
     this.#newest = Math.max(this.#newest + TICK, ...this.#everywhere.map((shard) => shard.nextTime));
     return this.#newest;
@@ -169,7 +170,7 @@ export class ShardedStorage {
       const theirs = entries.filter((entry) => shardOf(entry.runId, entry.message.id, this.#shards.length) === which);
       if (theirs.length === 0) continue;
       await target.adopt(theirs);
-      // Only now: what is in both is told once, what is in neither is lost.
+      // Removed last: a message in two shards is found once, a message in none would be lost.
       await shard.discard(theirs.map(({ place }) => place));
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A hash of 32 bits that is the same in every process and on every machine: FNV-1a over UTF-16 code units, then stirred (the end of
- * MurmurHash3), because what is taken of it are its low bits. Not for secrets.
+ * A hash of 32 bits that is the same in every process and on every machine: FNV-1a over UTF-16 code units, and the final mix of MurmurHash3,
+ * because callers use the low bits. Not for secrets.
  */
 export function stableHash(text: string, seed = 0): number {
   let hash = 0x811c9dc5 ^ seed;

@@ -6,28 +6,27 @@ import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
 import { exactIndex } from "./exact-index.ts";
 import { inMemoryStore } from "./in-memory-store.ts";
-import type { LexicalIndex } from "./lexical-index.ts";
+import type { LexicalIndex, VectorIndex } from "./search-index.ts";
 import type { MessageStore } from "./message-store.ts";
-import type { VectorIndex } from "./vector-index.ts";
 import { minisearch } from "./word-index.ts";
 
-/** Whose long-term memory it is, and what it is made of. */
+/** Options of a {@link MemoryStorage}. */
 export interface MemoryStorageOptions {
-  /** Any text: it keeps roles of one store apart. */
+  /** Any text. It separates the roles of one store. */
   readonly roleId: string;
-  /** The run that messages are added in: ids are unique within one only. Default: none. */
+  /** The run of added messages: ids are unique only within a run. Default: none. */
   readonly runId?: string | undefined;
-  /** Where messages stay. Default: the memory of this process. `sqliteStore({ path })` of `troupe/sqlite` keeps them on disk. */
+  /** Stores the messages. Default: the memory of this process. `sqliteStore({ path })` of `troupe/sqlite` stores them on disk. */
   readonly store?: MessageStore | undefined;
-  /** Finds messages by what they mean, or by features of their words as `hashingEmbedder()` does. Default: none; they are found by words. */
+  /** Finds messages by meaning, or by features of their words as `hashingEmbedder()` does. Default: none; they are found by words. */
   readonly embedder?: Embedder | undefined;
-  /** Default: `exactIndex()`. It serves this storage alone, and needs an embedder. */
+  /** Belongs to this storage alone, and needs an embedder. Default: `exactIndex()`. */
   readonly index?: VectorIndex | undefined;
-  /** Finds messages by their words. It serves this storage alone. Default: an index of words; with an embedder none. */
+  /** Finds messages by their words. Belongs to this storage alone. Default: an index of words; with an embedder none. */
   readonly lexical?: LexicalIndex | undefined;
-  /** Similarity from -1 to 1 that a hit must have. It needs an embedder. Default: the embedder's. */
+  /** Least similarity of a hit, from -1 to 1. It needs an embedder. Default: the embedder's. */
   readonly threshold?: number | undefined;
-  /** Milliseconds after which a message is forgotten. Default: never. */
+  /** Milliseconds after which a message is deleted. Default: never. */
   readonly ttl?: number | undefined;
   readonly clock?: Clock | undefined;
   /** Milliseconds that one call to the embedder may take. Default 60,000. */
@@ -47,52 +46,52 @@ const memoryStorageOptions: Known<MemoryStorageOptions> = {
   timeout: true,
 };
 
-/** What is looked for. */
+/** Options of a search. */
 export interface SearchOptions {
-  /** How many at most. Default 4. */
+  /** Most hits. Default 4. */
   readonly k?: number | undefined;
-  /** Similarity from -1 to 1 that a hit must have. It needs a storage with an embedder. */
+  /** Least similarity of a hit, from -1 to 1. It needs a storage with an embedder. */
   readonly threshold?: number | undefined;
-  /** Only messages it accepts; told the run each was said in. */
+  /** Accepts a message of a run as a hit. */
   readonly filter?: ((message: Message, runId: string) => boolean) | undefined;
   /**
-   * Look for words too, and merge both rankings by reciprocal rank. The threshold is for what is found by its vector. Default false. Without
-   * an embedder words are all there is to look for.
+   * Search for words too, and merge both rankings by reciprocal rank. The threshold applies to vectors only. Default false. Without an
+   * embedder the search is by words alone.
    */
   readonly hybrid?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Asked in the place of the storage's own: the same model, through a door that records its calls and bounds their time. */
+  /** Used instead of the storage's embedder: the same model, with recorded and limited calls. */
   readonly embedder?: Embedder | undefined;
 }
 
-/** Their names. @internal */
+/** @internal */
 export const searchOptions: Known<SearchOptions> = { k: true, threshold: true, filter: true, hybrid: true, signal: true, embedder: true };
 
-/** A message that was found. */
+/** A message found by a search. */
 export interface SimilarMessage {
   readonly message: Message;
   /**
-   * Bigger is closer. With an embedder the cosine similarity from -1 to 1, 0 for a message that has no vector; without, how well the words
-   * fit (BM25), above 0 and comparable within one answer only.
+   * Larger is closer. With an embedder the cosine similarity from -1 to 1, and 0 for a message without a vector. Without an embedder the BM25
+   * score, above 0 and comparable within one answer only.
    */
   readonly score: number;
-  /** The run it was said in; empty outside runs. */
+  /** The run of the message; empty outside runs. */
   readonly runId: string;
 }
 
-/** The options, checked and filled up. */
+/** The validated options with their defaults. */
 export interface StorageParts {
   readonly roleId: string;
   readonly runId: string;
   readonly store: MessageStore;
-  /** What finds messages by vectors; undefined where words alone do. */
+  /** Undefined for a search by words alone. */
   readonly vectors: VectorParts | undefined;
   readonly lexical: LexicalIndex | undefined;
   readonly ttl: number | undefined;
   readonly clock: Clock;
 }
 
-/** What makes vectors, and finds messages by them. */
+/** The parts that compute and search vectors. */
 export interface VectorParts {
   readonly embedder: Embedder;
   readonly index: VectorIndex;
@@ -119,7 +118,7 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
 }
 
 /**
- * What is for vectors alone is refused where no embedder makes any.
+ * Rejects options of vectors where there is no embedder.
  *
  * @param whose `of a long-term memory`
  * @throws UsageError `OPTION_INVALID`
@@ -141,8 +140,8 @@ export function assertNoVectorOptions(
   );
 }
 
-/** Who makes the vectors of one call, and how long a batch may take. @throws UsageError `OPTION_INVALID` for another model's embedder */
-export function voiceOf(
+/** Returns the embedder of one call and the timeout of a batch. @throws UsageError `OPTION_INVALID` for the embedder of another model */
+export function embedderOf(
   { embedder, timeout }: VectorParts,
   given: Embedder | undefined,
 ): { readonly embedder: Embedder; readonly timeout: number | undefined } {
@@ -151,7 +150,7 @@ export function voiceOf(
   return { embedder: given, timeout: undefined };
 }
 
-/** @throws UsageError `OPTION_INVALID` for what is no similarity */
+/** @throws UsageError `OPTION_INVALID` */
 export function checkedThreshold(threshold: number): number {
   if (threshold >= -1 && threshold <= 1) return threshold;
   throw invalid("threshold", "a similarity from -1 to 1 (bigger is closer)", threshold);

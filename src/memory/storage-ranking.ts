@@ -1,23 +1,21 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { HeldMessages } from "./held-messages.ts";
-import type { LexicalHit } from "./lexical-index.ts";
+import type { LexicalHit, VectorIndex } from "./search-index.ts";
 import type { SoughtWord, StoredMessage } from "./message-store.ts";
-import { fuseRankings } from "./rank-merge.ts";
 import type { SearchOptions, SimilarMessage, StorageParts } from "./storage-options.ts";
-import type { VectorIndex } from "./vector-index.ts";
 
-/** How much deeper each ranking is read than what is asked for, when two are merged. */
+/** Each of two merged rankings is read so many times deeper than the requested number. */
 const DEPTH = 5;
-/** Candidates of one question, and how many times as many where too few of them are answers. */
+/** Candidates of one question, and the factor by which they grow when too few of them are hits. */
 const CANDIDATES = 500;
 const MORE = 4;
 
-/** Finds and holds the likeliest messages; undefined where all of them have to be held. */
+/** Reads the likeliest messages and returns their places; undefined when all messages have to be read. */
 type FindCandidates = (words: readonly SoughtWord[], most: number) => Promise<readonly number[] | undefined>;
 
 /**
- * The order in which a storage's messages answer a question. It owns which messages the lexical index has not read yet: it reads them with
- * the first question that is about words. Which messages there are is the storage's.
+ * Ranks the messages of a storage for a question. Owns the messages that the lexical index does not have yet: the first search by words adds
+ * them.
  */
 export class StorageRanking {
   readonly #parts: StorageParts;
@@ -29,17 +27,17 @@ export class StorageRanking {
     this.#held = held;
   }
 
-  /** A message came. */
+  /** Called when a message was read. */
   learn(place: number): void {
     if (this.#parts.lexical !== undefined) this.#unread.add(place);
   }
 
-  /** A message is gone. */
+  /** Called when a message was removed. */
   async forget(place: number): Promise<void> {
     if (!this.#unread.delete(place)) await this.#parts.lexical?.delete(place);
   }
 
-  /** The messages that share words with a text, best first. */
+  /** Returns the messages that share words with a text, best first. */
   async byWords(text: string, { k, filter }: { readonly k: number; readonly filter?: SearchOptions["filter"] }): Promise<SimilarMessage[]> {
     const hits = k === 0 ? [] : await this.#worded(text, k, this.#accepting(filter));
     return this.#answers(
@@ -48,7 +46,7 @@ export class StorageRanking {
     );
   }
 
-  /** The same of the messages that a store finds likeliest; undefined where all messages have to be ranked. */
+  /** Ranks the messages that the store finds likeliest; undefined when all messages have to be ranked. */
   async byCandidates(
     text: string,
     { k, filter }: { readonly k: number; readonly filter?: SearchOptions["filter"] },
@@ -72,7 +70,7 @@ export class StorageRanking {
     }
   }
 
-  /** The messages most like a text, best first: by its vector, and by its words too where that is asked. */
+  /** Returns the messages that are most similar to a text, best first: by vectors, and with `hybrid` by words too. */
   async of(
     text: string,
     query: Float32Array | undefined,
@@ -103,12 +101,12 @@ export class StorageRanking {
     return filter(message, runId);
   }
 
-  /** What shares words with a text, best first. */
+  /** Searches the lexical index, best first. */
   async #worded(text: string, k: number, accept: ((place: number) => boolean) | undefined): Promise<readonly LexicalHit[]> {
     const { lexical } = this.#parts;
     if (lexical === undefined) throw noLexical();
     for (const place of this.#unread) {
-      // Not awaited unless the index asks for it: at the start there may be a hundred thousand.
+      // Awaited only if the index returns a promise, because there may be a hundred thousand calls.
       const added = lexical.add(place, this.#textAt(place));
       if (added !== undefined) await added;
       this.#unread.delete(place);
@@ -128,7 +126,7 @@ export class StorageRanking {
   }
 }
 
-/** What a hybrid search without an index of words is told. */
+/** The error of a hybrid search without a lexical index. */
 export function noLexical(): UsageError {
   return new UsageError(
     "OPTION_INVALID",
@@ -136,10 +134,43 @@ export function noLexical(): UsageError {
   );
 }
 
-/** What a search that brings an embedder to a storage without one is told. */
+/** The error of a search with an embedder in a storage without one. */
 export function noEmbedder(): UsageError {
   return new UsageError(
     "OPTION_INVALID",
     "Expected a storage with an embedder for a search that brings one, got one that looks for words. Give the storage the same embedder.",
   );
+}
+
+/** Reduces the weight of the first places: the constant of Cormack, Clarke and Büttcher (2009). */
+const DAMPING = 60;
+
+/**
+ * Merges rankings by reciprocal rank, which needs no comparable scores. Returns keys best first; equal ones by key.
+ */
+export function fuseRankings(rankings: readonly (readonly number[])[]): number[] {
+  const points = new Map<number, number>();
+  for (const ranking of rankings) {
+    for (const [place, key] of ranking.entries()) points.set(key, (points.get(key) ?? 0) + 1 / (DAMPING + place + 1));
+  }
+  return [...points].sort(([a, first], [b, second]) => second - first || a - b).map(([key]) => key);
+}
+
+/** Merges sorted lists and returns the first `k` items. Equal items come in the order of their lists. */
+export function mergeSorted<T>(lists: readonly (readonly T[])[], k: number, order: (a: T, b: T) => number): T[] {
+  const places = lists.map(() => 0);
+  const merged: T[] = [];
+  while (merged.length < k) {
+    let best = -1;
+    for (const [which, list] of lists.entries()) {
+      const place = places[which] as number;
+      if (place >= list.length) continue;
+      const isBetter = best === -1 || order(list[place] as T, (lists[best] as readonly T[])[places[best] as number] as T) < 0;
+      if (isBetter) best = which;
+    }
+    if (best === -1) break;
+    merged.push((lists[best] as readonly T[])[places[best] as number] as T);
+    places[best] = (places[best] as number) + 1;
+  }
+  return merged;
 }

@@ -2,29 +2,29 @@ import { type HeldMessages, MOST_REACH } from "./held-messages.ts";
 import type { MessageIdentity, MessageLookup, MessagePage, StoredMessage } from "./message-store.ts";
 import type { StorageParts } from "./storage-options.ts";
 
-/** So many messages behind what is held are read, also where a store could be asked for some of them: to rank all is better. */
+/** So few new messages are read completely, even when the store has a lookup, because ranking all messages is better. */
 const FEW = 1_000;
-/** Places on each side of a message that are read for what stands next to it, before it is looked for farther away. */
+/** Places on each side of a message that are read first for its neighbours. */
 const NEAR = 4;
 
-/** Who is told what has come and gone. */
+/** Receives the messages that were read and removed. */
 export interface HoldingWatch {
   learn(entry: StoredMessage): void;
   forget(place: number): Promise<void>;
 }
 
 /**
- * Gets from a store what its role's memory holds: all messages, or where the store has a `lookup` and they are many, those that are needed.
- * It owns how far the store has been read; the messages are `HeldMessages`'.
+ * Reads the messages of a role from a store: all of them, or the needed ones when they are many and the store has a `lookup`. Owns how far the
+ * store has been read; `HeldMessages` owns the messages.
  *
- * StoreReading.R1 what is gone from the store is forgotten before an answer (`#forgetRemoved`). StoreReading.R2 after `all` everything the store
- * had is held; after `some` what was asked for. StoreReading.R3 what is held is not read again, and what is read is not held twice (`HeldMessages.add`).
+ * StoreReading.R1 (`#forgetRemoved`) messages removed from the store are removed here before an answer. StoreReading.R2 (`all`, `some`) after `all`
+ * every message of the store is held, after `some` the requested ones. StoreReading.R3 (`HeldMessages.add`) a held message is not read or held again.
  */
 export class StoreReading {
   readonly #parts: StorageParts;
   readonly #held: HeldMessages;
   readonly #watch: HoldingWatch;
-  /** Undefined where all messages are needed: for their vectors, their ages, or an index that keeps them. */
+  /** Undefined when all messages are needed: for vectors, ages, or an index that keeps them. */
   readonly #lookup: MessageLookup | undefined;
 
   constructor(parts: StorageParts, held: HeldMessages, watch: HoldingWatch) {
@@ -35,7 +35,7 @@ export class StoreReading {
     this.#lookup = vectors === undefined && lexical?.candidates !== undefined && ttl === undefined ? store.lookup : undefined;
   }
 
-  /** Reads what has come since the store was last read. */
+  /** Reads all messages added since the last read. */
   async all(): Promise<void> {
     const { store, roleId } = this.#parts;
     const state = await store.state(roleId);
@@ -50,7 +50,7 @@ export class StoreReading {
     this.#held.state = { last: Math.max(seen, state.last), removals: state.removals };
   }
 
-  /** The same where it is little, or where the store cannot be asked. @returns the lookup to be asked where it is much */
+  /** Reads all new messages when they are few or there is no lookup. @returns the lookup when they are many */
   async some(): Promise<MessageLookup | undefined> {
     if (this.#lookup === undefined) {
       await this.all();
@@ -66,17 +66,17 @@ export class StoreReading {
     return this.#lookup;
   }
 
-  /** Holds the messages at some places, as far as there are any. */
+  /** Reads the messages at some places. */
   async at(lookup: MessageLookup, places: readonly number[]): Promise<void> {
     const unknown = places.filter((place) => this.#held.at(place) === undefined);
     if (unknown.length === 0) return;
     const page = await lookup.read(this.#parts.roleId, unknown);
     this.#learn(page);
-    // The same places may be read again.
+    // A damaged place may be read again, and must not count twice.
     this.#held.damaged = Math.max(this.#held.damaged, page.damaged);
   }
 
-  /** Each message that the store has; undefined for others. */
+  /** Returns the message of each identity; undefined for none. */
   async find(identities: readonly MessageIdentity[]): Promise<readonly (StoredMessage | undefined)[]> {
     const lookup = await this.some();
     if (lookup === undefined) return identities.map(({ runId, id }) => this.#held.at(this.#held.placeOf(runId, id) ?? 0));
@@ -88,7 +88,7 @@ export class StoreReading {
     return places.map((place) => this.#held.at(place ?? 0));
   }
 
-  /** The messages of the same run next to a place, nearest first, at most `count` on each side. */
+  /** Returns the neighbours of a place in its run, nearest first, at most `count` on each side. */
   async around(place: number, count: number): Promise<readonly StoredMessage[]> {
     const lookup = count === 0 ? undefined : await this.some();
     if (lookup === undefined) return this.#held.around(place, count);

@@ -1,50 +1,48 @@
 import { lazily } from "../kernel/lazily.ts";
 
 /*
- * The terms of a text, for finding it by its words: Latin and other alphabets word by word, Chinese, Japanese and Korean by characters and
- * pairs of them, because they write no spaces. Pure.
+ * The terms of a text for a search by words: words, and for Chinese, Japanese and Korean, which have no spaces, characters and pairs of them.
  */
 
-/** Characters that are written without spaces between words. */
+/** Scripts without spaces between words. */
 const CJK = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}";
 const patterns = lazily(() => ({
-  // Marks belong to the letter before them: in Hindi the vowels of a word are marks.
+  // Marks belong to the letter before them: vowels of Hindi are marks.
   runs: new RegExp(`[${CJK}]+|(?![${CJK}])[\\p{L}\\p{N}](?:(?![${CJK}])[\\p{L}\\p{N}\\p{M}])*`, "gu"),
   cjk: new RegExp(`^[${CJK}]`, "u"),
 }));
 
-/** A stretch of one kind of writing. */
+/** A sequence of characters of one kind of script. */
 export interface TextRun {
   readonly text: string;
   readonly isCjk: boolean;
 }
 
-/** A text in lower case and without differences of width or composition. */
+/** Returns a text in lower case and NFKC. */
 export function foldedText(text: string): string {
   return text.normalize("NFKC").toLowerCase();
 }
 
-/** The stretches of letters and digits of a text, in lower case and without differences of width or composition. */
+/** Returns the sequences of letters and digits of a text, in lower case and NFKC. */
 export function runsOf(text: string): TextRun[] {
   const { runs, cjk } = patterns();
   return (foldedText(text).match(runs) ?? []).map((run) => ({ text: run, isCjk: cjk.test(run) }));
 }
 
-/** The terms a lexical index keeps: words, and single characters and pairs where there are no words. */
+/** Returns the terms of a text: words, and characters and pairs in scripts without spaces. */
 export function termsOf(text: string): string[] {
   return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : [run.text]));
 }
 
-/** The characters of a stretch, and every two that follow each other. */
+/** Returns the characters of a sequence and every pair of neighbours. */
 export function charactersAndPairs(run: string): string[] {
   const characters = Array.from(run);
   return [...characters, ...characters.slice(1).map((character, n) => `${characters[n] ?? ""}${character}`)];
 }
 
 /*
- * English function words: the list of the Snowball project (snowballstem.org/algorithms/english/stop.txt) with the pieces that its
- * contractions fall into. Only questions lose them, and only where another word is left, so that a text in another language that writes one
- * of them is still found by it. Pure.
+ * English function words: the list of the Snowball project (snowballstem.org/algorithms/english/stop.txt) with the parts of its contractions.
+ * They are removed from questions only, and only where another word is left, so that a text in another language is still found by them.
  */
 
 const FUNCTION_WORDS = `i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
@@ -55,8 +53,8 @@ where why how all any both each few more most other some such no nor not only ow
 aren wasn weren hasn haven hadn won wouldn couldn shouldn`;
 const words = lazily(() => new Set(FUNCTION_WORDS.split(/\s+/)));
 
-/** The terms of a question that say what it is about; all of them where none does. */
-export function tellingTerms(terms: readonly string[]): string[] {
+/** Returns the content words of a question, or all of its words when it has none. */
+export function contentWords(terms: readonly string[]): string[] {
   const telling = terms.filter((term) => !words().has(term));
   return telling.length > 0 ? telling : [...terms];
 }

@@ -1,17 +1,16 @@
 import type MiniSearch from "minisearch";
-import type { CandidateRanking, LexicalHit, LexicalIndex } from "./lexical-index.ts";
+import type { CandidateRanking, LexicalHit, LexicalIndex } from "./search-index.ts";
 import type { SoughtWord } from "./message-store.ts";
-import { tellingTerms, termsOf } from "./text-terms.ts";
-import { likeliestTexts } from "./word-candidates.ts";
+import { contentWords, foldedText, termsOf } from "./text-terms.ts";
 
-/** Words shorter than this are not looked for misspelt. */
+/** Shorter words must match exactly. */
 const SURE = 5;
-/** Longer words are data, such as a digest: they are not looked for misspelt, which takes memory by the square of their length. */
+/** Longer words are data, such as digests, and must match exactly: a fuzzy match takes memory by the square of their length. */
 const LONGEST_WORD = 64;
-/** Letters of a word that may be wrong, of all its letters, and at most. */
+/** The share of letters that may be wrong, and their greatest number. */
 const MISSPELT = 0.2;
 const MOST_WRONG = 6;
-/** So many texts are indexed whole. Of more, those that are likeliest to answer are looked for first: an index of all takes seconds. */
+/** So many texts are all indexed. Of more texts, only the likeliest are indexed for each search: an index of all takes seconds. */
 const MOST_INDEXED = 5_000;
 const MOST_CANDIDATES = 2_000;
 
@@ -21,24 +20,24 @@ interface Entry {
 }
 
 /**
- * A {@link LexicalIndex} over `minisearch` (BM25), which is loaded with the first search: what a memory without an embedder searches by.
- * Chinese, Japanese and Korean are found by characters and pairs of them; longer words also misspelt by a letter or two, and by their
- * beginning. English function words of a question count only where it has no others. Of more than 5,000 texts the 2,000 that hold the rarest
- * words of the question are ranked.
+ * A {@link LexicalIndex} over `minisearch` (BM25), which is loaded by the first search: the default of a memory without an embedder. Chinese,
+ * Japanese and Korean texts are found by characters and pairs of them; longer words also when misspelt by a letter or two, and by their
+ * beginning. English function words of a question count only when it has no other words. Of more than 5,000 texts, the 2,000 that contain the
+ * rarest words of the question are ranked.
  */
 export function minisearch(): LexicalIndex {
   return new MiniSearchIndex();
 }
 
 /**
- * Owns the texts, and the index of them that was made for the last search; whose the keys are is its owner's business.
+ * Owns the texts, and the index of the last search.
  *
- * WordIndex.W1 an index, where there is one, has exactly the texts that are not `#fresh`. WordIndex.W2 what a search gives depends on the texts and
- * the question, not on what was asked before.
+ * WordIndex.W1 (`#whole`) the index has exactly the texts that are not in `#fresh`. WordIndex.W2 (`#forgetIndex`) the result of a search depends on
+ * the texts and the question, not on earlier searches.
  */
 class MiniSearchIndex implements LexicalIndex {
   readonly #texts = new Map<number, string>();
-  /** Keys of texts that the index does not have yet. */
+  /** Keys of texts that are not in the index yet. */
   readonly #fresh = new Set<number>();
   #index: MiniSearch<Entry> | undefined;
   readonly candidates: CandidateRanking = { wordsOf: wordsIn, rank: rankedTexts };
@@ -96,8 +95,8 @@ async function rankedTexts(question: string, texts: ReadonlyMap<number, string>,
 }
 
 function wordsIn(question: string): readonly SoughtWord[] {
-  const words = new Set(tellingTerms(termsOf(question)));
-  return [...words].map((word) => ({ word, isBeginning: isBeginning(word), wrongLetters: wrongLetters(word) }));
+  const words = new Set(contentWords(termsOf(question)));
+  return [...words].map((word) => ({ word, isBeginning: isBeginning(word), wrongLetters: allowedMistakes(word) }));
 }
 
 function isBeginning({ length }: string): boolean {
@@ -112,8 +111,8 @@ function best(index: MiniSearch<Entry>, text: string, k: number, accept?: (key: 
     .slice(0, k);
 }
 
-/** How many letters of a word may be wrong. */
-function wrongLetters({ length }: string): number {
+/** Returns how many letters of a word may be wrong. */
+function allowedMistakes({ length }: string): number {
   return length < SURE || length > LONGEST_WORD ? 0 : Math.min(MOST_WRONG, Math.round(length * MISSPELT));
 }
 
@@ -124,9 +123,52 @@ async function newIndex(): Promise<MiniSearch<Entry>> {
     tokenize: termsOf,
     processTerm: (term) => term,
     searchOptions: {
-      tokenize: (question) => tellingTerms(termsOf(question)),
-      fuzzy: wrongLetters,
+      tokenize: (question) => contentWords(termsOf(question)),
+      fuzzy: allowedMistakes,
       prefix: isBeginning,
     },
   });
+}
+
+/** The weight of a piece of a word against the whole word. */
+const PIECE = 0.1;
+
+/**
+ * Returns the keys of at most `most` accepted texts that contain the most and the rarest words. Equal ones are ordered by key. Reads all texts
+ * once, without an index.
+ */
+export function likeliestTexts(
+  texts: ReadonlyMap<number, string>,
+  words: readonly SoughtWord[],
+  most: number,
+  accept: (key: number) => boolean = () => true,
+): readonly number[] {
+  const sought = words.map((word) => ({ word: word.word, pieces: piecesOf(word) }));
+  const counts = sought.map(() => 0);
+  const found: { readonly key: number; readonly held: Float32Array }[] = [];
+  for (const [key, text] of texts) {
+    const folded = foldedText(text);
+    const held = Float32Array.from(sought, ({ word, pieces }) => {
+      if (folded.includes(word)) return 1;
+      return pieces.some((piece) => folded.includes(piece)) ? PIECE : 0;
+    });
+    if (held.every((share) => share === 0)) continue;
+    for (const [n, share] of held.entries()) if (share === 1) counts[n] = (counts[n] ?? 0) + 1;
+    found.push({ key, held });
+  }
+  const weights = counts.map((count) => Math.log(1 + texts.size / (1 + count)));
+  const scored = found.map(({ key, held }) => ({ key, score: held.reduce((sum, share, n) => sum + share * (weights[n] ?? 0), 0) }));
+  const likeliest: number[] = [];
+  for (const { key } of scored.sort((a, b) => b.score - a.score || a.key - b.key)) {
+    if (likeliest.length === most) break;
+    if (accept(key)) likeliest.push(key);
+  }
+  return likeliest;
+}
+
+/** Returns pieces of a word. Every allowed misspelling contains one of them. */
+function piecesOf({ word, wrongLetters }: SoughtWord): readonly string[] {
+  const pieces = wrongLetters + 1;
+  const size = Math.floor(word.length / pieces);
+  return pieces === 1 ? [] : Array.from({ length: pieces }, (_, n) => word.slice(n * size, n === pieces - 1 ? undefined : (n + 1) * size));
 }

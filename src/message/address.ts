@@ -2,25 +2,25 @@ import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 /**
- * Anything that has a name in routing: an action, a role, `UserRequirement`. `"~says"` is a phantom: it carries the type of
- * what a message caused by it holds in `instructContent`, and never exists at run time.
+ * Anything with a name in routing: an action, a role, `UserRequirement`. `"~says"` exists for types only: it is the type of `instructContent` in the
+ * messages that the addressable causes.
  */
 export interface Addressable<P = unknown> {
   readonly name: string;
   readonly "~says"?: P;
 }
 
-/** A class of addressables: its instances carry the payload type. */
+/** A class of addressables. Its instances have the payload type. */
 export interface AddressableClass<P = unknown> {
   readonly name: string;
   readonly actionName?: string;
   readonly prototype: Addressable<P>;
 }
 
-/** What routing words accept: a name, an action or role, or an Action class. */
+/** An address in routing: a name, an action, a role, or an Action class. */
 export type Address<P = unknown> = string | Addressable<P> | AddressableClass<P>;
 
-/** The payload type behind an address. */
+/** The payload type of an address. */
 export type PayloadOf<A> = A extends string
   ? unknown
   : A extends AddressableClass<infer P>
@@ -29,14 +29,14 @@ export type PayloadOf<A> = A extends string
       ? P
       : unknown;
 
-/** Every role that watches the cause. */
+/** Addresses every role that watches the cause. */
 export const ROUTE_TO_ALL = "<all>";
-/** The sender itself. */
+/** Addresses the sender itself. */
 export const ROUTE_TO_SELF = "<self>";
-/** Nobody: the message is only kept in the history. */
+/** Addresses no role: the message is only kept in the history. */
 export const ROUTE_TO_NONE = "<none>";
 
-/** What causes a user's message. */
+/** The cause of a message of the user. */
 export const UserRequirement: Addressable<never> = Object.freeze({ name: "UserRequirement" });
 
 /**

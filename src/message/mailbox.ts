@@ -2,15 +2,15 @@ import { UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** How much mail may wait for a role, and what happens to what is more. */
+/** Limits the messages that wait for a role. */
 export interface Mailbox {
   /** Most messages that wait for one role, 1 or more. Default 1,000,000. */
   readonly limit?: number;
   /**
-   * What happens where more come. `refuse`: who says it fails with a QueueFullError `MAILBOX_FULL`; what several roles say in one round fails
-   * the run at the end of that round. `drop-oldest`: the message that has waited longest is dropped, which is told by a notice
-   * `message.dropped`. `block`: what has no room waits with its sender, who does not act until all of it is delivered; where everybody waits
-   * for everybody the run fails with `MAILBOX_DEADLOCK`, and what comes from outside is refused. Default `refuse`.
+   * What happens to further messages. `refuse`: the sender fails with a QueueFullError `MAILBOX_FULL`; when several roles together exceed the limit
+   * in one round, the run fails at the end of that round. `drop-oldest`: the oldest waiting message is dropped, and a notice `message.dropped`
+   * reports it. `block`: the message waits with its sender, which does not act until all its messages are delivered; when all roles wait for
+   * each other, the run fails with `MAILBOX_DEADLOCK`, and messages from outside are refused. Default `refuse`.
    */
   readonly overflow?: "refuse" | "drop-oldest" | "block";
 }
@@ -18,7 +18,7 @@ export interface Mailbox {
 const mailboxParts: Known<Mailbox> = { limit: true, overflow: true };
 const OVERFLOWS: ReadonlySet<unknown> = new Set(["refuse", "drop-oldest", "block"]);
 
-/** Most messages that wait for one role, unless said otherwise. */
+/** Default of {@link Mailbox.limit}. */
 export const MAILBOX_LIMIT = 1_000_000;
 
 /** @throws UsageError `OPTION_INVALID`, `OPTION_UNKNOWN` */

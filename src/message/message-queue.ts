@@ -6,28 +6,28 @@ import { lazily } from "../kernel/lazily.ts";
 import { assertMessage, type Message, MessageSchema, serializeMessage } from "./message.ts";
 import { PriorityLanes } from "./priority-lanes.ts";
 
-/** How much a queue may hold. */
+/** Options of a {@link MessageQueue}. */
 export interface MessageQueueOptions {
-  /** Most messages held at once, 1 or more. Without it the queue is unbounded: a role's mail must not be lost, so what bounds it is the run. */
+  /** Most messages held at once, 1 or more. Default: no limit, because the messages of a role must not be lost. */
   readonly limit?: number | undefined;
 }
 
 const messageQueueOptions: Known<MessageQueueOptions> = { limit: true };
 
-/** A queue as plain JSON: what waits in it, in the order it would leave. */
+/** A queue as plain JSON: its messages in the order they would leave. */
 export interface MessageQueueJson {
   readonly limit?: number;
   readonly entries: readonly { readonly message: ReturnType<typeof serializeMessage>; readonly priority?: number }[];
 }
 
 /**
- * What a role has heard and not yet taken: its inbox.
+ * The inbox of a role: delivered messages that it has not taken yet.
  *
- * Owns the order of what waits. Who hears a message is the router's business, what was heard before is the memory's.
- * Single-threaded: nothing here waits, so no caller sees it half changed.
+ * Owns the order of the messages. The router decides who receives a message; the memory knows earlier messages.
  *
- * Q1 first in, first out among equal priorities; smaller numbers first. Q2 pushing an id that the queue holds returns false and changes
- * nothing; once it has left it may come again. Q3 push and pop are O(1), O(log p) when one of p priorities comes into use or out of it.
+ * MessageQueue.Q1 (`PriorityLanes`) first in, first out among equal priorities; smaller numbers first. MessageQueue.Q2 (`has`) pushing an id that
+ * the queue holds returns false and changes nothing; after it has left, it may be pushed again. MessageQueue.Q3 (`PriorityLanes`) push and pop are
+ * O(1), or O(log p) when one of p priorities gets its first message or loses its last.
  *
  * @example
  * import { createMessage, MessageQueue } from "troupe";
@@ -39,9 +39,9 @@ export interface MessageQueueJson {
  */
 export class MessageQueue {
   readonly limit: number | undefined;
-  /** The one that waits, where it waits alone and under no priority of its own: most mail is read before more comes. */
+  /** The only message, when it has the default priority: most messages are taken before the next one comes. */
   #only: Message | undefined;
-  /** Everything that waits, where that is more. */
+  /** All messages, when there are more. */
   #waiting: Waiting | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
@@ -57,7 +57,7 @@ export class MessageQueue {
     this.limit = limit;
   }
 
-  /** How many messages wait. */
+  /** Number of messages. */
   get size(): number {
     return this.#waiting === undefined ? (this.#only === undefined ? 0 : 1) : this.#waiting.lanes.size;
   }
@@ -67,11 +67,11 @@ export class MessageQueue {
   }
 
   /**
-   * Puts a message in line. False, and nothing changes, when its id waits already.
+   * Adds a message. Returns false when the queue holds its id already.
    *
    * @throws QueueFullError when the limit is reached.
-   * @throws UsageError `PRIORITY_INVALID` when `priority` (default 0; smaller is sooner) is not a finite number; `MESSAGE_INVALID` for what is no
-   * message.
+   * @throws UsageError `PRIORITY_INVALID` when `priority` (default 0; smaller leaves sooner) is not a finite number; `MESSAGE_INVALID` for a value
+   * that is not a message.
    */
   push(message: Message, options?: { readonly priority?: number | undefined }): boolean {
     const priority = options?.priority ?? 0;
@@ -90,7 +90,7 @@ export class MessageQueue {
   }
 
   /**
-   * Puts a message in line where it is known that its id does not wait: the caller answers for that. As long as nobody asks for an id, none is noted.
+   * Adds a message whose id the queue is known not to hold.
    *
    * @throws QueueFullError when the limit is reached.
    */
@@ -102,7 +102,7 @@ export class MessageQueue {
     else this.#join(message, 0);
   }
 
-  /** Takes the first message, or `undefined` from an empty queue. */
+  /** Removes and returns the first message, or `undefined` from an empty queue. */
   pop(): Message | undefined {
     const waiting = this.#waiting;
     if (waiting === undefined) {
@@ -116,7 +116,7 @@ export class MessageQueue {
     return message;
   }
 
-  /** Takes all messages, first to leave first. */
+  /** Removes and returns all messages in order. */
   popAll(): Message[] {
     const messages = this.peek(this.size);
     this.#only = undefined;
@@ -124,7 +124,7 @@ export class MessageQueue {
     return messages;
   }
 
-  /** Whether a message of this id waits. */
+  /** Returns true when the queue holds a message of this id. */
   has(id: string): boolean {
     const waiting = this.#waiting;
     if (waiting === undefined) return this.#only?.id === id;
@@ -133,7 +133,7 @@ export class MessageQueue {
   }
 
   /**
-   * The first `n` messages in the order they would leave, without taking them; fewer when fewer wait.
+   * Returns the first `n` messages, or all when there are fewer, without removing them.
    *
    * @throws RangeError when `n` is not a whole number of 0 or more.
    */
@@ -143,7 +143,7 @@ export class MessageQueue {
     return this.#only === undefined || n === 0 ? [] : [this.#only];
   }
 
-  /** The queue as plain JSON; it changes nothing. */
+  /** Returns the queue as plain JSON. */
   toJSON(): MessageQueueJson {
     const entries: MessageQueueJson["entries"][number][] = [];
     if (this.#only !== undefined) entries.push({ message: serializeMessage(this.#only) });
@@ -155,9 +155,9 @@ export class MessageQueue {
   }
 
   /**
-   * A queue from {@link toJSON}.
+   * Restores a queue from {@link toJSON}.
    *
-   * @throws UsageError `QUEUE_INVALID` naming what does not fit.
+   * @throws UsageError `QUEUE_INVALID` naming the invalid part.
    * @throws QueueFullError when it holds more than its limit.
    */
   static fromJSON(json: unknown): MessageQueue {
@@ -171,7 +171,7 @@ export class MessageQueue {
     return queue;
   }
 
-  /** Behind those who wait. Who waited alone is the first of them. */
+  /** Adds a message after the others. */
   #join(message: Message, priority: number): void {
     const waiting = (this.#waiting ??= { lanes: new PriorityLanes(), ids: undefined });
     if (this.#only !== undefined) waiting.lanes.push(this.#only, 0);
@@ -181,13 +181,13 @@ export class MessageQueue {
   }
 }
 
-/** So many are looked through one by one. */
+/** So few messages are searched one by one. */
 const FEW_WAITING = 8;
 
-/** Exists while more than one waits, so that a hundred thousand idle inboxes weigh nothing. */
+/** Exists while the queue holds more than one message, so that idle inboxes take little memory. */
 interface Waiting {
   readonly lanes: PriorityLanes<Message>;
-  /** Of all that wait, once somebody asks and there are too many to look through. */
+  /** Ids of all messages. Built when an id is looked up among many messages. */
   ids: Set<string> | undefined;
 }
 

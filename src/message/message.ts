@@ -11,8 +11,8 @@ import { type Address, addressOf, ROUTE_TO_ALL, UserRequirement } from "./addres
 import { ownForm } from "./metagpt-form.ts";
 
 /**
- * What part a message plays in a conversation: any text that is not empty. The four that models know are suggested; another one, such as a
- * profile, is kept as it is and reaches a model as the user's.
+ * The role of a message in a conversation: any text that is not empty. Models know the four suggested roles; any other one, such as a profile,
+ * is kept and sent to a model as the user's.
  */
 export type MessageRole = "system" | "user" | "assistant" | "tool" | (string & Record<never, never>);
 
@@ -20,12 +20,10 @@ export type MessageRole = "system" | "user" | "assistant" | "tool" | (string & R
 export const MESSAGE_VERSION = 1;
 
 /**
- * Something said. Frozen through and through, plain JSON.
+ * A message: plain JSON, deeply frozen.
  *
- * M1 a message never changes after it is made: recipients share one object.
- * M2 `id` decides identity.
- * M3 empty `sendTo` is stored as `["<all>"]`, empty `causeBy` as `UserRequirement`.
- * M4 ids are unique within a run.
+ * Message.M1 (`Object.freeze`) a message never changes: its recipients share one object. Message.M2 the `id` identifies it, and is unique within a
+ * run. Message.M3 (`createMessage`) an empty `sendTo` is stored as `["<all>"]`, an empty `causeBy` as `UserRequirement`.
  */
 export interface Message<P = unknown> {
   readonly id: string;
@@ -45,7 +43,7 @@ export interface Message<P = unknown> {
   readonly metadata: Readonly<Record<string, Json>>;
 }
 
-/** What a caller may say of a new message; routing fields take names, actions, roles and action classes. */
+/** The fields of a new message. Routing fields take names, actions, roles and action classes. */
 export interface MessageFields<P = unknown> {
   readonly id?: string;
   readonly instructContent?: P;
@@ -59,7 +57,7 @@ export interface MessageFields<P = unknown> {
   readonly metadata?: Readonly<Record<string, Json>>;
 }
 
-/** A whole message is taken too: what its maker has of it is copied. */
+/** A whole message is accepted too, and copied. */
 const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   content: true,
   id: true,
@@ -72,16 +70,6 @@ const messageFields: Known<MessageFields & Pick<Message, "content">> = {
   timestamp: true,
   metadata: true,
 };
-
-function checkFields(fields: object | null): void {
-  try {
-    if (fields !== null) for (const name in fields) if (!isUsualField(name)) checkKnownOptions("createMessage", fields, messageFields);
-  } catch {
-    // Told below in its own words, where it was the object that threw.
-    checkKnownOptions("createMessage", fields, messageFields);
-  }
-  if (fields === null) checkKnownOptions("createMessage", fields, messageFields);
-}
 
 /**
  * Makes a frozen message. Defaults: `role` is `user`, `causeBy` is `UserRequirement`, `sendTo` is everybody who watches the cause,
@@ -98,7 +86,7 @@ function checkFields(fields: object | null): void {
  * console.log(message.sendTo, message.instructContent?.open); // [ 'Ben' ] true
  */
 export function createMessage<P = unknown>(content: string, fields: MessageFields<P> = {}): Message<P> {
-  checkFields(fields);
+  checkKnownOptions("createMessage", fields, messageFields);
   const { id, causeBy, sentFrom, parents } = fields;
   const message = made(
     content,
@@ -114,34 +102,14 @@ export function createMessage<P = unknown>(content: string, fields: MessageField
   return message;
 }
 
-/** A first look that costs next to nothing. What it lets pass to the second is none the worse for it. */
-function isUsualField(name: string): boolean {
-  switch (name) {
-    case "id":
-    case "content":
-    case "instructContent":
-    case "role":
-    case "causeBy":
-    case "sentFrom":
-    case "sendTo":
-    case "parents":
-    case "timestamp":
-    case "metadata":
-      return true;
-    default:
-      return false;
-  }
-}
-
-/** Where a message says nothing else: most say nothing else, and share these. */
+/** Default values that most messages share. */
 const nobody: readonly string[] = Object.freeze([]);
 const everybody: readonly string[] = Object.freeze([ROUTE_TO_ALL]);
-/** What a message has whose maker said nothing about it: shared. @internal */
+/** The shared empty metadata. @internal */
 export const NO_METADATA: Message["metadata"] = Object.freeze({});
 
 /**
- * What was just read from a message's text, frozen through and through: nobody else has any of it yet. What most messages say, it shares
- * with them. @internal
+ * Freezes a message that was just parsed, and shares default values with other messages. @internal
  */
 export function settled(read: Message): Message {
   const message: { -readonly [Key in keyof Message]?: Message[Key] } = read;
@@ -149,27 +117,13 @@ export function settled(read: Message): Message {
   if (Array.isArray(parents) && parents.length === 0) message.parents = nobody;
   if (Array.isArray(sendTo) && sendTo.length === 1 && sendTo[0] === ROUTE_TO_ALL) message.sendTo = everybody;
   if (isRecord(metadata) && Object.keys(metadata).length === 0) message.metadata = NO_METADATA;
-  return frozenTree(read);
-}
-
-/** What was just read from text is a tree: nothing is met twice, so nothing needs to be noted but what is shared. */
-function frozenTree<T extends object>(tree: T): T {
-  const found: object[] = [tree];
-  for (let next = found.pop(); next !== undefined; next = found.pop()) {
-    Object.freeze(next);
-    for (const key in next) {
-      const member: unknown = next[key as keyof typeof next];
-      if (isObject(member) && !Object.isFrozen(member)) found.push(member);
-    }
-  }
-  return tree;
+  return deepFreeze(read);
 }
 
 /**
- * A message as somebody says it: who, where and when is told one by one, because an object for all of it would be made for each message, and the
- * rest is of `fields`.
+ * Builds a message from resolved values and the remaining `fields`.
  *
- * @param parents frozen
+ * @param parents a frozen list
  * @throws as {@link createMessage}
  */
 export function made<P>(
@@ -199,8 +153,13 @@ export function made<P>(
     role,
     causeBy,
     sentFrom,
-    // Most who are not all are one: whom others were told alone before is told by the same list.
-    sendTo: sendTo === undefined ? everybody : typeof sendTo === "string" ? (lines.get(sendTo) ?? newLine(sendTo)) : sendToNames(sendTo),
+    // Most messages that are not for all have one recipient: messages to the same recipient share one list.
+    sendTo:
+      sendTo === undefined
+        ? everybody
+        : typeof sendTo === "string"
+          ? (sharedLists.get(sendTo) ?? recipientList(sendTo))
+          : sendToNames(sendTo),
     parents: parents.length === 0 ? nobody : parents,
     timestamp,
     metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA, LEVELS_ABOVE)),
@@ -210,41 +169,41 @@ export function made<P>(
   return Object.freeze(message);
 }
 
-/** Levels of nesting that an event, a memory or a snapshot puts around what a message carries: what can be made can be written. */
+/** Levels of nesting that an event, a memory or a snapshot adds around a payload, so that every message can be written. */
 const LEVELS_ABOVE = 20;
 
 function invalid(field: string, expected: string, came: unknown): UsageError {
   return new UsageError("MESSAGE_INVALID", `Expected the ${field} of a message to be ${expected}, got ${valueText(came)}.`);
 }
 
-/** Messages whose maker named no cause: inside an activation its action becomes the cause. */
+/** Messages created without a cause: inside an activation its action becomes the cause. */
 const causeLeftOpen = new WeakSet<Message>();
 
-/** True when the message was made without naming its cause. @internal */
+/** True when the message was created without a cause. @internal */
 export function isCauseLeftOpen(message: Message): boolean {
   return causeLeftOpen.has(message);
 }
 
-/** Whether a value has the shape of a message. */
+/** True when a value has the shape of a message. */
 export function isMessage(value: unknown): value is Message {
   return isObject(value) && "causeBy" in value && "sendTo" in value && "parents" in value && "content" in value;
 }
 
-/** @throws UsageError `MESSAGE_INVALID` for what has not the shape of a message. @internal */
+/** @throws UsageError `MESSAGE_INVALID` for a value that is not a message. @internal */
 export function assertMessage(value: unknown): asserts value is Message {
   if (isMessage(value)) return;
   throw new UsageError("MESSAGE_INVALID", `Expected a message, got ${valueText(value)}. Make one with createMessage(text).`);
 }
 
-/** What a caller means by a message or an id. @throws UsageError `MESSAGE_INVALID` for what is neither. @internal */
+/** Checks a message or an id. @throws UsageError `MESSAGE_INVALID` for any other value. @internal */
 export function meantMessage(target: Message | string): Message | string {
   if (typeof target !== "string") assertMessage(target);
   return target;
 }
 
 /**
- * Guards every boundary a message crosses from outside. Fills what older forms lack, reads the form that MetaGPT writes (`cause_by`,
- * `sent_from`, `send_to`, `instruct_content`), and refuses a newer version, or a field that is there in both forms and differs.
+ * Validates a message from outside. Adds defaults for fields that older forms lack, reads the form that MetaGPT writes (`cause_by`, `sent_from`,
+ * `send_to`, `instruct_content`), and rejects a newer version or a field whose two forms differ.
  */
 export const MessageSchema: z.ZodType<Message> = z.lazy(() =>
   z.preprocess(
@@ -312,11 +271,11 @@ export function serializeMessage(message: Message): Message & { readonly v: numb
   return { v: MESSAGE_VERSION, ...message };
 }
 
-/** The message that was answered last, and the parents of that: many answer the same one after another. */
+/** The message that was answered last, and the parents of its answers: many roles answer the same message in a row. */
 let answered = "";
 let answer: readonly string[] = Object.freeze([answered]);
 
-/** The parents of what answers one message, by its id. Frozen: whoever answers the same one next has the same list. @internal */
+/** Returns the frozen parents of an answer to one message. Answers in a row share one list. @internal */
 export function parentsOfAnswer(id: string): readonly string[] {
   if (answered !== id) {
     answered = id;
@@ -325,7 +284,7 @@ export function parentsOfAnswer(id: string): readonly string[] {
   return answer;
 }
 
-/** The name behind an address, or `fallback` where there is none. */
+/** Returns the name of an address, or `fallback` for none. */
 export function nameOr(address: Address | undefined, fallback: string): string {
   if (address === undefined) return fallback;
   const name = typeof address === "string" ? address : addressOf(address);
@@ -338,29 +297,29 @@ function sendToNames(sendTo: Exclude<MessageFields["sendTo"], string | undefined
   return Object.freeze([...names]);
 }
 
-/** So many single addresses have a list that all messages to them share; texts of strangers must not fill the memory. */
-const MOST_LINES = 1_000;
-const lines = new Map<string, readonly string[]>();
+/** Most recipients with a shared list, so that addresses from outside do not fill the memory. */
+const MOST_SHARED = 1_000;
+const sharedLists = new Map<string, readonly string[]>();
 
-function newLine(address: string): readonly string[] {
+function recipientList(address: string): readonly string[] {
   if (address === "") return everybody;
-  const line = Object.freeze([address]);
-  if (lines.size < MOST_LINES && address.length < MOST_LINES) lines.set(address, line);
-  return line;
+  const list = Object.freeze([address]);
+  if (sharedLists.size < MOST_SHARED && address.length < MOST_SHARED) sharedLists.set(address, list);
+  return list;
 }
 
 function isIterable(value: Address | Iterable<Address>): value is Iterable<Address> & object {
   return typeof value === "object" && Symbol.iterator in value;
 }
 
-/** A field that older forms and other languages write as null is the same as left out; a payload of null is a payload. */
+/** A null field is the same as an omitted one, except for a payload of null. */
 function present(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).filter(([key, value]) => value !== undefined && (value !== null || key === "instructContent")),
   );
 }
 
-/** What publishing tells: the message as it is stored, and the names of the roles that hear it, in hire order. */
+/** The result of publishing: the stored message, and the names of its recipients in order of hiring. */
 export interface Receipt {
   readonly message: Message;
   readonly recipients: readonly string[];

@@ -1,5 +1,5 @@
 /*
- * The form in which MetaGPT writes a message, told in this package's own. Pure; no class is looked up and no type text is evaluated.
+ * Converts the form in which MetaGPT writes a message. No class is looked up, and no type text is evaluated.
  *
  * MetaGPT writes `cause_by` and addresses as paths of Python classes (`metagpt.actions.write_prd.WritePRD`): the class is the name here.
  * A payload stands beside the class it was made of: `{ "class", "mapping" | "module", "value" }`. The value is the payload.
@@ -9,7 +9,7 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { NotJsonError } from "../kernel/errors.ts";
 import { canonicalJson } from "../kernel/json.ts";
 
-/** A value in the own form, or the field that is there in both forms and differs. */
+/** A value in this package's form, or the field whose two forms differ. */
 export type OwnForm = { readonly wire: unknown } | { readonly field: string; readonly fault: string };
 
 interface Field {
@@ -25,7 +25,7 @@ const FIELDS: readonly Field[] = [
   { theirs: "instruct_content", own: "instructContent", read: payloadOf },
 ];
 
-/** Reads the fields that MetaGPT names its own way. What has none of them is given back as it is. */
+/** Converts the fields that MetaGPT names differently. A value without such a field is returned unchanged. */
 export function ownForm(wire: unknown): OwnForm {
   if (!isRecord(wire) || !FIELDS.some(({ theirs }) => Object.hasOwn(wire, theirs))) return { wire };
   const own: Record<string, unknown> = { ...wire };
@@ -56,12 +56,12 @@ function payloadOf(value: unknown): unknown {
   return isTyped && (Object.hasOwn(value, "mapping") || Object.hasOwn(value, "module")) ? value["value"] : value;
 }
 
-/** MetaGPT writes null for what is left out. */
+/** MetaGPT writes null for an omitted field. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** Whether two values say the same. MetaGPT's addresses are a set and come in any order. What is no JSON is equal to nothing. */
+/** Compares two values. MetaGPT's addresses are a set in any order. A value that is not JSON equals nothing. */
 function isSame(a: unknown, b: unknown): boolean {
   try {
     return canonicalJson(inOrder(a)) === canonicalJson(inOrder(b));

@@ -6,17 +6,16 @@ interface Lane<T> {
 }
 
 /**
- * Items in order of priority, and in order of arrival within one priority: a ring buffer for each priority in use, and a binary
- * heap of those.
+ * Items in order of priority, and in order of arrival within one priority: a ring buffer for each priority in use, in a binary heap.
  *
- * L1 smaller numbers first, equal numbers first come, first served. L2 with p priorities in use `push` and `shift` are O(log p)
- * at worst, O(1) as long as no priority comes into use or out of it. L3 a priority nobody waits under costs nothing, but for the one that
- * went out of use last: it is likely to be the next one.
+ * PriorityLanes.L1 (`#isMoreUrgent`) smaller numbers leave first; equal numbers leave in order of arrival. PriorityLanes.L2 (`#open`, `#closeFirst`)
+ * with p priorities in use, `push` and `shift` are O(log p), and O(1) while the priorities in use stay the same. PriorityLanes.L3 (`#spare`) only
+ * the priority that was used last is kept empty, because it is likely to be used again.
  */
 export class PriorityLanes<T> {
   /** A heap: the lane at n is at least as urgent as those at 2n + 1 and 2n + 2. No lane in it is empty. */
   readonly #heap: Lane<T>[] = [];
-  /** Of all in the heap when there are several; one alone is found without it. */
+  /** All lanes of the heap by priority; undefined until there are two. */
   #byPriority: Map<number, Lane<T>> | undefined;
   /** Empty, and not in the heap. */
   #spare: Lane<T> | undefined;
@@ -26,7 +25,7 @@ export class PriorityLanes<T> {
     return this.#size;
   }
 
-  /** Whether one of the items is what is looked for. O(items). */
+  /** Returns true when one of the items matches. O(items). */
   some(isMeant: (item: T) => boolean): boolean {
     return this.#heap.some(({ line }) => line.some(isMeant));
   }
@@ -38,7 +37,7 @@ export class PriorityLanes<T> {
     this.#size += 1;
   }
 
-  /** The first `n` items in the order they would leave. */
+  /** Returns the first `n` items in the order they would leave. */
   first(n: number): T[] {
     const [only] = this.#heap;
     if (this.#heap.length === 1 && only !== undefined) return only.line.first(n);

@@ -44,27 +44,30 @@ describe.runIf(hasRedis)("six cold processes that load, add and save at once", a
   const server = hasRedis ? await startRedis() : undefined;
   const url = server?.url ?? "";
 
-  it.each(Array.from({ length: rounds }, (_, n) => n))("B6 each find the conversation and lose nothing of it: round %d", async () => {
-    const client = await createClient({ url }).connect();
-    await client.flushAll();
-    client.destroy();
-    const dir = scratchFolder();
-    const cache = redisCache({ url, fallback: memoryCache(), timeout: 10_000 });
-    const { brain } = brainWith(undefined, { cache, key: "shared" });
-    talk(brain, 1, 2);
-    await brain.save();
-    // Three of them have a fallback of their own, as machines have; three share one.
-    const tasks = NAMES.map((name) => ({ url, dir: join(dir, name > "c" ? name : "shared"), name, count: 2 }));
-    expect((await Promise.all(tasks.map(loadedBy))).flat()).toEqual(Array.from({ length: 12 }, () => "loaded"));
-    await brain.load();
-    await cache.close();
-    expect(idsOf(brain.history).toSorted()).toEqual([...sayings(2), "m1", "m2"].toSorted());
-  });
+  it.each(Array.from({ length: rounds }, (_, n) => n))(
+    "BrainMemory.B6 each find the conversation and lose nothing of it: round %d",
+    async () => {
+      const client = await createClient({ url }).connect();
+      await client.flushAll();
+      client.destroy();
+      const dir = scratchFolder();
+      const cache = redisCache({ url, fallback: memoryCache(), timeout: 10_000 });
+      const { brain } = brainWith(undefined, { cache, key: "shared" });
+      talk(brain, 1, 2);
+      await brain.save();
+      // Three of them have a fallback of their own, as machines have; three share one.
+      const tasks = NAMES.map((name) => ({ url, dir: join(dir, name > "c" ? name : "shared"), name, count: 2 }));
+      expect((await Promise.all(tasks.map(loadedBy))).flat()).toEqual(Array.from({ length: 12 }, () => "loaded"));
+      await brain.load();
+      await cache.close();
+      expect(idsOf(brain.history).toSorted()).toEqual([...sayings(2), "m1", "m2"].toSorted());
+    },
+  );
 });
 
 describe.runIf(hasRedis)("a server that stops for a moment", () => {
   it.each(["pause", "kill"] as const)(
-    "C7 B6 is told from one that has nothing, and the conversation is whole afterwards: %s",
+    "C7 BrainMemory.B6 is told from one that has nothing, and the conversation is whole afterwards: %s",
     async (how) => {
       const server = await startRedis();
       const steady = redisCache({ url: server.url, fallback: memoryCache(), timeout: 10_000 });
@@ -94,7 +97,7 @@ describe.runIf(hasRedis)("a server that stops for a moment", () => {
 });
 
 describe("six processes with a cache in files", () => {
-  it("C6 B6 lose nothing of a conversation that all of them write", async () => {
+  it("C6 BrainMemory.B6 lose nothing of a conversation that all of them write", async () => {
     const dir = scratchFolder();
     await Promise.all(NAMES.map((name) => loadedBy({ dir, name, count: 5 })));
     const { brain } = brainWith(undefined, { cache: fileCache({ dir }), key: "shared" });

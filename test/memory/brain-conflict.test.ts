@@ -36,7 +36,7 @@ async function begun(cache: Cache, count: number): Promise<void> {
 }
 
 describe("two memories of one conversation", () => {
-  it("B6 that only add keep what both have added, also when neither has failed or loaded again", async () => {
+  it("BrainMemory.B6 that only add keep what both have added, also when neither has failed or loaded again", async () => {
     const cache = memoryCache();
     await begun(cache, 2);
     const [one, two] = [await loaded(cache), await loaded(cache)];
@@ -51,7 +51,7 @@ describe("two memories of one conversation", () => {
     expect(idsOf((await loaded(cache)).history)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
   });
 
-  it("B6 one that never loaded writes over nothing", async () => {
+  it("BrainMemory.B6 one that never loaded writes over nothing", async () => {
     const cache = memoryCache();
     await begun(cache, 2);
     const blind = await brainIn(cache);
@@ -60,7 +60,7 @@ describe("two memories of one conversation", () => {
     expect(idsOf((await loaded(cache)).history)).toEqual(["m1", "m2", "m3"]);
   });
 
-  it("B6 one that adds takes over the summary of the other, and its own messages stay", async () => {
+  it("BrainMemory.B6 one that adds takes over the summary of the other, and its own messages stay", async () => {
     const cache = memoryCache();
     await begun(cache, 11);
     const [one, two] = [await loaded(cache), await loaded(cache)];
@@ -71,7 +71,7 @@ describe("two memories of one conversation", () => {
     expect(JSON.stringify(await loaded(cache))).toBe(JSON.stringify(two));
   });
 
-  it("B6 one that adds takes over the summary of another that has gone on for hundreds of messages", async () => {
+  it("BrainMemory.B6 one that adds takes over the summary of another that has gone on for hundreds of messages", async () => {
     const cache = memoryCache();
     await begun(cache, 30);
     const busy = await loaded(cache, "b");
@@ -87,7 +87,7 @@ describe("two memories of one conversation", () => {
     expect([idsOf(idle.history), idle.summary]).toEqual([[...idsOf(busy.history), "m900"], busy.summary]);
   });
 
-  it("B6 one that sums up takes over what the other has added, and asks for no second summary", async () => {
+  it("BrainMemory.B6 one that sums up takes over what the other has added, and asks for no second summary", async () => {
     const cache = memoryCache();
     await begun(cache, 10);
     const { brain: one, model } = brainWith(undefined, { cache, key: KEY });
@@ -100,7 +100,7 @@ describe("two memories of one conversation", () => {
     expect(JSON.stringify(await loaded(cache))).toBe(JSON.stringify(one));
   });
 
-  it("B6 two that sum up at once have one summary in the end, and nothing is covered that it does not cover", async () => {
+  it("BrainMemory.B6 two that sum up at once have one summary in the end, and nothing is covered that it does not cover", async () => {
     const cache = memoryCache();
     await begun(cache, 12);
     const [one, two] = [await loaded(cache, "one "), await loaded(cache, "two ")];
@@ -111,7 +111,7 @@ describe("two memories of one conversation", () => {
     expect(idsOf(stored.history)).toEqual(["m11", "m12"]);
   });
 
-  it("B6 that both changed the summary are told so, whatever they try; load has both", async () => {
+  it("BrainMemory.B6 that both changed the summary are told so, whatever they try; load has both", async () => {
     const cache = memoryCache();
     await begun(cache, 2);
     const [one, two] = [await loaded(cache), await loaded(cache)];
@@ -125,7 +125,7 @@ describe("two memories of one conversation", () => {
     expect([await two.save(), (await loaded(cache)).summary]).toEqual([true, "first\n\nsecond"]);
   });
 
-  it("B6 what stands there and is no memory is not written over by one that did not look", async () => {
+  it("BrainMemory.B6 what stands there and is no memory is not written over by one that did not look", async () => {
     const cache = memoryCache();
     await cache.set(KEY, "somebody's note", 1e9);
     const brain = await brainIn(cache);
@@ -134,7 +134,7 @@ describe("two memories of one conversation", () => {
     expect(await cache.get(KEY)).toEqual({ kind: "hit", value: "somebody's note" });
   });
 
-  it("B6 one whose conversation was deleted or has expired stores all that it holds", async () => {
+  it("BrainMemory.B6 one whose conversation was deleted or has expired stores all that it holds", async () => {
     const cache = memoryCache();
     await begun(cache, 2);
     const brain = await loaded(cache);
@@ -144,7 +144,7 @@ describe("two memories of one conversation", () => {
     expect(idsOf((await loaded(cache)).history)).toEqual(["m1", "m2", "m3"]);
   });
 
-  it("B6 whatever several do in whatever order, every message that was saved is there or summed up", async () => {
+  it("BrainMemory.B6 whatever several do in whatever order, every message that was saved is there or summed up", async () => {
     const doing = fc.constantFrom("add", "save", "load", "compress", "begin");
     const steps = fc.array(fc.tuple(fc.nat(2), doing, fc.boolean()), { maxLength: 60 });
     await fc.assert(
@@ -219,7 +219,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(await brain.load()).toEqual({ kind: "nothing" });
   });
 
-  it("B6 G6 writes over nothing that it could not ask for: what it saved meanwhile comes to what is there", async () => {
+  it("BrainMemory.B6 G6 writes over nothing that it could not ask for: what it saved meanwhile comes to what is there", async () => {
     const { remote, clock, machine } = machines();
     await begun(machine().cache, 2);
     remote.state = "unreachable";
@@ -237,7 +237,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
   });
 
-  it("B6 G6 finds again what it saved alone after its process has died, beside what others wrote meanwhile", async () => {
+  it("BrainMemory.B6 G6 finds again what it saved alone after its process has died, beside what others wrote meanwhile", async () => {
     const { remote, clock, machine } = machines();
     const here = machine();
     await begun(here.cache, 2);
@@ -258,7 +258,7 @@ describe("a memory whose shared cache goes away", () => {
     expect((await loaded(machine(here.local).cache)).isDirty).toBe(false);
   });
 
-  it("B6 G6 what was saved alone comes back by itself where nobody else has written", async () => {
+  it("BrainMemory.B6 G6 what was saved alone comes back by itself where nobody else has written", async () => {
     const { remote, clock, machine } = machines();
     const { cache } = machine();
     await begun(cache, 2);
@@ -274,7 +274,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
   });
 
-  it("B6 G6 an older fallback may answer, and the save that follows keeps what is newer in the cache", async () => {
+  it("BrainMemory.B6 G6 an older fallback may answer, and the save that follows keeps what is newer in the cache", async () => {
     const { remote, clock, machine } = machines();
     const here = machine();
     await begun(here.cache, 2);
@@ -302,7 +302,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf((await loaded(machine(here.local).cache)).history)).toEqual(["m1", "m2"]);
   });
 
-  it("B6 two machines keep what both said while a shared server lost everything", async () => {
+  it("BrainMemory.B6 two machines keep what both said while a shared server lost everything", async () => {
     const { remote, clock, machine } = machines();
     const [one, two] = [await brainIn(machine().cache), await brainIn(machine().cache)];
     one.addTalk(said(1));

@@ -84,7 +84,7 @@ describe("storing a brain memory", () => {
     expect([await alone.save(), alone.isDirty, await alone.load()]).toEqual([false, true, { kind: "nothing" }]);
   });
 
-  it("B5 what is added while it is being stored is dirty afterwards, and stored by the next write", async () => {
+  it("BrainMemory.B5 what is added while it is being stored is dirty afterwards, and stored by the next write", async () => {
     const { cache, writes, next } = slowCache();
     const { brain } = brainWith(undefined, { cache, key: KEY });
     talk(brain, 1, 1);
@@ -156,7 +156,7 @@ describe("loading a brain memory", () => {
     expect([again.summary, again.history, again.isHistoryAvailable]).toEqual(["summary 1", [], true]);
   });
 
-  it("B1 keeps what was added before and while it loads, after what was stored", async () => {
+  it("BrainMemory.B1 keeps what was added before and while it loads, after what was stored", async () => {
     const cache = memoryCache();
     const { brain: earlier } = brainWith(undefined, { cache, key: KEY });
     talk(earlier, 1, 12);
@@ -178,7 +178,7 @@ describe("loading a brain memory", () => {
     ]);
   });
 
-  it("B1 a summary that was made here before loading follows the stored one, and its messages do not come back", async () => {
+  it("BrainMemory.B1 a summary that was made here before loading follows the stored one, and its messages do not come back", async () => {
     const cache = memoryCache();
     const { brain: earlier } = brainWith(summarizer(), { cache, key: KEY });
     talk(earlier, 1, 12);

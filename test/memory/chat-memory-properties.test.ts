@@ -113,7 +113,7 @@ function said({ role, content = "", toolCalls = [], toolCallId = "" }: ChatMessa
 }
 
 describe("any conversation", () => {
-  it("H1 H2 H3 gives what a memory gives that searches and cuts its list each time", () => {
+  it("ChatMemory.H1 ChatMemory.H2 ChatMemory.H3 gives what a memory gives that searches and cuts its list each time", () => {
     fc.assert(
       fc.property(scene, ({ events, options: o }) => {
         const memory = new ChatMemory(o);
@@ -129,7 +129,7 @@ describe("any conversation", () => {
     );
   });
 
-  it("CL2 weighs what its messages weigh, by one measure after another", () => {
+  it("ChatList.L2 weighs what its messages weigh, by one measure after another", () => {
     const length = ({ content = "" }: ChatMessage): number => content.length;
     const one = (): number => 1;
     fc.assert(
@@ -147,7 +147,7 @@ describe("any conversation", () => {
     );
   });
 
-  it("H1 is always one that servers take: every answer after its call, every call but those at the end answered once", () => {
+  it("ChatMemory.H1 is always one that servers take: every answer after its call, every call but those at the end answered once", () => {
     fc.assert(
       fc.property(scene, fc.nat({ max: 20 }), ({ events, options: o }, n) => {
         const memory = new ChatMemory(o);
@@ -175,7 +175,7 @@ describe("any conversation", () => {
   });
 });
 
-it("H4 takes no longer for a message in a long conversation than in a short one", () => {
+it("ChatMemory.H4 takes no longer for a message in a long conversation than in a short one", () => {
   let counted = 0;
   const tokens = { name: "counting", count: () => (counted += 1) && 1 };
   const memory = new ChatMemory({ maxMessages: 1_000, maxTokens: 5_000, tokens });

@@ -63,14 +63,14 @@ describe("the window", () => {
     expect(memory.messages[0]).toEqual(user("2"));
   });
 
-  it("H1 drops calls with all of their answers: it never begins with an answer whose call is gone", () => {
+  it("ChatMemory.H1 drops calls with all of their answers: it never begins with an answer whose call is gone", () => {
     const memory = filled(new ChatMemory({ maxMessages: 3 }), user("goal"), calls("a", "b"), result("a"), result("b"));
     expect(told(memory.messages)).toEqual(["assistant a b", "tool result of a a", "tool result of b b"]);
     memory.add(user("go on"));
     expect(told(memory.messages)).toEqual(["user go on"]);
   });
 
-  it("H3 never drops what is pinned: the goal stays, at its place", () => {
+  it("ChatMemory.H3 never drops what is pinned: the goal stays, at its place", () => {
     const memory = new ChatMemory({ maxMessages: 3, pinned: "the goal" });
     filled(memory, user("1"), user("2"), user("3"));
     expect(told(memory.messages)).toEqual(["user the goal", "user 2", "user 3"]);
@@ -79,7 +79,7 @@ describe("the window", () => {
     expect(told(memory.messages)).toEqual(["user the goal", "user and this", "user 5"]);
   });
 
-  it("H3 keeps the newest calls whole, however many they are", () => {
+  it("ChatMemory.H3 keeps the newest calls whole, however many they are", () => {
     const memory = filled(new ChatMemory({ maxMessages: 2 }), user("goal"), calls("a", "b", "c"), result("a"), result("b"), result("c"));
     expect(memory.messages).toHaveLength(4);
     expect(memory.messages[0]?.toolCalls).toHaveLength(3);
@@ -97,7 +97,7 @@ describe("the window", () => {
     expect(memory.tokens).toBe(4 + 1 + 1_024);
   });
 
-  it("H4 is in order in a window that is too long to be moved, read or not", () => {
+  it("ChatMemory.H4 is in order in a window that is too long to be moved, read or not", () => {
     for (const isRead of [true, false]) {
       const memory = new ChatMemory({ maxMessages: 5_000, pinned: "goal" });
       for (let n = 0; n < 5_100; n++) {
@@ -137,12 +137,12 @@ describe("the window", () => {
 });
 
 describe("calls and answers", () => {
-  it("H1 an answer stands with its call, whenever it came, and answers in the order of the calls", () => {
+  it("ChatMemory.H1 an answer stands with its call, whenever it came, and answers in the order of the calls", () => {
     const memory = filled(new ChatMemory(), calls("a", "b"), result("b"), user("hurry"), result("a"));
     expect(told(memory.messages)).toEqual(["assistant a b", "tool result of a a", "tool result of b b", "user hurry"]);
   });
 
-  it("H2 calls that wait are left open at the end, and answered by words when the conversation goes on", () => {
+  it("ChatMemory.H2 calls that wait are left open at the end, and answered by words when the conversation goes on", () => {
     const memory = filled(new ChatMemory(), calls("a", "b"), result("a"));
     expect(told(memory.messages)).toEqual(["assistant a b", "tool result of a a"]);
     memory.add(user("never mind"));
@@ -198,7 +198,7 @@ describe("recent", () => {
 });
 
 describe("what is given out", () => {
-  it("H5 is the caller's own, and messages cannot be changed", () => {
+  it("ChatMemory.H5 is the caller's own, and messages cannot be changed", () => {
     const message = { role: "user" as const, content: "as it was" };
     const memory = filled(new ChatMemory(), message);
     message.content = "changed";

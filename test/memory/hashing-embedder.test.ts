@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { embedBatches, embeddable, embedQuery, unitVector } from "../../src/memory/embedder.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
-import { fuseRankings, mergeSorted } from "../../src/memory/rank-merge.ts";
+import { fuseRankings, mergeSorted } from "../../src/memory/storage-ranking.ts";
 import { stableHash } from "../../src/memory/stable-hash.ts";
 import { termsOf } from "../../src/memory/text-terms.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

@@ -42,7 +42,7 @@ describe("LongTermMemory", () => {
     expect([...memory].length + [...memory.newestFirst()].length + memory.toJSON().messages.length).toBe(6);
   });
 
-  it("P1 is durable when persist has resolved, and comes back", async () => {
+  it("LongTermMemory.P1 is durable when persist has resolved, and comes back", async () => {
     const store = inMemoryStore();
     const memory = memoryOver(store);
     memory.addBatch([say("a"), say("b")]);
@@ -68,7 +68,7 @@ describe("LongTermMemory", () => {
     expect(store.adds).toBe(1);
   });
 
-  it("P2 P6 keeps what could not be stored, tells it, marks nothing, and stores it when it can", async () => {
+  it("LongTermMemory.P2 LongTermMemory.P6 keeps what could not be stored, tells it, marks nothing, and stores it when it can", async () => {
     const store = breakable();
     const told: unknown[] = [];
     const memory = new LongTermMemory({ storage: storageOver(store), onError: (error) => told.push(error) });
@@ -85,7 +85,7 @@ describe("LongTermMemory", () => {
     expect((await storageOver(store).recover()).map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  it("P2 an embedder that fails holds up no message: they are stored, and persist tells", async () => {
+  it("LongTermMemory.P2 an embedder that fails holds up no message: they are stored, and persist tells", async () => {
     const store = inMemoryStore();
     const embedder = watched();
     embedder.before = () => {
@@ -101,7 +101,7 @@ describe("LongTermMemory", () => {
     expect(memory.storage.pending).toBe(0);
   });
 
-  it("P2 refuses more when too much waits, and changes nothing", () => {
+  it("LongTermMemory.P2 refuses more when too much waits, and changes nothing", () => {
     const store = breakable();
     store.isBroken = true;
     const memory = memoryOver(store, { maxUnsaved: 2 });
@@ -111,7 +111,7 @@ describe("LongTermMemory", () => {
     expect(memory.get().map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  it("P3 P5 deletes in the storage too, in order", async () => {
+  it("LongTermMemory.P3 LongTermMemory.P5 deletes in the storage too, in order", async () => {
     const store = inMemoryStore();
     const memory = memoryOver(store);
     memory.addBatch([say("a"), say("b"), say("c", "old", { timestamp: 5 }), say("d")]);
@@ -132,7 +132,7 @@ describe("LongTermMemory", () => {
     expect((await storageOver(store).recover()).map(({ id }) => id)).toEqual(["e"]);
   });
 
-  it("P5 what makes room stays in the storage, also after many deletions", async () => {
+  it("LongTermMemory.P5 what makes room stays in the storage, also after many deletions", async () => {
     const store = inMemoryStore();
     const memory = memoryOver(store, { limit: 100 });
     for (let n = 0; n < 300; n++) memory.add(say(`m${n}`, `the ${n}th thing`));
@@ -147,7 +147,7 @@ describe("LongTermMemory", () => {
     expect(later.storage.size).toBe(219);
   });
 
-  it("P4 brings back its own run, and finds every run", async () => {
+  it("LongTermMemory.P4 brings back its own run, and finds every run", async () => {
     const store = inMemoryStore();
     const first = memoryOver(store, { runId: "one" });
     first.add(say("a", "green tea"));

@@ -19,7 +19,7 @@ async function foundIn(journal: Journal, id: string): Promise<string[]> {
   return recalls.flatMap(({ related }) => related.messages.flatMap(({ runId, text }) => (runId === undefined ? [text] : [])));
 }
 
-describe("K3 a fork and the runs behind it, on one store", () => {
+describe("KeptMemory.K3 a fork and the runs behind it, on one store", () => {
   it("does not find what its parent said under the same id", async () => {
     const [store, journal, model] = [inMemoryStore(), memoryJournal(), parrot()];
     const team = new Team({

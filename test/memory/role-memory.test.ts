@@ -99,7 +99,7 @@ describe("a role with a memory", () => {
     expect(model.calls.map((call) => linesOf(rememberedIn(call), "Said").length)).toEqual([0, 0, 1, 1, 0]);
   });
 
-  it("C6 recalls in the order asked, however long its tokens take to count", async () => {
+  it("Recollection.C6 recalls in the order asked, however long its tokens take to count", async () => {
     const journal = memoryJournal();
     let isFirst = true;
     const count = async (text: string): Promise<number> => {

@@ -42,7 +42,7 @@ describe("ShardedStorage", () => {
     expect([await many.deleteOlderThan(6), await many.delete("a"), await many.delete("a"), many.size]).toEqual([1, true, false, 0]);
   });
 
-  it("H2 has, counts and forgets by age what still lies in a retired shard, and what lies in two once", async () => {
+  it("ShardedStorage.H2 has, counts and forgets by age what still lies in a retired shard, and what lies in two once", async () => {
     const [current, former] = storesOf(2) as [MessageStore, MessageStore];
     for (const n of [1, 2, 3]) await storageOver(former).add(say(`old${n}`, "old", { timestamp: n }));
     await storageOver(former).add(say("new", "new", { timestamp: 50 }));
@@ -56,7 +56,7 @@ describe("ShardedStorage", () => {
     expect((await many.recover()).map(({ id }) => id)).toEqual(["new"]);
   });
 
-  it("H1 H3 reshards to any number, and loses, doubles and disorders nothing", async () => {
+  it("ShardedStorage.H1 ShardedStorage.H3 reshards to any number, and loses, doubles and disorders nothing", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 }), async (before, after) => {
         const stores = storesOf(Math.max(before, after));
@@ -75,7 +75,7 @@ describe("ShardedStorage", () => {
     );
   });
 
-  it("H2 cut off between storing and removing, tells a message once, and goes on", async () => {
+  it("ShardedStorage.H2 cut off between storing and removing, tells a message once, and goes on", async () => {
     const stores = storesOf(2);
     await sharded(stores.slice(0, 1)).addBatch(messages);
     const [old] = stores as [MessageStore];

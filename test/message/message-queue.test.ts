@@ -35,24 +35,24 @@ describe("MessageQueue", () => {
     expect(queue.isEmpty).toBe(true);
   });
 
-  test("Q1 first in, first out", () => {
+  test("MessageQueue.Q1 first in, first out", () => {
     const queue = queueOf(["c"], ["a"], ["b"]);
     expect(ids(queue.popAll())).toEqual(["c", "a", "b"]);
   });
 
-  test("Q1 smaller numbers first; 0 is the default", () => {
+  test("MessageQueue.Q1 smaller numbers first; 0 is the default", () => {
     const queue = queueOf(["normal"], ["late", 10], ["urgent", -5], ["half", 0.5], ["normal too", 0]);
     expect(ids(queue.popAll())).toEqual(["urgent", "normal", "normal too", "half", "late"]);
   });
 
-  test("Q1 [MetaGPT's heap of priorities had no sequence number, so equal ones left in any order] equal priorities keep their order", () => {
+  test("MessageQueue.Q1 [MetaGPT's heap of priorities had no sequence number, so equal ones left in any order] equal priorities keep their order", () => {
     const queue = new MessageQueue();
     const order = Array.from({ length: 200 }, (_, n) => `m${n}`);
     for (const id of order) queue.push(said(id), { priority: 3 });
     expect(ids(queue.popAll())).toEqual(order);
   });
 
-  test("Q1 a more urgent message passes those that wait", () => {
+  test("MessageQueue.Q1 a more urgent message passes those that wait", () => {
     const queue = queueOf(["a", 1], ["b", 1]);
     expect(queue.pop()?.id).toBe("a");
     queue.push(said("urgent"), { priority: 0 });
@@ -60,14 +60,14 @@ describe("MessageQueue", () => {
     expect(ids(queue.popAll())).toEqual(["urgent", "b", "c"]);
   });
 
-  test("Q2 an id that waits is refused and changes nothing, not even by another priority", () => {
+  test("MessageQueue.Q2 an id that waits is refused and changes nothing, not even by another priority", () => {
     const queue = queueOf(["a"], ["b"]);
     expect(queue.push(said("b"), { priority: -1 })).toBe(false);
     expect(queue.push(createMessage("other words", { id: "a" }))).toBe(false);
     expect(queue.peek(9).map((message) => message.content)).toEqual(["content of a", "content of b"]);
   });
 
-  test("Q2 once it has left it may come again, whether it was popped or taken with all", () => {
+  test("MessageQueue.Q2 once it has left it may come again, whether it was popped or taken with all", () => {
     const queue = queueOf(["a"]);
     queue.pop();
     expect(queue.push(said("a"))).toBe(true);
@@ -127,7 +127,7 @@ describe("MessageQueue", () => {
     expect(ids(queue.popAll())).toEqual(["__proto__", "constructor"]);
   });
 
-  test("Q2 what came unasked behind many of whom one was asked for waits under its id too", () => {
+  test("MessageQueue.Q2 what came unasked behind many of whom one was asked for waits under its id too", () => {
     const queue = new MessageQueue();
     for (let n = 0; n < 20; n++) queue.append(said(`m${n}`));
     expect(queue.has("m7")).toBe(true);
@@ -135,7 +135,7 @@ describe("MessageQueue", () => {
     expect([queue.has("last"), queue.push(said("last")), queue.size]).toEqual([true, false, 21]);
   });
 
-  test("Q1, Q2 property: it behaves as a plain sorted list does", () => {
+  test("MessageQueue.Q1, Q2 property: it behaves as a plain sorted list does", () => {
     type Step = { readonly push: number; readonly priority: number } | { readonly pops: number } | "append" | "popAll" | "json" | "asked";
     const step: fc.Arbitrary<Step> = fc.oneof(
       { weight: 6, arbitrary: fc.record({ push: fc.nat(30), priority: fc.integer({ min: -3, max: 3 }) }) },
@@ -205,7 +205,7 @@ describe("MessageQueue", () => {
     expect(emptied / many).toBeLessThan(100);
   });
 
-  test("Q3 property: many priorities leave sorted, each by arrival", () => {
+  test("MessageQueue.Q3 property: many priorities leave sorted, each by arrival", () => {
     fc.assert(
       fc.property(fc.array(fc.integer(), { maxLength: 200 }), (priorities) => {
         const queue = new MessageQueue();
@@ -219,7 +219,7 @@ describe("MessageQueue", () => {
     );
   });
 
-  test("Q3 [MetaGPT compared every message that waits, field by field] a push reads as much of a message whatever waits", () => {
+  test("MessageQueue.Q3 [MetaGPT compared every message that waits, field by field] a push reads as much of a message whatever waits", () => {
     let reads = 0;
     const counted = (id: string): Message =>
       new Proxy(said(id), {

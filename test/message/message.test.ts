@@ -68,7 +68,7 @@ describe("createMessage", () => {
     expect(new Set(ids.map((id) => id.slice(0, -2))).size).toBeLessThanOrEqual(9);
   });
 
-  test("M1 property: it is frozen through and through", () => {
+  test("Message.M1 property: it is frozen through and through", () => {
     fc.assert(
       fc.property(fc.string(), anyFields, (content, fields) => {
         expect(isFrozenThrough(createMessage(content, fields))).toBe(true);
@@ -76,7 +76,7 @@ describe("createMessage", () => {
     );
   });
 
-  test("M1 property: one that was read from its text is frozen through and through, says the same, and shares what most say", () => {
+  test("Message.M1 property: one that was read from its text is frozen through and through, says the same, and shares what most say", () => {
     fc.assert(
       fc.property(fc.string(), anyFields, (content, fields) => {
         const message = createMessage(content, fields);
@@ -91,13 +91,13 @@ describe("createMessage", () => {
     );
   });
 
-  test("M1 one that was read and is no whole message is frozen as it is", () => {
+  test("Message.M1 one that was read and is no whole message is frozen as it is", () => {
     const odd = settled(JSON.parse('{"content":"x","parents":"","sendTo":null,"metadata":[],"more":{"deep":[{}]}}') as Message);
     expect(isFrozenThrough(odd)).toBe(true);
     expect(odd).toEqual({ content: "x", parents: "", sendTo: null, metadata: [], more: { deep: [{}] } });
   });
 
-  test("M1 it shares nothing with what it was made from", () => {
+  test("Message.M1 it shares nothing with what it was made from", () => {
     const payload = { files: ["a.js"] };
     const metadata = { tags: ["x"] };
     const sendTo = ["Bob"];
@@ -110,7 +110,7 @@ describe("createMessage", () => {
     expect(message).toMatchObject({ instructContent: { files: ["a.js"] }, metadata: { tags: ["x"] }, sendTo: ["Bob"], parents: ["p1"] });
   });
 
-  test("M1 [MetaGPT: fields could be set after construction] every assignment is refused", () => {
+  test("Message.M1 [MetaGPT: fields could be set after construction] every assignment is refused", () => {
     const message = createMessage("x", { instructContent: { list: [1] } }) as { -readonly [K in keyof Message]: Message[K] };
     expect(() => (message.id = "0")).toThrow(TypeError);
     expect(() => (message.role = "system")).toThrow(TypeError);
@@ -118,7 +118,7 @@ describe("createMessage", () => {
     expect(() => ((message.metadata as Record<string, unknown>)["persisted"] = true)).toThrow(TypeError);
   });
 
-  test("M3 empty routing means everyone, and an empty cause the user", () => {
+  test("Message.M3 empty routing means everyone, and an empty cause the user", () => {
     for (const sendTo of [undefined, "", [], [""], new Set<string>()]) expect(createMessage("x", { sendTo }).sendTo).toEqual(["<all>"]);
     for (const causeBy of [undefined, "", { name: "" }]) expect(createMessage("x", { causeBy }).causeBy).toBe("UserRequirement");
     expect(createMessage("x", { sendTo: ["", "Bob"] }).sendTo).toEqual(["Bob"]);
@@ -235,7 +235,7 @@ describe("the wire form", () => {
     expect(parseMessage(onTheWire(createMessage("x", { instructContent: payload }))).instructContent).toEqual(payload);
   });
 
-  test("M2 [MetaGPT: equality was by class and field, so a revived message was another] a revived message is the same one", () => {
+  test("Message.M2 [MetaGPT: equality was by class and field, so a revived message was another] a revived message is the same one", () => {
     const memory = new Memory();
     const message = createMessage("x", { role: "assistant", instructContent: { a: 1 } });
     memory.add(message);
