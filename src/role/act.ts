@@ -9,16 +9,16 @@ import { createMessage, isCauseLeftOpen, isMessage, type Message } from "../mess
 import { ActionView, isSameJson, type Work } from "./action-view.ts";
 import type { Said } from "./role.ts";
 
-/** Runs one action on the whole news or, where one action follows another, on what that one said. What it says is remembered. */
+/** Runs one action on the whole news or, where one action follows another, on the messages of that one. Its messages are remembered. */
 export function act<S>(rc: RoleContext<S>, action: Action): Said | Promise<Said> {
   const handed = rc.loop?.handed;
   return actWith(rc, action, handed?.news === rc.news ? { news: handed.messages } : {});
 }
 
 /**
- * Runs one action. What it says is remembered and returned.
+ * Runs one action. Its messages are remembered and returned.
  *
- * @throws UsageError `ACTION_INVALID` when it is no action; `ACTION_RESULT` when it gives back something that is no message, text or typed output.
+ * @throws UsageError `ACTION_INVALID` for a value that is no action; `ACTION_RESULT` for a result that is no message, text or typed output.
  */
 export function actWith<S>(rc: RoleContext<S>, action: Action, work: Work): Said | Promise<Said> {
   if (!isAction(action)) throw noAction(action, `act of role ${rc.name}`);
@@ -62,7 +62,7 @@ function newMessage(action: Action, view: View, result: unknown): Message {
   );
 }
 
-/** An empty list is a list of no messages, unless the action promises data: then it is data. */
+/** True for a list of messages. An empty list counts as one, unless the action promises data: then it is data. */
 function isMessageList(result: unknown, action: Action): result is readonly Message[] {
   return Array.isArray(result) && result.every(isMessage) && (result.length > 0 || action.output === undefined);
 }
@@ -74,7 +74,9 @@ function typedMessage(action: Action, view: View, value: unknown): Message {
   return view.message(content, { instructContent: output, ...destination(action, view, output) });
 }
 
-/** Under the activation's name, and with the payload its action's schema makes of it: the same object when there is nothing to change. */
+/**
+ * Issues a message of an action under the activation's name, with the payload of its action's schema: the same object when nothing changes.
+ */
 function reissued<S>(rc: RoleContext<S>, action: Action, view: View, message: Message): Message {
   const { name } = action;
   if (action.output === undefined) return rc.issue(message, name);
@@ -93,7 +95,7 @@ function checkedOutput(action: Action, value: unknown): unknown {
   });
 }
 
-/** A transform of the schema may make a Date. Its type would promise one to those who read the message, and they would get a text. */
+/** A transform of the schema may make a Date. Its type would promise a Date to readers of the message, and they would get a text. */
 function assertHandedOn({ name }: Action, output: unknown): void {
   const at = dateIn(output, "$", 0);
   if (at === undefined) return;
@@ -103,7 +105,7 @@ function assertHandedOn({ name }: Action, output: unknown): void {
   );
 }
 
-/** Nobody's data is as deep; what is, or is a cycle, is refused where its text is made. */
+/** Real data is not this deep; a deeper value or a cycle is refused where its text is made. */
 const DEEPEST = 100;
 
 function dateIn(value: unknown, at: string, depth: number): string | undefined {
@@ -122,9 +124,9 @@ function destination(action: Action, view: View, output: unknown): { readonly se
 }
 
 /**
- * The messages in what a role said, or says is news.
+ * Returns the messages in the result of a role, or in its news.
  *
- * @throws UsageError `ACTION_RESULT` when it is no message, no list of messages and not nothing.
+ * @throws UsageError `ACTION_RESULT` for a value that is no message, no list of messages and not undefined.
  */
 export function messagesOf(said: Said, role: string): readonly Message[] {
   if (said === undefined || said === null) return [];
@@ -136,10 +138,7 @@ export function messagesOf(said: Said, role: string): readonly Message[] {
   );
 }
 
-/**
- * The messages of the inbox that the role does not remember yet. What it said to itself it remembers already, and it is news
- * all the same.
- */
+/** Returns the messages of the inbox that the role does not remember yet. A message to itself is news although the role remembers it. */
 export function observe<S>(rc: RoleContext<S>): readonly Message[] {
   const first = rc.inbox[0];
   if (first !== undefined && rc.inbox.length === 1) return !rc.memory.has(first) || isOwn(rc, first) ? rc.inbox : nothing;

@@ -14,7 +14,7 @@ import type { Message, MessageFields } from "../message/message.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import type { z } from "zod";
 
-/** What an action shall work on, where it differs from the whole news. */
+/** The input of an action, where it differs from the whole news. */
 export interface Work {
   readonly news?: readonly Message[];
   readonly text?: string;
@@ -22,8 +22,8 @@ export interface Work {
 }
 
 /**
- * A role's context as one action sees it. Everything but `action`, `news`, `inputs`, `text` and `task` is the role's own.
- * Its functions are bound when they are asked for, so that an action can take it apart: `run: ({ ask, text }) => ask(text)`.
+ * A role's context as one action sees it. Every member but `action`, `news`, `inputs`, `text` and `task` is the role's own. Its functions
+ * are bound when they are read, so that an action can destructure it: `run: ({ ask, text }) => ask(text)`.
  */
 export class ActionView<N extends readonly Address[], S = CustomState> implements ActionContext<InputsOf<N>, S> {
   readonly action: string;
@@ -32,7 +32,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   declare readonly task?: Task;
   readonly #rc: RoleContext<S>;
   readonly #does: Action<unknown, N>;
-  /** Made with the first of what it keeps: most actions ask for no inputs, and no typed answers. */
+  /** Made with its first value: most actions read no inputs, and get no typed answers. */
   #kept: Kept<N> | undefined;
 
   constructor(rc: RoleContext<S>, action: Action<unknown, N>, work: Work) {
@@ -45,7 +45,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     if (task !== undefined) this.task = task;
   }
 
-  /** @throws UsageError `NEEDS_MISSING` when nothing caused by one of the needs is remembered. */
+  /** @throws UsageError `NEEDS_MISSING` when no message caused by one of the needs is remembered. */
   get inputs(): InputsOf<N> {
     const kept = (this.#kept ??= new Kept());
     return (kept.inputs ??= this.#does.needs.map((need) => this.#newest(need)) as unknown as InputsOf<N>);
@@ -127,9 +127,9 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   get message(): RoleContext<S>["message"] {
     return <P>(content: string, fields: MessageFields<P> = noFields) => {
       const { instructContent, role, sentFrom, sendTo, metadata, causeBy = this.action } = fields;
-      // The whole news is what the context takes by itself.
+      // The context takes the whole news by itself.
       const parents = fields.parents ?? (this.news === this.#rc.news ? undefined : this.news.map(idOf));
-      // Written out: every message of an action comes by here, and a spread costs more. What is undefined is left out.
+      // Every message of an action passes here, and a spread costs more than this list. Undefined members are left out.
       const all = { instructContent, role, causeBy, sentFrom, sendTo, parents, metadata };
       return this.#rc.message(content, all as MessageFields<P>);
     };
@@ -150,12 +150,12 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
     return () => this.#rc.id();
   }
 
-  /** Whether `ask` gave back this very value for the action's own output schema: then it is checked. */
+  /** True when `ask` returned this very value for the action's own output schema: then it is valid. */
   isAnswer(value: unknown): boolean {
     return this.#kept?.answers.has(value) === true;
   }
 
-  /** Whether a message's payload says the same as a value that {@link isAnswer}: a message holds a copy. */
+  /** True when a message's payload equals a value that {@link isAnswer} knows: a message holds a copy. */
   isAnswered(payload: unknown): boolean {
     return this.#kept !== undefined && [...this.#kept.answers].some((answer) => isSameJson(answer, payload));
   }
@@ -175,7 +175,7 @@ export class ActionView<N extends readonly Address[], S = CustomState> implement
   }
 }
 
-/** What a view has looked up or was answered. */
+/** The inputs and the answers that a view keeps. */
 class Kept<N extends readonly Address[]> {
   inputs: InputsOf<N> | undefined;
   readonly answers = new Set<unknown>();
@@ -187,7 +187,7 @@ function idOf(message: Message): string {
   return message.id;
 }
 
-/** Whether two values are the same once written as JSON. What JSON cannot carry is like nothing. */
+/** True for two values with the same JSON. A value without a JSON form equals none. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   if (one === undefined || other === undefined) return one === other;
   try {

@@ -7,22 +7,22 @@ import type { Message } from "../message/message.ts";
 import { assertActionParts, isActionName } from "./part.ts";
 import type { ActionContext, CustomState } from "./context.ts";
 
-/** What to do about a value that should be an action and is none. */
+/** The advice for a value that should be an action and is none. */
 export const HOW_TO_MAKE_AN_ACTION = "Make it by defineAction, or by new of a subclass of Action.";
 
 /** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** What an action may give back. With an `output` schema a plain value is the typed payload; nothing publishes nothing. */
+/** The result of an action. With an `output` schema a plain value is the typed payload; undefined publishes nothing. */
 export type ActionResult<O> = O | Message<O> | readonly Message[] | string | void | undefined;
 
 /** The messages an action needs, typed by the actions that cause them. */
 export type InputsOf<N extends readonly Address[]> = { readonly [K in keyof N]: Message<PayloadOf<N[K]>> };
 
 /**
- * A unit of work: a definition that holds no data of a run. Its `name` identifies it in routing: the messages it says are caused by it.
- * Use {@link defineAction}, or subclass it and override `run` or `prompt`. A subclass whose `name` differs from its class name must state
- * it as `static actionName` too (`ACTION_NAME`).
+ * A unit of work: a definition that holds no data of a run. Its `name` identifies it in routing: it is the cause of its messages. Use
+ * {@link defineAction}, or subclass it and override `run` or `prompt`. A subclass whose `name` differs from its class name must state it as
+ * `static actionName` too (`ACTION_NAME`).
  *
  * @example
  * import { Action, type ActionContext } from "troupe";
@@ -37,14 +37,14 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
   declare readonly "~says"?: O;
   readonly name: string = addressOf(this.constructor as AddressableClass);
   readonly description: string = "";
-  /** Actions whose newest messages this one works on; they become `ctx.inputs`. */
+  /** Actions whose newest messages this one uses; they become `ctx.inputs`. */
   readonly needs: N = [] as readonly Address[] as N;
-  /** Guards and types what the action says. */
+  /** Checks and types the output of the action. */
   readonly output: z.ZodType<O> | undefined = undefined;
-  /** The part of its role's custom state that it needs. A role whose state does not start with that cannot be hired. */
+  /** The part of its role's custom state that it needs. A role whose initial state does not match it cannot be hired. */
   readonly state: z.ZodType | undefined = undefined;
 
-  /** The prompt for the model, when `run` is not given. Default: the description, then what there is to work on. */
+  /** Returns the prompt for the model, when `run` is not given. Default: the description, then the text of the news. */
   prompt(ctx: ActionContext<InputsOf<N>>): string {
     return defaultPrompt(this.description, ctx.text);
   }
@@ -57,14 +57,17 @@ export class Action<O = unknown, N extends readonly Address[] = readonly Address
 
   /** The text of the message for a typed output. Default: canonical JSON. */
   render?(output: O): string;
-  /** Who shall hear it. Default: everyone who watches this action. */
+  /** Returns the recipients. Default: every role that watches this action. */
   sendTo?(ctx: ActionContext<InputsOf<N>>, output: O | undefined): readonly Address[];
 }
 
-/** What a defined action gives back: with an `output` schema its payload or a message of it, else text or a message; nothing says nothing. */
+/**
+ * The result of a defined action: with an `output` schema its payload or a message of it, else text or a message; undefined publishes
+ * nothing.
+ */
 export type Produced<O> = (unknown extends O ? string | Message : O | Message<O>) | readonly Message[] | void | undefined;
 
-/** What {@link defineAction} takes. */
+/** Options of {@link defineAction}. */
 export interface ActionOptions<S extends z.ZodType, N extends readonly Address[], T = CustomState> {
   readonly name: string;
   readonly description?: string;
@@ -111,7 +114,7 @@ export function defineAction<S extends z.ZodType = z.ZodType, const N extends re
 ): Action<z.infer<S>, N> {
   assertActionParts(options);
   checkKnownOptions(`defineAction ${JSON.stringify(options.name)}`, options, actionOptions);
-  // From here on it is the role's schema that says what the state is: the two are compared when the role is hired.
+  // The role's schema defines the state from here on: the two are compared when the role is hired.
   return Object.freeze(new DefinedAction(options as unknown as ActionOptions<S, N>));
 }
 
@@ -137,7 +140,7 @@ class DefinedAction<S extends z.ZodType, N extends readonly Address[]> extends A
 }
 
 /**
- * Refuses an action whose name in `watch: [Class]` would differ from its instances' name: such messages would reach nobody.
+ * Refuses an action whose name in `watch: [Class]` would differ from its instances' name: no role would receive such messages.
  *
  * @throws UsageError `ACTION_NAME`; `ACTION_INVALID` when it has no name.
  */
@@ -155,7 +158,7 @@ export function assertRoutableName(action: Action): void {
 }
 
 /**
- * One name is one action: the same object, or two instances of one class.
+ * Refuses two different actions of one name: it must be the same object, or two instances of one class.
  *
  * @throws UsageError `ACTION_DUPLICATE`
  */
@@ -168,14 +171,14 @@ export function assertSameAction(known: Action | undefined, action: Action): voi
   );
 }
 
-/** Whether a value is an action: it has a name, needs and a way to run. */
+/** True for an action: a value with a name, needs and a way to run. */
 export function isAction(value: unknown): value is Action {
   if (typeof value !== "object" || value === null) return false;
   const { name, needs, run } = value as Partial<Action>;
   return typeof name === "string" && Array.isArray(needs) && typeof run === "function";
 }
 
-/** What is thrown when `who` was given something that is no action. */
+/** Returns the error for a value given to `who` that is no action. */
 export function noAction(value: unknown, who: string): UsageError {
   return new UsageError("ACTION_INVALID", `Expected ${who} to be given an action, got ${valueText(value)}. ${HOW_TO_MAKE_AN_ACTION}`);
 }

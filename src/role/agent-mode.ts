@@ -12,31 +12,35 @@ import { ActionView } from "./action-view.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 
-/** How the agent behind a role works; what is left out comes from the role: its model, its tools, its door, who it is, who is asked. */
+/**
+ * Options of the agent behind a role. The role provides everything else: the model, the tools, the door, the introduction and the person to
+ * ask.
+ */
 export type RoleAgentOptions = Pick<
   AgentOptions,
   "net" | "toolChoice" | "nextStepPrompt" | "permissions" | "parallelTools" | "loops" | "compaction" | "terminate"
 > & {
-  /** Said after the introduction of the role. */
+  /** Added after the introduction of the role. */
   readonly systemPrompt?: string;
   /**
-   * How many of the messages remembered before the news it is given. Default 200, as MetaGPT's RoleZero. A role with the option `memory`
-   * recalls by that instead.
+   * Limit on the messages remembered before the news that the agent gets. Default 200, as MetaGPT's RoleZero. A role with the option
+   * `memory` recalls by that instead.
    */
   readonly recent?: number;
 };
 
 const RECENT = 200;
-/** Messages of the agent's own work that have room; it makes room by tokens long before. */
+/** Limit on the messages of the agent's own work; its limit on tokens applies long before. */
 const LATER = 1_000;
 
 /**
- * Mode `agent`: an agent works on the news until it has an answer, which is what the role says. It is made for this activation and gone after
- * it; what the role remembers is what it goes on from. Every answer of its model, every call of a tool and every permission is a step, so an
- * activation that runs again repeats none that is recorded. Where its first action has an output schema, the answer is a value of that.
+ * Mode `agent`: an agent works on the news until it has an answer, which becomes the message of the role. The agent exists for this
+ * activation only and starts from the role's memory. Every answer of its model, every call of a tool and every permission is a step, so an
+ * activation that runs again repeats none that is recorded. Where its first action has an output schema, the answer is a value of that
+ * schema.
  *
- * @throws OutputError `OUTPUT_INVALID` when the answer does not fit the schema of the action, also after it was asked for in that form.
- * @throws StepError `AGENT_UNFINISHED` when it ends without an answer; what its model, its net or the agent itself failed with.
+ * @throws OutputError `OUTPUT_INVALID` when the answer does not fit the schema of the action, also after a second request for that form.
+ * @throws StepError `AGENT_UNFINISHED` when it ends without an answer; the error of its model, its net or the agent itself.
  */
 export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Promise<Said> {
   const action = spec.actions[0];
@@ -52,7 +56,7 @@ export async function reactAsAgent<S>(role: Role<S>, spec: RoleSpec, rc: RoleCon
   return kept(rc, rc.message(answer, { causeBy: cause, ...toldDenied(denied) }));
 }
 
-/** Calls that were not allowed stand with the answer, which may not speak of them. */
+/** Adds the denied calls to the answer, whose text may not mention them. */
 function toldDenied(denied: AgentResult["denied"]): Pick<MessageFields, "metadata"> {
   return denied.length === 0 ? {} : { metadata: { denied: denied.map(({ tool, why }) => ({ tool, why })) } };
 }
@@ -62,7 +66,7 @@ function kept<S>(rc: RoleContext<S>, answer: Message): Message {
   return answer;
 }
 
-/** The answer as a value of the action's schema: what its message carries. */
+/** Returns the answer as a value of the action's schema: the payload of its message. */
 async function typedBy<S>(
   role: Role<S>,
   spec: RoleSpec,
@@ -74,7 +78,7 @@ async function typedBy<S>(
   return answerOf(await worked(role, spec, rc, task), rc.name, spec.maxReactLoop);
 }
 
-/** A message of an action with an output schema, as all such messages are: its text is the action's rendering, its payload the value. */
+/** Returns the message of an action with an output schema: its text is the action's rendering, its payload the value. */
 function typedMessage<S>(rc: RoleContext<S>, action: Action, output: unknown, denied: AgentResult["denied"]): Message {
   const view = new ActionView(rc, action, {});
   const sendTo = action.sendTo?.(view as unknown as ActionContext<never>, output);
@@ -112,7 +116,7 @@ async function worked<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, task
   return run.result;
 }
 
-/** What the role remembered before the news came. */
+/** Returns the messages that the role remembered before the news. */
 function before<S>(rc: RoleContext<S>, recent: number): readonly Message[] {
   const news = new Set(rc.news.map(({ id }) => id));
   return recent === 0 ? [] : rc.memory.get(recent + news.size).filter(({ id }) => !news.has(id));

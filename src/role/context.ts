@@ -15,7 +15,7 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { SteppedModel } from "../model/ask.ts";
 import type { DeltaInfo } from "../model/told-text.ts";
 
-/** Who a role is, as prompts and screens tell it. */
+/** The identity of a role, as prompts and user interfaces show it. */
 export interface RoleCard {
   readonly name: string;
   readonly profile: string;
@@ -24,32 +24,32 @@ export interface RoleCard {
   readonly description: string;
 }
 
-/** How a model is asked. */
+/** Options of a question to a model. */
 export interface AskOptions {
   /** Added to the system prompt, after the role's own introduction. */
   readonly system?: string;
   readonly images?: readonly ImagePart[];
-  /** Instead of the role's or the team's model. */
+  /** Replaces the role's or the team's model. */
   readonly model?: ChatModel;
   readonly temperature?: number;
-  /** Most tokens of the reply. */
+  /** Limit on the tokens of the reply. */
   readonly maxTokens?: number;
   /**
-   * Of a role with a memory: what to look for in it, instead of the news; `false`: recall nothing. What an effect asks through its own
-   * door, and what goes to `rc.model`, comes without.
+   * For a role with a memory: the text to search for, in place of the news; `false` recalls nothing. Questions through the door of an
+   * effect, and calls of `rc.model`, recall nothing.
    */
   readonly recall?: string | false;
   /**
-   * Gets the reply in pieces while it comes; answered from a record, it gets one call with the whole text. A try that breaks is asked again,
-   * and the next one tells its text from the beginning: `info.try` is another then, and `info.step` where a reply did not fit its schema
-   * and was asked for again. {@link onVoid} says which text counts no more.
+   * Called with the pieces of the reply while it comes; with a recorded answer, once with the whole text. A try that breaks is asked again,
+   * and the next one sends its text from the beginning: then `info.try` differs, and `info.step` differs where a reply did not fit its
+   * schema and was asked for again. {@link onVoid} reports void text.
    */
   readonly onDelta?: (text: string, info: DeltaInfo) => void;
-  /** Told that the text of a try counts no more: the try broke, or its reply did not fit the schema. Comes before any later text. */
+  /** Called when the text of a try is void: the try broke, or its reply did not fit the schema. Called before any later text. */
   readonly onVoid?: (info: DeltaInfo) => void;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const askOptions: Known<AskOptions> = {
   system: true,
   images: true,
@@ -61,29 +61,32 @@ export const askOptions: Known<AskOptions> = {
   onVoid: true,
 };
 
-/** How a side effect is recorded. */
+/** Options of recording a side effect. */
 export interface StepOptions {
-  /** Whether it can simply run again when a crash left it unknown whether it happened. Default true. */
+  /** True when it can run again after a crash that left it unknown whether it happened. Default true. */
   readonly idempotent?: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
   readonly again?: boolean;
-  /** Its answer depends on more than its request says, as that of a read of files does: a fork asks anew, and takes none from its parent. Default false. */
+  /**
+   * Its answer depends on more than its request, as that of a read of files does: a fork asks again, and takes no answer from its parent.
+   * Default false.
+   */
   readonly fresh?: boolean;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const stepOptions: Known<StepOptions> = { idempotent: true, again: true, fresh: true };
 
-/** A person who can be asked. */
+/** A person who can answer questions. */
 export interface Human {
   /**
    * Asks and waits for the answer, which is recorded like a model's.
    *
-   * @throws WaitingError when nobody is there: the run ends with status `waiting`.
+   * @throws WaitingError when no person is available: the run ends with status `waiting`.
    */
   ask(question: string): Promise<string>;
   /**
-   * Puts a question to them that is recorded already, by a step of kind `human` with this id.
+   * Asks a question that a step of kind `human` with this id has recorded.
    *
    * @throws WaitingError as {@link ask}
    * @internal
@@ -91,18 +94,18 @@ export interface Human {
   answer(question: { readonly id: string; readonly text: string }, signal: AbortSignal): Promise<string>;
 }
 
-/** What the effect of a step is given: steps and questions that are part of it. */
+/** The access of an effect to steps and questions that are part of it. */
 export interface EffectDoor extends StepDoor {
   readonly ask: RoleContext["ask"];
   readonly human: Human;
   /**
-   * The budget of this run with all that bind it, for a run or an agent that the effect starts: give it as their `budget`. What they
-   * spend is part of the step's cost, so it is recorded with the step and is not paid or counted again when the run goes on.
+   * The budget of this run with all its bounds, for a run or an agent that the effect starts: pass it as their `budget`. Their spending is
+   * part of the step's cost, so it is recorded with the step and is not paid or counted again when the run is resumed.
    */
   readonly budget: BudgetPool;
 }
 
-/** What each reaction of a role consumed last: ids of messages by the name of the need. Changes take effect when the activation ends. */
+/** The messages that each reaction of a role consumed last: ids by the name of the need. Changes take effect when the activation ends. */
 export interface JoinMarks {
   /** @param reaction the reaction's place in the role's list */
   consumed(reaction: number): Readonly<Record<string, string>> | undefined;
@@ -112,15 +115,15 @@ export interface JoinMarks {
 /** Custom state of a role in one run: plain JSON, changed in place, kept when the activation ends. */
 export type CustomState = Record<string, unknown>;
 
-/** The only thing a role may ask of its world. It belongs to one activation and is closed when that ends. */
+/** The interface of a role to its surroundings. It belongs to one activation and is closed when that ends. */
 export interface RoleContext<S = CustomState> {
   readonly role: RoleCard;
   /** The name the role was hired under. */
   readonly name: string;
   readonly runId: string;
-  /** What was observed in this activation. */
+  /** The news of this activation. */
   readonly news: readonly Message[];
-  /** What this activation took from the mailbox. */
+  /** The messages that this activation took from the mailbox. */
   readonly inbox: readonly Message[];
   readonly memory: MessageMemory;
   readonly workingMemory: MessageMemory;
@@ -130,7 +133,7 @@ export interface RoleContext<S = CustomState> {
   /**
    * The `deps` of the team or the environment.
    *
-   * @throws UsageError `DEPS_MISSING` when it was given none
+   * @throws UsageError `DEPS_MISSING` when there are none
    */
   readonly deps: Deps;
   plan: Plan;
@@ -138,18 +141,18 @@ export interface RoleContext<S = CustomState> {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /**
-   * The role's model, or the team's, for what speaks to a model itself: each answer is a recorded step, bound by the budget. Neither the
-   * role's introduction nor what it remembers is added. An effect takes it through its own door: `model.through(door)`.
+   * The role's model, or the team's, for code that calls a model itself: each answer is a recorded step, bounded by the budget. Neither the
+   * role's introduction nor its memory is added. An effect uses it through its own door: `model.through(door)`.
    *
    * @throws UsageError `MODEL_MISSING` when there is none
    */
   readonly model: SteppedModel;
   /**
-   * What the role remembers of something, as messages for its model: what {@link ask} puts before a question by itself. Default: of the news.
-   * A role without the option `memory` recalls nothing.
+   * Returns what the role remembers about a text, as messages for its model. {@link ask} adds the same to a question by itself. Default:
+   * about the news. A role without the option `memory` recalls nothing.
    */
   recall(about?: string): Promise<readonly ChatMessage[]>;
-  /** The door of this activation, for what records its side effects itself; see {@link step} for all others. */
+  /** The door of this activation, for code that records its side effects itself; see {@link step} for all others. */
   readonly steps: StepPort;
   /**
    * Asks the model: the role's introduction as system prompt, then `prompt`.
@@ -159,54 +162,54 @@ export interface RoleContext<S = CustomState> {
   ask(prompt: string, o?: AskOptions): Promise<string>;
   ask<T extends z.ZodType>(prompt: string, o: AskOptions & { readonly schema: T }): Promise<z.infer<T>>;
   /**
-   * Any other side effect: runs once, is recorded, and is answered from the record afterwards. Its result must be JSON.
-   * What the effect asks and does goes through the door it is given, and is part of its step.
+   * Runs any other side effect once, records it, and answers from the record afterwards. Its result must be JSON. Questions and steps of
+   * the effect go through the door it is given, and are part of its step.
    *
    * @throws StepError when the effect failed, now or in the record.
    */
   step<T>(name: string, request: unknown, effect: (door: EffectDoor) => Promise<T>, o?: StepOptions): Promise<T>;
-  /** A message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
+  /** Returns a message of this activation: its cause, sender, parents, id and time are filled in. It is not published yet. */
   message<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
   /**
-   * A message made elsewhere, as this activation says it: id, time and parents are the activation's, its explicit cause and
-   * sender are kept. A message of this activation is given back as it is.
+   * Returns a message made elsewhere as a message of this activation: with the activation's id, time and parents, and its own explicit
+   * cause and sender. A message of this activation is returned unchanged.
    */
   issue(message: Message, cause?: string): Message;
-  /** Issues a message and publishes it when the activation ends. The receipt tells who will hear it. */
+  /** Issues a message and publishes it when the activation ends. The receipt lists its recipients. */
   publish(message: Message, cause?: string): Receipt;
-  /** A number in [0, 1) from the role's own stream; the same in every run of one seed. */
+  /** Returns a number in [0, 1) from the role's own stream; the same in every run of one seed. */
   random(): number;
-  /** Milliseconds: the time of the last released answer, or of the activation's start. */
+  /** Returns milliseconds: the time of the last released answer, or of the activation's start. */
   now(): number;
-  /** An id that is unique in the run and the same in every run of one seed. */
+  /** Returns an id that is unique in the run and the same in every run of one seed. */
   id(): string;
   readonly human: Human;
-  /** Who the role is and with whom it works, as its model is told. */
+  /** The role's identity and its colleagues, as in the prompt of its model. */
   readonly introduction: string;
-  /** {@link deps}, undefined where there are none: what the tools of the role get. @internal */
+  /** {@link deps} for the tools of the role; undefined where there are none. @internal */
   readonly toolDeps?: Deps | undefined;
-  /** For limits of time alone: nothing that a run is may depend on it. @internal */
+  /** For time limits only: the record of a run must not depend on it. @internal */
   readonly clock: Clock;
-  /** Where the activation stands in its loop of thinking and acting. @internal */
+  /** The state of the activation's loop of thinking and acting. @internal */
   loop?: ReactLoop | undefined;
-  /** Told which action begins. @internal */
+  /** Called when an action begins. @internal */
   began?(action: string): void;
-  /** Told what an action threw. @internal */
+  /** Called with the error of an action. @internal */
   broke?(action: string, error: unknown): void;
 }
 
-/** What an action is given: the role's context and what it shall work on. */
+/** The context of an action: the role's context with the input of the action. */
 export interface ActionContext<Inputs = readonly Message[], S = CustomState> extends RoleContext<S> {
   /** Name of the action that runs. */
   readonly action: string;
   /** The newest message of each of the action's `needs`, in their order. */
   readonly inputs: Inputs;
   /**
-   * What to work on, as a prompt can say it: the contents of the news, joined by blank lines. In a plan: its goal, the results of the
-   * tasks this one depends on, the news that came since the plan was made, and the task's instruction, each under a title. The
-   * instruction alone is `task.instruction`.
+   * The input as a prompt: the contents of the news, joined by blank lines. In a plan: its goal, the results of the tasks this one depends
+   * on, the news that came since the plan was made, and the task's instruction, each under a title. The instruction alone is
+   * `task.instruction`.
    */
   readonly text: string;
-  /** The task of the plan this action works on, in mode `plan_and_act`. */
+  /** The task of the plan that the action runs, in mode `plan_and_act`. */
   readonly task?: Task;
 }

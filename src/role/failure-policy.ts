@@ -2,8 +2,8 @@ import { valueText } from "../kernel/value-text.ts";
 import { UsageError } from "../kernel/errors.ts";
 
 /**
- * What happens when an activation fails. `stop`: its messages stay in the mailbox and the run ends with status `failed`.
- * `skip`: they become dead letters and the company goes on. `retry`: the activation runs again first.
+ * The handling of a failed activation. `stop`: its messages stay in the mailbox and the run ends with status `failed`. `skip`: they become
+ * dead letters and the run goes on. `retry`: the activation runs again first.
  */
 export type FailurePolicy = "stop" | "skip" | RetryActivation;
 
@@ -15,10 +15,11 @@ export interface RetryActivation {
 
 /**
  * A failure policy: a failed activation runs up to `times` more times, then the run stops (`stop`, the default) or its messages go to the
- * dead letters (`skip`). If a step failed, the answers of the other steps are used again; if none did, the answers themselves were at
- * fault and everything is asked anew.
+ * dead letters (`skip`). If a step failed, the answers of the other steps are reused; if none did, the answers themselves were faulty and
+ * all are asked for again.
  *
  * @throws UsageError `RETRY_INVALID` unless `times` is a whole number of 1 or more.
+ *
  * @example
  * import { defineAction, defineRole, retry } from "troupe";
  *
@@ -32,7 +33,7 @@ export function retry(times: number, then: "stop" | "skip" = "stop"): RetryActiv
   return { retry: times, then };
 }
 
-/** Whether a value is a failure policy: what `retry` made, "stop" or "skip". */
+/** True for a failure policy: a result of `retry`, "stop" or "skip". */
 export function isFailurePolicy(policy: unknown): policy is FailurePolicy {
   if (policy === "stop" || policy === "skip") return true;
   if (typeof policy !== "object" || policy === null) return false;
@@ -40,7 +41,7 @@ export function isFailurePolicy(policy: unknown): policy is FailurePolicy {
   return Number.isInteger(times) && (times as number) >= 1 && (then === "stop" || then === "skip");
 }
 
-/** What the policy says after attempt number `attempt` (from 1) has failed. */
+/** Returns the decision of the policy after attempt number `attempt` (from 1) has failed. */
 export function afterFailure(policy: FailurePolicy, attempt: number): "retry" | "dead" | "stop" {
   if (policy === "stop") return "stop";
   if (policy === "skip") return "dead";

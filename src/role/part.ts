@@ -4,30 +4,30 @@ import { valueFault } from "../model/json-schema.ts";
 import { readable, takes } from "../kernel/argument.ts";
 import { UsageError } from "../kernel/errors.ts";
 
-/** A named part of a definition, such as a role's actions, and what it must be. */
+/** A named part of a definition, such as a role's actions, with its check. */
 export interface Part {
   readonly name: string;
-  /** What does not fit in a value for it, if something does not. */
+  /** Returns the fault of a value for this part, or undefined. */
   misfit(value: unknown): Misfit | undefined;
 }
 
-/** What does not fit in a definition. */
+/** A fault in a definition. */
 export interface Misfit {
-  /** Where it stands: "actions[0]". */
+  /** The place of the fault: "actions[0]". */
   readonly at: string;
   readonly expected: string;
   readonly came: unknown;
-  /** What came, where words tell it better than the value. */
+  /** A description of the value, where it is clearer than the value. */
   readonly got?: string;
   readonly todo: string;
 }
 
-/** What a value must be. */
+/** The required kind of a value. */
 export interface Kind {
   readonly fits: (value: unknown) => boolean;
   /** "an action" */
   readonly expected: string;
-  /** What to do about a value that does not fit, as a sentence. */
+  /** The advice for a value that does not fit, as a sentence. */
   readonly todo: string;
 }
 
@@ -50,7 +50,7 @@ export function definitionsPart(name: string, { fits, expected, todo }: Kind, pa
   });
 }
 
-/** A part that is a schema of values that are recorded and handed on. */
+/** A part that is a schema of values that are recorded and passed on. */
 export function schemaPart(name: string): Part {
   return {
     name,
@@ -66,7 +66,7 @@ export function optional({ name, misfit }: Part): Part {
   return { name, misfit: (value) => (value === undefined ? undefined : misfit(value)) };
 }
 
-/** The first part of a definition that does not fit. */
+/** Returns the first part of a definition that does not fit. */
 export function misfitIn(definition: object, parts: readonly Part[]): Misfit | undefined {
   for (const { name, misfit } of parts) {
     const found = misfit((definition as Readonly<Record<string, unknown>>)[name]);
@@ -75,7 +75,7 @@ export function misfitIn(definition: object, parts: readonly Part[]): Misfit | u
   return undefined;
 }
 
-/** A misfit in words: what was expected, what came, what to do. */
+/** Returns a misfit as text: the expected kind, the value, the advice. */
 export function misfitText({ at, expected, came, got, todo }: Misfit, owner: string): string {
   return `Expected ${at} of ${owner} to be ${expected}, got ${got ?? valueText(came)}. ${todo}`;
 }
@@ -85,7 +85,7 @@ function itemsPart(name: string, { expected, todo }: Omit<Kind, "fits">, misfitO
     name,
     misfit(list) {
       if (!Array.isArray(list)) return { at: name, expected: `a list, each item ${expected}`, came: list, todo };
-      // Not `entries` of the items that are there: a hole is an item that is missing.
+      // `Array.from` keeps holes as undefined, so that a hole is a misfit too.
       for (const [place, item] of Array.from(list as readonly unknown[]).entries()) {
         const found = misfitOf(item);
         if (found !== undefined) return { ...found, at: `${name}[${place}]${found.at}` };
@@ -95,7 +95,7 @@ function itemsPart(name: string, { expected, todo }: Omit<Kind, "fits">, misfitO
   };
 }
 
-/** Kinds that parts of many definitions are of. */
+/** Kinds of parts that many definitions have. */
 export const text: Omit<Kind, "todo"> = { fits: (value) => typeof value === "string", expected: "a text" };
 export const callable: Omit<Kind, "todo"> = { fits: (value) => typeof value === "function", expected: "a function" };
 export const address: Omit<Kind, "todo"> = { fits: hasName, expected: "a name, an action, a role or an Action class" };
@@ -117,7 +117,7 @@ const parts: readonly Part[] = [
 ];
 
 /**
- * Refuses what an action cannot be made of.
+ * Refuses invalid parts of an action.
  *
  * @throws UsageError `ACTION_INVALID`
  */
@@ -135,7 +135,7 @@ export function assertActionParts(options: unknown): void {
   throw new UsageError("ACTION_INVALID", misfitText(misfit, isActionName(name) ? `action ${name}` : "an action"));
 }
 
-/** Whether a value can be the name of an action. */
+/** True for a value that can be the name of an action. */
 export function isActionName(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
 }

@@ -41,9 +41,10 @@ export type TaskReplacement = Omit<TaskFields, "status" | "result">;
  *
  * Owns the tasks, their order and the current task. The planner runs the tasks and judges their results.
  *
- * Plan.P1 each task comes after its dependencies; otherwise the given order is kept (`sortTasks`). Plan.P2 the current task is the first open
- * one (`#skipDone`). Plan.P3 reopening a task reopens its direct and indirect dependents (`reopen`). Plan.P4 a rejected change leaves the plan
- * unchanged (`#become` is called last).
+ * Plan.P1 (`sortTasks`) each task comes after its dependencies; otherwise the given order is kept.
+ * Plan.P2 (`#skipDone`) the current task is the first open one.
+ * Plan.P3 (`reopen`) reopening a task reopens its direct and indirect dependents.
+ * Plan.P4 (`#become`, which is called last) a rejected change leaves the plan unchanged.
  *
  * @example
  * import { Plan } from "troupe";

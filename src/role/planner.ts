@@ -11,7 +11,7 @@ import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 import { valueText } from "../kernel/value-text.ts";
 
-/** How often a model is asked for a plan before its bad graphs fail the activation. MetaGPT's planner tries as often. */
+/** Limit on the requests for a plan before its bad graphs fail the activation. MetaGPT's planner has the same limit. */
 const PLAN_ATTEMPTS = 3;
 
 const answerSchema = lazily(() =>
@@ -30,7 +30,7 @@ const answerSchema = lazily(() =>
   }),
 );
 
-/** What stays the same for all tasks of one activation. */
+/** The values that all tasks of one activation share. */
 interface Activation<S> {
   readonly spec: RoleSpec;
   readonly rc: RoleContext<S>;
@@ -41,13 +41,13 @@ interface Activation<S> {
 }
 
 /**
- * One activation of mode `plan_and_act`: makes a plan for the news unless one is under way, takes its tasks in the order of
- * their dependencies, and says the results of those it finished. The action of a task is the one its `type` names, else the first.
+ * One activation of mode `plan_and_act`: makes a plan for the news unless one is under way, runs its tasks in the order of their
+ * dependencies, and returns the results of the finished ones. The action of a task is the one its `type` names, else the first.
  *
- * News that comes while a plan is under way does not change the plan: it is told to all tasks that follow. Between activations it
- * is kept in the working memory, which is empty when the plan is finished.
+ * News that comes while a plan is under way does not change the plan: all later tasks get it. Between activations it is kept in the working
+ * memory, which is empty when the plan is finished.
  *
- * @param ownAct the role has its own way to act: it is asked for every task, which is the plan's current one then
+ * @param ownAct true when the role overrides `act`: it is called for every task, which is the plan's current one then
  */
 export async function planAndAct<S>(role: Role<S>, rc: RoleContext<S>, ownAct: boolean): Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
@@ -144,7 +144,7 @@ function planPrompt(spec: RoleSpec, goal: string, complaint: string): string {
 }
 
 /**
- * The tasks that a role planned by itself. Whether they are a graph is for the plan to say.
+ * Returns the tasks that a role planned by itself. The plan checks that they form a graph.
  *
  * @throws PlanError `PLAN_INVALID` when they are no list of tasks.
  */

@@ -11,13 +11,13 @@ import type { Role, Said } from "./role.ts";
 import { roleSpec, type RoleSpec } from "./role-spec.ts";
 import { renderForPrompt } from "../model/chat-message.ts";
 
-/** Which parts of its life a role has overridden. */
+/** The methods that a role has overridden. */
 export interface Overrides {
   readonly think: boolean;
   readonly act: boolean;
 }
 
-/** The whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act` and `agent`. */
+/** Runs the whole reaction to the news, by the role's mode. An overridden `think` decides in every mode but `plan_and_act` and `agent`. */
 export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides): Said | Promise<Said> {
   const spec = roleSpec(role as unknown as Role);
   if (spec.mode === "agent") return agentMode().then(({ reactAsAgent }) => reactAsAgent(role, spec, rc));
@@ -27,7 +27,7 @@ export function react<S>(role: Role<S>, rc: RoleContext<S>, overrides: Overrides
   return only === undefined ? thinkAndAct(role, spec, rc) : actOnce(role, spec, rc, only);
 }
 
-/** Where there is one action and nobody else thinks, it is run, once, and there is nothing to think about. */
+/** Runs the only action of a role once, where no override chooses. */
 function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Action): Said | Promise<Said> {
   const loop = reactLoop(rc);
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
@@ -41,7 +41,7 @@ function oneTurn(loop: ReactLoop, said: Said): Said {
   return said ?? undefined;
 }
 
-/** As far as nothing waits; what has to be waited for is gone on with by {@link thinkAndActOn}. */
+/** Thinks and acts as long as nothing waits; {@link thinkAndActOn} continues after a wait. */
 function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said | Promise<Said> {
   const loop = reactLoop(rc);
   let last: Said;
@@ -58,7 +58,7 @@ function thinkAndAct<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>): Said
   return last;
 }
 
-/** What is waited for, and what was said before. */
+/** A pending half of a turn of the loop, with the result before it. */
 type Half<S> = { readonly last: Said } & (
   | { readonly thought: ReturnType<Role<S>["think"]> }
   | { readonly acted: ReturnType<Role<S>["act"]> }
@@ -84,7 +84,7 @@ async function thinkAndActOn<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S
   return last;
 }
 
-/** An action is done. In mode `by_order` the next one works on what it said; where it said nothing, on what it worked on itself. */
+/** Updates the loop after an action. In mode `by_order` the next one uses its messages or, where it has none, its input. */
 function passOn<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Said): void {
   loop.turn += 1;
   if (spec.mode !== "by_order" || said === undefined || said === null) return;
@@ -93,7 +93,7 @@ function passOn<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Sa
 }
 
 /**
- * What a role chose to do: nothing, or one of its own actions, for only those were looked at when it was hired.
+ * Returns the role's choice: none, or one of its own actions, because only those were checked when it was hired.
  *
  * @throws UsageError `THINK_RESULT`; `ACTION_DUPLICATE` for another action of the name of one of its own
  */
@@ -112,7 +112,7 @@ function ownAction(spec: RoleSpec, name: string, chosen: unknown): Action | unde
   );
 }
 
-/** @param from the place of the first reaction that is looked at, and what those before it said */
+/** @param from the place of the first reaction to run, and the messages of those before it */
 function reactByCause<S>(
   role: Role<S>,
   spec: RoleSpec,
@@ -145,27 +145,27 @@ function reactByCause<S>(
 const START = { index: 0, said: [] } as const;
 
 /**
- * Where one activation stands in its loop of thinking and acting. It is never recorded: an activation that runs again begins at the start and gets its
- * recorded answers.
+ * The state of one activation's loop of thinking and acting. It is never recorded: an activation that runs again begins at the start and
+ * gets its recorded answers.
  */
 export interface ReactLoop {
   /** Actions run so far. */
   turn: number;
   /** Place of the last action in the role's list; -1 before the first. */
   index: number;
-  /** What the next action works on instead of these news. An action that is given other news works on those. */
+  /** The input of the next action in place of these news. An action that gets other news uses those. */
   handed: { readonly news: readonly Message[]; readonly messages: readonly Message[] } | undefined;
 }
 
-/** The loop of an activation, made on first use. */
+/** Returns the loop of an activation, made on first use. */
 export function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
   return (rc.loop ??= { turn: 0, index: -1, handed: undefined });
 }
 
-/** How many remembered messages the question for the next action shows. */
+/** Limit on the remembered messages in the question for the next action. */
 const HISTORY_IN_PROMPT = 50;
 
-/** The next action of an activation by the role's mode; nothing when it is done. */
+/** Returns the next action of an activation by the role's mode; undefined when it is done. */
 export function think<S>(role: Role<S>, rc: RoleContext<S>): Action | undefined | Promise<Action | undefined> {
   const spec = roleSpec(role as unknown as Role);
   const loop = reactLoop(rc);
@@ -182,7 +182,7 @@ async function chosenByModel<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactL
   return spec.actions[index];
 }
 
-/** Asks the model for a place in the list of actions; -1 ends, and so does a second answer that is no place. */
+/** Asks the model for a place in the list of actions. -1 ends the loop, and so does a second answer that is no place. */
 async function chooseIndex<S>(spec: RoleSpec, rc: RoleContext<S>, previous: number): Promise<number | undefined> {
   const prompt = choicePrompt(spec, rc, previous);
   const first = parseChoice(await rc.ask(prompt, { recall: false }), spec.actions.length);
@@ -196,7 +196,7 @@ async function chooseIndex<S>(spec: RoleSpec, rc: RoleContext<S>, previous: numb
   return second.kind === "action" ? second.index : undefined;
 }
 
-/** What a reply to the question for the next action means. */
+/** The meaning of a reply to the question for the next action. */
 export type Choice = { readonly kind: "action"; readonly index: number } | { readonly kind: "end" } | { readonly kind: "garbled" };
 
 /** Reads the first whole number of a reply, with any number of digits; `-1` ends. */
@@ -230,12 +230,12 @@ type AgentMode = typeof import("./agent-mode.ts");
 let loaded: Promise<AgentMode> | undefined;
 
 /**
- * Mode `agent`, which is a quarter of all that a company could need and which most companies do not: it is loaded with the first role that
- * works by it. An environment that has one waits for it before it runs, so that no activation is later than another because of it.
+ * Loads mode `agent` with the first role that uses it, because it is a quarter of the code of a company and most companies do not use it.
+ * An environment waits for it before it runs, so that it delays no activation.
  */
 export function agentMode(): Promise<AgentMode> {
   return (loaded ??= import("./agent-mode.ts").catch((error: unknown) => {
-    // What failed to load now may load the next time.
+    // A failed load may succeed the next time.
     loaded = undefined;
     throw error;
   }));

@@ -5,17 +5,17 @@ import type { ReadableMemory } from "../memory/message-memory.ts";
 import { type Address, addressOf } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 
-/** When news caused by `on` arrives, and each of `needs` is newer than what this reaction consumed last, do `do`. */
+/** An action that runs when news caused by `on` arrives and each of `needs` is newer than the message this reaction consumed last. */
 export interface Reaction {
   readonly on: Address | readonly Address[];
-  /** Default: the needs of the action. Needs more than one message: a join. */
+  /** Default: the needs of the action. A reaction with several needs is a join. */
   readonly needs?: readonly Address[];
   readonly do: Action;
 }
 
 const reactionParts: Known<Reaction> = { on: true, needs: true, do: true };
 
-/** A reaction with all its names looked up. */
+/** A reaction with all its names resolved. */
 export interface ReactionSpec {
   readonly on: ReadonlySet<string>;
   readonly needs: readonly string[];
@@ -25,7 +25,7 @@ export interface ReactionSpec {
 /** Ids of the messages a reaction consumed last, by the name of the need. Kept for each reaction by its place in the list. */
 export type Joins = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Looks up the names of a reaction. */
+/** Resolves the names of a reaction. */
 export function reactionSpec(reaction: Reaction): ReactionSpec {
   checkKnownOptions("a reaction", reaction, reactionParts);
   const on = isList(reaction.on) ? reaction.on : [reaction.on];
@@ -36,13 +36,14 @@ export function reactionSpec(reaction: Reaction): ReactionSpec {
   };
 }
 
-/** The news that triggers a reaction. */
+/** Returns the news that triggers a reaction. */
 export function triggersOf(reaction: ReactionSpec, news: readonly Message[]): readonly Message[] {
   return news.filter((message) => reaction.on.has(message.causeBy));
 }
 
 /**
- * What a reaction would consume now: the newest message of each need. Undefined while one is missing or was consumed before.
+ * Returns the messages that a reaction would consume now: the newest message of each need. Undefined while one is missing or was consumed
+ * before.
  */
 export function joinedInputs(
   reaction: ReactionSpec,

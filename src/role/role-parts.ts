@@ -22,7 +22,7 @@ import { isFailurePolicy } from "./failure-policy.ts";
 import type { ReactMode, Role } from "./role.ts";
 
 /**
- * Refuses what is no role.
+ * Refuses a value that is no role.
  *
  * @throws UsageError `ROLE_INVALID`
  */
@@ -35,7 +35,7 @@ export function assertIsRole(given: unknown): asserts given is Role {
 }
 
 /**
- * Refuses a list of roles that is none. What is in it is not looked at.
+ * Refuses a value that is no list of roles. Its items are not checked.
  *
  * @throws UsageError `ROLE_INVALID`
  */
@@ -45,7 +45,7 @@ export function rolesIn(given: unknown): Iterable<unknown> {
 }
 
 /**
- * Refuses a role with a part that is not what it is called.
+ * Refuses a role with an invalid part.
  *
  * @throws UsageError `ROLE_INVALID`
  */
@@ -55,7 +55,7 @@ export function assertRoleParts(role: Role): void {
   checkKnownOptions(`agent of role ${JSON.stringify(role.name)}`, role.agent, agentOptions);
 }
 
-/** The methods tell a role; whether they are functions is for its parts to say. */
+/** A role is recognized by its methods; the check of its parts requires them to be functions. */
 function isRole(given: unknown): given is Role {
   return isObject(given) && "observe" in given && "think" in given && "act" in given && "react" in given;
 }
@@ -120,7 +120,7 @@ function isDuration(value: unknown): boolean {
   return typeof value === "number" && value > 0;
 }
 
-/** Whether a value can be asked, as far as one sees from outside. */
+/** True for a value with the interface of a model. */
 export function isModel(value: unknown): boolean {
   const { chat, stream } = (value ?? {}) as { readonly chat?: unknown; readonly stream?: unknown };
   return typeof chat === "function" || typeof stream === "function";

@@ -14,7 +14,7 @@ import type { ReactMode, Role } from "./role.ts";
 import { assertIsRole, assertRoleParts } from "./role-parts.ts";
 import { assertStepAlone } from "./step-role.ts";
 
-/** A role with everything looked up once: what an environment needs to route to it and to run it. Shared by all who hire it. */
+/** A role with everything resolved once that an environment needs to route to it and to run it. Shared by all environments that hire it. */
 export interface RoleSpec {
   readonly role: Role;
   readonly card: RoleCard;
@@ -23,7 +23,7 @@ export interface RoleSpec {
   readonly watch: readonly string[];
   readonly addresses: readonly string[];
   readonly observeAll: boolean;
-  /** `step`: the role is one function over its state, and has no other life. */
+  /** `step`: the role is one function over its state. */
   readonly mode: ReactMode | "step";
   readonly maxReactLoop: number;
   readonly initialState: CustomState;
@@ -33,7 +33,7 @@ const specs = new WeakMap<Role, RoleSpec>();
 const reserved: ReadonlySet<string> = new Set([ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF]);
 
 /**
- * Looks a role up.
+ * Resolves a role.
  *
  * @throws UsageError `ROLE_INVALID`, `ACTION_DUPLICATE`, `ACTION_NAME`, `STATE_INVALID`
  */
@@ -46,7 +46,7 @@ export function roleSpec(role: Role): RoleSpec {
 }
 
 /**
- * Refuses what cannot be the name of a role: it must be an address.
+ * Refuses a value that cannot be the name of a role: it must be an address.
  *
  * @throws UsageError `ROLE_INVALID`
  */
@@ -102,7 +102,7 @@ function defaultLoop(mode: RoleSpec["mode"], actions: number): number {
   return mode === "by_order" ? actions : 10;
 }
 
-/** Tools that nobody would ever use are a misunderstanding. */
+/** Tools that are never used are a mistake. */
 function assertToolsAreUsed({ name, tools = [], agent }: Role, mode: RoleSpec["mode"]): void {
   if (mode === "agent") return void new ToolCollection(tools);
   if (tools.length === 0 && agent === undefined) return;
@@ -129,12 +129,12 @@ function watchOf(role: Role, reactions: readonly ReactionSpec[]): readonly strin
   return [...new Set(reactions.flatMap((reaction) => [...reaction.on, ...reaction.needs]))];
 }
 
-/** @throws UsageError `STATE_INVALID` when a role's state does not start with what one of its actions needs */
+/** @throws UsageError `STATE_INVALID` when a role's initial state lacks a value that one of its actions needs */
 function assertStateOf(role: Role, initialState: CustomState, { name, state }: Action): void {
   if (state === undefined) return;
   const parsed = state.safeParse(initialState);
   const held = parsed.success ? (parsed.data as CustomState | undefined) : undefined;
-  // What only the action's schema has a default for, the role does not hold.
+  // A role does not hold values for which only the action's schema has a default.
   const missing = Object.keys(held ?? {}).filter((key) => !isSameJson(held?.[key], initialState[key]));
   if (parsed.success && missing.length === 0) return;
   const why = parsed.success ? `${missing.join(", ")} is not in it` : parsed.error.message;

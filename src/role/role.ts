@@ -19,65 +19,69 @@ import { react, think } from "./react.ts";
 import type { Reaction } from "./reaction.ts";
 import type { Immutable, StepOut, StepRoleOptions } from "./step-role.ts";
 
-/** How a role chooses among its actions; see {@link RoleOptions.reactMode}. */
+/** The way in which a role chooses among its actions; see {@link RoleOptions.reactMode}. */
 export type ReactMode = "by_cause" | "by_order" | "react" | "plan_and_act" | "agent";
 
-/** What a role may give back from `react`: messages to publish. */
+/** The result of `react`: messages to publish. */
 export type Said = Message | readonly Message[] | void | undefined;
 
-/** What a role is made of. */
+/** Options of a role. */
 export interface RoleOptions<S = CustomState> {
   /** Identity in an environment, and an address. */
   readonly name: string;
-  /** The trade, for example "Architect": an address too, shared by all who have it. */
+  /** The profession, for example "Architect": an address too, shared by all roles that have it. */
   readonly profile?: string;
   readonly goal?: string;
   readonly constraints?: string;
   /** Replaces the generated introduction in prompts. */
   readonly description?: string;
-  /** Causes whose broadcasts are observed. Default: what the reactions need, else `[UserRequirement]`. */
+  /** Causes whose broadcasts are observed. Default: the needs of the reactions, else `[UserRequirement]`. */
   readonly watch?: readonly Address[];
   /** Default: the actions of the reactions. */
   readonly actions?: readonly Action[];
   /** The action index of mode `by_cause`. */
   readonly reactions?: readonly Reaction[];
-  /** More names to be reached by, besides `name` and `profile`. */
+  /** Further addresses, besides `name` and `profile`. */
   readonly addresses?: readonly string[];
   /** Observe every broadcast. Default false. */
   readonly observeAll?: boolean;
   /**
-   * `by_cause` runs the reactions that are ready, `by_order` all actions in their order, each on what the one before said, `react` asks the model for the next one,
-   * `plan_and_act` plans tasks and takes them, `agent` lets an agent with the role's tools work on the news. Default: `by_cause` with reactions, else `react`; one action alone is simply run.
+   * `by_cause` runs the reactions that are ready, `by_order` all actions in their order, each on the messages of the one before, `react`
+   * asks the model for the next one, `plan_and_act` plans tasks and runs them, `agent` lets an agent with the role's tools work on the
+   * news. Default: `by_cause` with reactions, else `react`; a single action runs once.
    */
   readonly reactMode?: ReactMode;
-  /** Most actions of one activation, or steps of its agent. Default: 10 for `react`, all actions for `by_order`, 3 x tasks for `plan_and_act`, 30 for `agent`. */
+  /**
+   * Limit on the actions of one activation, or on the steps of its agent. Default: 10 for `react`, all actions for `by_order`, 3 x tasks
+   * for `plan_and_act`, 30 for `agent`.
+   */
   readonly maxReactLoop?: number;
   readonly model?: ChatModel;
-  /** Guards the custom state; its defaults are the state at the start. */
+  /** Checks the custom state; its defaults are the initial state. */
   readonly state?: z.ZodType<S>;
-  /** What it can do in mode `agent`; made by `defineTool`. */
+  /** Tools in mode `agent`; made by `defineTool`. */
   readonly tools?: readonly Tool[];
-  /** How it works in mode `agent`. */
+  /** Options of the agent in mode `agent`. */
   readonly agent?: RoleAgentOptions;
   /** A person plays this role: every question to a model goes to them. */
   readonly human?: boolean;
-  /** Milliseconds one activation may take, waiting for a human not counted. Default 3,600,000. */
+  /** Limit on the milliseconds of one activation, without the time of waiting for a person. Default 3,600,000. */
   readonly timeout?: number;
-  /** What happens when an activation fails. Default: the environment's policy. */
+  /** Handling of a failed activation. Default: the environment's policy. */
   readonly onFailure?: FailurePolicy;
-  /** Most messages the memory keeps; the oldest go first. Default: all. */
+  /** Limit on the messages in memory; the oldest go first. Default: none. */
   readonly memoryLimit?: number;
-  /** Bounds its mailbox. Default: as those of its team or environment are. */
+  /** Bounds its mailbox. Default: the bounds of its team or environment. */
   readonly mailbox?: Mailbox;
-  /** How it remembers beyond the messages of its run, and what it recalls before it asks; over the team's, field by field. `false`: not at all. */
+  /** Memory beyond the messages of its run, and recall before questions; overrides the team's, field by field. `false`: none. */
   readonly memory?: RoleMemoryOptions | false;
   observe?(rc: RoleContext<S>): Awaitable<readonly Message[]>;
   think?(rc: RoleContext<S>): Awaitable<Action | undefined>;
   act?(rc: RoleContext<S>, action: Action): Awaitable<Said>;
   react?(rc: RoleContext<S>): Awaitable<Said>;
-  /** Tasks of mode `plan_and_act`, instead of asking the model for them. */
+  /** Returns the tasks of mode `plan_and_act`, in place of asking the model for them. */
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
-  /** A role that is one function over its state has nothing else to do: see {@link StepRoleOptions}. */
+  /** A step role has no other parts: see {@link StepRoleOptions}. */
   readonly step?: never;
 }
 
@@ -113,9 +117,9 @@ const roleOptions: Known<RoleOptions> = {
 };
 
 /**
- * Someone who does work: a definition that holds no data of a run, so one role can be hired under several names. Use {@link defineRole},
- * or subclass it and override `observe`, `think`, `act` or `react`. Its fields are those of {@link RoleOptions}, with the same defaults.
- * They are checked when the role is hired.
+ * A worker of a team: a definition that holds no data of a run, so one role can be hired under several names. Use {@link defineRole}, or
+ * subclass it and override `observe`, `think`, `act` or `react`. Its fields are those of {@link RoleOptions}, with the same defaults. They
+ * are checked when the role is hired.
  *
  * @example
  * import { type Message, Role, type RoleContext, Team } from "troupe";
@@ -152,40 +156,41 @@ export class Role<S = CustomState> {
   readonly mailbox: Mailbox | undefined = undefined;
   readonly memory: RoleMemoryOptions | false | undefined = undefined;
 
-  /** Which of the inbox is news. Default: what is not in memory yet. */
+  /** Returns the news in the inbox. Default: the messages that are not in memory yet. */
   observe(rc: RoleContext<S>): Awaitable<readonly Message[]> {
     return observe(rc);
   }
 
-  /** The next action, or nothing to end. Default: by `reactMode`. */
+  /** Returns the next action, or undefined to end. Default: by `reactMode`. */
   think(rc: RoleContext<S>): Awaitable<Action | undefined> {
     return think(this, rc);
   }
 
-  /** Runs one action; what it says is remembered and returned. */
+  /** Runs one action. Its messages are remembered and returned. */
   act(rc: RoleContext<S>, action: Action): Awaitable<Said> {
     return act(rc, action);
   }
 
-  /** The whole reaction to the news; what it returns is published. */
+  /** Runs the whole reaction to the news. The returned messages are published. */
   react(rc: RoleContext<S>): Awaitable<Said> {
     return react(this, rc, { think: this.think !== Role.prototype.think, act: this.act !== Role.prototype.act });
   }
 
-  /** Tasks of mode `plan_and_act`, instead of asking the model for them. */
+  /** Returns the tasks of mode `plan_and_act`, in place of asking the model for them. */
   planTasks?(rc: RoleContext<S>): Awaitable<readonly TaskFields[]>;
 
-  /** All that the role does, instead of observing, thinking and acting; see {@link StepRoleOptions}. */
+  /** Replaces observing, thinking and acting; see {@link StepRoleOptions}. */
   step?(state: Immutable<S>, message: Message, out: StepOut): Immutable<S> | void | undefined;
 }
 
 /**
- * Makes a role from its parts. A role with a `step` is a plain function over typed state, for simulations: it keeps no memory, asks nobody
- * and costs little; to teams and environments it is a role like any other. Defaults: it watches `UserRequirement`, remembers all messages
- * of its run, and may take an hour for one activation.
+ * Makes a role from its parts. A role with a `step` is a plain function over typed state, for simulations: it keeps no memory, has no steps
+ * or questions and costs little; teams and environments treat it like any other role. Defaults: it watches `UserRequirement`, remembers all
+ * messages of its run, and may take an hour for one activation.
  *
  * @throws UsageError `ROLE_INVALID` when the name is empty; `OPTION_UNKNOWN` for an unknown part. The parts are checked when the role is
  * hired.
+ *
  * @example
  * import { defineAction, defineRole, UserRequirement } from "troupe";
  *

@@ -3,39 +3,39 @@ import { UsageError } from "../kernel/errors.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import type { Role, RoleOptions } from "./role.ts";
 
-/** A value that nobody changes, however deep. */
+/** A value that cannot be changed at any depth. */
 export type Immutable<T> = T extends object ? { readonly [K in keyof T]: Immutable<T[K]> } : T;
 
-/** What a step function has besides its state and a message. It belongs to one activation and is closed when that ends. */
+/** The output of a step function. It belongs to one activation and is closed when that ends. */
 export interface StepOut {
   /** The name the role was hired under. */
   readonly name: string;
   /**
-   * Says something: it is published when the activation ends. It is caused by the role's own name, unless `causeBy` says otherwise, and answers
-   * what the activation has heard since the last message to which something was said, up to the one at hand: so a role that joins several
-   * inputs names them all. Sender, id and time are filled in. Without `sendTo` it is a broadcast.
+   * Makes a message that is published when the activation ends. Its cause is the role's own name, unless `causeBy` gives another, and its
+   * parents are the messages that the activation has read since the last one with an answer, up to the present one: so a role that joins
+   * several inputs names them all. Sender, id and time are filled in. Without `sendTo` it is a broadcast.
    *
    * @throws UsageError `MESSAGE_INVALID`, `MESSAGE_TOO_LONG`
    * @throws NotJsonError when the payload or the metadata are not plain JSON.
    */
   say<P = unknown>(content: string, fields?: MessageFields<P>): Message<P>;
-  /** A number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
+  /** Returns a number in [0, 1) from the activation's own stream: a function of the seed, the role's name and how often it has acted. */
   random(): number;
-  /** Milliseconds: when the activation began. */
+  /** Returns milliseconds: when the activation began. */
   now(): number;
 }
 
-/** What a role is made of that is one function over its state; see {@link defineRole}. */
+/** Options of a role that is one function over its state; see {@link defineRole}. */
 export interface StepRoleOptions<S = CustomState> extends Pick<
   RoleOptions<S>,
   "name" | "profile" | "goal" | "constraints" | "description" | "watch" | "addresses" | "observeAll" | "state" | "onFailure" | "mailbox"
 > {
   /**
-   * All that the role does: called once for each message, in the order in which they came, at one go. It must be a function of what it is given:
-   * what it needs of the world comes by messages, and its random numbers and the time from `out`.
+   * The whole behaviour of the role: called once for each message, in the order in which they came, without waiting. It must be a function
+   * of its arguments: data from outside comes in messages, random numbers and the time from `out`.
    *
-   * @param state what the role holds, plain JSON, frozen; at first the defaults of the schema
-   * @returns the next state, plain JSON, which takes effect when all messages of the activation are done; nothing when it stays as it is
+   * @param state the present state, plain JSON, frozen; at first the defaults of the schema
+   * @returns the next state, plain JSON, which takes effect when all messages of the activation are done; undefined for no change
    */
   step(state: Immutable<NoInfer<S>>, message: Message, out: StepOut): Immutable<NoInfer<S>> | void | undefined;
 }
@@ -45,7 +45,7 @@ const VALUES = ["reactMode", "maxReactLoop", "model", "tools", "agent", "memoryL
 const METHODS = ["observe", "think", "act", "react"] as const;
 
 /**
- * Refuses a step function beside which there is something else for the role to do: nobody would ever do it.
+ * Refuses a step function together with other parts, which would never run.
  *
  * @throws UsageError `ROLE_INVALID`
  */
@@ -76,7 +76,7 @@ function otherPart(role: Role): string | undefined {
   );
 }
 
-/** Where the methods stand that a role has not changed: the class that all roles are of, in whichever copy of this package. */
+/** Returns the prototype with the default methods: the base class of all roles, in whichever copy of this package. */
 function baseOf(role: Role): Role {
   let base: Role = role;
   for (;;) {

@@ -19,7 +19,7 @@ export interface Bounds {
 }
 
 /**
- * The bounds of a run from now on: the given ones, else those of its record, else the defaults.
+ * Returns the bounds of a run from now on: the given ones, else those of its record, else the defaults.
  *
  * @throws JournalError `STOP_CONDITION_NEEDED` when the record names a condition that only its program has, and none is given
  */
@@ -36,19 +36,19 @@ export function boundsNow(state: RunState, asked: ResumeOptions, options: TeamOp
     ...stop,
     messageLimit: options.messageLimit ?? before.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
     ...(mailbox === undefined ? {} : { mailbox }),
-    // With rounds, concurrency does not change what a run does.
+    // With rounds, concurrency does not change the behaviour of a run.
     ...(delivery === "round" ? {} : { concurrency }),
     poisonAfter: options.poisonAfter ?? before.poisonAfter ?? DEFAULT_POISON_AFTER,
   };
   return { recorded, stopWhen };
 }
 
-/** The crew with the budget of one run: its own, else the budget that the team allows each run. */
+/** Returns the crew with the budget of one run: its own, else the budget that the team allows each run. */
 export function crewOf(crew: Crew, { recorded: { budget = crew.budget } }: Bounds): Crew {
   return { ...crew, budget: budget as MicroUsd | undefined };
 }
 
-/** The budget and the changed bounds, as `run.resumed` records them. */
+/** Returns the budget and the changed bounds, as `run.resumed` records them. */
 export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds, { budget }: Crew): Pick<RunResumed, "bounds" | "budget"> {
   const names = Object.keys(recorded) as (keyof RecordedBounds)[];
   const changed = names.filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(recorded[name] ?? null));
@@ -56,7 +56,7 @@ export function boundsChange({ bounds: before }: RunState, { recorded }: Bounds,
   return { ...(budget === undefined ? {} : { budget }), ...(changed.length === 0 ? {} : { bounds }) };
 }
 
-/** The reason why a run that was asked to go on did nothing. Undefined when something else ended it. */
+/** Returns the reason why a resumed run did nothing. Undefined when something else ended it. */
 export function nothingLeft(state: RunState, reason: DriveEnd): ControlError | undefined {
   const { runId, bounds } = state;
   const rounds = roundsOf(state);

@@ -50,7 +50,7 @@ export class Roster {
   }
 }
 
-/** The roles and the limits with which a run starts or goes on. */
+/** The roles and the limits with which a run starts or is resumed. */
 export interface Crew {
   readonly roles: readonly (readonly [name: string, role: Role])[];
   /** The recorded budget of this run. Before its bounds are known: the budget of each run of the team. */
@@ -60,10 +60,10 @@ export interface Crew {
   readonly limits: ModelLimits | undefined;
 }
 
-/** The most characters of a trait in an error. */
+/** Limit on the characters of a trait in an error. */
 const MOST_OF_TRAIT = 120;
 
-/** The roles as a run records them. */
+/** Returns the roles as a run records them. */
 export function hiredBy(crew: Crew): readonly HiredRole[] {
   return crew.roles.map(([name, role]) => hiredRole(role, name));
 }
@@ -71,7 +71,7 @@ export function hiredBy(crew: Crew): readonly HiredRole[] {
 /** The members of a recorded role that are compared. */
 type Hired = Pick<HiredRole, "name" | "fingerprint" | "traits">;
 
-/** The differences of a crew from a recorded team, one text each. */
+/** Returns the differences of a crew from a recorded team, one text each. */
 export function teamDifferences(team: Iterable<Hired>, crew: Crew): readonly string[] {
   const hired = hiredBy(crew);
   const names = new Set(hired.map(({ name }) => name));
@@ -86,7 +86,7 @@ export function assertSameTeam({ runId, roles }: RunState, crew: Crew): void {
   if (differences.length > 0) throw teamChanged(runId, differences, "Go on with the team it was started with, or force it.");
 }
 
-/** The error for a crew that is not the one of a run. */
+/** Returns the error for a crew that is not the one of a run. */
 export function teamChanged(runId: string, differences: readonly string[], advice: string): JournalError {
   const text = `Expected the team of run ${runId}, got another: ${differences.join("; ")}. ${advice}`;
   return new JournalError("TEAM_CHANGED", text, { data: { differences } });
@@ -109,14 +109,14 @@ export function assertHired(runId: string, roles: Iterable<Pick<Hired, "name">>,
   );
 }
 
-/** The roles as a fork records them: the roles of its parent in their order, missing ones as they were, then the new roles. */
+/** Returns the roles as a fork records them: the roles of its parent in their order, missing ones as recorded, then the new roles. */
 export function hiredInOrder(before: readonly HiredRole[], crew: Crew): readonly HiredRole[] {
   const now = new Map(hiredBy(crew).map((role) => [role.name, role]));
   const known = new Set(before.map(({ name }) => name));
   return [...before.map((role) => now.get(role.name) ?? role), ...[...now.values()].filter(({ name }) => !known.has(name))];
 }
 
-/** The roles in the order in which the run hired them, which is the order of delivery. New roles come last. */
+/** Returns the roles in the order in which the run hired them, which is the order of delivery. New roles come last. */
 export function inOrderOf(state: RunState, crew: Crew): Crew["roles"] {
   const place = (name: string): number => state.roles.get(name)?.index ?? Infinity;
   return crew.roles.toSorted(([a], [b]) => (place(a) === place(b) ? 0 : place(a) - place(b)));
@@ -136,12 +136,12 @@ function shortened(value: Json = null): string {
   return text.length <= MOST_OF_TRAIT ? text : `${text.slice(0, MOST_OF_TRAIT)}...`;
 }
 
-/** The most causes that a warning lists. */
+/** Limit on the causes in a warning. */
 const MOST_CAUSES = 10;
 
 /**
- * Warnings of causes that a role watches and no role can cause: mostly mistyped names. No error, because a message from outside may come
- * later. None where a role is made by hand, because such a role may name any cause.
+ * Returns warnings of causes that a role watches and no role can cause: mostly mistyped names. They are no errors, because a message from
+ * outside may come later. There is none where a role is made by hand, because such a role may name any cause.
  *
  * @param said the messages from outside at the start
  */

@@ -39,7 +39,7 @@ export interface OwnedRun extends TeamParts {
 
 /** A run with everything that drives it to its end. */
 export interface Drive extends OwnedRun {
-  /** Asked after every round. All other bounds are recorded. */
+  /** Called after every round. All other bounds are recorded. */
   readonly stopWhen: StopCondition | undefined;
   /** Events that are recorded first, together with the messages in `said`: no run is found without its idea. */
   readonly opening: readonly RunEventBody[];
@@ -53,7 +53,7 @@ export interface Drive extends OwnedRun {
 /** Drives a run until it ends, for now. */
 export async function drive(run: Drive): Promise<RunResult> {
   const { crew, state } = run;
-  // A step in flight at the last stop counts at its hold, as the record will tell.
+  // A step in flight at the last stop counts at its hold, as the record will show.
   const funds = await Funds.open(crew.pools, { name: state.runId, spent: state.ledger.spent + state.ledger.held });
   let isDone = false;
   try {
@@ -97,7 +97,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
   return run.idea === undefined ? { ...result, error: nothing } : result;
 }
 
-/** The result of a finished run. Its memories store what the process may have died before storing. */
+/** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */
 export async function resultOfFinished(run: OwnedRun): Promise<RunResult> {
   const { state, mask, crew } = run;
   const environment = environmentOf(run);
@@ -107,7 +107,7 @@ export async function resultOfFinished(run: OwnedRun): Promise<RunResult> {
   return idleResult(state, mask);
 }
 
-/** The result of a run that has nothing to do. */
+/** Returns the result of a run that has nothing to do. */
 export function idleResult(state: RunState, mask: Mask): RunResult {
   return runResult(state, { reason: "idle", failure: undefined, control: undefined }, mask);
 }
@@ -143,8 +143,8 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
 }
 
 /**
- * Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. When the signal aborts, the
- * rest waits for the next time: the environment then asks nothing.
+ * Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. When the signal aborts,
+ * the rest waits for the next call, because the environment then starts no step.
  */
 async function rememberRecord({ memories }: Environment, { journal, state, controls }: OwnedRun, seq: number): Promise<void> {
   if (!memories.isUsed || seq === 0) return;
@@ -155,7 +155,7 @@ async function rememberRecord({ memories }: Environment, { journal, state, contr
   }
 }
 
-/** The parent of a fork, the parent of that one and so on, as far as the journal has them. */
+/** Returns the parent of a fork, the parent of that one and so on, as far as the journal has them. */
 async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Promise<readonly ForkPoint[]> {
   const ancestors: ForkPoint[] = [];
   for (let next = parent; next !== undefined && !ancestors.some(({ runId }) => runId === next?.runId);) {
@@ -166,7 +166,7 @@ async function ancestorsOf(journal: Journal, parent: ForkPoint | undefined): Pro
   return ancestors;
 }
 
-/** Undefined for a run that is gone or damaged. */
+/** Returns undefined for a run that is removed or damaged. */
 async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | undefined> {
   try {
     for await (const event of journal.read(runId, 0)) return event;
@@ -176,15 +176,15 @@ async function firstEvent(journal: Journal, runId: string): Promise<RunEvent | u
   return undefined;
 }
 
-/** The most runs of a journal whose models are known. */
+/** Limit on the runs of a journal with known models. */
 const MOST_RUNS = 1_000;
 
-/** The objects that were the model of an id. */
+/** The models of an id. */
 type Models = Map<string, WeakSet<ChatModel>>;
 
 /*
- * The models of the runs of this process, so that a fork which takes answers of a model can warn when its own model is another object of the
- * same id. Models of other processes are unknown, and nothing is said of them.
+ * The models of the runs of this process, so that a fork which takes answers of a model can warn when its own model is another object of
+ * the same id. Models of other processes are unknown, and cause no warning.
  *
  * Drive.M1 (`noteModels`): of each journal at most {@link MOST_RUNS} runs are known; the oldest are forgotten first.
  * Drive.M2 (`knownModels`, `WeakSet`): neither a journal nor a model is kept alive.

@@ -18,7 +18,7 @@ import type { ForkOptions } from "./team-options.ts";
 /** The number of events in one append. */
 const BATCH = 500;
 
-/** The codes of a journal that has not got the run. */
+/** The codes of a journal that does not have the run. */
 const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
 /** A fork that is created and claimed, and not yet copied. */
@@ -53,8 +53,8 @@ export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResul
 }
 
 /**
- * Copies the past that a fork shares with its parent, and learns the answers that the parent has after it. Damage after the shared past only
- * makes these fewer.
+ * Copies the past that a fork shares with its parent, and reads the answers that the parent has after it. Damage after the shared past only
+ * reduces these.
  *
  * @throws JournalError `RUN_UNKNOWN`, `RUN_FORGOTTEN`; `FORK_POINT` when the parent has no such event; `TEAM_CHANGED` when a role of the
  * parent is not hired; `JOURNAL_DAMAGED` when the shared past is damaged
@@ -81,7 +81,7 @@ async function copyPast(fork: ForkParts, o: ForkOptions): Promise<SharedPast & {
   const lost = await learned(readEvents(journal, parentId, { signal }), parent, async (event) => {
     past.learn(event, at);
     if (event.seq > at) return;
-    // A role that was hired by force on the way is in no event of the fork but the first.
+    // Only the first event of the fork has the roles that were hired by force on the way.
     if (event.type === "run.resumed" && event.roles !== undefined) assertHired(parentId, event.roles, crew);
     const roles = event.type === "run.started" ? hiredInOrder(event.roles, crew) : [];
     const forked = forkedEvent(event, { runId, parent, roles, budget: crew.budget, seed, about, changes });
@@ -132,7 +132,7 @@ async function assertChangeable(fork: ForkParts, changes: readonly MessageChange
   }
 }
 
-/** The answers of a parent to a fork that goes on after a stop. */
+/** Returns the answers of a parent to a fork that is resumed. */
 export async function recalledPast(journal: Journal, state: RunState, parent: ForkPoint, signal: AbortSignal): Promise<SharedPast> {
   const { runId } = state;
   const past = new ForkAnswers();

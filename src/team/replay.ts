@@ -15,7 +15,7 @@ import { readEvents } from "./runs.ts";
 
 /** A run that is replayed. Its journal is only read. */
 export interface RecordedRun extends TeamParts {
-  /** Gets the events of the replay. */
+  /** Receives the events of the replay. */
   readonly scratch: Journal;
   readonly crew: Crew;
   readonly controls: RunControls;
@@ -76,7 +76,7 @@ interface Stretch {
   readonly team: readonly HiredRole[];
 }
 
-/** The first event of a run, and its teams. @throws JournalError `RUN_NOT_STARTED` */
+/** Returns the first event of a run, and its teams. @throws JournalError `RUN_NOT_STARTED` */
 async function outlineOf({ journal, controls: { id, signal } }: RecordedRun): Promise<{
   readonly opening: RunStarted;
   readonly stretches: readonly Stretch[];
@@ -103,7 +103,7 @@ function assertHadTeam({ crew, controls }: RecordedRun, stretches: readonly Stre
   throw teamChanged(controls.id, differences, "Replay it with the team it was made with, or fork it.");
 }
 
-/** The recorded result of the run. A record without an end gives a stopped run. */
+/** Returns the recorded result of the run. A record without an end gives a stopped run. */
 function asRecorded(state: RunState, mask: Mask): RunResult {
   const result = idleResult(state, mask);
   if (state.phase.phase === "running") return { ...result, status: "stopped" };
@@ -115,7 +115,7 @@ function isTeam(team: readonly HiredRole[], crew: Crew): boolean {
   return teamDifferences(team, crew).length === 0;
 }
 
-/** `isTeam` with a memory, because the same few teams are asked for again and again. */
+/** Returns `isTeam` with a cache, because the same few teams are compared repeatedly. */
 function isTeamOf(crew: Crew): (team: readonly HiredRole[]) => boolean {
   const known = new WeakMap<readonly HiredRole[], boolean>();
   return (team) => {

@@ -39,7 +39,7 @@ export function startRun(run: OwnedRun & { readonly idea: Message }, o: RunOptio
 }
 
 /**
- * Goes on with a run from its record.
+ * Resumes a run from its record.
  *
  * @param first events that are recorded before `run.resumed`, such as an answer
  * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED`
@@ -89,7 +89,7 @@ function assertBegun(state: RunState, hasIdea: boolean): void {
   );
 }
 
-/** The calls that were in flight when the process died. They may have been paid. */
+/** Returns the calls that were in flight when the process died. They may have been paid. */
 function uncertainSteps(state: RunState): RunResumed["uncertain"] {
   return stepsInFlight(state)
     .filter(({ record: { started } }) => started.kind !== "human" && started.reused === undefined)
@@ -97,7 +97,7 @@ function uncertainSteps(state: RunState): RunResumed["uncertain"] {
 }
 
 /**
- * The pending question whose id begins with `id`.
+ * Returns the pending question whose id begins with `id`.
  *
  * @throws JournalError `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`; ControlError when the signal aborts
  */
@@ -113,7 +113,7 @@ export async function findQuestion(journal: Journal, state: RunState, id: string
   throw new JournalError("QUESTION_UNKNOWN", `Expected a question of run ${state.runId} that waits, got ${id}. Waiting: ${known}.`);
 }
 
-/** An answer as the run records it. */
+/** Returns an answer as the run records it. */
 export function answerTo({ act, key, try: nth }: RecordedQuestion, text: string, at: number): StepEnded {
   return { type: "step.ended", act, key, try: nth, ok: true, value: text, cost: 0, basis: "none", at };
 }

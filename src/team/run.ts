@@ -5,7 +5,7 @@ import type { RunResult } from "../runtime/run-result.ts";
 import type { Observed, ObservedOf, RunEvent } from "../runtime/record/event.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 
-/** The means by which the work of a run is watched, paused and stopped. */
+/** The means by which a run is watched, paused and stopped. */
 export interface RunControls {
   readonly id: string;
   readonly observers: ObserverRegistry;
@@ -19,11 +19,11 @@ export interface RunControls {
 }
 
 /**
- * A run under way, returned by {@link Team.run}. `result` never rejects: its status and error say how the run ended. Iterate a run to get
+ * A run under way, returned by {@link Team.run}. `result` never rejects: its status and error show how the run ended. Iterate a run to get
  * its events, from the first one, also after it has ended.
  *
  * Run.H1 (`[Symbol.asyncIterator]`): an iterator yields all durable events in order, and ends when the run has ended.
- * Run.H2 (`stop`): activations that are under way stay open, so that the run can go on later.
+ * Run.H2 (`stop`): activations that are under way stay open, so that the run can be resumed.
  *
  * @example
  * import { defineAction, defineRole, type Run, Team } from "troupe";
@@ -81,23 +81,23 @@ export class Run implements AsyncIterable<RunEvent> {
         }
       }
       if (phase === "ended") return;
-      // Events that came meanwhile did not wake it, so it reads again.
+      // Events that came meanwhile did not wake the iterator, so it reads again.
       if (growth === this.#growth) await new Promise<void>((resolve) => void this.#wake.push(resolve));
     }
   }
 
-  /** Calls `listener` for every event or notice of a type, as it comes; the returned function stops that. */
+  /** Calls `listener` for every event or notice of a type, as it comes; the returned function unsubscribes it. */
   on<T extends Observed["type"]>(type: T, listener: (observed: ObservedOf<T>) => void): () => void {
     return this.#observers.on(type, listener);
   }
 
-  /** Stops calls in flight and ends the run with status `stopped`. What was under way stays open. */
+  /** Stops calls in flight and ends the run with status `stopped`. Activations under way stay open. */
   stop(reason = "the run was asked to stop"): void {
     this.#abort.abort(new AbortedError(reason));
     this.proceed();
   }
 
-  /** Lets no further activation start until {@link proceed}; those under way go on. A run that was stopped is not paused. */
+  /** Lets no further activation start until {@link proceed}; those under way go on. A stopped run cannot be paused. */
   pause(): void {
     if (this.#pause !== undefined || this.#isStopped()) return;
     let end = (): void => {};

@@ -50,7 +50,7 @@ export class Runs {
     return this.#underWay.has(id);
   }
 
-  /** The run of that id that is under way, else a new one. With another idea it fails by `RUN_IDEA_DIFFERS`. */
+  /** Returns the run of that id that is under way, else a new one. With another idea the run fails with `RUN_IDEA_DIFFERS`. */
   launch(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const known = this.#underWay.get(id);
     if (known === undefined) return this.begin(id, signal, work, idea);
@@ -74,7 +74,7 @@ export class Runs {
     return run;
   }
 
-  /** A new run, even when one of that id is under way: the work of the new run then fails. */
+  /** Starts a new run, even when one of that id is under way: the work of the new run then fails. */
   begin(id: string, signal: AbortSignal | undefined, work: RunWork, idea?: Message): Run {
     const run = this.handle(id, this.#journal, signal, work);
     if (this.#underWay.has(id)) return run;
@@ -83,7 +83,7 @@ export class Runs {
     return run;
   }
 
-  /** A run whose events are in `journal`. */
+  /** Returns a run whose events are in `journal`. */
   handle(id: string, journal: Journal, signal: AbortSignal | undefined, work: RunWork): Run {
     return new Run(id, journal, signal, async (controls) => {
       try {
@@ -135,7 +135,8 @@ export class Runs {
 const BATCH = 500;
 
 /**
- * The events of a run from `from` on. A journal in memory never waits, so timers and input, and with them a stop, get a turn from time to time.
+ * Yields the events of a run from `from` on. A journal in memory never waits, so this pauses regularly for timers and input, and with them
+ * for a stop.
  *
  * @throws ControlError when the signal aborts; JournalError as `read` of the journal
  */
@@ -161,7 +162,7 @@ export function isSameIdea(one: Message, other: Message, mask: Mask): boolean {
   return one === other || wordsOf(one, mask) === wordsOf(other, mask);
 }
 
-/** The error for another idea than that of a known run. It does not show the ideas: they can be long or private. */
+/** Returns the error for another idea than that of a known run. It does not show the ideas: they can be long or private. */
 export function ideaDiffers(runId: string): JournalError {
   return new JournalError(
     "RUN_IDEA_DIFFERS",

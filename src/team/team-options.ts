@@ -12,29 +12,29 @@ import type { Journal } from "../runtime/record/journal.ts";
 import type { StopCondition } from "../runtime/stop-condition.ts";
 
 /**
- * What a team is made of. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and in an eager team `concurrency`) are recorded when it
- * begins, and hold when it goes on or is forked, until they are given again.
+ * Options of a team. Bounds of a run (`messageLimit`, `poisonAfter`, `budget`, and with the scheduler `eager` also `concurrency`) are
+ * recorded when it begins, and hold when it is resumed or forked, until they are given again.
  */
 export interface TeamOptions extends Omit<EnvironmentOptions, "memory"> {
-  /** How roles remember beyond the messages of their run, unless they say otherwise. Default: not at all. */
+  /** Memory of roles beyond the messages of their run, unless a role has its own options. Default: none. */
   readonly memory?: RoleMemoryOptions;
-  /** Default "team". Also where the roles find themselves, unless a description says more. */
+  /** Default "team". Also the description of the surroundings in prompts, unless there is one. */
   readonly name?: string;
   readonly roles?: Iterable<Role>;
   /**
-   * Most that all runs of the team may spend together, in micro-dollars: see `usd`. A run is never allowed more than that alone, which is
-   * recorded. Or a pool that others share: `budgetPool(usd(5))` of `troupe/limits`. Default: no bound.
+   * Limit on the spending of all runs of the team together, in micro-dollars: see `usd`. It is also the recorded limit of each run alone.
+   * Or a pool that is shared with others: `budgetPool(usd(5))` of `troupe/limits`. Default: no bound.
    */
   readonly budget?: MicroUsd | BudgetPool;
   /** Allow models without a known price under a budget; their calls then cost nothing in the ledger. Default false. */
   readonly allowUnpriced?: boolean;
-  /** Where runs are kept. Default: in memory. */
+  /** Keeps the runs. Default: in memory. */
   readonly journal?: Journal;
-  /** How often the process may die under one activation before what it was about goes to the dead letters. Default 3. */
+  /** Deaths of the process during one activation after which its messages go to the dead letters. Default 3. */
   readonly poisonAfter?: number;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const teamOptions: Known<TeamOptions> = {
   ...environmentOptions,
   memory: true,
@@ -46,34 +46,34 @@ export const teamOptions: Known<TeamOptions> = {
   poisonAfter: true,
 };
 
-/** How a run goes on. */
+/** Options of a resumed run. */
 export interface ResumeOptions {
-  /** Most rounds in all. Default: as the run's record says; 100 for one that begins. */
+  /** Limit on all rounds. Default: the limit of the run's record; 100 for a new run. */
   readonly rounds?: number;
   /**
-   * When the run shall stop, looked at after every round. Default: as the run's record says, which refuses by `STOP_CONDITION_NEEDED` where it
-   * names a function of a program; null: never.
+   * Stops the run. Called after every round. Default: the condition of the run's record, which is refused with `STOP_CONDITION_NEEDED`
+   * where it names a function of a program; null: none.
    */
   readonly stopWhen?: StopCondition | null;
   readonly signal?: AbortSignal;
   /**
-   * Most this run may spend, in micro-dollars, or a pool that it shares with others, such as the `budget` that the effect of a step is
-   * given. The team's budget holds besides. An amount is recorded, and holds when the run goes on or is forked. Default: as the run's record
-   * says, else that of the team.
+   * Limit on the spending of this run, in micro-dollars, or a pool that it shares with others, such as the `budget` of the effect of a
+   * step. The team's budget holds besides. An amount is recorded, and holds when the run is resumed or forked. Default: the budget of the
+   * run's record, else that of the team.
    */
   readonly budget?: MicroUsd | BudgetPool;
   /** Bounds on the model calls of this run. Those of the team hold besides. */
   readonly limits?: LimitOptions | ModelLimits;
-  /** Go on with a team that is not the one of the run. Default false: it is refused. */
+  /** Resumes the run with a team that differs from the run's. Default false: such a team is refused. */
   readonly force?: boolean;
   /**
-   * Whether an activation whose failure ended the run gets the answers of its last attempt again. `all`: what was recorded is not paid
-   * again. `none`: it asks everything anew, this once, because the answers themselves may be at fault. Default `all`.
+   * Reuse of the answers of an activation whose failure ended the run. `all`: recorded answers are not paid again. `none`: all are asked
+   * for again, this once, because the answers themselves may be faulty. Default `all`.
    */
   readonly reuse?: "all" | "none";
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const resumeOptions: Known<ResumeOptions> = {
   rounds: true,
   stopWhen: true,
@@ -84,44 +84,44 @@ export const resumeOptions: Known<ResumeOptions> = {
   reuse: true,
 };
 
-/** How a run goes. */
+/** Options of a run. */
 export interface RunOptions extends ResumeOptions {
-  /** Default: a fresh one. A run the journal has goes on where it stopped. */
+  /** Default: a new id. A run that the journal has is resumed. */
   readonly id?: string;
-  /** Kept with the run for whoever reads its record, such as the settings it began with. */
+  /** A value kept with the run for readers of its record, such as its settings. */
   readonly about?: Json;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const runOptions: Known<RunOptions> = { ...resumeOptions, id: true, about: true };
 
-/** Where a fork leaves the run it comes from, and in what. */
+/** Options of a fork: its last shared event and its changes. */
 export interface ForkOptions extends RunOptions {
-  /** Sequence number of the last event that is shared. Default: the last event that `change` names, else the last of all. */
+  /** Sequence number of the last shared event. Default: the last event that `change` names, else the last of all. */
   readonly at?: number;
-  /** Messages of the shared past that are others here, or were never delivered. */
+  /** Changes of messages of the shared past: other contents, or never delivered. */
   readonly change?: readonly MessageChange[];
   /**
-   * Whether the parent answers what the fork asks after the past they share. `all`: each answer whose request is the same, at no cost.
-   * `none`: everything is asked anew, as after another model whose id is the same. Default `all`.
+   * Reuse of the parent's answers after the shared past. `all`: each answer to an equal request, at no cost. `none`: everything is asked
+   * for again, as with another model of the same id. Default `all`.
    */
   readonly reuse?: "all" | "none";
   /**
-   * Decides all that is random after the shared past, which keeps what it drew. An activation that is open there lives again and draws anew.
+   * Seed of all randomness after the shared past, which keeps its values. An activation that is open there runs again and draws new values.
    * Default: the parent's seed.
    */
   readonly seed?: string | number;
-  /** Messages from outside that come right after the shared past. A text becomes a user's requirement. */
+  /** Messages from outside that come right after the shared past. A text becomes a user requirement. */
   readonly add?: readonly (Message | string)[];
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const forkOptions: Known<ForkOptions> = { ...runOptions, at: true, change: true, add: true, seed: true };
 
-/** How a replay is told to stop. */
+/** Options of a replay. */
 export interface ReplayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Their names. @internal */
+/** The names of the options. @internal */
 export const replayOptions: Known<ReplayOptions> = { signal: true };

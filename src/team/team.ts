@@ -34,9 +34,8 @@ import {
 } from "./team-options.ts";
 
 /**
- * A company: roles hired for a goal, a budget to spend, and a journal that keeps its runs. Defaults: no budget, a journal in memory, 100
- * rounds of one run. `run`, `resume`, `fork` and `replay` return at once; what goes wrong in a run is in its result, see {@link
- * RunResult}.
+ * A team: roles hired for a goal, a budget to spend, and a journal that keeps its runs. Defaults: no budget, a journal in memory, 100
+ * rounds of one run. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
  *
  * @example
  * import { defineAction, defineRole, Team, usd } from "troupe";
@@ -59,7 +58,7 @@ export class Team {
   /** Bounds all runs together. */
   #pool: BudgetPool | undefined;
 
-  /** @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, and what {@link Team.hire} throws */
+  /** @throws UsageError `OPTION_INVALID`, `SCHEDULER_UNKNOWN`, and the errors of {@link Team.hire} */
   constructor(options: TeamOptions = {}) {
     checkKnownOptions("new Team", options, teamOptions);
     checkOptions(options);
@@ -91,8 +90,8 @@ export class Team {
   }
 
   /**
-   * Raises or lowers what all runs of the team may spend together, in micro-dollars: to this amount in all, what was spent included. Of a
-   * pool that the team was given it sets the amount.
+   * Sets the limit on the spending of all runs of the team together, in micro-dollars: the total, including past spending. For a pool that
+   * the team was given it sets the amount of the pool.
    *
    * @throws UsageError `OPTION_INVALID`, also for a pool whose amount is kept elsewhere
    */
@@ -108,15 +107,15 @@ export class Team {
     return this.#roster.names;
   }
 
-  /** The journal the team's runs are kept in. */
+  /** The journal of the team's runs. */
   get journal(): Journal {
     return this.#parts.journal;
   }
 
   /**
-   * Starts a run for an idea; with the id of a run that the journal has, that run goes on, or starts if it had not begun. Who is hired
-   * and what is invested later counts for later runs. A run that is under way is given as it is. With another idea than the run's, which
-   * is one that differs in more than id and time, the run fails by a JournalError `RUN_IDEA_DIFFERS`, and the record stays as it is.
+   * Starts a run for an idea. With the id of a run that the journal has, that run is resumed, or started if it had not begun. Later hires
+   * and investments apply to later runs. A run that is under way is returned as it is. With another idea than the run's, one that differs
+   * in more than id and time, the run fails with a JournalError `RUN_IDEA_DIFFERS`, and the record stays unchanged.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
    */
@@ -138,8 +137,8 @@ export class Team {
   }
 
   /**
-   * Goes on with a run of the journal: what has ended is not done again, and no recorded call is paid again. A run that is under way is
-   * given as it is.
+   * Resumes a run of the journal: ended activations do not run again, and no recorded call is paid again. A run that is under way is
+   * returned as it is.
    *
    * @throws UsageError `OPTION_INVALID`
    */
@@ -152,9 +151,9 @@ export class Team {
   }
 
   /**
-   * Answers a question to a person and goes on with the run that waits for it. Resolves when the answer is recorded.
+   * Answers a question to a person and resumes the run that waits for it. Resolves when the answer is recorded.
    *
-   * @param questionId as `RunResult.questions` and the `waiting` error tell it, or its first letters
+   * @param questionId the id in `RunResult.questions` and in the `waiting` error, or its first letters
    * @throws UsageError `OPTION_INVALID` when the answer is no text or the run is under way
    * @throws JournalError `RUN_UNKNOWN`, `RUN_OWNED`, `QUESTION_UNKNOWN`, `QUESTION_ANSWERED`, `TEAM_CHANGED`
    */
@@ -176,8 +175,8 @@ export class Team {
   }
 
   /**
-   * A new run that shares the past of another up to an event, and pays only for what that one cannot answer. Roles may have changed, and
-   * so may messages that nobody has read by then; workspaces and stores of the parent must not be given to it.
+   * Starts a new run that shares the past of another up to an event, and pays only for answers that the other does not have. Roles may have
+   * changed, and so may messages that no role has read by then; workspaces and stores of the parent must not be given to it.
    *
    * @throws UsageError `OPTION_INVALID`, `MESSAGE_INVALID`
    */
@@ -196,8 +195,8 @@ export class Team {
   }
 
   /**
-   * Lets a run of the journal happen again from its record alone, and tells the first difference: `result.error` is a DifferenceError
-   * then. No model is called and nobody is asked. Steps marked `again` do run: give roles of a replay a workspace of its own.
+   * Repeats a run of the journal from its record alone, and reports the first difference: then `result.error` is a DifferenceError. No
+   * model and no person is asked. Steps marked `again` do run: give roles of a replay a workspace of their own.
    */
   replay(runId: string, o: ReplayOptions = {}): Run {
     checkKnownOptions("replay", o, replayOptions);
