@@ -1,12 +1,12 @@
 import type { Clock } from "./clock.ts";
 import { AbortedError, ControlError, TimeoutError } from "./errors.ts";
 
-/** The error an aborted signal stands for: a control error given as its reason, else an AbortedError around the reason. */
+/** Returns the error of an aborted signal: a control error given as its reason, else an AbortedError around the reason. */
 export function abortReason(signal: AbortSignal): ControlError {
   return interruptionBy(signal.reason);
 }
 
-/** The interruption that a reason is or stands for. */
+/** Returns the interruption of a reason: the reason itself if it is a control error, else an AbortedError. */
 export function interruptionBy(reason: unknown): ControlError {
   return reason instanceof ControlError ? reason : new AbortedError(undefined, reason);
 }
@@ -44,7 +44,9 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 /** The signal that was last made of a signal and another. */
 const joined = new WeakMap<AbortSignal, { readonly other: AbortSignal; readonly both: AbortSignal }>();
 
-/** A signal that aborts when one of two does. Asked again for the same two it is the same, since the calls of a run ask over and over. */
+/**
+ * Returns a signal that aborts when one of two does. The last one of a pair is reused, because the calls of a run ask for the same pair.
+ */
 export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal {
   if (one === other) return one;
   const known = joined.get(one);
@@ -58,7 +60,7 @@ export function eitherSignal(one: AbortSignal, other: AbortSignal): AbortSignal 
  * Runs `work` with a signal that aborts when the outer one does or after `ms`.
  *
  * @throws TimeoutError naming `what` when the time is up, even if the work ignores its signal.
- * @throws ControlError when the outer signal aborts; the work is not begun if it has.
+ * @throws ControlError when the outer signal aborts; the work does not begin if it has aborted.
  */
 export async function withTimeout<T>(
   clock: Clock,
@@ -82,24 +84,24 @@ export async function withTimeout<T>(
   }
 }
 
-/** Those who wait for one signal together. */
+/** The callbacks that wait for one signal. */
 interface Waiting {
   readonly all: Set<() => void>;
   readonly tell: () => void;
 }
 
-/** Of signals that somebody waits for by {@link onAbort}. */
+/** Signals with callbacks of {@link onAbort}. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls `heard` when the signal aborts; the returned function stops that. However many wait, the signal has one listener of them all, and
- * none when nobody does: Node warns of more than ten, and a signal of its own for each would cost more than most waits do.
+ * Calls `aborted` when the signal aborts; the returned function unsubscribes it. All callbacks of a signal share one listener, which is
+ * removed with the last of them: Node warns of more than ten listeners, and a derived signal for each would cost more than most waits do.
  */
-export function onAbort(signal: AbortSignal, heard: () => void): () => void {
+export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
   const { all, tell } = waiting.get(signal) ?? beginWaiting(signal);
-  all.add(heard);
+  all.add(aborted);
   return () => {
-    if (!all.delete(heard) || all.size > 0) return;
+    if (!all.delete(aborted) || all.size > 0) return;
     signal.removeEventListener("abort", tell);
     waiting.delete(signal);
   };
@@ -108,7 +110,7 @@ export function onAbort(signal: AbortSignal, heard: () => void): () => void {
 function beginWaiting(signal: AbortSignal): Waiting {
   const all = new Set<() => void>();
   const tell = (): void => {
-    for (const heard of all) heard();
+    for (const aborted of all) aborted();
   };
   waiting.set(signal, { all, tell });
   signal.addEventListener("abort", tell, { once: true });

@@ -3,20 +3,20 @@ import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
 /*
- * What public functions are given, checked where they are entered: programs in plain JavaScript have no compiler that does. A check looks at
- * the outside of a value, as far as its function relies on it. It never throws what the value throws when it is looked at.
+ * Checks of the arguments of public functions: programs in plain JavaScript have no compiler that checks them. A check covers a value as
+ * far as its function relies on it. It never throws an error of the value.
  */
 
 /** The required form of an argument. */
 export interface Shape {
-  /** "a text", to stand after "Expected it to be". */
+  /** "a text", a completion of "Expected it to be". */
   readonly says: string;
-  /** May throw: then it does not fit. */
+  /** May throw: then the value does not fit. */
   readonly fits: (value: unknown) => boolean;
 }
 
 /**
- * Refuses an argument that is not what its function needs.
+ * Refuses an argument without the required form.
  *
  * @param door the function, as its caller writes it: `importRun`, `new Net`
  * @throws UsageError `ARGUMENT_INVALID`
@@ -26,7 +26,7 @@ export function takes(door: string, name: string, value: unknown, shape: Shape):
   throw new UsageError("ARGUMENT_INVALID", `Expected ${name} of ${door} to be ${shape.says}, got ${valueText(value)}.`);
 }
 
-/** True when a value has a shape, whatever it does when it is looked at. */
+/** True when a value has a shape. An error of the value counts as false. */
 function fits(value: unknown, shape: Shape): boolean {
   try {
     return shape.fits(value);
@@ -40,21 +40,21 @@ export const aText: Shape = { says: "a text", fits: (value) => typeof value === 
 export const aNumber: Shape = { says: "a number", fits: (value) => typeof value === "number" };
 export const aFunction: Shape = { says: "a function", fits: (value) => typeof value === "function" };
 
-/** An object whose members can be read, some of which have shapes. */
+/** The shape of an object with readable members, some of which have shapes. */
 export function object(says: string, members: { readonly [name: string]: Shape } = {}): Shape {
   return {
     says,
     fits(value) {
       if (!isRecord(value)) return false;
       const given = value as { readonly [name: string]: unknown };
-      // Read once here, so that a member that throws does so here.
+      // Each member is read here, so that a member that throws does so during the check.
       for (const name of Object.keys(given)) void given[name];
       return Object.entries(members).every(([name, shape]) => shape.fits(given[name]));
     },
   };
 }
 
-/** Any value that can be looked at: what it must be is said where it is read. */
+/** Any readable value: the function checks it where it uses it. */
 export const readable: Shape = {
   says: "a value that can be read",
   fits(value) {
@@ -64,7 +64,7 @@ export const readable: Shape = {
   },
 };
 
-/** Anything that has these methods: of a class of this package, or made by a user. */
+/** The shape of an object with these methods: of a class of this package, or made by a user. */
 export function having(says: string, ...methods: readonly string[]): Shape {
   return {
     says: `${says}, which has ${methods.join(", ")}`,
@@ -74,12 +74,12 @@ export function having(says: string, ...methods: readonly string[]): Shape {
   };
 }
 
-/** A list, each item of one shape. */
+/** The shape of a list, each item of one shape. */
 export function listOf(item: Shape, says: string = `a list, each item ${item.says}`): Shape {
   return { says, fits: (value) => Array.isArray(value) && Array.from(value as readonly unknown[]).every((one) => item.fits(one)) };
 }
 
-/** Anything that can be gone through; what is in it is seen when that is done. */
+/** The shape of an iterable. Its items are checked during the iteration. */
 export function iterable(says: string): Shape {
   return {
     says: `${says}: a list, or anything else that can be iterated`,
@@ -87,12 +87,12 @@ export function iterable(says: string): Shape {
   };
 }
 
-/** The same, or nothing. */
+/** The same shape, or undefined. */
 export function orNothing(shape: Shape): Shape {
   return { says: `${shape.says}, or nothing`, fits: (value) => value === undefined || shape.fits(value) };
 }
 
-/** The same, or the other. */
+/** Either of two shapes. */
 export function either(one: Shape, other: Shape): Shape {
   return { says: `${one.says}, or ${other.says}`, fits: (value) => fits(value, one) || fits(value, other) };
 }

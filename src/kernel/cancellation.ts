@@ -2,17 +2,17 @@ import { abortReason, interruptionBy, onAbort } from "./abort.ts";
 import type { ControlError } from "./errors.ts";
 import type { Clock } from "./clock.ts";
 
-/** Work that may be cancelled from outside, as seen by those who stop then. */
+/** The read side of work that may be cancelled from outside. */
 export interface Cancellation {
   /** The reason, once it was cancelled. */
   readonly ended: { readonly reason: Error } | undefined;
   /** Aborts when it is cancelled. */
   readonly signal: AbortSignal;
-  /** Calls `cancelled` once it is cancelled from now on; the returned function unsubscribes. */
+  /** Calls `cancelled` when the work is cancelled after this call; the returned function unsubscribes. */
   onEnd(cancelled: (reason: Error) => void): () => void;
 }
 
-/** A signal as a cancellation. */
+/** Returns a signal as a cancellation. */
 export function cancellationOf(given: AbortSignal | Cancellation): Cancellation {
   return "onEnd" in given ? given : new SignalCancellation(given);
 }
@@ -38,25 +38,30 @@ export function throwIfEnded({ ended }: Cancellation): void {
   if (ended !== undefined) throw interruptionBy(ended.reason);
 }
 
-/** The open scopes of work below one outer cancellation. It subscribes to that once for all of them. */
+/**
+ * The open scopes of work below one outer cancellation. It owns the set of open scopes.
+ *
+ * CancellationScopes.C1 (`begin`) the outer cancellation has one subscriber for all scopes, and none before the first scope.
+ * CancellationScopes.C2 (`close`) afterwards the outer cancellation, which may live longer, holds no reference to the scopes.
+ */
 export class CancellationScopes {
   readonly #open = new Set<CancellationScope>();
-  /** Cancels them all; once these are closed, the last state of it. */
+  /** Cancels all scopes; after `close`, its last state. */
   #outer: Outer | undefined;
   #unsubscribe: (() => void) | undefined;
 
-  /** @param outer cancels them all */
+  /** @param outer cancels all scopes */
   constructor(outer: AbortSignal | Cancellation | undefined) {
     this.#outer = outer === undefined ? undefined : cancellationOf(outer);
   }
 
-  /** The reason, once they were all cancelled. Work that never waits asks this and needs no scope. */
+  /** The reason, once all were cancelled. Work that never waits reads this and needs no scope. */
   get ended(): { readonly reason: ControlError } | undefined {
     const ended = this.#outer?.ended;
     return ended && { reason: interruptionBy(ended.reason) };
   }
 
-  /** Unsubscribes from the outer cancellation, which may live far longer. */
+  /** Unsubscribes from the outer cancellation. */
   close(): void {
     this.#unsubscribe?.();
     this.#outer = new EndedCancellation(this.#outer?.ended);
@@ -92,7 +97,12 @@ class EndedCancellation implements Outer {
   }
 }
 
-/** A piece of work that is closed when it is done, or cancelled from outside before. Its signal is made on first use. */
+/**
+ * A piece of work that is closed when it is done, or cancelled from outside before. It owns its subscribers, and its signal, which is made
+ * on first use.
+ *
+ * CancellationScope.S1 (`end`) the first reason is kept, and every subscriber is called once.
+ */
 export class CancellationScope implements Cancellation {
   readonly #leave: ((scope: CancellationScope) => void) | undefined;
   #controller: AbortController | undefined;
@@ -114,7 +124,7 @@ export class CancellationScope implements Cancellation {
     return this.#controller.signal;
   }
 
-  /** Cancels it. The first reason counts. */
+  /** Cancels the work. Only the first call has an effect. */
   end(reason: Error): void {
     if (this.ended !== undefined) return;
     this.ended = { reason };
@@ -149,16 +159,17 @@ export class CancellationScope implements Cancellation {
     });
   }
 
-  /** The work is done. */
+  /** Closes the scope of finished work. */
   close(): void {
     this.#leave?.(this);
   }
 }
 
 /**
- * The time an activation may take. It owns one timer.
+ * The limit on the time of an activation. It owns one timer.
  *
- * TimeLimit.L1 time that is spent waiting for a person does not count: the limit stands still meanwhile. TimeLimit.L2 it fires once, and not after `stop`.
+ * TimeLimit.L1 (`hold`) the time of waiting for a person does not count: the timer is stopped meanwhile.
+ * TimeLimit.L2 (`stop`) it fires once, and not after `stop`.
  */
 export class TimeLimit {
   readonly #clock: Clock;
@@ -175,13 +186,13 @@ export class TimeLimit {
     this.#run();
   }
 
-  /** Lets the limit stand still, or run on. */
+  /** Stops or continues the timer. */
   hold(isHeld: boolean): void {
     if (isHeld) this.#stand();
     else this.#run();
   }
 
-  /** The work is done. */
+  /** Stops the limit of finished work. */
   stop(): void {
     this.#stand();
     this.#left = Infinity;

@@ -1,6 +1,6 @@
 import { abortReason } from "./abort.ts";
 
-/** Time as a value that can be injected. Milliseconds throughout. */
+/** An injectable source of time. All values are milliseconds. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -8,10 +8,10 @@ export interface Clock {
   timer(ms: number, fire: () => void): () => void;
 }
 
-/** The longest delay `setTimeout` keeps; it fires at once for a longer one. */
+/** The longest delay of `setTimeout`, which fires at once for a longer one. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-/** The machine's clock. Its timers may be as long as one likes. */
+/** The machine's clock. Its timers may have any length. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(ms, fire) {

@@ -1,9 +1,9 @@
 /**
- * What roles and their tools get from outside: connections, clients, settings. Empty until a program says what it has:
+ * Dependencies of roles and their tools: connections, clients, settings. Empty until a program declares its own:
  *
  * `declare module "troupe" { interface Deps { readonly db: Database } }`
  *
- * Given to a team or an environment as `deps`, and found as `ctx.deps`. Never recorded, and no part of what a role is: a run goes on, is
- * replayed and forked with those that are given then. What is asked of them belongs into a step, which records the answer.
+ * Given to a team or an environment as `deps`, and read as `ctx.deps`. They are never recorded: a run is resumed, replayed and forked with
+ * the dependencies given then. Calls of them belong in a step, which records the answer.
  */
 export interface Deps {}

@@ -1,33 +1,32 @@
 const SMALLEST = 4;
 
 /**
- * A first-in, first-out line in a ring buffer.
+ * A first-in, first-out queue in a ring buffer. It owns the slots; the items belong to its owner.
  *
- * Owns the slots; what stands in line is its owner's business.
- *
- * Deque.DQ1 items leave in the order they came. Deque.DQ2 `push` and `shift` are O(1) amortised, however long the line is.
- * Deque.DQ3 a slot that was left holds nothing, and a line that got short gives memory back.
+ * Deque.DQ1 (`shift`) items leave in the order they came.
+ * Deque.DQ2 (`#resize`) `push` and `shift` are O(1) amortised, however long the queue is.
+ * Deque.DQ3 (`shift`) an emptied slot holds no item, and a queue that became short frees memory.
  */
 export class Deque<T> implements Iterable<T> {
   #slots: (T | undefined)[] = [];
   #head = 0;
   #size = 0;
 
-  /** How many items stand in line. */
+  /** The number of items. */
   get size(): number {
     return this.#size;
   }
 
-  /** Puts an item at the end. */
+  /** Adds an item at the end. */
   push(item: T): void {
     if (this.#size === this.#slots.length) this.#resize(Math.max(SMALLEST, this.#size * 2));
     const slots = this.#slots;
-    // As `#slotOf`, without the call: all mail of the busy comes by here.
+    // `#slotOf` without the call, because all mail of busy roles passes here.
     slots[(this.#head + this.#size) & (slots.length - 1)] = item;
     this.#size++;
   }
 
-  /** Takes the first item, or `undefined` from an empty line. */
+  /** Removes and returns the first item; `undefined` from an empty queue. */
   shift(): T | undefined {
     if (this.#size === 0) return undefined;
     const item = this.#slots[this.#head];
@@ -38,12 +37,12 @@ export class Deque<T> implements Iterable<T> {
     return item;
   }
 
-  /** The item at a place in line, 0 being the first; `undefined` outside. */
+  /** Returns the item at a place, 0 being the first; `undefined` outside. */
   at(place: number): T | undefined {
     return place >= 0 && place < this.#size ? this.#slots[this.#slotOf(place)] : undefined;
   }
 
-  /** The first `n` items, or all there are. */
+  /** Returns the first `n` items, or all items when there are fewer. */
   first(n: number): T[] {
     const end = this.#head + Math.min(n, this.#size);
     const items = this.#slots.slice(this.#head, end) as T[];
@@ -51,23 +50,23 @@ export class Deque<T> implements Iterable<T> {
     return end > length ? items.concat(this.#slots.slice(0, end - length) as T[]) : items;
   }
 
-  /** True when one of the items is what is looked for. */
+  /** True when one of the items passes the test. */
   some(isMeant: (item: T) => boolean): boolean {
     for (let place = 0; place < this.#size; place++) if (isMeant(this.#slots[this.#slotOf(place)] as T)) return true;
     return false;
   }
 
-  /** The items in the order they would leave. Items that come during the walk are seen too. */
+  /** Yields the items in the order in which they would leave, also items added during the iteration. */
   *[Symbol.iterator](): Generator<T, void> {
     for (let place = 0; place < this.#size; place++) yield this.#slots[this.#slotOf(place)] as T;
   }
 
-  /** Lengths are powers of two, so that the ring closes by a mask. */
+  /** Lengths are powers of two, so that a mask wraps the index. */
   #slotOf(place: number): number {
     return (this.#head + place) & (this.#slots.length - 1);
   }
 
-  /** Those in line are copied together: in a process that just began, one after another takes longer than all else that they go through. */
+  /** The items are copied together, because in a new process copying them one by one takes longer than the rest of their way. */
   #resize(length: number): void {
     const slots: (T | undefined)[] = this.first(this.#size);
     while (slots.length < length) slots.push(undefined);

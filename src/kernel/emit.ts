@@ -1,12 +1,12 @@
-/** Something told to observers and never recorded: deltas, progress, warnings. */
+/** A notice for observers that is never recorded: deltas, progress, warnings. */
 export interface Notice {
   readonly type: string;
 }
 
-/** Where a room tells its notices. Absent when nobody listens, so that nothing is made for nobody. */
+/** Emits notices. Absent when there is no listener, so that no notice is made. */
 export type Emit<N extends Notice = Notice> = (notice: N) => void;
 
-/** Where warnings go. The default is silent. */
+/** Receives warnings. The default is silent. */
 export interface Logger {
   debug(text: string): void;
   info(text: string): void;

@@ -1,11 +1,11 @@
 /*
- * The one error tree. Every error says what was expected, what came and what to do, and carries a stable `code`.
+ * The one tree of errors. Every error names the expected value, the actual one and the remedy, and has a stable `code`.
  *
- * `TroupeError` is the root; a subclass exists only where a caller's next move differs:
- * - `ControlError`: not a failure but an interruption (stop, budget, a human is awaited). Never recorded as a failed step.
+ * `TroupeError` is the root; a subclass exists only where a caller's next step differs:
+ * - `ControlError`: an interruption, not a failure (stop, budget, a person must answer). Never recorded as a failed step.
  * - `StepError`: a recorded side effect failed; live and after a resume it is the same value.
- * - `ActionError`: the code of a role's action threw; `cause` is what it threw.
- * - `ModelError`: a model call failed; `retryable` says whether the same call may succeed later.
+ * - `ActionError`: the code of a role's action threw; `cause` is the original error.
+ * - `ModelError`: a model call failed; `retryable` is true when the same call may succeed later.
  */
 import { type ErrorDetail, type ErrorRecord, TroupeError } from "./troupe-error.ts";
 
@@ -146,8 +146,8 @@ export class ActionError extends TroupeError {}
 
 /**
  * A model or its server failed. Codes: `MODEL_AUTH`, `MODEL_RATE_LIMIT`, `MODEL_UNREACHABLE`, `MODEL_SERVER`, `MODEL_TIMEOUT`,
- * `MODEL_EMPTY`, `MODEL_TRUNCATED`, `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_REDIRECTED`, `MODEL_UNPRICED` and others; the guide
- * says what to do about each.
+ * `MODEL_EMPTY`, `MODEL_TRUNCATED`, `MODEL_REFUSED`, `MODEL_CONTENT_FILTER`, `MODEL_REDIRECTED`, `MODEL_UNPRICED` and others; the guide has
+ * the remedy for each.
  *
  * @example
  * import { type ChatModel, ModelError } from "troupe";
@@ -173,8 +173,8 @@ export class ModelError extends TroupeError {
 }
 
 /**
- * The reply of a model did not fit the schema, also after it was asked once more. Code: `OUTPUT_INVALID`. `data` keeps the text of the
- * reply and the issues.
+ * The reply of a model did not fit the schema, also after a second request. Code: `OUTPUT_INVALID`. `data` keeps the text of the reply and
+ * the issues.
  *
  * @example
  * import { defineAction, defineRole, OutputError, Team } from "troupe";
@@ -242,8 +242,8 @@ export class JournalError extends TroupeError {}
 export class MemoryError extends TroupeError {}
 
 /**
- * A cache could not do what it was asked. Codes: `CACHE_UNREACHABLE` (it did not answer, which says nothing about what is stored),
- * `CACHE_REFUSED` (the server answered with an error), `CACHE_BUSY`, `CACHE_UNREADABLE`, `CACHE_UNWRITABLE`, `CACHE_CLOSED`.
+ * A cache could not do an operation. Codes: `CACHE_UNREACHABLE` (it did not answer, so the stored value is unknown), `CACHE_REFUSED` (the
+ * server answered with an error), `CACHE_BUSY`, `CACHE_UNREADABLE`, `CACHE_UNWRITABLE`, `CACHE_CLOSED`.
  *
  * @example
  * import { type BrainMemory, CacheError } from "troupe";
@@ -315,7 +315,7 @@ const ONE_CENT = 10_000;
  * console.log(status, error instanceof BudgetError); // budget true
  */
 export class BudgetError extends ControlError {
-  /** @param data `of`: whose budget it is, where it is not the run's own */
+  /** @param data `of`: the owner of the budget, where it is not the run */
   constructor(data: { readonly needed: number; readonly left: number; readonly budget: number; readonly of?: string }) {
     const { needed, left, budget, of } = data;
     const whose = of === undefined ? "" : ` in the ${of}`;
@@ -327,7 +327,7 @@ export class BudgetError extends ControlError {
   }
 }
 
-/** Micro-dollars as dollars, to the last of them. */
+/** Returns micro-dollars as dollars, with all digits. */
 function dollars(amount: number): string {
   return `$${(amount / 1_000_000).toFixed(6).replace(/0{1,4}$/, "")}`;
 }
@@ -338,8 +338,8 @@ function unitHint(budget: number): string {
 }
 
 /**
- * A person's answer is needed and nobody is there to give it. Code: `WAITING`. The run ends with status `waiting`; `team.answer(runId,
- * questionId, text)` goes on. `data` holds `questionId`, `question` and `role`.
+ * A person must answer and none is available. Code: `WAITING`. The run ends with status `waiting`; `team.answer(runId, questionId, text)`
+ * resumes it. `data` holds `questionId`, `question` and `role`.
  *
  * @example
  * import { defineRole, Team, WaitingError } from "troupe";
@@ -374,7 +374,7 @@ export class WaitingError extends ControlError {
  */
 export class DifferenceError extends ControlError {}
 
-/** The error that a failed step throws, live and from a record alike. */
+/** Returns the error that a failed step throws, live and from a record alike. */
 export function stepErrorFrom(record: ErrorRecord): TroupeError {
   const detail = record.data === undefined ? {} : { data: record.data };
   if (record.name === "ModelError") return new ModelError(record.code, record.message, { ...detail, retryable: record.retryable === true });

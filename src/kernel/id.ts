@@ -1,18 +1,18 @@
 import { randomBytes, randomUUID } from "node:crypto";
 
-/** How the last two digits of a UUID read. */
+/** The last two digits of a UUID, by number. */
 const LAST_DIGITS: readonly string[] = Array.from({ length: 256 }, (_, place) => place.toString(16).padStart(2, "0"));
 
-/** All but the last two digits of a UUID, and how many ids with these have been given. */
+/** The current UUID without its last two digits; below, the number of ids made with it. */
 let first = "";
 let given = LAST_DIGITS.length;
-/** The id that was given last, unless it was used. */
+/** The latest id, until its first use. */
 let unused: string | undefined;
 
 /**
- * A fresh id for a message made outside any run: a UUID of version 4. Its first 114 random bits are drawn once for 256 ids, which differ in
- * the last two digits: drawing and writing all of it each time takes as long as all else that a message needs. So who sees one can guess others: an id is a name and
- * no secret.
+ * Returns a fresh id for a message made outside any run: a UUID of version 4. Its first 114 random bits are drawn once for 256 ids, which
+ * differ in the last two digits, because drawing and writing all bits takes as long as the rest of a message. So ids can be guessed from
+ * others: an id is a name and no secret.
  */
 export function freshMessageId(): string {
   if (given === LAST_DIGITS.length) {
@@ -26,8 +26,8 @@ export function freshMessageId(): string {
 }
 
 /**
- * Whether an id is the one that was given last, and this is its first use: whoever takes in all that is known by an id asks before, and so need not
- * look that one up. Once it has been asked for, it is used. Most ids are used as soon as they are given.
+ * True for the latest id on its first call. An index asks this before it adds an id, and needs no search for a new one. Most ids are used
+ * as soon as they are made.
  */
 export function isFirstUse(id: string): boolean {
   if (id !== unused) return false;
@@ -35,13 +35,13 @@ export function isFirstUse(id: string): boolean {
   return true;
 }
 
-/** A fresh name for an effect outside any run: no two share one, for a service takes calls of one name for one call. */
+/** Returns a unique name for an effect outside any run. It is unique because a service treats calls of one name as one call. */
 export function freshStepKey(): string {
   return randomUUID();
 }
 
 /**
- * A fresh run id: base-36 time, then 8 random characters, so that ids sort by age and read well on a screen.
+ * Returns a fresh run id: base-36 time, then 8 random characters, so that ids sort by age and are short enough for a screen.
  *
  * @param now milliseconds since 1970
  */

@@ -2,41 +2,42 @@ import { isObject } from "./value-kind.ts";
 import { hash } from "node:crypto";
 import { NotJsonError } from "./errors.ts";
 
-/** Any value JSON can carry. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Deeper values are refused: reading and writing them would end in a stack overflow somewhere. Real data stays far below. */
+/** Deeper values are refused, because reading and writing them would overflow a stack. Real data is far less deep. */
 const MAX_DEPTH = 500;
 
 /**
- * JSON text with object keys sorted by code unit, so that equal values give equal text.
- * `undefined` members are left out, as `JSON.stringify` does.
+ * Returns JSON text with object keys sorted by code unit, so that equal values give equal text. `undefined` members are left out, as
+ * `JSON.stringify` does.
  *
- * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
+ * @throws NotJsonError for a value without a JSON form (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500
+ * levels).
  */
 export function canonicalJson(value: unknown): string {
   return walk(value, undefined, asText);
 }
 
-/** sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
+/** Returns the sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
 export function contentHash(value: unknown): string {
   return textHash(canonicalJson(value));
 }
 
-/** sha256 of a text that is canonical JSON already: the {@link contentHash} of what it says. */
+/** Returns the sha256 of a text that is canonical JSON already: the {@link contentHash} of its value. */
 export function textHash(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** Bytes of a text as UTF-8. */
+/** Returns the number of bytes of a text in UTF-8. */
 export function utf8Length(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** A copy that nobody else holds. What cannot be changed is its own copy. */
+/** Returns a private copy of a value. */
 export function jsonCopy(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(jsonCopy);
@@ -46,26 +47,27 @@ export function jsonCopy(value: Json): Json {
 }
 
 /**
- * What a value becomes when it has been written as JSON and read back: dates are strings, `undefined` members are gone.
- * Live results pass through here so that they equal what a journal gives back later.
+ * Returns a value as JSON gives it back after writing and reading: dates are strings, `undefined` members are removed. Live results are
+ * converted by this, so that they equal the later results of a journal.
  *
- * @param above levels of nesting that the value will stand in
- * @throws NotJsonError for a value JSON cannot carry (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500 levels).
+ * @param above levels of nesting around the value
+ * @throws NotJsonError for a value without a JSON form (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500
+ * levels).
  */
 export function jsonRoundTrip<T>(value: T, above = 0): T {
   const within = above === 0 ? undefined : { within: undefined, object: NOWHERE, level: above, at: undefined };
   return value === undefined ? (null as T) : (walk(value, within, asCopy) as T);
 }
 
-/** Stands for what a value will stand in. */
+/** Stands for the unknown object around a value. */
 const NOWHERE: object = Object.freeze({});
 
-/** So many objects are walked without a note of which were found. */
+/** Limit on the objects that are walked without a set of the visited ones. */
 const FEW_OBJECTS = 1_000;
 
-/** Freezes a plain value and everything it holds, also below what was frozen before. Returns the same object. */
+/** Freezes a plain value and everything in it, also below values that were frozen before. Returns the same object. */
 export function deepFreeze<T>(value: T): T {
-  // Every event that is read comes by here, so a small value is walked as a tree; a large one, or one that holds itself, is walked again.
+  // A small value is walked as a tree, because every event that is read passes here; a large one, or one with a cycle, is walked again.
   const left: unknown[] = [value];
   for (let walked = 0; left.length > 0; walked += 1) {
     if (walked > FEW_OBJECTS) return freezeGraph(value);
@@ -77,22 +79,22 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Values that were frozen for good. */
+/** Values that were frozen by `unchanging`. */
 const unchangingValues = new WeakSet<object>();
 
-/** Freezes a plain value and everything it holds, and remembers that it did: what is worked out from it may be kept. */
+/** Freezes a plain value and everything in it, and marks it, so that results computed from it may be cached. */
 export function unchanging<T extends Json>(value: T): T {
   if (!isObject(value)) return value;
   unchangingValues.add(deepFreeze(value));
   return value;
 }
 
-/** True when a value is one that {@link unchanging} gave. */
+/** True for a value that {@link unchanging} returned. */
 export function isUnchanging(value: unknown): value is object {
   return isObject(value) && unchangingValues.has(value);
 }
 
-/** Of an event that somebody listens to, mostly: the list of all values is longer than that of the few that are objects. */
+/** Returns the members of an object that are objects: a shorter list than all its values. */
 function membersOf(object: object): readonly unknown[] {
   if (Array.isArray(object)) return object;
   const members: unknown[] = [];
@@ -106,7 +108,7 @@ function membersOf(object: object): readonly unknown[] {
 function freezeGraph<T>(value: T): T {
   const found = new Set<object>();
   if (isObject(value)) found.add(value);
-  // The walk over a set also visits what is added on the way, so depth costs no stack.
+  // The walk over a set also visits values that are added during it, so depth uses no stack.
   for (const object of found) {
     Object.freeze(object);
     for (const member of Object.values(object)) if (isObject(member)) found.add(member);
@@ -114,13 +116,13 @@ function freezeGraph<T>(value: T): T {
   return value;
 }
 
-/** Where in a value something is written: in which object, and what that stands in. Its path is spelled out when somebody is told. */
+/** The place of a value: its object, and the place of that. The path is written out for an error only. */
 interface Place {
   readonly within: Place | undefined;
   readonly object: object;
-  /** Objects from the top down to this one. */
+  /** The number of objects from the top to this one. */
   readonly level: number;
-  /** The member or item that is being written; undefined for what `toJSON` gave in the object's place. */
+  /** The member or item that is being written; undefined for the result of `toJSON`, which replaces the object. */
   at: string | number | undefined;
 }
 
@@ -130,7 +132,7 @@ function pathOf(place: Place | undefined): string {
   return `${pathOf(within)}${at === undefined ? "" : typeof at === "number" ? `[${at}]` : `.${at}`}`;
 }
 
-/** The results of a walk through a value: its text, or a copy. */
+/** The constructors of the result of a walk through a value: its text, or a copy. */
 interface Making<T> {
   readonly nothing: T;
   readonly string: (value: string) => T;
@@ -141,7 +143,7 @@ interface Making<T> {
   readonly record: (value: object, place: Place) => T;
 }
 
-/** Lets nothing pass that JSON cannot carry. */
+/** Walks a value, and refuses parts without a JSON form. */
 function walk<T>(value: unknown, within: Place | undefined, making: Making<T>): T {
   switch (typeof value) {
     case "string":
@@ -181,10 +183,10 @@ function jsonFormOf(value: object): unknown {
   return typeof toJSON === "function" ? (toJSON as () => unknown).call(value) : value;
 }
 
-/** How a plain object calls itself. */
+/** The string tag of a plain object. */
 const PLAIN = "[object Object]";
 
-/** Promises, maps, errors and the like have no members that JSON sees: an empty object in their place would be a silent loss. */
+/** Promises, maps, errors and the like have no members in JSON: an empty object in their place would be a silent loss. */
 function assertRecord(value: object, place: Place): void {
   const kind: string = Object.prototype.toString.call(value);
   if (kind !== PLAIN) throw new NotJsonError(pathOf(place), kind.slice("[object ".length, -1));
@@ -224,27 +226,27 @@ function writeRecord(value: object, place: Place, keys: readonly string[] = sort
   return `${record}}`;
 }
 
-/** Whoever copies such a record member by member changes its prototype; stores and imports refuse it too. */
+/** Copying such a record member by member would change its prototype; stores and imports refuse it too. */
 function assertKey(key: string, member: unknown, place: Place): void {
   const reaches = key === "__proto__" || (key === "constructor" && isObject(member) && Object.hasOwn(member, "prototype"));
   if (reaches) throw new NotJsonError(pathOf(place), "a key that names the prototype");
 }
 
-/** The value that {@link asText} would give when read back: a copy costs less than the text. */
+/** Returns the value that {@link asText} would give when read back: a copy costs less than the text. */
 const asCopy: Making<Json> = {
   nothing: null,
   string: (value) => (value.length < SHARED_LENGTH ? value : ownText(value)),
   boolean: (value) => value,
-  // JSON has no other zero.
+  // JSON has no negative zero.
   number: (value) => (value === 0 ? 0 : value),
   list: copiedArray,
   record: copiedRecord,
 };
 
-/** From this length on a piece cut out of a text may hold on to all of that text: V8's shortest sliced string. */
+/** From this length on a substring may keep its whole text in memory: V8's shortest sliced string. */
 const SHARED_LENGTH = 13;
 
-/** The same text in a place of its own: an excerpt that is kept must not keep the page it was cut from. */
+/** Returns a text with its own memory: a stored excerpt must not keep its page in memory. */
 function ownText(text: string): string {
   return [text.slice(0, 1), text.slice(1)].join("");
 }
@@ -256,13 +258,13 @@ function copiedArray(value: readonly unknown[], place: Place): Json {
     place.at = index;
     list.push(item === undefined ? null : walk(item, place, asCopy));
   }
-  // A list that grew has room for many more.
+  // A grown list has unused capacity; its copy has none.
   return list.slice();
 }
 
 function copiedRecord(value: object, place: Place): Json {
   const keys = sorted(Object.keys(value));
-  // Of so many members, set one by one, the engine makes a table that takes several times the room of the record it makes of a text.
+  // The engine makes a hash table of so many members set one by one, which takes several times the memory of a parsed record.
   if (keys.length > FEW_KEYS) return JSON.parse(writeRecord(value, place, keys)) as Json;
   const record: Record<string, Json> = {};
   for (const key of keys) {
@@ -278,10 +280,10 @@ function copiedRecord(value: object, place: Place): Json {
   return record;
 }
 
-/** So few keys are put in order where they stand: a sort takes room for a copy of them. */
+/** Limit on keys that are sorted in place: the built-in sort makes a copy of them. */
 const FEW_KEYS = 16;
 
-/** The same list, sorted by code unit. */
+/** Returns the same list, sorted by code unit. */
 function sorted(keys: string[]): readonly string[] {
   if (keys.length > FEW_KEYS) return keys.sort();
   for (let place = 1; place < keys.length; place += 1) {

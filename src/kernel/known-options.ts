@@ -4,14 +4,14 @@ import { UsageError } from "./errors.ts";
 import { valueText } from "./value-text.ts";
 
 /**
- * The names of all members of a type of options. A record and not a list, because the compiler refuses one that lacks a member or has one too
- * many: so it cannot differ from its type.
+ * The names of all members of a type of options. A record type requires every member and no other, so the names cannot differ from the
+ * type.
  */
 export type Known<T> = { readonly [Name in keyof Required<T>]: true };
 
-/** Letters of the shortest known name that is told where the name that came contains it. */
+/** Letters of the shortest known name that is suggested because the given name contains it. */
 const SHORTEST_PART = 4;
-/** Most letters of an unknown name that an error shows. */
+/** Limit on the letters of an unknown name in an error. */
 const SHOWN = 60;
 
 /**
@@ -19,9 +19,10 @@ const SHOWN = 60;
  * and so is `undefined` instead of options.
  *
  * @param what the function that takes the options, as its caller writes it: `new Team`
- * @param known the names of all options; a constant of type `Known<Options>` is complete, or does not compile
+ * @param known the names of all options; the type `Known<Options>` makes a constant complete
  * @throws UsageError `OPTION_UNKNOWN`, with the name that was probably meant; `OPTION_INVALID` for options that are no object;
  * `ARGUMENT_INVALID` where `what` is no text
+ *
  * @example
  * import { checkKnownOptions, type Known } from "troupe";
  *
@@ -49,9 +50,9 @@ export function checkKnownOptions(what: string, given: unknown, known: { readonl
 }
 
 /**
- * The same where there is no default for all of them together.
+ * Does the same for options that are required.
  *
- * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for what is no object, and for nothing
+ * @throws UsageError `OPTION_UNKNOWN`; `OPTION_INVALID` for a value that is no object, and for undefined
  */
 export function checkGivenOptions(what: string, given: unknown, known: { readonly [name: string]: true }): void {
   checkKnownOptions(what, given, known);
@@ -62,10 +63,10 @@ export function checkGivenOptions(what: string, given: unknown, known: { readonl
   );
 }
 
-/** The first name that is not known. @throws UsageError `OPTION_INVALID` for an object that throws when it is looked at */
+/** Returns the first unknown name. @throws UsageError `OPTION_INVALID` for an object that throws when it is read */
 function readable(what: string, given: object, known: { readonly [name: string]: true }): string | undefined {
   try {
-    // Messages come by here: no list of names is made, and only what is not known is looked at twice.
+    // Every message is checked here: no list of names is made, and only an unknown name is checked twice.
     for (const name in given) if (known[name] !== true && isGiven(given, name)) return name;
     return undefined;
   } catch (cause) {
@@ -91,7 +92,7 @@ function unknown(what: string, name: string, known: object): UsageError {
   );
 }
 
-/** A known name that the given one contains, in any case of letters, or that contains it: the longest. */
+/** Returns the longest known name that contains the given one or is contained in it, in any case of letters. */
 function containedIn(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase();
   const parts = names.filter((each) => {
@@ -101,10 +102,10 @@ function containedIn(name: string, names: readonly string[]): string | undefined
   return parts.toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** How many slips in a word still count as mistyped, unless said otherwise. */
+/** The default limit on the mistakes in a mistyped word. */
 const SLIPS = 2;
 
-/** The one of some words that a word is nearest to, if it is at most so many slips away from it. */
+/** Returns the nearest of some words, if its distance is within the limit. */
 export function nearestWord(given: string, words: readonly string[], most: number = SLIPS): string | undefined {
   const near = words
     .map((word) => ({ word, slips: editDistance(given.toLowerCase(), word.toLowerCase()) }))
@@ -112,7 +113,7 @@ export function nearestWord(given: string, words: readonly string[], most: numbe
   return near.sort((a, b) => a.slips - b.slips)[0]?.word;
 }
 
-/** How many single letters must be added, removed, changed or swapped with their neighbour to make one word of the other. */
+/** Returns the number of single letters to add, remove, change or swap with their neighbour to make one word of the other. */
 export function editDistance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

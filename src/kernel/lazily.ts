@@ -1,8 +1,8 @@
 /**
- * Makes a value when it is first asked for, and gives the same one ever after: for values that are dear to make and seldom needed, such as a
- * schema. What it was made of is let go.
+ * Makes a value on first use and keeps it: for values that are expensive to make and seldom needed, such as a schema. The maker is released
+ * afterwards.
  *
- * @returns gives the value; what `make` throws is thrown each time
+ * @returns a function that returns the value; an error of `make` is thrown on each call
  */
 export function lazily<T>(make: () => T): () => T {
   let left: (() => T) | undefined = make;
@@ -16,7 +16,7 @@ export function lazily<T>(make: () => T): () => T {
 }
 
 /**
- * Makes members of an object lazy. They stay own, enumerable and writable: whoever copies, compares, writes or prints the object sees values.
+ * Makes members of an object lazy. They stay own, enumerable and writable: copying, comparing, writing or printing the object gives values.
  *
  * @returns the object
  */
@@ -27,7 +27,7 @@ export function lazyMembers<T extends object>(object: T, makers: { readonly [K i
   return Object.defineProperty(object, Symbol.for("nodejs.util.inspect.custom"), { value: () => ({ ...object }) });
 }
 
-/** A setter that puts a plain member in place of a lazy one. */
+/** Returns a setter that puts a plain member in place of a lazy one. */
 function replacing(key: PropertyKey): (this: object, value: unknown) => void {
   return function (value) {
     Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });

@@ -1,23 +1,26 @@
-/** Replaces what must not be written down. */
+/** Replaces secrets in a text. */
 export type Mask = (text: string) => string;
 
 /** The form of common providers' keys; generous on purpose. */
 const KEY_SHAPES = /\b(?:(?:sk|pk|rk|gsk|xai|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,})/g;
 
-/** No shorter text holds what has one of these shapes. */
+/** No shorter text contains one of these forms. */
 const SHORTEST_KEY = 19;
 
 const MASKED = "[secret]";
 
-/** Secrets shorter than this are not masked: they would tear holes into ordinary text. */
+/** Shorter secrets are not masked: they would remove parts of ordinary text. */
 const SHORTEST_SECRET = 6;
 
-/** A mask for the given secrets, as they are and as JSON writes them, and for everything that looks like a provider's key. Without secrets it is always the same function. */
+/**
+ * Returns a mask for the given secrets, plain and in JSON, and for every text that looks like a provider's key. Without secrets it is
+ * always the same function.
+ */
 export function maskSecrets(secrets: readonly string[]): Mask {
   const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
   if (known.length === 0) return withoutKeys;
   const forms = new Set(known.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)]));
-  // The longest first: of a secret that holds another nothing may be left.
+  // The longest comes first, so that a secret that contains another is masked as a whole.
   const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
   return (text) => withoutKeys(longestFirst.reduce((clean, secret) => clean.replaceAll(secret, MASKED), text));
 }
@@ -26,19 +29,19 @@ function withoutKeys(text: string): string {
   return text.length < SHORTEST_KEY ? text : text.replace(KEY_SHAPES, MASKED);
 }
 
-/** Longest text of a server that an error repeats, in characters. */
+/** Limit on the characters of a server's text in an error. */
 const MAX_SAID = 500;
-/** In the words of a server, whatever was sent as a bearer token is a key. */
+/** In a server's text, every bearer token is a key. */
 const BEARER = /\bBearer\s+[^\s"',;]+/g;
 
 /**
- * Makes the words of servers and libraries fit for errors: without the given secrets and whatever looks like a key, without control
+ * Returns a mask for texts of servers and libraries in errors: without the given secrets and texts that look like a key, without control
  * characters, and no longer than 500 characters.
  */
 export function redactor(secrets: readonly string[]): Mask {
   const mask = maskSecrets(secrets);
   return (text) => {
-    // Four times as much as is kept, so that a key at the edge is still seen whole; more would let a hostile body cost time.
+    // Four times the kept length, so that a key at the edge is masked as a whole; more would let a hostile body cost time.
     const head = mask(text)
       .slice(0, 4 * MAX_SAID)
       .replace(BEARER, "[secret]");
@@ -48,5 +51,5 @@ export function redactor(secrets: readonly string[]): Mask {
   };
 }
 
-/** The same when no secret is known. */
+/** The redactor without known secrets. */
 export const redact: Mask = redactor([]);

@@ -4,16 +4,16 @@ import { hash, randomBytes } from "node:crypto";
 export type Random = () => number;
 
 /**
- * A named stream of a seed: the same seed and path give the same numbers on every machine, and no stream moves another.
- * The state of sfc32 (Chris Doty-Humphrey, PractRand) is taken from the sha256 of the path.
+ * Returns a named stream of a seed: the same seed and path give the same numbers on every machine, and no stream affects another. The state
+ * of sfc32 (Chris Doty-Humphrey, PractRand) is taken from the sha256 of the path.
  */
 export function randomStream(seed: string, ...path: readonly (string | number)[]): Random {
-  // As a text of bytes: a buffer for them takes longer than the hash.
+  // A string of bytes, because allocating a buffer takes longer than the hash.
   const digest = hash("sha256", JSON.stringify([seed, ...path]), "binary");
   return sfc32(int32At(digest, 0), int32At(digest, 4), int32At(digest, 8), 1);
 }
 
-/** Four bytes as a number, least significant first. */
+/** Returns four bytes as a number, least significant first. */
 function int32At(bytes: string, at: number): number {
   return bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8) | (bytes.charCodeAt(at + 2) << 16) | (bytes.charCodeAt(at + 3) << 24);
 }
@@ -34,12 +34,14 @@ function sfc32(one: number, two: number, three: number, from: number): Random {
   };
 }
 
-/** Numbers that are thrown away before the first one: those of states that differ in a bit are alike until then. */
+/** Numbers that are discarded before the first one: states that differ in one bit give similar numbers until then. */
 const STIRRED = 12;
 
 /**
- * As {@link randomStream}, for where each of very many activations has a stream of its own: it is made in a fraction of the time. The state of
- * sfc32 is hashed by cyrb128 (bryc, public domain), which is no cryptography, and stirred as its author says.
+ * A faster {@link randomStream}, for a stream of each of very many activations. It owns the state of sfc32, which is hashed by cyrb128
+ * (bryc, public domain), no cryptographic hash, and stirred as its author recommends.
+ *
+ * LightStream.L1 (constructor) the seed, the name and the number alone determine the stream.
  */
 export class LightStream {
   #a: number;
@@ -49,7 +51,7 @@ export class LightStream {
 
   constructor(seed: string, name: string, n: number) {
     const mixer = new Cyrb128();
-    // No two of them give one text. It is hashed piece by piece: putting it together takes as long as that.
+    // The length makes the text unique. Its parts are hashed one by one, because joining them takes as long as the hash.
     mixer.add(`${n} ${name.length} `);
     mixer.add(name);
     mixer.add(seed);
@@ -85,7 +87,7 @@ export class LightStream {
 
 class Cyrb128 {
   #a = 1_779_033_703;
-  // As 32 bits with a sign, like all that follows.
+  // A signed 32-bit number, like all that follow.
   #b = 3_144_134_277 | 0;
   #c = 1_013_904_242;
   #d = 2_773_480_762 | 0;
@@ -116,7 +118,7 @@ class Cyrb128 {
   }
 }
 
-/** A fresh seed of 16 hexadecimal digits from the machine's randomness. */
+/** Returns a fresh seed of 16 hexadecimal digits from the machine's randomness. */
 export function freshSeed(): string {
   return randomBytes(8).toString("hex");
 }

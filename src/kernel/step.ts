@@ -4,41 +4,41 @@ import type { Json } from "./json.ts";
 import type { Cancellation } from "./cancellation.ts";
 
 /**
- * The door every side effect passes. A direct implementation just runs the effect; a recorded one writes it down under a
- * content address and answers it from the record next time.
+ * The interface that every side effect passes through. A direct implementation runs the effect; a recorded one records it under a content
+ * address and answers it from the record next time.
  */
 export interface StepPort {
   /**
-   * Runs `effect`, or gives back its recorded result. The result is handed out as its JSON round trip.
-   * Within one activation answers are released in the order asked.
+   * Runs `effect`, or returns its recorded result. The result is its JSON round trip. Within one activation answers are released in the
+   * order asked.
    *
-   * @throws StepError (or the ModelError, OutputError, WorkspaceError it was) when the effect failed, now or in the record.
+   * @throws StepError (or the original ModelError, OutputError, WorkspaceError) when the effect failed, now or in the record.
    */
   step<T>(spec: StepSpec, effect: (door: StepDoor) => Promise<T>): Promise<T>;
 }
 
-/** A step: its kind, its name, and everything that decides its answer. */
+/** A step: its kind, its name, and everything that determines its answer. */
 export interface StepSpec {
   /** "model", "tool", "human", "file" ... : part of the address. */
   readonly kind: string;
   readonly name: string;
-  /** Everything the answer depends on, and nothing else: no times, keys, run ids. Part of the address. */
+  /** Everything that determines the answer, and nothing else: no times, keys, run ids. Part of the address. */
   readonly request: unknown;
-  /** True when an effect that may have happened can simply run again after a crash. Default true. */
+  /** True when an effect that may have happened can run again after a crash. Default true. */
   readonly idempotent?: boolean;
-  /** The effect announces each try through `door.attempts` itself (models do). Default false: one try that holds nothing. */
+  /** True when the effect announces each try through `door.attempts` itself (models do). Default false: one try that holds nothing. */
   readonly metered?: boolean;
   /** Recorded, but run again on resume, replay and fork: for writes into a workspace. Default false. */
   readonly again?: boolean;
   /** Its answer depends on more than its request, as that of a read of files does: only its activation's own record answers it. Default false. */
   readonly fresh?: boolean;
-  /** Called before the answer is handed out when the record gives it, so that the effect does not run. */
+  /** Called before the answer is released when it comes from the record, so that the effect does not run. */
   readonly onRecorded?: ((given: StepTry) => void) | undefined;
 }
 
-/** A try of a step as `step.started` and `step.ended` name it. */
+/** A try of a step, as `step.started` and `step.ended` identify it. */
 export interface StepTry {
-  /** The activation; empty at a door that keeps no record. */
+  /** The activation; empty for steps without a record. */
   readonly act: string;
   /** The step's key, unique within the activation. */
   readonly key: string;
@@ -48,9 +48,9 @@ export interface StepTry {
 
 /** The parts that an effect may use. */
 export interface StepDoor extends StepPort {
-  /** Names the step among all runs, the same after a resume and in a new attempt: use it as an idempotency key. */
+  /** Identifies the step among all runs, the same after a resume and in a new attempt: use it as an idempotency key. */
   readonly key: string;
-  /** `replay`: nothing outside a scratch place may change. */
+  /** `replay`: only a scratch directory may change. */
   readonly mode: "live" | "replay";
   readonly signal: AbortSignal;
   /** The same cancellation without a signal. @internal */
@@ -58,35 +58,38 @@ export interface StepDoor extends StepPort {
   readonly attempts: Attempts;
 }
 
-/** How an effect that may cost something announces each try before it starts and tells its cost after. Amounts are whole units the caller knows. */
+/**
+ * Announces each try of an effect that may cost something before it starts, and records its cost after. Amounts are whole units of the
+ * caller.
+ */
 export interface Attempts {
   /**
    * Reserves `hold` for the next try; waits while other reservations are open and it does not fit.
    *
-   * @param o `unpriced`: nobody knows what it costs; it holds 0 then, and if its end is not told, its cost is unknown
+   * @param o `unpriced`: the cost is unknown; then it holds 0, and without a reported end its cost stays unknown
    * @throws BudgetError when it does not fit and nothing is open.
    */
   open(hold: number, o?: { readonly unpriced?: boolean }): Promise<void>;
-  /** Closes the try that is open with what it really cost. */
+  /** Closes the open try with its actual cost. */
   settle(outcome: AttemptOutcome): void;
-  /** The try opened last. A door that keeps no record has none. */
+  /** The try opened last. Undefined for steps without a record. */
   readonly current?: StepTry | undefined;
-  /** The budget that binds the effect, for what it starts: a run, an agent. What they spend of it is part of the step's cost. */
+  /** The budget that bounds the effect, for a run or an agent that it starts. Their spending is part of the step's cost. */
   readonly budget?: BudgetPool | undefined;
 }
 
-/** How a try ended. */
+/** The outcome of a try. */
 export interface AttemptOutcome {
   /** Undefined: unknown price. */
   readonly cost: number | undefined;
-  /** Where the cost comes from: the provider's usage, the whole hold because no usage came, or nothing because the model never ran. */
+  /** The source of the cost: the provider's usage, the whole hold because no usage came, or none because the model never ran. */
   readonly basis: "usage" | "hold" | "none";
   readonly usage?: Json;
   /** Set when the try failed. */
   readonly error?: unknown;
 }
 
-/** A door that keeps no record: for agents and models used outside a run. */
+/** Returns steps without a record: for agents and models used outside a run. */
 export function directSteps(signal: AbortSignal, attempts: () => Attempts = () => free): StepPort {
   const step: StepPort["step"] = (_spec, effect) => effect({ key: freshStepKey(), mode: "live", signal, attempts: attempts(), step });
   return { step };

@@ -1,4 +1,4 @@
-/** The code of a failed system call, such as `ENOENT`; empty when the error has none. */
+/** Returns the code of a failed system call, such as `ENOENT`; empty when the error has none. */
 export function systemCode(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" ? code : "";

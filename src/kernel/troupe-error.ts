@@ -2,17 +2,17 @@ import { thrownText, valueText, visibleText } from "./value-text.ts";
 
 const brand = Symbol.for("troupe.error");
 
-/** Plain form of an error, as journals and `--json` carry it. */
+/** Plain form of an error in journals and in the output of `--json`. */
 export interface ErrorRecord {
   readonly name: string;
   readonly code: string;
   readonly message: string;
   readonly data?: unknown;
-  /** Of a model's error: whether the same request may succeed when sent again. */
+  /** True for a model's error when the same request may succeed when sent again. */
   readonly retryable?: true;
 }
 
-/** An error as `JSON.stringify` writes it: its record, and the errors behind it. Stacks stay out. */
+/** An error as `JSON.stringify` writes it: its record, and its causes, without stacks. */
 export interface ErrorJson extends ErrorRecord {
   readonly cause?: ErrorJson;
 }
@@ -20,14 +20,14 @@ export interface ErrorJson extends ErrorRecord {
 /** The parts of an error besides its message. */
 export interface ErrorDetail {
   readonly cause?: unknown;
-  /** Facts a program may read; must be JSON. */
+  /** Facts for programs; must be JSON. */
   readonly data?: unknown;
 }
 
 /**
- * Root of all errors that this package throws on purpose. `code` is stable and in upper snake case; `message` says what was expected, what
- * came and what to do; `data` holds plain JSON facts; `cause` keeps the original error. Text from outside may stand in a message: control
- * characters in it are shown escaped.
+ * Root of all errors that this package throws on purpose. `code` is stable and in upper snake case; `message` names the expected value, the
+ * actual one and the remedy; `data` holds plain JSON facts; `cause` keeps the original error. A message may contain text from outside:
+ * control characters in it are shown escaped.
  *
  * @example
  * import { parseMessage, TroupeError } from "troupe";
@@ -55,7 +55,7 @@ export class TroupeError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** For `JSON.stringify`: name, code, message, data and the causes, without stacks. */
+  /** Returns the form for `JSON.stringify`: name, code, message, data and the causes, without stacks. */
   toJSON(): ErrorJson {
     return jsonOf(this, DEEPEST);
   }
@@ -70,7 +70,7 @@ export class TroupeError extends Error {
   }
 }
 
-/** Any error as plain data. Stacks stay out, control characters are shown escaped, and data that is no JSON is left out. */
+/** Returns any error as plain data, without stacks. Control characters are shown escaped, and data that is no JSON is left out. */
 export function errorRecord(error: unknown): ErrorRecord {
   if (TroupeError.isInstance(error)) {
     const data = plainData(error.data);
@@ -89,7 +89,7 @@ export function errorRecord(error: unknown): ErrorRecord {
   return { name: "Error", code: "THROWN", message: `A value that is not an Error was thrown: ${visibleText(thrownText(error))}` };
 }
 
-/** Most causes of an error that its JSON tells: a chain may be a ring. */
+/** Limit on the causes in the JSON of an error, because a chain may be a cycle. */
 const DEEPEST = 5;
 
 function jsonOf(error: unknown, depth: number): ErrorJson {

@@ -1,9 +1,9 @@
-/** Most characters of a value that an error tells. */
+/** Limit on the characters of a value in an error. */
 const MOST = 200;
 
 /**
- * A value as an error can tell it: JSON of bounded length, or a word for what JSON cannot say. Never throws, whatever the value does
- * when it is looked at.
+ * Returns a value as text for an error: JSON of bounded length, or a word for a value without a JSON form. Never throws, even when reading
+ * the value throws.
  */
 export function valueText(value: unknown): string {
   switch (typeof value) {
@@ -22,7 +22,7 @@ export function valueText(value: unknown): string {
   }
 }
 
-/** The text of a thrown value: an error's message, or its name without one; else the value itself. */
+/** Returns the text of a thrown value: an error's message, or its name without one; else the value itself. */
 export function thrownText(thrown: unknown): string {
   if (thrown instanceof Error) return messageOf(thrown);
   return typeof thrown === "string" ? bounded(thrown) : valueText(thrown);
@@ -37,7 +37,7 @@ function messageOf(error: Error): string {
   }
 }
 
-/** A word that the cut goes through is left out whole: half a key would get past a mask that knows the whole one. */
+/** A word that would be cut is left out as a whole: half a key would pass a mask of the whole one. */
 function bounded(text: string): string {
   if (text.length <= MOST) return text;
   return `${text.slice(0, MOST).replace(/[\w-]+$/, "")}... (${text.length} characters)`;
@@ -69,13 +69,13 @@ function kindOf(value: object): string {
 }
 
 /**
- * Everything but tab and line feed that could steer a terminal or hide what a text says: control characters (C0, DEL, C1), marks of
- * writing direction, line and paragraph separators, and characters without a shape. Joiners stay: scripts and emoji need them.
+ * Characters that could control a terminal or hide text, except tab and line feed: control characters (C0, DEL, C1), marks of writing
+ * direction, line and paragraph separators, and characters without a shape. Joiners stay: scripts and emoji need them.
  */
 const STEERING =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-/** A text in which such characters are shown escaped: `\x1b`, `\u202e`. */
+/** Returns a text in which such characters are escaped: `\x1b`, `\u202e`. */
 export function visibleText(text: string): string {
   return text.replace(STEERING, (character) => {
     const code = character.charCodeAt(0);
@@ -83,10 +83,13 @@ export function visibleText(text: string): string {
   });
 }
 
-/** Characters that a terminal obeys, that end a line, or that have no shape. */
+/** Characters that control a terminal, end a line, or have no shape. */
 const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cf}]/gu;
 
-/** A text of a model, a file or a user on one line: at most `limit` of its characters, with `\u{7f}` for a character that cannot be shown. */
+/**
+ * Returns a text of a model, a file or a user on one line: at most `limit` of its characters, with `\u{7f}` for a character that cannot be
+ * shown.
+ */
 export function shownText(text: string, limit = 200): string {
   const shown = text.slice(0, limit).replace(UNSHOWN, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
   return text.length > limit ? `${shown}...` : shown;
@@ -95,7 +98,7 @@ export function shownText(text: string, limit = 200): string {
 /** Control and format characters, separators of lines, halves of characters, and characters without a shape; all but the line feed. */
 const UNSEEN = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{DI}\u2800]/gu;
 
-/** A text in which everything that could steer a terminal or hide is escaped as JSON does it, joiners too: for the words of strangers. */
+/** Returns a text in which all such characters are escaped as in JSON, joiners too: for text from outside. */
 export function escapedText(text: string): string {
   return text.replace(UNSEEN, (character) =>
     character

@@ -48,6 +48,8 @@ import { progressOf } from "./stop-condition.ts";
  * adds both. Defaults: the scheduler `rounds`, 16 concurrent activations, 100 rounds of one `run`, a random seed. It owns the hired roles,
  * and the log that alone writes the run's state.
  *
+ * Environment.E1 (`run`): at most one run is under way.
+ *
  * @example
  * import { createMessage, defineRole, Environment } from "troupe";
  *

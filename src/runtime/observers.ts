@@ -11,7 +11,11 @@ import { maskedError } from "./record/masking.ts";
 /** Returns the function that emits notices of a type; undefined while nobody observes that type, so that the notice need not be made. */
 export type Tell = (type: RunNotice["type"]) => Emit<RunNotice> | undefined;
 
-/** The observers of a run by the type of event or notice. They are registered before the run has an environment. */
+/**
+ * The observers of a run by the type of event or notice. It owns the subscriptions. They are registered before the run has an environment.
+ *
+ * ObserverRegistry.O1 (`of`) the returned list does not change when observers come or go.
+ */
 export class ObserverRegistry {
   readonly #emitter = new EventEmitter();
 

@@ -37,6 +37,8 @@ import {
  * A team: roles hired for a goal, a budget to spend, and a journal that keeps its runs. Defaults: no budget, a journal in memory, 100
  * rounds of one run. `run`, `resume`, `fork` and `replay` return at once; the result of a run reports its failure, see {@link RunResult}.
  *
+ * Team.T1 (`invest`): all runs of the team share one pool, and each is recorded with its own budget.
+ *
  * @example
  * import { defineAction, defineRole, Team, usd } from "troupe";
  * import { scriptedModel } from "troupe/testing";

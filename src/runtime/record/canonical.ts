@@ -40,6 +40,11 @@ interface CanonicalEntry {
 /** The order of a message from outside that waits for the end of a round: after all roles. */
 const AFTER_ROLES = Number.MAX_SAFE_INTEGER;
 
+/**
+ * Collects the events of a run. It owns the entries, the steps of open activations, and the stable names of ids.
+ *
+ * CanonicalLog.C1 (`lines`) the order of the entries does not depend on latency.
+ */
 class CanonicalLog {
   readonly #entries: CanonicalEntry[] = [];
   readonly #hireOrder = new Map<string, number>();

@@ -98,8 +98,8 @@ function dropOldest(state: RunState, role: RoleState): void {
 /*
  * Checks for room in mailboxes that refuse further messages. Mailboxes that drop or block are handled at delivery.
  *
- * MailRoom.MR1 (`isSurelyRoom`) nothing is counted as long as fewer messages were sent than the smallest mailbox holds.
- * MailRoom.MR2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
+ * Delivery.D1 (`isSurelyRoom`) nothing is counted as long as fewer messages were sent than the smallest mailbox holds.
+ * Delivery.D2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
  * are counted at its end, in hire order (`fullAtBarrier`), so that the failing role does not depend on latency.
  */
 

@@ -60,7 +60,12 @@ export class Drafts {
   }
 }
 
-/** The plan of one activation. It owns a private copy until the activation ends. */
+/**
+ * The plan of one activation. It owns a private copy until the activation ends.
+ *
+ * PlanDraft.P1 (`plan`) the role's own plan is never changed.
+ * PlanDraft.P2 (`replace`) a closed draft takes no plan.
+ */
 export class PlanDraft {
   readonly #base: Plan;
   readonly #act: string;
