@@ -87,7 +87,7 @@ export function iterable(says: string): Shape {
   };
 }
 
-/** The same shape, or undefined. */
+/** Returns a shape that also allows undefined. */
 export function orNothing(shape: Shape): Shape {
   return { says: `${shape.says}, or nothing`, fits: (value) => value === undefined || shape.fits(value) };
 }

@@ -53,7 +53,7 @@ export interface StepDoor extends StepPort {
   /** `replay`: only a scratch directory may change. */
   readonly mode: "live" | "replay";
   readonly signal: AbortSignal;
-  /** The same cancellation without a signal. @internal */
+  /** The cancellation behind `signal`. @internal */
   readonly ending?: Cancellation | undefined;
   readonly attempts: Attempts;
 }

@@ -8,7 +8,7 @@ import type { Message } from "../../message/message.ts";
 /** Version of the event schema. A journal with a newer one is refused. */
 export const EVENT_VERSION = 1;
 
-/** How a run ended. */
+/** The end of a run. */
 export type RunStatus = "finished" | "rounds" | "budget" | "stopped" | "waiting" | "failed";
 
 /** A routed message: its recipients, and those of its addresses that no role has. */
@@ -103,7 +103,7 @@ export interface ActStarted {
   readonly role: string;
   readonly n: number;
   readonly attempt: number;
-  /** How many messages of its mailbox it takes. */
+  /** The number of messages it takes from its mailbox. */
   readonly take: number;
   /** Milliseconds: the value of `now()` until the first answer. */
   readonly at: number;

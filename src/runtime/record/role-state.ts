@@ -36,9 +36,9 @@ export interface OpenActivation {
   readonly take: number;
   readonly at: number;
   readonly steps: Map<string, StepRecord>;
-  /** How often the process died during it since the last progress of the run. */
+  /** Deaths of the process during it since the last progress of the run. */
   crashes: number;
-  /** How often the process died during it since its last answer. */
+  /** Deaths of the process during it since its last answer. */
   deaths: number;
   /** True when it has begun since the run was last resumed. */
   isUnderWay: boolean;

@@ -98,7 +98,7 @@ export class RunState {
   /** The smallest limit of a mailbox. */
   smallestMailbox: number = MAILBOX_LIMIT;
   held: Held[] = [];
-  /** How many held messages each sender has, by its place in the order of hiring. */
+  /** The number of held messages of each sender, by its place in the order of hiring. */
   readonly blocked: Map<number, number> = new Map();
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;

@@ -25,7 +25,7 @@ export interface AskedAgain {
   readonly recorded: StepStarted;
   /** Place in the order of asking, as `asked` of the event counts. */
   readonly asked: number;
-  /** How many steps of the activation were asked for before. */
+  /** The number of steps that the activation asked for before. */
   readonly nth: number;
 }
 

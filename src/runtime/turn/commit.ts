@@ -39,7 +39,7 @@ export interface TurnTools {
 export interface Begun {
   /** `role#n~attempt` */
   readonly act: string;
-  /** How many messages it takes. */
+  /** The number of messages it takes. */
   readonly take: number;
   /** Milliseconds: its recorded beginning. */
   readonly at: number;
