@@ -137,7 +137,7 @@ const PIECE = 0.1;
  * Returns the keys of at most `most` accepted texts that contain the most and the rarest words. Equal ones are ordered by key. Reads all texts
  * once, without an index.
  */
-export function likeliestTexts(
+function likeliestTexts(
   texts: ReadonlyMap<number, string>,
   words: readonly SoughtWord[],
   most: number,

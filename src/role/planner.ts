@@ -148,7 +148,7 @@ function planPrompt(spec: RoleSpec, goal: string, complaint: string): string {
  *
  * @throws PlanError `PLAN_INVALID` when they are no list of tasks.
  */
-export function plannedTasks(given: unknown, role: string): readonly TaskFields[] {
+function plannedTasks(given: unknown, role: string): readonly TaskFields[] {
   const source = `planTasks of role ${role}`;
   if (Array.isArray(given))
     return Array.from(given as readonly unknown[], (task, place) => plannedTask(task, `tasks[${place}] of ${source}`));

@@ -158,7 +158,7 @@ export interface ReactLoop {
 }
 
 /** Returns the loop of an activation, made on first use. */
-export function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
+function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
   return (rc.loop ??= { turn: 0, index: -1, handed: undefined });
 }
 

@@ -126,7 +126,7 @@ export function hiredRole(role: Role, name: string): HiredRole {
 }
 
 /** Returns the recorded form without the name. It is made once for each definition. */
-export function hiredAs(role: Role): HiredAs {
+function hiredAs(role: Role): HiredAs {
   const spec = roleSpec(role);
   const known = descriptions.get(spec);
   if (known !== undefined) return known;

@@ -70,10 +70,10 @@ export interface Scheduler {
 }
 
 /** Simultaneous activation: every role with mail acts once in a round, and reads in the next round the messages of this one. */
-export const rounds: Scheduler = { name: "rounds", delivery: "round", select: ({ ready }) => ready.keys() };
+const rounds: Scheduler = { name: "rounds", delivery: "round", select: ({ ready }) => ready.keys() };
 
 /** A role acts as soon as it has mail. The role that has waited longest begins first. */
-export const eager: Scheduler = { name: "eager", delivery: "turn", select: ({ ready }) => ready.keys() };
+const eager: Scheduler = { name: "eager", delivery: "turn", select: ({ ready }) => ready.keys() };
 
 const named: readonly Scheduler[] = [rounds, eager];
 

@@ -187,7 +187,7 @@ function parsedJson(text: string): unknown {
  * @throws StepError `ANSWER_INVALID` for an answer that is no text; `HUMAN_FAILED` when asking fails. An error of this package is rethrown
  * unchanged.
  */
-export async function answerOf(human: HumanPort, question: HumanQuestion, signal: AbortSignal): Promise<string> {
+async function answerOf(human: HumanPort, question: HumanQuestion, signal: AbortSignal): Promise<string> {
   const answer: unknown = await asked(human, question, signal);
   if (typeof answer === "string") return answer;
   throw new StepError(
@@ -214,7 +214,7 @@ async function asked(human: HumanPort, question: HumanQuestion, signal: AbortSig
  * Returns the system prompt that introduces a role: its description unchanged, else its name, profile, goal and constraints (MetaGPT's
  * prefix). Nothing in it changes from call to call, so providers can cache it and forks do not pay for it again.
  */
-export function introduction(card: RoleCard, company: { readonly description: string; readonly colleagues: readonly string[] }): string {
+function introduction(card: RoleCard, company: { readonly description: string; readonly colleagues: readonly string[] }): string {
   const self = card.description === "" ? describe(card) : card.description;
   if (company.description === "") return self;
   const others = company.colleagues.length === 0 ? "" : ` with the roles ${company.colleagues.join(", ")}`;
