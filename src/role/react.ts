@@ -4,7 +4,7 @@ import { UsageError } from "../kernel/errors.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
-import { actWith, messagesOf } from "./act.ts";
+import { actWith, handOn, messagesOf } from "./act.ts";
 import { planAndAct } from "./planner.ts";
 import { joinedInputs, type ReactionSpec, triggersOf } from "./reaction.ts";
 import type { Role, Said } from "./role.ts";
@@ -89,7 +89,7 @@ function passOn<S>(spec: RoleSpec, rc: RoleContext<S>, loop: ReactLoop, said: Sa
   loop.turn += 1;
   if (spec.mode !== "by_order" || said === undefined || said === null) return;
   const messages = messagesOf(said, rc.name);
-  if (messages.length > 0) loop.handed = { news: rc.news, messages };
+  if (messages.length > 0) handOn(rc.news, messages);
 }
 
 /**
@@ -153,13 +153,11 @@ export interface ReactLoop {
   turn: number;
   /** Place of the last action in the role's list; -1 before the first. */
   index: number;
-  /** The input of the next action in place of these news. An action that gets other news uses those. */
-  handed: { readonly news: readonly Message[]; readonly messages: readonly Message[] } | undefined;
 }
 
 /** Returns the loop of an activation, made on first use. */
 function reactLoop<S>(rc: RoleContext<S>): ReactLoop {
-  return (rc.loop ??= { turn: 0, index: -1, handed: undefined });
+  return (rc.loop ??= { turn: 0, index: -1 });
 }
 
 /** Limit on the remembered messages in the question for the next action. */

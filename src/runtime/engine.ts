@@ -1,6 +1,7 @@
 import { interruptionBy } from "../kernel/abort.ts";
 import { BudgetError, type ControlError, errorRecord, StepError, UsageError } from "../kernel/errors.ts";
 import type { Logger } from "../kernel/emit.ts";
+import { isThenable } from "../kernel/value-kind.ts";
 import { cancellationOf, CancellationScope, CancellationScopes } from "../kernel/cancellation.ts";
 import { createMessage, isCauseLeftOpen, isMessage, type Message, parseMessage, type Receipt } from "../message/message.ts";
 import type { Funds } from "../model/budget-pool.ts";
@@ -48,6 +49,12 @@ export interface EngineParts extends Omit<TurnTools, "gate" | "host" | "scopes" 
  * often.
  */
 const PATIENCE = 3;
+
+/** A turn that the journal or an observer broke. */
+interface BrokenTurn {
+  readonly kind: "broken";
+  readonly error: unknown;
+}
 
 /**
  * Runs roles on a run's state. It owns the budget gate and the turns under way. It changes the state through the log alone, and the driver
@@ -188,26 +195,36 @@ export class Engine implements DriverHost, ActivationHost {
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
     const { name } = role;
     this.#running += 1;
+    const result = this.#taken(role);
+    if (!isThenable(result)) return this.#turned(name, result);
+    return result.then(
+      (end) => this.#turned(name, end),
+      (error: unknown) => this.#turned(name, { kind: "broken", error }),
+    );
+  }
+
+  #taken(role: RoleState): TurnResult | BrokenTurn | Promise<TurnResult> {
+    const { name, index, waiting } = role;
     try {
-      const definition = this.#parts.hired.definitionAt(role.index);
+      const definition = this.#parts.hired.definitionAt(index);
       if (definition === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      this.tell("role.active")?.({ type: "role.active", role: name, news: role.waiting });
-      const result = takeTurn(this.#tools, definition, role);
-      if (!(result instanceof Promise)) return this.#turned(name, () => this.#ended(name, result));
-      return result.then(
-        (end) => this.#turned(name, () => this.#ended(name, end)),
-        (error: unknown) => this.#turned(name, () => this.#broke(error)),
-      );
+      this.tell("role.active")?.({ type: "role.active", role: name, news: waiting });
+      return takeTurn(this.#tools, definition, role);
     } catch (error) {
-      return this.#turned(name, () => this.#broke(error));
+      return { kind: "broken", error };
     }
   }
 
-  #turned(name: string, end: () => TurnEnd): TurnEnd {
-    const ended = end();
+  #turned(name: string, result: TurnResult | BrokenTurn): TurnEnd {
+    let end: TurnEnd;
+    try {
+      end = result.kind === "broken" ? this.#broke(result.error) : this.#ended(name, result);
+    } catch (error) {
+      end = this.#broke(error);
+    }
     this.#running -= 1;
     this.tell("role.idle")?.({ type: "role.idle", role: name });
-    return ended;
+    return end;
   }
 
   #ended(name: string, result: TurnResult): TurnEnd {

@@ -1,3 +1,4 @@
+import { recordedBy } from "../runtime/schedulers/scheduler.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
@@ -39,7 +40,10 @@ export interface SharedPast {
 /** Copies the shared past into a fork and drives the fork. Removes the fork when the copy fails. */
 export async function forkRun(fork: ForkParts, o: ForkOptions): Promise<RunResult> {
   const { state, past, lost, bounds } = await copyPast(fork, o)
-    .then((copy) => ({ ...copy, bounds: boundsNow(copy.state, o, fork.options) }))
+    .then((copy) => {
+      recordedBy(copy.state, fork.options.scheduler);
+      return { ...copy, bounds: boundsNow(copy.state, o, fork.options) };
+    })
     .catch(async (error: unknown) => {
       await fork.journal.remove(fork.controls.id);
       throw error;

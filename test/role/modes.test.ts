@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Action, defineAction } from "../../src/role/action.ts";
-import { defineRole, type RoleOptions } from "../../src/role/role.ts";
+import type { ActionContext, RoleContext } from "../../src/role/context.ts";
+import { defineRole, Role, type RoleOptions } from "../../src/role/role.ts";
 import { parseChoice } from "../../src/role/react.ts";
 import type { Environment } from "../../src/runtime/environment.ts";
 import { type ScriptedModel, scriptedModel } from "../../src/testing/scripted-model.ts";
@@ -42,6 +43,23 @@ describe("one action, or none", () => {
 });
 
 describe("by_order", () => {
+  test("hands each message on in a context that the role passes on by hand", async () => {
+    const wrap = (name: string) => defineAction({ name, run: ({ text }: ActionContext) => `${name}(${text})` });
+    class Own extends Role {
+      override readonly actions = [wrap("A"), wrap("B")];
+      override readonly reactMode = "by_order";
+      override act(rc: RoleContext, action: Action) {
+        const { name, news, inbox, memory, message, issue, publish } = rc;
+        const own = { name, news, inbox, memory, message: message.bind(rc), issue: issue.bind(rc), publish: publish.bind(rc) };
+        return super.act(own as unknown as RoleContext, action);
+      }
+    }
+    const environment = town([new Own()]);
+    environment.publishMessage("go");
+    const { output } = await environment.run();
+    expect(output?.content).toBe("B(A(go))");
+  });
+
   test("runs all actions in their order, remembers each message, publishes the last", async () => {
     const environment = alone({ reactMode: "by_order", actions: naming(3) });
     expect((await onGo(environment)).said).toEqual(["said 2"]);

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../src/message/message.ts";
 import type { ActEnded } from "../../src/runtime/record/event.ts";
@@ -107,4 +108,17 @@ describe("what comes from outside", () => {
     expect(message).toMatchObject({ content: "wire", causeBy: "UserRequirement", sendTo: ["<all>"] });
     expect(Object.isFrozen(message)).toBe(true);
   });
+});
+
+test("a logger that fails after an activation that waited fails the run, and it ends", async () => {
+  const logger = { debug() {}, info() {}, error() {}, warn: () => assert.fail("disk full") };
+  const late = answering("Late", async (rc) => {
+    await Promise.resolve();
+    return rc.message("x", { sendTo: "ghost" });
+  });
+  const environment = town([late], { logger });
+  environment.publishMessage("go");
+  const { status, error } = await environment.run();
+  expect([status, error?.message]).toEqual(["failed", expect.stringContaining("disk full")]);
+  expect((await environment.run()).status).toBe("finished");
 });

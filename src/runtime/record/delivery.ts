@@ -89,10 +89,10 @@ function dropOldest(state: RunState, role: RoleState): void {
   const place = Math.min(role.open?.take ?? role.retry.retake ?? 0, mailbox.size - 1);
   const waiting = place === 0 ? [] : mailbox.popAll();
   const message = place === 0 ? mailbox.pop() : waiting.splice(place, 1)[0];
-  for (const kept of waiting) mailbox.push(kept);
+  for (const kept of waiting) mailbox.append(kept);
   if (message === undefined) return;
   state.dropped += 1;
-  state.justDropped = [...state.justDropped, { role, message }];
+  state.justDropped.push({ role, message });
 }
 
 /*

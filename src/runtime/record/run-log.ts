@@ -88,8 +88,9 @@ export class RunLog {
     const event = this.#isMade(body.type) ? { ...this.#envelope, ...clean } : undefined;
     const taken = event !== undefined && body.type === "act.ended" ? this.#taken(body) : undefined;
     applyNext(state, event ?? clean, state.runId);
-    for (const { role, message } of state.justDropped) this.#observer.dropped(role.name, message);
+    const { justDropped } = state;
     if (event !== undefined) this.#send(event, taken);
+    for (const { role, message } of justDropped) this.#observer.dropped(role.name, message);
     return clean;
   }
 

@@ -103,7 +103,7 @@ export class RunState {
   /** Messages that left full mailboxes unread. */
   dropped: number = 0;
   /** The messages that the last event dropped. */
-  justDropped: readonly Pick<Held, "message" | "role">[] = [];
+  justDropped: Pick<Held, "message" | "role">[] = [];
   readonly outputs: Message[] = [];
   /** The last delivered message of a role. */
   lastSaid: Message | undefined;

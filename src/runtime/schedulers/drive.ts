@@ -89,6 +89,16 @@ class ScheduledRun {
   }
 
   async run(): Promise<DriveEnd> {
+    try {
+      return await this.#drive();
+    } catch (error) {
+      // A turn must not outlive its drive.
+      while (this.#running > 0) await this.#change();
+      throw error;
+    }
+  }
+
+  async #drive(): Promise<DriveEnd> {
     const host = this.#host;
     host.onMail(() => this.#wake());
     let mayStop = roundsOf(host.state) > 0 && !host.midRound;
@@ -142,11 +152,11 @@ class ScheduledRun {
     const { seed, activations, round, acted } = this.#host.state;
     let stream: Random | undefined;
     const random = (): number => (stream ??= randomStream(seed, "scheduler", activations))();
-    const view: SchedulerView = { ready, round, acted, running: this.#running, random };
+    const view: SchedulerView = { ready: Object.freeze(ready), round, acted, running: this.#running, random };
     const isChosen = new Uint8Array(ready.length);
     const chosen: RoleState[] = [];
     for (const place of this.#scheduler.select(view)) {
-      const role = ready[place];
+      const role = typeof place === "number" ? ready[place] : undefined;
       if (role === undefined || isChosen[place] === 1) throw badChoice(this.#scheduler.name, ready.length, place);
       isChosen[place] = 1;
       chosen.push(role);

@@ -89,7 +89,14 @@ export function deliveryOf(name: string): Delivery {
  */
 export function schedulerOf(given: unknown): Scheduler {
   const scheduler = named.find(({ name }) => name === given) ?? given;
-  if (isScheduler(scheduler)) return scheduler;
+  if (isScheduler(scheduler)) {
+    const isTaken = named.some((known) => known.name === scheduler.name && known !== scheduler);
+    if (!isTaken) return scheduler;
+    throw new UsageError(
+      "SCHEDULER_UNKNOWN",
+      `Expected a scheduler with a name of its own, got an object with the name of the built-in ${scheduler.name}. Give it another name.`,
+    );
+  }
   throw new UsageError(
     "SCHEDULER_UNKNOWN",
     `Expected a scheduler "rounds" or "eager", or an object with name, delivery and select, got ${valueText(given)}. Leave it out for rounds.`,
@@ -116,7 +123,10 @@ export function recordedScheduler({ name, parameters, delivery }: Scheduler): Re
  * @throws UsageError `SCHEDULER_UNKNOWN` where the record names one that the program does not have; `SCHEDULER_DIFFERS` where the
  * parameters differ
  */
-export function recordedBy(state: { readonly scheduler: string; readonly parameters: Json }, given: unknown): Scheduler {
+export function recordedBy(
+  state: { readonly scheduler: string; readonly parameters: Json; readonly delivery: Delivery },
+  given: unknown,
+): Scheduler {
   const own = given === undefined ? undefined : schedulerOf(given);
   const scheduler = own?.name === state.scheduler ? own : named.find(({ name }) => name === state.scheduler);
   if (scheduler === undefined) {
@@ -125,11 +135,11 @@ export function recordedBy(state: { readonly scheduler: string; readonly paramet
       `Expected the scheduler ${valueText(state.scheduler)} that the run began with, got ${own === undefined ? "none" : valueText(own.name)}. Give the team that scheduler.`,
     );
   }
-  const [then, now] = [canonicalJson(state.parameters), canonicalJson(scheduler.parameters ?? null)];
+  const [then, now] = [state, scheduler].map(({ delivery, parameters }) => canonicalJson({ delivery, parameters: parameters ?? null }));
   if (then === now) return scheduler;
   throw new UsageError(
     "SCHEDULER_DIFFERS",
-    `Expected the scheduler ${scheduler.name} with the parameters ${then} that the run began with, got ${now}. Give the team a scheduler with those.`,
+    `Expected the scheduler ${scheduler.name} with ${then}, as the run began, got one with ${now}. Give the team a scheduler with those.`,
   );
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from "../../kernel/emit.ts";
 import { UsageError } from "../../kernel/errors.ts";
 import { checkKnownOptions } from "../../kernel/known-options.ts";
 import type { StepPort } from "../../kernel/step.ts";
+import { Memory } from "../../memory/memory.ts";
 import { MemoryDraft } from "../../memory/memory-draft.ts";
 import type { MessageMemory } from "../../memory/message-memory.ts";
 import { isMessage, type Message, type MessageFields, type Receipt } from "../../message/message.ts";
@@ -62,7 +63,9 @@ export class Activation implements RoleContext {
     this.#turn = turn;
     this.name = role.name;
     this.inbox = Object.freeze(role.news(begun.take));
-    this.#memory = new MemoryDraft({ base: role.memory, by: begun });
+    const limit = role.hired.memoryLimit;
+    const base = turn.definition.remembers === "its turn" ? new Memory({ limit }) : role.memory;
+    this.#memory = new MemoryDraft({ base, by: begun });
     this.#outbox = new Outbox(turn, this);
   }
 
@@ -98,7 +101,7 @@ export class Activation implements RoleContext {
   /** Shows the state of the run from now on: the changes of this activation are committed. @internal */
   settle(): void {
     this.#memory.settle();
-    this.#drafts?.working.settle();
+    this.#drafts?.settle();
   }
 
   /** All changes of this activation. @internal */
@@ -111,11 +114,11 @@ export class Activation implements RoleContext {
     const plan = drafts?.plan.changes();
     const joins = drafts?.joined;
     const summary = this.#asking?.newSummary;
-    const ops = this.#recorded(this.#memory, said);
+    const ops = this.#recorded(this.#memory.ops, said);
     return {
       said,
       memory: definition.remembers === "its turn" ? [] : ops,
-      working: drafts === undefined ? [] : this.#recorded(drafts.working, said),
+      working: drafts === undefined ? [] : this.#recorded(drafts.workingOps, said),
       ...(state === undefined ? {} : { state }),
       ...(plan === undefined ? {} : { plan }),
       ...(joins === undefined ? {} : { joins }),
@@ -128,7 +131,7 @@ export class Activation implements RoleContext {
    *
    * @throws UsageError `MESSAGE_INVALID` for a remembered value that is no message
    */
-  #recorded({ ops }: MemoryDraft, said: readonly Sent[]): readonly RecordedMemoryOp[] {
+  #recorded(ops: MemoryDraft["ops"], said: readonly Sent[]): readonly RecordedMemoryOp[] {
     if (ops.length === 0) return [];
     const known = knownMessages(this.inbox, said);
     return ops.map((op): RecordedMemoryOp => {

@@ -19,9 +19,11 @@ import { StateDraft } from "./state-draft.ts";
 export class Drafts {
   readonly state: StateDraft;
   readonly plan: PlanDraft;
-  readonly working: MemoryDraft;
   readonly joins: JoinMarks;
   readonly #role: RoleState;
+  readonly #act: string;
+  #working: MemoryDraft | undefined;
+  #isClosed = false;
   /** Messages that each reaction consumed here, by the reaction's place. */
   #joined: Record<string, Readonly<Record<string, string>>> | undefined;
   #random: Random | undefined;
@@ -31,7 +33,7 @@ export class Drafts {
     this.#role = role;
     this.state = new StateDraft(role.custom, act);
     this.plan = new PlanDraft(role.plan, act, role.name);
-    this.working = new MemoryDraft({ base: role.workingMemory, by: { act } });
+    this.#act = act;
     this.joins = {
       consumed: (reaction) => this.#joined?.[reaction] ?? role.joins[reaction],
       consume: (reaction, inputs) => void ((this.#joined ??= {})[reaction] = inputs),
@@ -41,6 +43,20 @@ export class Drafts {
   /** Messages that the reactions of this activation consumed, if any did. */
   get joined(): ActEnded["joins"] {
     return this.#joined;
+  }
+
+  /** Made on first use: a role without a working memory gets none. */
+  get working(): MemoryDraft {
+    if (this.#working === undefined) {
+      this.#working = new MemoryDraft({ base: this.#role.workingMemory, by: { act: this.#act } });
+      if (this.#isClosed) this.#working.close();
+    }
+    return this.#working;
+  }
+
+  /** The changes of the working memory. */
+  get workingOps(): MemoryDraft["ops"] {
+    return this.#working === undefined ? [] : this.#working.ops;
   }
 
   random(seed: string): number {
@@ -53,9 +69,15 @@ export class Drafts {
     return `${this.#role.name}#${this.#role.n}:${this.#ids}`;
   }
 
+  /** Shows the committed state from now on. */
+  settle(): void {
+    this.#working?.settle();
+  }
+
   close(): void {
+    this.#isClosed = true;
     this.state.close();
-    this.working.close();
+    this.#working?.close();
     this.plan.close();
   }
 }

@@ -1,6 +1,7 @@
 import { ContextClosedError, UsageError } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../kernel/json.ts";
 import { LightStream } from "../../kernel/random.ts";
+import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
 import { UserRequirement } from "../../message/address.ts";
 import { made, type Message, type MessageFields, nameOr } from "../../message/message.ts";
@@ -64,7 +65,7 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
 
 /** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
 function stateIn(given: unknown, name: string): JsonObject {
-  if (given instanceof Object && "then" in given && typeof given.then === "function") {
+  if (isThenable(given)) {
     // The promise is not awaited: its rejection must not end the process.
     void Promise.resolve(given).catch(() => {});
     throw new UsageError(

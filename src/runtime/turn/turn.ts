@@ -1,3 +1,4 @@
+import { isThenable } from "../../kernel/value-kind.ts";
 import type { Definition } from "../hired-roles.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { isSuspicious } from "../record/run-state.ts";
@@ -14,7 +15,7 @@ import { stepTurn } from "./step-turn.ts";
 export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
   for (;;) {
     const result = attempt(tools, definition, role);
-    if (result instanceof Promise) return result.then((end) => (end === "retry" ? again(tools, definition, role) : end));
+    if (isThenable(result)) return result.then((end) => (end === "retry" ? again(tools, definition, role) : end));
     if (result !== "retry") return result;
     if (tools.mode === "replay") return { kind: "retried" };
   }

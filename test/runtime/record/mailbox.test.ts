@@ -8,6 +8,7 @@ import { canonical } from "../../../src/runtime/record/canonical.ts";
 import { EVENT_TYPES, type RunEvent } from "../../../src/runtime/record/event.ts";
 import { memoryJournal } from "../../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../../src/team/team.ts";
+import { spentBy } from "../../kernel/spent.ts";
 import { eventsOf } from "../../team/recorded.ts";
 import { answering, contents, listener, remembered, town } from "../town.ts";
 
@@ -242,5 +243,35 @@ describe("bounds of mailboxes", () => {
     ]) {
       expect(make).toThrow(expect.objectContaining({ code }));
     }
+  });
+});
+
+describe("messages that one event drops", () => {
+  const crowd = (size: number): Environment => {
+    const chatty = defineRole({
+      name: "Chatty",
+      observeAll: true,
+      step: (_state, message, out) => void (message.content === "go" && out.say("hi")),
+    });
+    const environment = withMailbox([], { limit: 1, overflow: "drop-oldest" });
+    for (let place = 0; place < size; place += 1) environment.addRole(chatty, { name: `C${place}` });
+    environment.publishMessage("go");
+    return environment;
+  };
+
+  test("cost as much as they are, however many there are", async () => {
+    const spent = async (size: number): Promise<number> => spentBy(() => crowd(size).run({ rounds: 1 }));
+    await spent(40);
+    const few = await spent(60);
+    expect(await spent(120)).toBeLessThan(Math.max(few, 5) * 20);
+  });
+
+  test("are told after the event that dropped them", async () => {
+    const environment = withMailbox([ear], { limit: 2, overflow: "drop-oldest" });
+    const told: string[] = [];
+    environment.on("message", ({ message }) => told.push(message.content));
+    environment.on("message.dropped", ({ message }) => told.push(`dropped ${message.content}`));
+    for (const content of ["a", "b", "c"]) environment.publishMessage(toEar(content));
+    expect(told).toEqual(["a", "b", "c", "dropped a"]);
   });
 });

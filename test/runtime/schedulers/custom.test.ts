@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { nextMacrotask } from "../../../src/kernel/clock.ts";
 import { createMessage } from "../../../src/message/message.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
 import { canonical } from "../../../src/runtime/record/canonical.ts";
@@ -82,6 +83,12 @@ describe.each([oneAtRandom, fair])("a scheduler of one's own: $name", (scheduler
     expect((await teamOf(journal).resume("r").result).error).toMatchObject({ code: "SCHEDULER_UNKNOWN" });
     const changed = { ...scheduler, parameters: { weight: 2 } };
     expect((await teamOf(journal, changed).resume("r").result).error).toMatchObject({ code: "SCHEDULER_DIFFERS" });
+    const other = { ...scheduler, delivery: scheduler.delivery === "turn" ? ("round" as const) : ("turn" as const) };
+    expect((await teamOf(journal, other).resume("r").result).error).toMatchObject({ code: "SCHEDULER_DIFFERS" });
+    const events = await eventsOf(journal, "r");
+    expect((await teamOf(journal).fork("r", { id: "f" }).result).error).toMatchObject({ code: "SCHEDULER_UNKNOWN" });
+    expect((await journal.runs()).map(({ runId }) => runId)).toEqual(["r"]);
+    expect(await eventsOf(journal, "r")).toEqual(events);
     expect((await teamOf(journal, scheduler).resume("r", { rounds: 100 }).result).status).toBe("finished");
   });
 });
@@ -121,6 +128,7 @@ describe("a choice that cannot be", () => {
     ["a place behind the last", () => [1]],
     ["a place twice", () => [0, 0]],
     ["no number", () => ["first" as unknown as number]],
+    ["the name of a method of lists", () => ["sort" as unknown as number]],
     ["nobody, while nobody is running", () => []],
   ])("%s fails the run", async (_what, select) => {
     const environment = town([quiet], { scheduler: { name: "bad", delivery: "turn", select } });
@@ -143,4 +151,38 @@ describe("a choice that cannot be", () => {
       expect.objectContaining({ code: "SCHEDULER_UNKNOWN" }),
     );
   });
+});
+
+test("a scheduler cannot change the list of ready roles", async () => {
+  const select: Scheduler["select"] = ({ ready }) => {
+    (ready as unknown as unknown[]).splice(0);
+    return [];
+  };
+  const environment = town([answering("Ann", () => undefined)], { scheduler: { name: "greedy", delivery: "turn", select } });
+  environment.publishMessage("go");
+  expect((await environment.run()).status).toBe("failed");
+});
+
+test("a scheduler that fails ends the run only when the turns under way have ended", async () => {
+  let calls = 0;
+  let running = 0;
+  const flaky: Scheduler = {
+    name: "flaky",
+    delivery: "turn",
+    select: ({ ready, running: turns }) => {
+      calls += 1;
+      if (calls === 2) throw new Error("no choice");
+      return turns > 0 ? [] : ready.slice(0, 1).keys();
+    },
+  };
+  const slow = (name: string): Role =>
+    answering(name, async () => {
+      running += 1;
+      await nextMacrotask();
+      running -= 1;
+    });
+  const environment = town([slow("Ann"), slow("Bob")], { scheduler: flaky });
+  environment.publishMessage("go");
+  expect([(await environment.run()).status, running]).toEqual(["failed", 0]);
+  expect([(await environment.run()).status, running]).toEqual(["finished", 0]);
 });

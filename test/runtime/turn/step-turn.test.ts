@@ -168,6 +168,7 @@ describe("what a step function gives back", () => {
     ["a text", "done", /next state or nothing, got "done"/],
     ["a number", 7, /got 7/],
     ["a promise", Promise.resolve({}), /done when it returns, got a promise/],
+    ["a thenable of no class", Object.assign(Object.create(null) as object, { then: () => {} }), /done when it returns, got a promise/],
   ])("is a state, not %s", async (_what, given, message) => {
     const environment = town([stepping("Ann", () => given as never)]);
     environment.publishMessage("go");
