@@ -15,7 +15,7 @@ import { type ProjectFile, ProjectFiles } from "./project-files.ts";
 
 /** Options of every action on a project. */
 export interface ProjectActionOptions {
-  /** Where the project is written. */
+  /** The workspace that holds the project. */
   readonly workspace: Workspace;
   /** Receivers of the result. Default: everyone who watches the action. */
   readonly sendTo?: readonly Address[];

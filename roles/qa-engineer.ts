@@ -6,7 +6,7 @@ import type { Sandbox, Workspace } from "../src/workspace/index.ts";
 /** How a QA engineer works. */
 export interface QaEngineerOptions {
   readonly workspace: Workspace;
-  /** Where the tests run. */
+  /** The sandbox that runs the tests. */
   readonly sandbox: Sandbox;
   /** True when the engineer reviews code: then the tests wait for that. Default true. */
   readonly codeReview?: boolean;

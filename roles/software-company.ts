@@ -9,7 +9,7 @@ import { QaEngineer } from "./qa-engineer.ts";
 
 /** Options of a software company. */
 export interface SoftwareCompanyOptions {
-  /** Where the project is written. */
+  /** The workspace that holds the project. */
   readonly workspace: Workspace;
   /** Where its tests run. */
   readonly sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 
-/** How long something that failed is left alone, in milliseconds. */
+/** Milliseconds in which a resource that failed is not asked. */
 export interface Cooldown {
   /** After the first failure. */
   readonly first: number;

@@ -48,7 +48,7 @@ export interface RemoteCache {
   close(): Promise<void>;
 }
 
-/** What is written, and over what. */
+/** A write, with the revision that it replaces. */
 export interface RemoteReplace {
   readonly stamp: number;
   readonly expected: string;
@@ -61,11 +61,11 @@ export type RemoteReplaced = { readonly kind: "written" | "differs" } | { readon
 
 /** How the remote is doing. */
 export interface CacheHealth {
-  /** `down`: it did not answer and is left alone for a while. */
+  /** `down`: it did not answer and is not asked for a while. */
   readonly remote: "up" | "down";
   /** Entries that have to be written back to it. */
   readonly behind: number;
-  /** What it failed with last. */
+  /** The last error of the remote cache. */
   readonly lastError: CacheError | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface GuardedCache extends Cache {
   readonly health: CacheHealth;
 }
 
-/** What the local place has, and the entry that says so. */
+/** The value in the local cache, with its entry. */
 interface Near {
   readonly found: Found;
   readonly entry?: CacheEntry;
@@ -164,7 +164,7 @@ class TwoPlaces implements GuardedCache {
     await this.#write(key, value, ttl);
   }
 
-  /** The note that it is gone stays as long as any older value may. */
+  /** A deletion mark stays as long as an older value may stay. */
   async delete(key: string): Promise<void> {
     refuseClosed(this.#closing !== undefined);
     await this.#write(key, undefined, this.#longestTtl);
@@ -177,7 +177,7 @@ class TwoPlaces implements GuardedCache {
 
   async #end(): Promise<void> {
     this.#cancelRetry?.();
-    // What waits for a remote that is away would wait for its whole limit.
+    // A call to a remote cache that is down would wait for its whole limit.
     if (!this.#breaker.isClosed) await this.#remote.close();
     await this.#writingBack;
     if (this.#breaker.isClosed) await this.#writeBack();
@@ -249,7 +249,7 @@ class TwoPlaces implements GuardedCache {
     return true;
   }
 
-  /** What the remote has is here too from now on, unless another process wrote here meanwhile: what that wrote may be nowhere else. */
+  /** Copies the remote value to the local cache, unless another process wrote there meanwhile: its value may be nowhere else. */
   async #keepConfirmed(key: string, it: Stamped, near: Near): Promise<void> {
     if (near.found.kind === "unasked") return;
     try {
@@ -362,7 +362,7 @@ class TwoPlaces implements GuardedCache {
   }
 }
 
-/** What a write is over when only this machine can be asked. */
+/** The revision that a write replaces when only the local cache answers. */
 function baseOf({ found }: Near, expected: CacheEntry | undefined): string {
   const known = found.kind === "found" && found.it.value !== undefined ? found.it : undefined;
   return known?.base ?? bodySum(known?.value ?? (expected?.kind === "hit" ? expected.value : undefined));

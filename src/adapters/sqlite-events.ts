@@ -19,7 +19,7 @@ export interface EncodedEvent {
   readonly chat: Chat | undefined;
 }
 
-/** What a row's bytes say is wrong with them. */
+/** The fault found in the bytes of a row. */
 export interface Flaw {
   readonly flaw: string;
 }
@@ -125,7 +125,7 @@ const KEPT_CHARACTERS = 8_000_000;
 /** Conversations that a reader keeps: as many roles may take turns. */
 const KEPT_CHATS = 64;
 
-/** Where a message that cannot change stood last: mostly it stands there again. */
+/** The last place of an unchanging message. It mostly has the same place again. */
 const latestTurns = new WeakMap<object, Turn>();
 
 /** @throws NotJsonError */

@@ -5,7 +5,7 @@ export type CacheEntry =
   | {
       readonly kind: "hit";
       readonly value: string;
-      /** What was stored on this machine while the shared place could not be asked, which has something else by now. Whoever writes next joins them. */
+      /** The value stored on this machine while the shared cache was unreachable, where that has another value now. The next write joins them. */
       readonly other?: string;
     }
   | { readonly kind: "miss" }
