@@ -15,11 +15,12 @@ const MAX_DEPTH = 500;
  * Returns JSON text with object keys sorted by code unit, so that equal values give equal text. `undefined` members are left out, as
  * `JSON.stringify` does.
  *
+ * @param above levels of nesting around the value
  * @throws NotJsonError for a value without a JSON form (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500
  * levels).
  */
-export function canonicalJson(value: unknown): string {
-  return walk(value, undefined, asText);
+export function canonicalJson(value: unknown, { above = 0 }: { readonly above?: number } = {}): string {
+  return textOf(value, above === 0 ? undefined : { within: undefined, object: NOWHERE, level: above, at: undefined });
 }
 
 /** Returns the sha256 of {@link canonicalJson}, as 64 hexadecimal digits. */
@@ -51,12 +52,10 @@ export function jsonCopy(value: Json): Json {
  * converted by this, so that they equal the later results of a journal.
  *
  * @param above levels of nesting around the value
- * @throws NotJsonError for a value without a JSON form (function, symbol, bigint, NaN, a promise, map, set or error, a cycle, more than 500
- * levels).
+ * @throws NotJsonError: see {@link canonicalJson}
  */
 export function jsonRoundTrip<T>(value: T, above = 0): T {
-  const within = above === 0 ? undefined : { within: undefined, object: NOWHERE, level: above, at: undefined };
-  return value === undefined ? (null as T) : (walk(value, within, asCopy) as T);
+  return JSON.parse(canonicalJson(value === undefined ? null : value, { above })) as T;
 }
 
 /** Stands for the unknown object around a value. */
@@ -132,41 +131,20 @@ function pathOf(place: Place | undefined): string {
   return `${pathOf(within)}${at === undefined ? "" : typeof at === "number" ? `[${at}]` : `.${at}`}`;
 }
 
-/** The constructors of the result of a walk through a value: its text, or a copy. */
-interface Making<T> {
-  readonly nothing: T;
-  readonly string: (value: string) => T;
-  readonly boolean: (value: boolean) => T;
-  /** @param value finite */
-  readonly number: (value: number) => T;
-  readonly list: (value: readonly unknown[], place: Place) => T;
-  readonly record: (value: object, place: Place) => T;
-}
-
-/** Walks a value, and refuses parts without a JSON form. */
-function walk<T>(value: unknown, within: Place | undefined, making: Making<T>): T {
+function textOf(value: unknown, within: Place | undefined): string {
   switch (typeof value) {
     case "string":
-      return making.string(value);
+      return JSON.stringify(value);
     case "boolean":
-      return making.boolean(value);
+      return String(value);
     case "number":
       if (!Number.isFinite(value)) throw new NotJsonError(pathOf(within), String(value));
-      return making.number(value);
+      return JSON.stringify(value);
     case "object":
-      return value === null ? making.nothing : walkObject(value, within, making);
+      return value === null ? "null" : textOfObject(value, entered(value, within));
     default:
       throw new NotJsonError(pathOf(within), typeof value);
   }
-}
-
-function walkObject<T>(value: object, within: Place | undefined, making: Making<T>): T {
-  const place = entered(value, within);
-  const form = jsonFormOf(value);
-  if (form !== value) return walk(form, place, making);
-  if (Array.isArray(value)) return making.list(value, place);
-  assertRecord(value, place);
-  return making.record(value, place);
 }
 
 function entered(value: object, within: Place | undefined): Place {
@@ -178,119 +156,41 @@ function entered(value: object, within: Place | undefined): Place {
   return { within, object: value, level, at: undefined };
 }
 
-function jsonFormOf(value: object): unknown {
-  const { toJSON } = value as { toJSON?: unknown };
-  return typeof toJSON === "function" ? (toJSON as () => unknown).call(value) : value;
+function textOfObject(value: object, place: Place): string {
+  const { toJSON } = value as { readonly toJSON?: unknown };
+  const form: unknown = typeof toJSON === "function" ? toJSON.call(value) : value;
+  if (form !== value) return textOf(form, place);
+  return Array.isArray(value) ? textOfArray(value, place) : textOfRecord(value as JsonMembers, place);
 }
+
+/** Holes count as undefined. */
+function textOfArray(list: readonly unknown[], place: Place): string {
+  let text = "";
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index];
+    place.at = index;
+    text += `${index > 0 ? "," : ""}${item === undefined ? "null" : textOf(item, place)}`;
+  }
+  return `[${text}]`;
+}
+
+type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** The string tag of a plain object. */
 const PLAIN = "[object Object]";
 
-/** Promises, maps, errors and the like have no members in JSON: an empty object in their place would be a silent loss. */
-function assertRecord(value: object, place: Place): void {
-  const kind: string = Object.prototype.toString.call(value);
+function textOfRecord(record: JsonMembers, place: Place): string {
+  // Promises, maps, errors and the like have no members in JSON: an empty object in their place would be a silent loss.
+  const kind: string = Object.prototype.toString.call(record);
   if (kind !== PLAIN) throw new NotJsonError(pathOf(place), kind.slice("[object ".length, -1));
-}
-
-const asText: Making<string> = {
-  nothing: "null",
-  string: JSON.stringify,
-  boolean: String,
-  number: JSON.stringify,
-  list: writeArray,
-  record: writeRecord,
-};
-
-/** Holes count as undefined. */
-function writeArray(value: readonly unknown[], place: Place): string {
-  let list = "[";
-  for (let index = 0; index < value.length; index += 1) {
-    const item = value[index];
-    place.at = index;
-    if (index > 0) list += ",";
-    list += item === undefined ? "null" : walk(item, place, asText);
-  }
-  return `${list}]`;
-}
-
-function writeRecord(value: object, place: Place, keys: readonly string[] = sorted(Object.keys(value))): string {
-  let record = "{";
-  for (const key of keys) {
+  let text = "";
+  for (const key of Object.keys(record).sort()) {
     place.at = key;
-    const member = (value as Record<string, unknown>)[key];
-    assertKey(key, member, place);
-    if (member === undefined) continue;
-    if (record !== "{") record += ",";
-    record += `${JSON.stringify(key)}:${walk(member, place, asText)}`;
+    const member = record[key];
+    // A copy made member by member would change its prototype; stores and imports refuse it too.
+    const reaches = key === "__proto__" || (key === "constructor" && isObject(member) && Object.hasOwn(member, "prototype"));
+    if (reaches) throw new NotJsonError(pathOf(place), "a key that names the prototype");
+    if (member !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${textOf(member, place)}`;
   }
-  return `${record}}`;
-}
-
-/** Copying such a record member by member would change its prototype; stores and imports refuse it too. */
-function assertKey(key: string, member: unknown, place: Place): void {
-  const reaches = key === "__proto__" || (key === "constructor" && isObject(member) && Object.hasOwn(member, "prototype"));
-  if (reaches) throw new NotJsonError(pathOf(place), "a key that names the prototype");
-}
-
-/** Returns the value that {@link asText} would give when read back: a copy costs less than the text. */
-const asCopy: Making<Json> = {
-  nothing: null,
-  string: (value) => (value.length < SHARED_LENGTH ? value : ownText(value)),
-  boolean: (value) => value,
-  // JSON has no negative zero.
-  number: (value) => (value === 0 ? 0 : value),
-  list: copiedArray,
-  record: copiedRecord,
-};
-
-/** From this length on a substring may keep its whole text in memory: V8's shortest sliced string. */
-const SHARED_LENGTH = 13;
-
-/** Returns a text with its own memory: a stored excerpt must not keep its page in memory. */
-function ownText(text: string): string {
-  return [text.slice(0, 1), text.slice(1)].join("");
-}
-
-function copiedArray(value: readonly unknown[], place: Place): Json {
-  const list: Json[] = [];
-  for (let index = 0; index < value.length; index += 1) {
-    const item = value[index];
-    place.at = index;
-    list.push(item === undefined ? null : walk(item, place, asCopy));
-  }
-  // A grown list has unused capacity; its copy has none.
-  return list.slice();
-}
-
-function copiedRecord(value: object, place: Place): Json {
-  const keys = sorted(Object.keys(value));
-  // The engine makes a hash table of so many members set one by one, which takes several times the memory of a parsed record.
-  if (keys.length > FEW_KEYS) return JSON.parse(writeRecord(value, place, keys)) as Json;
-  const record: Record<string, Json> = {};
-  for (const key of keys) {
-    place.at = key;
-    const member = (value as Record<string, unknown>)[key];
-    assertKey(key, member, place);
-    if (member === undefined) continue;
-    const own = walk(member, place, asCopy);
-    // A member of `Object.prototype` may be frozen; then it cannot be assigned.
-    if (key in record) Object.defineProperty(record, key, { value: own, configurable: true, enumerable: true, writable: true });
-    else record[key] = own;
-  }
-  return record;
-}
-
-/** Limit on keys that are sorted in place: the built-in sort makes a copy of them. */
-const FEW_KEYS = 16;
-
-/** Returns the same list, sorted by code unit. */
-function sorted(keys: string[]): readonly string[] {
-  if (keys.length > FEW_KEYS) return keys.sort();
-  for (let place = 1; place < keys.length; place += 1) {
-    const key = keys[place] as string;
-    let before = place - 1;
-    for (; before >= 0 && (keys[before] as string) > key; before -= 1) keys[before + 1] = keys[before] as string;
-    keys[before + 1] = key;
-  }
-  return keys;
+  return `{${text}}`;
 }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { NotJsonError } from "../../src/kernel/errors.ts";
 import { canonicalJson, contentHash, deepFreeze, jsonRoundTrip } from "../../src/kernel/json.ts";
 
@@ -138,6 +138,27 @@ describe("jsonRoundTrip", () => {
     });
     expect(jsonRoundTrip(undefined)).toBeNull();
     expect(jsonRoundTrip(-0)).toBe(0);
+  });
+
+  test("a list that shrinks while it is read", () => {
+    const list: unknown[] = [1, 2, 3];
+    Object.defineProperty(list, 1, { get: () => (list.length = 2) });
+    expect(jsonRoundTrip(list)).toEqual([1, 2]);
+  });
+
+  test("members named like what all objects have, which nobody can set", () => {
+    const { prototype } = Object;
+    const set = vi.fn<(value: unknown) => void>();
+    Object.defineProperty(prototype, "fixed", { value: 0, configurable: true });
+    Object.defineProperty(prototype, "caught", { set, configurable: true });
+    try {
+      const copy = jsonRoundTrip({ fixed: 1, caught: [2], constructor: 1, toString: [2] });
+      expect(JSON.stringify(copy)).toBe('{"caught":[2],"constructor":1,"fixed":1,"toString":[2]}');
+    } finally {
+      delete (prototype as { fixed?: unknown }).fixed;
+      delete (prototype as { caught?: unknown }).caught;
+    }
+    expect(set).not.toHaveBeenCalled();
   });
 
   test("property: a second trip changes nothing, and the copy shares nothing", () => {

@@ -93,7 +93,7 @@ export async function expectSameSaid(
 
 /** What a result tells besides its money. Dead letters stand in the order in which roles gave up, and that latencies decide. */
 function told({ status, rounds, messages, output, outputs, deadLetters }: RunResult): unknown {
-  return { status, rounds, messages, output, outputs, deadLetters: deadLetters.map(canonicalJson) };
+  return { status, rounds, messages, output, outputs, deadLetters: deadLetters.map((letter) => canonicalJson(letter)) };
 }
 
 /**

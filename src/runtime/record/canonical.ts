@@ -108,7 +108,7 @@ class CanonicalLog {
   lines(): readonly string[] {
     const open = [...this.#steps.keys()].toSorted().flatMap((act) => this.#stepLines(act));
     const entries = this.#entries.toSorted((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]);
-    return [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map(canonicalJson);
+    return [this.#header, ...entries.flatMap((entry) => entry.lines), ...open, this.#end].map((line) => canonicalJson(line));
   }
 
   #push(order: number, lines: readonly object[]): void {
