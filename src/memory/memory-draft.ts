@@ -2,8 +2,19 @@ import { ContextClosedError } from "../kernel/errors.ts";
 import type { Address, PayloadOf } from "../message/address.ts";
 import { assertMessage, createMessage, meantMessage, type Message } from "../message/message.ts";
 import { Memory } from "./memory.ts";
-import { checkedCount, containing, findNewsIn, identityIn, memoryJson, newestOf, olderThan, resolveTarget } from "./memory-queries.ts";
-import type { MemoryJson, MessageMemory, ReadableMemory } from "./message-memory.ts";
+import {
+  checkedCount,
+  containing,
+  findNewsIn,
+  identityIn,
+  type MemoryJson,
+  memoryJson,
+  type MessageMemory,
+  newestOf,
+  olderThan,
+  type ReadableMemory,
+  resolveTarget,
+} from "./message-memory.ts";
 
 /** One write to a memory: a message added, a message deleted by its identity (the id, or with `ignoreId` the content), or all deleted. */
 export type MemoryOp = readonly ["+", Message] | readonly ["-", string] | readonly ["0"];
@@ -27,6 +38,19 @@ export interface MemoryDraftOptions {
   readonly by: { readonly act: string };
 }
 
+interface DraftChanges {
+  readonly ops: MemoryOp[];
+  /** All messages of the base are deleted. */
+  readonly isCleared: boolean;
+  /** Added and not deleted. */
+  readonly added: Memory;
+  /** Identities of messages of the base that were deleted one by one or evicted. */
+  readonly hidden: Set<string>;
+  /** Iterators that find the next message of the base to hide. They never go back, because the messages they passed are hidden. */
+  oldest?: Iterator<Message>;
+  newest?: Iterator<Message>;
+}
+
 /**
  * The view that one activation has of a memory: the base with the messages that the activation has added and deleted.
  *
@@ -34,12 +58,12 @@ export interface MemoryDraftOptions {
  *
  * MemoryDraft.D1 (`ops`) applying `ops` to the base gives a memory that answers every query as the draft did. MemoryDraft.D2 (`#changes`) nothing is
  * made before the first write, and a write or query costs no more than on the base, except for deleted messages it passes. MemoryDraft.D3
- * (`#assertOpen`) after `close` writes throw and reads go on; after `settle` reads show the base.
+ * (`#write`) after `close` writes throw and reads go on; after `settle` reads show the base.
  */
 export class MemoryDraft implements MessageMemory {
   readonly #base: ReadableMemory;
   readonly #by: MemoryDraftOptions["by"];
-  #changes: MemoryChanges | undefined;
+  #changes: DraftChanges | undefined;
   #isClosed = false;
 
   constructor({ base, by }: MemoryDraftOptions) {
@@ -72,39 +96,33 @@ export class MemoryDraft implements MessageMemory {
   }
 
   get size(): number {
-    const changes = this.#changes;
-    return changes === undefined ? this.#base.size : changes.baseSize + changes.added.size;
+    return this.#baseSize + (this.#changes?.added.size ?? 0);
   }
 
   add(message: Message): boolean {
-    this.#assertOpen("add");
-    assertMessage(message);
-    if (this.has(message)) return false;
     const changes = this.#write("add");
-    changes.add(message);
-    if (this.limit !== undefined && this.size > this.limit) changes.evictOldest();
+    assertMessage(message);
+    if (this.#isOfBase(message) || !changes.added.add(message)) return false;
+    changes.ops.push(["+", message]);
+    if (this.#base.limit !== undefined && this.size > this.#base.limit) this.#evictOldest(changes);
     return true;
   }
 
   addBatch(messages: Iterable<Message>): number {
-    this.#assertOpen("addBatch");
+    this.#write("addBatch");
     let added = 0;
     for (const message of messages) if (this.add(message)) added++;
     return added;
   }
 
   has(target: Message | string): boolean {
-    if (typeof target !== "string") assertMessage(target);
-    const changes = this.#changes;
-    if (changes === undefined) return this.#base.has(target);
-    const known = resolveTarget(this, target);
-    return known !== undefined && changes.has(known);
+    const known = resolveTarget(this, meantMessage(target));
+    return known !== undefined && (this.#changes?.added.has(known) === true || this.#isOfBase(known));
   }
 
   get(k = 0): Message[] {
     if (this.#changes === undefined) return this.#base.get(k);
-    if (checkedCount(k) > 0) return newestOf(this, k);
-    return this.#query((memory) => memory.get());
+    return checkedCount(k) > 0 ? newestOf(this, k) : [...this];
   }
 
   getByPosition(place: number): Message | undefined {
@@ -112,9 +130,8 @@ export class MemoryDraft implements MessageMemory {
     if (changes === undefined) return this.#base.getByPosition(place);
     const fromStart = place < 0 ? this.size + place : place;
     if (!Number.isInteger(place) || fromStart < 0) return undefined;
-    const { baseSize } = changes;
-    if (fromStart >= baseSize) return changes.added.getByPosition(fromStart - baseSize);
-    if (!changes.hasHidden) return this.#base.getByPosition(fromStart);
+    if (fromStart >= this.#baseSize) return changes.added.getByPosition(fromStart - this.#baseSize);
+    if (changes.hidden.size === 0) return this.#base.getByPosition(fromStart);
     if (place < 0) return newestOf(this, -place)[0];
     let left = fromStart;
     for (const message of this) if (left-- === 0) return message;
@@ -143,13 +160,11 @@ export class MemoryDraft implements MessageMemory {
   }
 
   newestBy<P>(address: Address<P>): Message<P> | undefined {
-    const changes = this.#changes;
-    if (changes === undefined) return this.#base.newestBy(address);
-    const added = changes.added.newestBy(address);
-    if (added !== undefined || changes.isCleared) return added;
+    const added = this.#changes?.added.newestBy(address);
+    if (added !== undefined || this.#changes?.isCleared === true) return added;
     const newest = this.#base.newestBy(address);
-    if (newest === undefined || !changes.isHidden(newest)) return newest;
-    return this.#base.getByAction(address).findLast((message) => !changes.isHidden(message));
+    if (newest === undefined || !this.#isHidden(newest)) return newest;
+    return this.#base.getByAction(address).findLast((message) => !this.#isHidden(message));
   }
 
   findNews(observed: Iterable<Message>, k = 0): Message[] {
@@ -159,29 +174,32 @@ export class MemoryDraft implements MessageMemory {
   delete(target: Message | string): boolean {
     const changes = this.#write("delete");
     const known = resolveTarget(this, meantMessage(target));
-    return known !== undefined && changes.delete(known);
+    return known !== undefined && this.#delete(changes, known);
   }
 
   deleteNewest(): Message | undefined {
-    return this.#write("deleteNewest").deleteNewest();
+    const changes = this.#write("deleteNewest");
+    const newest = changes.added.getByPosition(-1) ?? this.#nextOfBase((changes.newest ??= this.#base.newestFirst()));
+    if (newest !== undefined) this.#delete(changes, newest);
+    return newest;
   }
 
   deleteOlderThan(timestampMs: number): number {
     const changes = this.#write("deleteOlderThan");
     const old = olderThan(this, timestampMs);
-    for (const message of old) changes.delete(message);
+    for (const message of old) this.#delete(changes, message);
     return old.length;
   }
 
   clear(): void {
     this.#write("clear");
-    if (this.size > 0) this.#changes = new MemoryChanges(this.#base, true);
+    if (this.size > 0) this.#changes = this.#noChanges(true);
   }
 
   *[Symbol.iterator](): Generator<Message, void> {
     const changes = this.#changes;
     if (changes?.isCleared !== true) {
-      for (const message of this.#base) if (changes?.isHidden(message) !== true) yield message;
+      for (const message of this.#base) if (!this.#isHidden(message)) yield message;
     }
     if (changes !== undefined) yield* changes.added;
   }
@@ -190,111 +208,65 @@ export class MemoryDraft implements MessageMemory {
     const changes = this.#changes;
     if (changes !== undefined) yield* changes.added.newestFirst();
     if (changes?.isCleared === true) return;
-    for (const message of this.#base.newestFirst()) if (changes?.isHidden(message) !== true) yield message;
+    for (const message of this.#base.newestFirst()) if (!this.#isHidden(message)) yield message;
   }
 
   toJSON(): MemoryJson {
     return memoryJson(this);
   }
 
-  #assertOpen(method: string): void {
+  /** Returns the changes, and makes them if there are none. @throws ContextClosedError after `close` */
+  #write(method: string): DraftChanges {
     if (this.#isClosed) throw new ContextClosedError(this.#by.act, `memory.${method}`);
+    return (this.#changes ??= this.#noChanges(false));
   }
 
-  #write(method: string): MemoryChanges {
-    this.#assertOpen(method);
-    return (this.#changes ??= new MemoryChanges(this.#base, false));
+  #noChanges(isCleared: boolean): DraftChanges {
+    return { ops: isCleared ? [["0"]] : [], isCleared, added: new Memory({ ignoreId: this.#base.ignoreId }), hidden: new Set() };
   }
 
+  /** Number of messages of the base that are not deleted. */
+  get #baseSize(): number {
+    return this.#changes?.isCleared === true ? 0 : this.#base.size - (this.#changes?.hidden.size ?? 0);
+  }
+
+  #isHidden(message: Message): boolean {
+    return this.#changes?.hidden.has(identityIn(this.#base, message)) === true;
+  }
+
+  #isOfBase(target: Message | string): boolean {
+    if (this.#changes?.isCleared === true || !this.#base.has(target)) return false;
+    return this.#changes?.hidden.has(typeof target === "string" ? target : identityIn(this.#base, target)) !== true;
+  }
+
+  /** Joins the answers of the base and of the added messages. */
   #query<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
-    return this.#changes === undefined ? query(this.#base) : this.#changes.query(query);
-  }
-}
-
-/** The changes of a draft: the operations, the added messages, and the messages of the base that are hidden. */
-class MemoryChanges {
-  readonly ops: MemoryOp[];
-  /** All messages of the base are deleted. */
-  readonly isCleared: boolean;
-  /** Added and not deleted. */
-  readonly added: Memory;
-  readonly #base: ReadableMemory;
-  /** Identities of messages of the base that were deleted one by one or evicted. */
-  readonly #hidden = new Set<string>();
-  /** Iterators that find the next message to hide. They never go back, because the messages they passed are hidden. */
-  #oldest: Iterator<Message> | undefined;
-  #newest: Iterator<Message> | undefined;
-
-  constructor(base: ReadableMemory, isCleared: boolean) {
-    this.#base = base;
-    this.isCleared = isCleared;
-    this.ops = isCleared ? [["0"]] : [];
-    this.added = new Memory({ ignoreId: base.ignoreId });
+    if (this.#changes === undefined) return query(this.#base);
+    const { added, isCleared } = this.#changes;
+    return isCleared ? query(added) : [...query(this.#base).filter((message) => !this.#isHidden(message)), ...query(added)];
   }
 
-  get baseSize(): number {
-    return this.isCleared ? 0 : this.#base.size - this.#hidden.size;
-  }
-
-  get hasHidden(): boolean {
-    return this.#hidden.size > 0;
-  }
-
-  isHidden(message: Message): boolean {
-    return this.#hidden.has(identityIn(this.#base, message));
-  }
-
-  has(target: Message | string): boolean {
-    return this.added.has(target) || this.#baseHas(target);
-  }
-
-  /** Adds a message that neither the base nor this holds. */
-  add(message: Message): void {
-    this.added.add(message);
-    this.ops.push(["+", message]);
-  }
-
-  delete(target: Message | string): boolean {
-    const isOfBase = !this.added.delete(target);
-    if (isOfBase && !this.#baseHas(target)) return false;
-    const identity = this.#identityOf(target);
-    if (isOfBase) this.#hidden.add(identity);
-    this.ops.push(["-", identity]);
+  #delete({ added, hidden, ops }: DraftChanges, target: Message | string): boolean {
+    const identity = typeof target === "string" ? target : identityIn(this.#base, target);
+    if (!added.delete(target)) {
+      if (!this.#isOfBase(target)) return false;
+      hidden.add(identity);
+    }
+    ops.push(["-", identity]);
     return true;
   }
 
   /** The base evicts the message too when the operations are applied, so this is no operation. */
-  evictOldest(): void {
-    const oldest = this.#nextOfBase((this.#oldest ??= this.#base[Symbol.iterator]()));
-    if (oldest === undefined) this.added.delete(this.added.getByPosition(0) as Message);
-    else this.#hidden.add(identityIn(this.#base, oldest));
+  #evictOldest(changes: DraftChanges): void {
+    const oldest = this.#nextOfBase((changes.oldest ??= this.#base[Symbol.iterator]()));
+    if (oldest === undefined) changes.added.delete(changes.added.getByPosition(0) as Message);
+    else changes.hidden.add(identityIn(this.#base, oldest));
   }
 
-  deleteNewest(): Message | undefined {
-    const newest = this.added.getByPosition(-1) ?? this.#nextOfBase((this.#newest ??= this.#base.newestFirst()));
-    if (newest !== undefined) this.delete(newest);
-    return newest;
-  }
-
-  /** Joins the answers of the base and of the added messages. */
-  query<P>(query: (memory: ReadableMemory) => Message<P>[]): Message<P>[] {
-    const added = query(this.added);
-    if (this.isCleared) return added;
-    return [...query(this.#base).filter((message) => !this.isHidden(message)), ...added];
-  }
-
-  #identityOf(target: Message | string): string {
-    return typeof target === "string" ? target : identityIn(this.#base, target);
-  }
-
-  #baseHas(target: Message | string): boolean {
-    return !this.isCleared && !this.#hidden.has(this.#identityOf(target)) && this.#base.has(target);
-  }
-
-  /** The next message of the base that is not hidden. The caller hides it. */
+  /** Returns the next message of the base that is not hidden. The caller hides it. */
   #nextOfBase(iterator: Iterator<Message>): Message | undefined {
-    if (this.baseSize === 0) return undefined;
-    for (let step = iterator.next(); step.done !== true; step = iterator.next()) if (!this.isHidden(step.value)) return step.value;
+    if (this.#baseSize === 0) return undefined;
+    for (let step = iterator.next(); step.done !== true; step = iterator.next()) if (!this.#isHidden(step.value)) return step.value;
     return undefined;
   }
 }

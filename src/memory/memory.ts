@@ -3,20 +3,20 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
-import { MessageLog } from "./message-log.ts";
 import { addressOf, type Address, type PayloadOf } from "../message/address.ts";
 import { assertMessage, meantMessage, type Message, MessageSchema } from "../message/message.ts";
-import { MessageIndex } from "./message-index.ts";
-import type { MemoryJson, MessageMemory } from "./message-memory.ts";
-import { checkedCount, containing, findNewsIn, memoryJson, namesOf, olderThan, resolveTarget } from "./memory-queries.ts";
-
-const causeOf = (message: Message): string => message.causeBy;
-const roleOf = (message: Message): string => message.role;
-const idOf = (message: Message): string => message.id;
-const contentOf = (message: Message): string => message.content;
-
-/** A memory of so few messages is searched one by one: with a `Map` of its own, a memory of one message takes 545 bytes instead of 300. */
-const FEW_MESSAGES = 4;
+import {
+  checkedCount,
+  containing,
+  findNewsIn,
+  identityIn,
+  type MemoryJson,
+  memoryJson,
+  type MessageMemory,
+  namesOf,
+  olderThan,
+  resolveTarget,
+} from "./message-memory.ts";
 
 /** Options of a {@link Memory}. */
 export interface MemoryOptions {
@@ -33,13 +33,14 @@ const memoryOptions: Known<MemoryOptions> = { ignoreId: true, limit: true, onEvi
 /**
  * Short-term memory: the messages that a role or an environment has received and sent, in order of arrival.
  *
- * Owns the log of messages, their positions by identity, the limit and the indexes. Uncommitted changes of an activation belong to its draft.
+ * Owns the messages by identity and in order, the limit and the indexes. Uncommitted changes of an activation belong to its draft.
  *
- * Memory.M1 (`#identityOf`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
- * Memory.M2 (`#log`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
- * Memory.M3 (`#positions`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
+ * Memory.M1 (`identityIn`) the id identifies a message; with `ignoreId` the content does. No two messages have the same identity.
+ * Memory.M2 (`Arrivals`) messages are shared, never copied or changed, and every query returns a new array in order of arrival.
+ * Memory.M3 (`#held`, `#byCause`, `#byRole`) `add` and `delete` are O(1) amortised, `getByAction` O(result), `findNews` O(observed + k).
  * Memory.M4 (`#evictOldest`) `limit` evicts the oldest message in O(1) amortised. Memory.M5 (`checkedCount`) `get(0)` returns all messages, and
- * a negative `k` is a RangeError.
+ * a negative `k` is a RangeError. Memory.M6 (`Arrivals.drop`) a list has at most as many deleted slots as others, besides a few, and none at its
+ * ends. Memory.M7 (`Arrivals.slots`) compacting makes a new list, so an open iteration goes on over the old one, and skips deleted messages.
  *
  * @example
  * import { createMessage, Memory } from "troupe";
@@ -52,12 +53,14 @@ export class Memory implements MessageMemory {
   readonly ignoreId: boolean;
   readonly limit: number | undefined;
   readonly #onEvict: ((message: Message) => void) | undefined;
-  #log = new MessageLog();
-  /** Positions in the log by identity; undefined while there are only a few messages. */
-  #positions: Map<string, number> | undefined;
+  /** By identity. */
+  #held: Map<string, Slot> | undefined;
+  #arrivals = new Arrivals();
+  /** Number of messages ever added. */
+  #arrived = 0;
   /** Built at the first query. */
-  #byCause: MessageIndex | undefined;
-  #byRole: MessageIndex | undefined;
+  #byCause: Map<string, Arrivals> | undefined;
+  #byRole: Map<string, Arrivals> | undefined;
 
   /** @throws UsageError `LIMIT_INVALID` when `limit` is not a whole number of 1 or more. */
   constructor(options?: MemoryOptions) {
@@ -75,19 +78,21 @@ export class Memory implements MessageMemory {
   }
 
   get size(): number {
-    return this.#log.size;
+    return this.#arrivals.size;
   }
 
   /** @throws UsageError `MESSAGE_INVALID` for a value that is not a message */
   add(message: Message): boolean {
     assertMessage(message);
-    const identity = this.#identityOf(message);
-    if (this.#positionOf(identity) !== undefined) return false;
-    const position = this.#log.push(message);
-    this.#positions?.set(identity, position);
-    this.#byCause?.add(message, position);
-    this.#byRole?.add(message, position);
-    if (this.limit !== undefined && this.size > this.limit) this.#evictOldest();
+    const identity = identityIn(this, message);
+    const held = (this.#held ??= new Map<string, Slot>());
+    if (held.has(identity)) return false;
+    const slot = { message, order: ++this.#arrived };
+    held.set(identity, slot);
+    this.#arrivals.push(slot);
+    if (this.#byCause !== undefined) listOf(this.#byCause, message.causeBy).push(slot);
+    if (this.#byRole !== undefined) listOf(this.#byRole, message.role).push(slot);
+    if (this.limit !== undefined && held.size > this.limit) this.#evictOldest();
     return true;
   }
 
@@ -103,29 +108,26 @@ export class Memory implements MessageMemory {
   }
 
   has(target: Message | string): boolean {
-    if (typeof target === "string") return this.find(target) !== undefined;
-    assertMessage(target);
-    return this.#positionOf(this.#identityOf(target)) !== undefined;
+    return this.find(meantMessage(target)) !== undefined;
   }
 
   /** Returns the held message that equals a message or has an id: the newest one of that id where ids are ignored. O(1) where the id identifies. */
   find(target: Message | string): Message | undefined {
     const known = resolveTarget(this, target);
-    if (known === undefined) return undefined;
-    const position = this.#positionOf(typeof known === "string" ? known : this.#identityOf(known));
-    return position === undefined ? undefined : this.#log.at(position);
+    return known === undefined ? undefined : this.#held?.get(typeof known === "string" ? known : identityIn(this, known))?.message;
   }
 
   get(k = 0): Message[] {
-    return this.#log.newest(checkedCount(k) === 0 ? Infinity : k);
+    return this.#arrivals.newest(checkedCount(k) === 0 ? Infinity : k);
   }
 
   getByPosition(place: number): Message | undefined {
-    return this.#log.nth(place);
+    return this.#arrivals.nth(place);
   }
 
   getByRole(role: Message["role"]): Message[] {
-    return this.#at(this.#roles.positionsOf(role));
+    this.#byRole ??= this.#arrivals.grouped((message) => message.role);
+    return this.#byRole.get(role)?.newest(Infinity) ?? [];
   }
 
   getByContent(substring: string): Message[] {
@@ -137,17 +139,16 @@ export class Memory implements MessageMemory {
   }
 
   getByAction<P>(address: Address<P>): Message<P>[] {
-    return this.#at(this.#causes.positionsOf(addressOf(address))) as Message<P>[];
+    return (this.#causedBy(address)?.newest(Infinity) ?? []) as Message<P>[];
   }
 
   getByActions<A extends Address>(addresses: Iterable<A>): Message<PayloadOf<A>>[] {
-    const positions: number[] = [];
-    for (const name of namesOf(addresses)) for (const position of this.#causes.positionsOf(name)) positions.push(position);
-    return this.#at(positions.sort((a, b) => a - b)) as Message<PayloadOf<A>>[];
+    const slots = [...namesOf(addresses)].flatMap((name) => this.#causedBy(name)?.slots() ?? []);
+    return slots.sort((a, b) => a.order - b.order).map(({ message }) => message as Message<PayloadOf<A>>);
   }
 
   newestBy<P>(address: Address<P>): Message<P> | undefined {
-    return this.#causes.newest(addressOf(address)) as Message<P> | undefined;
+    return this.#causedBy(address)?.nth(-1) as Message<P> | undefined;
   }
 
   findNews(observed: Iterable<Message>, k = 0): Message[] {
@@ -161,7 +162,7 @@ export class Memory implements MessageMemory {
   }
 
   deleteNewest(): Message | undefined {
-    const newest = this.#log.nth(-1);
+    const newest = this.#arrivals.nth(-1);
     this.#forget(newest);
     return newest;
   }
@@ -173,15 +174,20 @@ export class Memory implements MessageMemory {
   }
 
   clear(): void {
-    this.#reset();
+    // An open iteration skips these.
+    for (const slot of this.#arrivals.slots()) slot.order = DELETED;
+    this.#arrivals = new Arrivals();
+    this.#held = undefined;
+    this.#byCause = undefined;
+    this.#byRole = undefined;
   }
 
-  *[Symbol.iterator](): Generator<Message, void> {
-    yield* this.#walk((log) => log.oldestFirst());
+  [Symbol.iterator](): Generator<Message, void> {
+    return this.#arrivals.oldestFirst();
   }
 
-  *newestFirst(): Generator<Message, void> {
-    yield* this.#walk((log) => log.newestFirst());
+  newestFirst(): Generator<Message, void> {
+    return this.#arrivals.newestFirst();
   }
 
   toJSON(): MemoryJson {
@@ -205,71 +211,27 @@ export class Memory implements MessageMemory {
     return memory;
   }
 
-  get #causes(): MessageIndex {
-    return (this.#byCause ??= new MessageIndex(this.#log, causeOf));
-  }
-
-  get #roles(): MessageIndex {
-    return (this.#byRole ??= new MessageIndex(this.#log, roleOf));
-  }
-
-  get #identityOf(): (message: Message) => string {
-    return this.ignoreId ? contentOf : idOf;
-  }
-
-  #positionOf(identity: string): number | undefined {
-    if (this.#positions === undefined) {
-      if (this.#log.size <= FEW_MESSAGES) return this.#log.newestWith(identity, this.#identityOf);
-      this.#indexPositions();
-    }
-    return this.#positions?.get(identity);
-  }
-
-  #indexPositions(): void {
-    this.#positions = new Map();
-    this.#log.forEach((message, position) => this.#positions?.set(this.#identityOf(message), position));
+  #causedBy(address: Address): Arrivals | undefined {
+    this.#byCause ??= this.#arrivals.grouped((message) => message.causeBy);
+    return this.#byCause.get(addressOf(address));
   }
 
   #evictOldest(): void {
-    const oldest = this.#log.nth(0);
+    const oldest = this.#arrivals.nth(0);
     this.#forget(oldest);
     if (oldest !== undefined) this.#onEvict?.(oldest);
   }
 
-  /** Removes a message from the log, the positions and the indexes. */
   #forget(message: Message | undefined): void {
     if (message === undefined) return;
-    const identity = this.#identityOf(message);
-    this.#log.drop(this.#positionOf(identity) as number);
-    this.#positions?.delete(identity);
-    this.#byCause?.remove(message);
-    this.#byRole?.remove(message);
-    if (this.#log.isMostlyHoles) this.#compact();
-  }
-
-  #reset(): void {
-    this.#log = new MessageLog();
-    this.#positions = undefined;
-    this.#byCause = undefined;
-    this.#byRole = undefined;
-  }
-
-  #compact(): void {
-    const held = this.#log.newest(Infinity);
-    this.#reset();
-    for (const message of held) this.#log.push(message);
-  }
-
-  /** An iteration continues over the log it began with. After a compaction it skips messages that were deleted since. */
-  *#walk(start: (log: MessageLog) => Iterable<Message>): Generator<Message, void> {
-    const log = this.#log;
-    for (const message of start(log)) {
-      if (log === this.#log || this.has(message)) yield message;
-    }
-  }
-
-  #at(positions: readonly number[]): Message[] {
-    return positions.map((position) => this.#log.at(position) as Message);
+    const identity = identityIn(this, message);
+    const slot = this.#held?.get(identity);
+    if (slot === undefined) return;
+    this.#held?.delete(identity);
+    slot.order = DELETED;
+    this.#arrivals.drop();
+    dropFrom(this.#byCause, message.causeBy);
+    dropFrom(this.#byRole, message.role);
   }
 }
 
@@ -280,3 +242,106 @@ const memorySchema = lazily(() =>
     messages: z.array(MessageSchema),
   }),
 );
+
+/** The place of a held message. All lists with the message share it. */
+interface Slot {
+  readonly message: Message;
+  /** Grows in order of arrival; `DELETED` after the message was deleted. */
+  order: number;
+}
+
+const DELETED = 0;
+/** A list with fewer deleted slots than this is not compacted. */
+const FEW_DELETED = 8;
+
+/**
+ * Messages in order of arrival. Owns the list of slots; its memory marks the deleted ones.
+ */
+class Arrivals {
+  #slots: Slot[] = [];
+  /** Index of the oldest slot that is not deleted. */
+  #first = 0;
+  size = 0;
+
+  push(slot: Slot): void {
+    this.#slots.push(slot);
+    this.size++;
+  }
+
+  /** Called after one of the slots was deleted. */
+  drop(): void {
+    const slots = this.#slots;
+    this.size--;
+    while (slots.at(-1)?.order === DELETED) slots.pop();
+    while (slots[this.#first]?.order === DELETED) this.#first++;
+    this.#first = Math.min(this.#first, slots.length);
+    const deleted = slots.length - this.size;
+    if (deleted <= FEW_DELETED || deleted <= this.size) return;
+    this.#slots = this.slots();
+    this.#first = 0;
+  }
+
+  /** Returns the slots that are not deleted, in a new array. */
+  slots(): Slot[] {
+    return this.#slots.filter(({ order }) => order !== DELETED);
+  }
+
+  /** Returns the message at a place counted from the oldest, or from the end when negative. O(1) when no slot between is deleted. */
+  nth(place: number): Message | undefined {
+    if (!Number.isInteger(place) || place >= this.size || place < -this.size) return undefined;
+    const fromStart = place < 0 ? this.size + place : place;
+    if (this.#slots.length - this.#first === this.size) return this.#slots[this.#first + fromStart]?.message;
+    if (fromStart >= this.size / 2) return this.newest(this.size - fromStart)[0];
+    let left = fromStart;
+    for (const message of this.oldestFirst()) if (left-- === 0) return message;
+    return undefined;
+  }
+
+  /** Returns the newest `k` messages in order of arrival. */
+  newest(k: number): Message[] {
+    const messages: Message[] = [];
+    for (let n = this.#slots.length - 1; n >= this.#first && messages.length < k; n--) {
+      const { message, order } = this.#slots[n] as Slot;
+      if (order !== DELETED) messages.push(message);
+    }
+    return messages.reverse();
+  }
+
+  *oldestFirst(): Generator<Message, void> {
+    const slots = this.#slots;
+    for (let n = this.#first; n < slots.length; n++) {
+      const { message, order } = slots[n] as Slot;
+      if (order !== DELETED) yield message;
+    }
+  }
+
+  *newestFirst(): Generator<Message, void> {
+    const slots = this.#slots;
+    for (let n = slots.length - 1; n >= 0; n--) {
+      // Slots at the end may be removed meanwhile.
+      const slot = slots[n];
+      if (slot !== undefined && slot.order !== DELETED) yield slot.message;
+    }
+  }
+
+  /** Returns the messages of each key. */
+  grouped(keyOf: (message: Message) => string): Map<string, Arrivals> {
+    const groups = new Map<string, Arrivals>();
+    for (const slot of this.slots()) listOf(groups, keyOf(slot.message)).push(slot);
+    return groups;
+  }
+}
+
+/** Returns the list of a key, and makes it if there is none. */
+function listOf(lists: Map<string, Arrivals>, key: string): Arrivals {
+  let list = lists.get(key);
+  if (list === undefined) lists.set(key, (list = new Arrivals()));
+  return list;
+}
+
+/** Drops a deleted slot from the list of a key. The key is removed with its last message. */
+function dropFrom(lists: Map<string, Arrivals> | undefined, key: string): void {
+  const list = lists?.get(key);
+  list?.drop();
+  if (list?.size === 0) lists?.delete(key);
+}

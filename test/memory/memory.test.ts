@@ -28,7 +28,7 @@ function longContent(n: number): string {
 const options = fc.record({ ignoreId: fc.boolean(), limit: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }) });
 
 describe("Memory", () => {
-  test("R1-R4, M2 property: it answers as a plain list does, after every write", () => {
+  test("Memory.M1 Memory.M2 Memory.M3 Memory.M4 property: it answers as a plain list does, after every write", () => {
     fc.assert(
       fc.property(options, fc.array(anyWrite, { maxLength: 40 }), (given, writes) => {
         const memory = new Memory(given);
@@ -142,7 +142,7 @@ describe("Memory", () => {
     expect(memory.add(createMessage("content of a", { id: "b" }))).toBe(true);
   });
 
-  test('M2 [MetaGPT: ignore_id wrote id "0" into the caller\'s message, and so all ids were one] with ignoreId the content decides, and ids stay', () => {
+  test('Memory.M1 [MetaGPT: ignore_id wrote id "0" into the caller\'s message, and so all ids were one] with ignoreId the content decides, and ids stay', () => {
     const memory = new Memory({ ignoreId: true });
     const first = createMessage("hello", { id: "a" });
     expect(memory.add(first)).toBe(true);
@@ -309,7 +309,7 @@ describe("Memory", () => {
     expect([memory.getByPosition(1)?.id, memory.getByPosition(-2)?.id]).toEqual(["c", "a"]);
   });
 
-  test("messages may be deleted while they are walked through", () => {
+  test("Memory.M7 messages may be deleted while they are walked through", () => {
     for (const walk of ["oldest", "newest"] as const) {
       const memory = memoryOf(...Array.from({ length: 200 }, (_, n) => `m${n}`));
       const seen: string[] = [];
@@ -323,7 +323,7 @@ describe("Memory", () => {
     }
   });
 
-  test("a walk tells no message that was deleted, also when the holes were closed meanwhile", () => {
+  test("Memory.M7 a walk tells no message that was deleted, also when the holes were closed meanwhile", () => {
     const memory = memoryOf(...Array.from({ length: 100 }, (_, n) => `m${n}`));
     const seen: string[] = [];
     for (const message of memory) {
@@ -388,7 +388,6 @@ describe("what a memory costs, counted in reads of messages", () => {
       const observed = [counted(said("m1")), counted(said("news"))];
       return readsOf(() => expect(memory.findNews(observed)).toHaveLength(1));
     };
-    // A few are compared one by one. Of very many none is kept by its id: the one that is meant is read, and seldom one of the same hash.
     expect(newsReads(3)).toBeLessThan(10);
     expect(newsReads(10)).toBeLessThan(10);
     for (const size of [10_000, 40_000]) expect(newsReads(size)).toBeLessThanOrEqual(newsReads(10) + 3);
@@ -453,12 +452,12 @@ describe("what a memory keeps", () => {
     expect(bytesKeptBy(forgetful)).toBeLessThan(500_000);
   });
 
-  test("Memory.M3 holes between the oldest and the newest are closed, in the log and in the indexes", () => {
+  test("Memory.M6 holes between the oldest and the newest are closed, in the list and in the indexes", () => {
     const messages = Array.from({ length: 100 }, (_, n) => said(`m${n}`, n % 2 === 0 ? "Even" : "Odd"));
     const first = Array.from({ length: 300 }, (_, n) => said(`first${n}`, "First"));
     const full = (): Memory => {
       const memory = new Memory();
-      // 300 that stay: an index closes its holes before the log has reason to.
+      // 300 that stay: an index closes its holes before the list has reason to.
       memory.addBatch(first);
       memory.addBatch([said("even", "Even"), said("odd", "Odd")]);
       memory.getByAction("Even");
