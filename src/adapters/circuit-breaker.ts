@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 
-/** Milliseconds in which a resource that failed is not asked. */
+/** How long a resource that failed is not asked, in milliseconds. */
 export interface Cooldown {
   /** After the first failure. */
   readonly first: number;
@@ -17,8 +17,8 @@ type State =
  * Decides whether a service that may be down is asked.
  *
  * CircuitBreaker.B1 (`pass`) closed, every call passes; the first failure opens it. CircuitBreaker.B2 (`pass`) open, no call passes until the
- * cooldown ends; then exactly one does, and its outcome decides. CircuitBreaker.B3 (`failed`, `succeeded`) a call from before it opened that ends
- * later decides nothing. Every caller that passes must report the outcome.
+ * cooldown ends; then exactly one does, and its outcome decides. CircuitBreaker.B3 (`failed`, `succeeded`) a call that began before it opened and
+ * ends later decides nothing. Every caller that passes must report the outcome.
  */
 export class CircuitBreaker {
   readonly #clock: Clock;
@@ -34,12 +34,12 @@ export class CircuitBreaker {
     return this.#state.kind === "closed";
   }
 
-  /** Milliseconds until somebody may pass. */
+  /** Milliseconds until the next call may pass. */
   get wait(): number {
     return this.#state.kind === "open" ? Math.max(0, this.#state.until - this.#clock.now()) : 0;
   }
 
-  /** Whether to ask now. The one that passes when the cooldown is over is the probe. */
+  /** Tells whether to ask now. The first call that passes after the cooldown is the probe. */
   pass(): "ask" | "probe" | "no" {
     if (this.#state.kind === "closed") return "ask";
     if (this.#state.kind === "probing" || this.wait > 0) return "no";
@@ -47,12 +47,12 @@ export class CircuitBreaker {
     return "probe";
   }
 
-  /** It answered. @param asked what {@link pass} said */
+  /** Reports an answer. @param asked the result of {@link pass} */
   succeeded(asked: "ask" | "probe"): void {
     if (asked === "probe") this.#state = { kind: "closed" };
   }
 
-  /** It did not answer. @param asked what {@link pass} said */
+  /** Reports a failure. @param asked the result of {@link pass} */
   failed(asked: "ask" | "probe"): void {
     if (asked === "probe" && this.#state.kind === "probing") this.#open(Math.min(this.#state.cooldown * 2, this.#cooldown.most));
     if (asked === "ask" && this.#state.kind === "closed") this.#open(this.#cooldown.first);

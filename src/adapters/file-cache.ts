@@ -14,20 +14,20 @@ export { CacheError } from "../kernel/errors.ts";
 /*
  * A cache in a folder, one file for each key.
  *
- * FileCache.F1 (`#write`) a file is whole or not there: it is written beside its place and renamed, so that a process that dies leaves the old
- * entry. FileCache.F2 (`nameOf`) its name is a hash of the key: no key leads out of the folder, is too long, or differs from another in case
- * alone. FileCache.F3 (`readEntry`) an entry that is read must have its checksum and its key; else it is damaged, not missing. FileCache.F4
- * (`#sweep`) a file's time of change is its expiry: old ones are found without being read, and removed. FileCache.F5 files are private to their
- * owner from birth. FileCache.F6 (`replace`) compares and writes under a lock of the key (`file-lock.ts`), so that of several processes one
- * writes; `set` does not take the lock.
+ * FileCache.F1 (`#write`) a file is whole or absent: it is written under another name and renamed, so that a process that dies leaves the
+ * old entry. FileCache.F2 (`nameOf`) its name is a hash of the key: no key leads out of the folder, is too long, or differs from another
+ * in case alone. FileCache.F3 (`readEntry`) an entry without its checksum and its key is damaged, not missing. FileCache.F4 (`#sweep`) the
+ * modification time of a file is its expiry: expired files are found without reading them, and removed. FileCache.F5 (`#write`) every file
+ * is created with permissions for its owner alone. FileCache.F6 (`replace`) it compares and writes under a lock of the key
+ * (`file-lock.ts`), so that one of several processes writes; `set` does not take the lock.
  *
- * Entries outlive the process, `kill -9` included. They are not forced onto the disk one by one: after a loss of power the last seconds may be gone
- * or, F3, damaged.
+ * Entries outlive the process, also after `kill -9`. They are not forced onto the disk one by one: a loss of power may remove or damage
+ * those of the last seconds.
  */
 
-/** Where the cache is. */
+/** Options of {@link fileCache}. */
 export interface FileCacheOptions {
-  /** The folder; made with the first write when it is not there. */
+  /** The folder. The first write creates it. */
   readonly dir: string;
   readonly clock?: Clock;
 }
@@ -35,18 +35,18 @@ export interface FileCacheOptions {
 const fileCacheOptions: Known<FileCacheOptions> = { dir: true, clock: true };
 
 const VERSION = 1;
-/** What is over is looked for once in so many writes. */
+/** Writes between two searches for expired files. */
 const WRITES_PER_SWEEP = 1000;
-/** A beginning that nobody finished within this time, in milliseconds, is nobody's. */
+/** Milliseconds after which an unfinished file counts as abandoned. */
 const ABANDONED = 60 * 60 * 1000;
 const ENTRY = /^[0-9a-f]{64}\.json$/;
-const BEGINNING = new RegExp(`^[0-9a-f]{64}(\\.[0-9a-f]{12}\\.tmp|${LOCK_ENDS})$`);
+const UNFINISHED = new RegExp(`^[0-9a-f]{64}(\\.[0-9a-f]{12}\\.tmp|${LOCK_ENDS})$`);
 
 /**
  * A cache in files.
  *
- * @throws UsageError `OPTION_INVALID` without a folder. What is wrong with the folder is told by the first write, as a CacheError
- * `CACHE_UNWRITABLE`, or by a read, as `CACHE_UNREADABLE`.
+ * @throws UsageError `OPTION_INVALID` without a folder. A folder that cannot be used is reported by the first write as a CacheError
+ * `CACHE_UNWRITABLE`, or by a read as `CACHE_UNREADABLE`.
  * @example
  * import { BrainMemory } from "troupe";
  * import { fileCache } from "troupe/files";
@@ -66,7 +66,7 @@ export function fileCache(options: FileCacheOptions): Cache {
 class FolderCache implements Cache {
   readonly #dir: string;
   readonly #clock: Clock;
-  /** The last work on each name. It has no bound but its callers, each of whom waits for its own. */
+  /** The last operation on each name. Its callers bound it: each waits for its own. */
   readonly #turns = new Map<string, Promise<unknown>>();
   #writes = 0;
   #isClosed = false;
@@ -137,7 +137,7 @@ class FolderCache implements Cache {
     return join(this.#dir, `${name}.json`);
   }
 
-  #beginning(name: string): string {
+  #temporaryPath(name: string): string {
     return join(this.#dir, `${name}.${randomBytes(6).toString("hex")}.tmp`);
   }
 
@@ -158,17 +158,17 @@ class FolderCache implements Cache {
     }
   }
 
-  /** @param confirm looks, right before the entry takes its place, whether that is still allowed */
+  /** @param confirm throws if the entry may no longer take its place; called right before that */
   async #write(name: string, text: string, expires: number, confirm?: () => Promise<void>): Promise<void> {
-    const beginning = this.#beginning(name);
+    const temporary = this.#temporaryPath(name);
     try {
-      await writeFile(beginning, text, { mode: 0o600, flag: "wx" });
-      await utimes(beginning, expires / 1000, expires / 1000);
+      await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
+      await utimes(temporary, expires / 1000, expires / 1000);
       await confirm?.();
-      await rename(beginning, this.#place(name));
+      await rename(temporary, this.#place(name));
     } catch (error) {
-      // The failure that is told is the one that came first.
-      await unlink(beginning).catch(() => undefined);
+      // The first failure is the one to report.
+      await unlink(temporary).catch(() => undefined);
       if (error instanceof CacheError) throw error;
       throw fileError("CACHE_UNWRITABLE", "write", this.#dir, error);
     }
@@ -185,26 +185,26 @@ class FolderCache implements Cache {
   async #sweep(): Promise<void> {
     for (const file of await readdir(this.#dir).catch(() => [])) {
       const path = join(this.#dir, file);
-      if (ENTRY.test(file)) await this.#inTurn(file.slice(0, 64), () => this.#bury(path));
-      else if (BEGINNING.test(file) && (await this.#isOver(path, ABANDONED))) await this.#remove(path);
+      if (ENTRY.test(file)) await this.#inTurn(file.slice(0, 64), () => this.#removeExpired(path));
+      else if (UNFINISHED.test(file) && (await this.#isExpired(path, ABANDONED))) await this.#remove(path);
     }
   }
 
-  /** Another process may write it anew at any moment: it is taken away first and looked at then, and put back if it is not over. */
-  async #bury(path: string): Promise<void> {
-    if (!(await this.#isOver(path, 0))) return;
-    const grave = this.#beginning(path.slice(-69, -5));
+  /** Another process may write the file at any moment: it is renamed, checked, and linked back if it has not expired. */
+  async #removeExpired(path: string): Promise<void> {
+    if (!(await this.#isExpired(path, 0))) return;
+    const aside = this.#temporaryPath(path.slice(-69, -5));
     try {
-      await rename(path, grave);
-      if (!(await this.#isOver(grave, 0))) await link(grave, path);
+      await rename(path, aside);
+      if (!(await this.#isExpired(aside, 0))) await link(aside, path);
     } catch (error) {
-      // It is gone, or written once more: both are as good.
+      // It is removed already, or written again.
       if (systemCode(error) !== "ENOENT" && systemCode(error) !== "EEXIST") throw fileError("CACHE_UNWRITABLE", "clean", this.#dir, error);
     }
-    await this.#remove(grave);
+    await this.#remove(aside);
   }
 
-  async #isOver(path: string, grace: number): Promise<boolean> {
+  async #isExpired(path: string, grace: number): Promise<boolean> {
     const found = await stat(path).catch(() => undefined);
     return found !== undefined && found.isFile() && found.mtimeMs + grace <= this.#clock.now();
   }
@@ -220,7 +220,7 @@ class FolderCache implements Cache {
   }
 }
 
-interface Entry {
+interface FileEntry {
   readonly v: number;
   readonly key: string;
   readonly expires: number;
@@ -229,20 +229,20 @@ interface Entry {
 }
 
 function nameOf(key: string): string {
-  // As JSON: texts that differ in half a character only have one UTF-8 between them.
+  // As JSON: keys that differ in a lone surrogate have the same UTF-8.
   return createHash("sha256").update(JSON.stringify(key)).digest("hex");
 }
 
 function entryText(key: string, value: string, expires: number): string {
-  const entry: Entry = { v: VERSION, key, expires, value, sum: contentHash([key, expires, value]) };
+  const entry: FileEntry = { v: VERSION, key, expires, value, sum: contentHash([key, expires, value]) };
   return JSON.stringify(entry);
 }
 
-/** The entry, or what is wrong with it. */
-function readEntry(text: string, key: string): Entry | string {
-  let entry: Partial<Entry> | null;
+/** Reads an entry, or returns why it is damaged. */
+function readEntry(text: string, key: string): FileEntry | string {
+  let entry: Partial<FileEntry> | null;
   try {
-    entry = JSON.parse(text) as Partial<Entry> | null;
+    entry = JSON.parse(text) as Partial<FileEntry> | null;
   } catch {
     return "its file is cut or was changed: it is no JSON";
   }
@@ -251,7 +251,7 @@ function readEntry(text: string, key: string): Entry | string {
   if (typeof expires !== "number" || typeof value !== "string") return "its file has not the form of an entry";
   if (entry?.key !== key) return "its file is another key's";
   if (entry.sum !== contentHash([key, expires, value])) return "its file was changed: its checksum is wrong";
-  return entry as Entry;
+  return entry as FileEntry;
 }
 
 function fileError(code: string, doing: string, dir: string, cause: unknown): CacheError {

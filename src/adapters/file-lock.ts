@@ -5,22 +5,23 @@ import { hostname } from "node:os";
 import { sleep, systemClock } from "../kernel/clock.ts";
 import { CacheError } from "../kernel/errors.ts";
 
-/** Milliseconds between two tries, at most; chance keeps those who wait apart. */
+/** Most milliseconds between two tries. The pause is random, so that waiting processes do not try at the same time. */
 const PAUSE = 8;
-/** Milliseconds until a wait is given up. */
+/** Most milliseconds to wait for a lock. */
 const PATIENCE = 30_000;
-/** Milliseconds after which a lock whose owner cannot be asked about is taken for abandoned. What is done under one takes a few. */
+/** Milliseconds after which a lock counts as abandoned if its owner cannot be found. The work under a lock takes a few. */
 const ABANDONED = 10_000;
 
-/** How the names of a lock's files end, as a pattern. */
+/** Pattern of the ends of the names of lock files. */
 export const LOCK_ENDS = "\\.lock|\\.[0-9a-f]{16}\\.lock-(mine|over)";
 
 /**
- * A lock between processes of one machine, as a file beside what it guards. Its text names its owner.
+ * A lock between processes of one machine: a file next to the guarded one, whose text names the owner.
  *
- * FileLock.L1 of several that `take` it at once, one has it: a hard link has one winner. FileLock.L2 the lock of a process that has died is taken over,
- * and any that is older than ten seconds: its owner may be of another machine, or its number another process's. FileLock.L3 whoever `confirm`s without an error had the lock
- * at that moment: an owner that was stopped for long finds that it is another's. It waits for real time, whatever clock the cache has.
+ * FileLock.L1 one of several concurrent callers of `take` gets it: only one hard link can be created. FileLock.L2 (`removeAbandoned`) the
+ * lock of a dead process is taken over, and every lock older than ten seconds: its owner may run on another machine, or another process may
+ * have its number. FileLock.L3 `confirm` throws if the owner has lost the lock, for example while its process was stopped. It uses the
+ * system's clock, whatever clock the cache has.
  */
 export class FileLock {
   readonly #path: string;
@@ -31,7 +32,7 @@ export class FileLock {
     this.#owner = owner;
   }
 
-  /** @throws CacheError `CACHE_BUSY` when others have it all the time; what the file system says. */
+  /** @throws CacheError `CACHE_BUSY` when others keep it all the time; errors of the file system */
   static async take(beside: string): Promise<FileLock> {
     const path = `${beside}.lock`;
     const token = randomBytes(8).toString("hex");
@@ -41,11 +42,11 @@ export class FileLock {
     await writeFile(mine, owner, { mode: 0o600, flag: "wx" });
     try {
       for (;;) {
-        // Its age is counted from now on, not from when the wait began.
+        // The age of the lock begins now, not when the wait began.
         const now = systemClock.now() / 1000;
         await utimes(mine, now, now);
         if (await linked(mine, path)) return new FileLock(path, owner);
-        await buryAbandoned(path, `${beside}.${token}.lock-over`);
+        await removeAbandoned(path, `${beside}.${token}.lock-over`);
         if (systemClock.now() >= until) throw busy(path);
         await sleep(systemClock, 1 + Math.random() * PAUSE);
       }
@@ -74,16 +75,16 @@ async function linked(mine: string, path: string): Promise<boolean> {
   }
 }
 
-/** Taken away first and looked at then: it may be another's by now, who gets it back. */
-async function buryAbandoned(path: string, grave: string): Promise<void> {
+/** Renames the lock, checks it, and links it back if it belongs to a newer owner by now. */
+async function removeAbandoned(path: string, aside: string): Promise<void> {
   if (!(await isAbandoned(path))) return;
   try {
-    await rename(path, grave);
-    if (!(await isAbandoned(grave))) await link(grave, path);
+    await rename(path, aside);
+    if (!(await isAbandoned(aside))) await link(aside, path);
   } catch (error) {
     if (systemCode(error) !== "ENOENT" && systemCode(error) !== "EEXIST") throw error;
   }
-  await unlink(grave).catch(() => undefined);
+  await unlink(aside).catch(() => undefined);
 }
 
 async function isAbandoned(path: string): Promise<boolean> {

@@ -4,17 +4,17 @@ import { withTimeout } from "../kernel/abort.ts";
 
 /** Something that has work to finish before its process ends. */
 export interface Flushable {
-  /** Resolves when what it was given is safe. */
+  /** Resolves when everything it was given is stored. */
   persist(): Promise<unknown>;
 }
 
-/** How a process ends. */
+/** Options of {@link flushOnSignals}. */
 export interface FlushOptions {
   /** Default: SIGINT, SIGTERM and SIGHUP. */
   readonly signals?: readonly NodeJS.Signals[];
   /** Milliseconds the flush may take before the process ends all the same. Default 5,000. */
   readonly timeout?: number;
-  /** Told what could not be stored. Default: a line on standard error. */
+  /** Called with each error of storing. Default: a line on standard error. */
   readonly onError?: (error: unknown) => void;
   readonly clock?: Clock;
 }
@@ -24,16 +24,16 @@ const flushOptions: Known<FlushOptions> = { signals: true, timeout: true, onErro
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 const TIMEOUT = 5_000;
 
-/** What listens for this file, and how many of them store something right now: the process is all of theirs. */
+/** All listeners that this file has added, and how many of them are storing now: several calls share one process. */
 const listeners = new WeakSet<object>();
 let flushes = 0;
 
 /**
- * Lets memories store what waits when the process is told to end, and then lets it end as it would have: by the signal, unless the program
- * listens to that signal itself. Where this was called several times, all are waited for. A second signal ends the process at once. Nothing
- * helps against SIGKILL: there `persist` is what counts.
+ * Stores the waiting messages of memories when a signal ends the process. Then the signal ends the process, unless the program listens to
+ * that signal itself. After several calls the process waits for all of them. A second signal ends the process at once. No program can
+ * react to SIGKILL: messages that must survive it are stored with `persist`.
  *
- * @returns stops listening
+ * @returns a function that stops listening
  * @example
  * import { LongTermMemory, MemoryStorage } from "troupe";
  * import { flushOnSignals } from "troupe/sqlite";
@@ -52,14 +52,14 @@ export function flushOnSignals(memories: Flushable | readonly Flushable[], o: Fl
     const isAlone = process.listeners(signal).every((listener) => listeners.has(listener));
     stop();
     flushes += 1;
-    const flushed = all.map((memory) => withTimeout(clock, timeout, "storing what waits", never, () => memory.persist()).catch(onError));
+    const flushed = all.map((memory) => withTimeout(clock, timeout, "storing memories", never, () => memory.persist()).catch(onError));
     void Promise.allSettled(flushed).then(() => {
       flushes -= 1;
       if (isAlone && flushes === 0) process.kill(process.pid, signal);
     });
   }
   listeners.add(end);
-  // Before those of the program: one that listens but once is gone when its turn is over, and could not be seen any more.
+  // Before the listeners of the program: one that listens once would already be gone from the list when this one runs.
   for (const signal of signals) process.prependListener(signal, end);
   return stop;
 }

@@ -3,7 +3,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { estimateTokens, type TokenCounter } from "../memory/tokens.ts";
 
-/** Whose tokens are counted. */
+/** Options of {@link gptTokenizer}. */
 export interface GptTokenizerOptions {
   /** A model's name at its provider, for example "gpt-5-mini" or "openai/gpt-4o". */
   readonly model: string;
@@ -14,7 +14,7 @@ const gptTokenizerOptions: Known<GptTokenizerOptions> = { model: true };
 type Encoding = "o200k_base" | "o200k_harmony" | "cl100k_base";
 type Count = (text: string, options: { readonly disallowedSpecial: Set<string> }) => number;
 
-/** Which encoding a model's name tells of; the first that fits. Other providers keep theirs to themselves. */
+/** Encodings by the name of the model; the first match counts. Other providers do not publish theirs. */
 const ENCODINGS: readonly (readonly [RegExp, Encoding])[] = [
   [/^gpt-oss/, "o200k_harmony"],
   [/^(chatgpt-4o|gpt-4o|gpt-4\.\d|gpt-[5-9]|o\d|codex)/, "o200k_base"],
@@ -27,17 +27,17 @@ const LOADERS: Readonly<Record<Encoding, () => Promise<{ readonly countTokens: C
   cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
 };
 
-/** Longer pieces without a space take the tokenizer quadratic time: fifty thousand equal letters almost two seconds. */
+/** Most characters of a piece. The tokenizer takes quadratic time for text without spaces: fifty thousand equal letters take two seconds. */
 const PIECE = 2000;
-/** A text that merely contains `<|endoftext|>` is a text; the tokenizer would throw. */
+/** Counts `<|endoftext|>` in a text as plain characters; without this the tokenizer throws. */
 const PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
 
 /**
  * Counts tokens exactly for OpenAI's models and by estimate for others. The `gpt-tokenizer` package and the encoding's data (2 MB) are loaded
  * with the first count; when the package is missing, that count is refused with UsageError `PACKAGE_MISSING`.
  *
- * A text is counted in pieces of 2000 characters that end at a space where there is one, so only a longer run without a space may
- * count a token or two more.
+ * A text is counted in pieces of at most 2000 characters that end at a space if possible. A longer run without a space may count a token
+ * or two too many.
  *
  * @example
  * import { defineRole } from "troupe";

@@ -8,43 +8,43 @@ import { escapedText, thrownText } from "../kernel/value-text.ts";
 /** A server of the Model Context Protocol could not be reached, went away, or did not keep to the protocol; see `code`. */
 export class McpError extends TroupeError {}
 
-/** A way to a server, before it is gone. */
+/** An open transport to a server. */
 export interface McpTransport {
   readonly transport: Transport;
-  /** The last words of the server's process, where it has one. */
+  /** The end of the standard error of the server's process; empty without one. */
   lastWords(): string;
 }
 
-/** What a connection is made of. */
+/** The parts of a connection. */
 export interface McpConnectionParts {
   /** The server's name in tools, errors and logs. */
   readonly name: string;
-  /** Makes a new way to the server. */
+  /** Opens a new transport. */
   open(): Promise<McpTransport>;
   /** Milliseconds for connecting, and for listing the tools. */
   readonly timeout: number;
   readonly clock: Clock;
-  /** Takes what must not be told out of what the server says. */
+  /** Removes secrets from the server's texts. */
   readonly mask: Mask;
-  /** Told of the server's tools whenever they were listed: with each connection, and when the server says that they have changed. */
+  /** Called with the server's tools: at each connection, and when the server says that they changed. */
   readonly onTools: (tools: readonly ServerTool[]) => void;
 }
 
-/** Pages of one list of tools. A server whose list never ends is no server. */
+/** Most pages of one list of tools: a list may be endless. */
 const MOST_PAGES = 20;
 
-/** What a server says of the shape of its own answers is not used: a pattern in it could keep this process busy for ever. */
+/** Accepts every answer: a server's own output schema may hold a pattern that never ends. */
 const TRUSTING_VALIDATOR = {
   getValidator: () => (input: unknown) => ({ valid: true as const, data: input as never, errorMessage: undefined }),
 };
 
 /**
- * One connection to one server at a time, made when it is needed, and made anew by the next call after it was lost. It owns the
- * client and with it the server's process or session.
+ * At most one connection to one server. The first call opens it, and after a loss the next call opens it again. It owns the client, and
+ * with it the server's process or session.
  *
- * McpConnection.C1 a call that was under way when the connection broke is not repeated: nobody knows whether it took effect.
- * McpConnection.C2 every wait has a limit and takes a signal. McpConnection.C3 (`close`) afterwards nothing is connected. McpConnection.C4 the
- * server is offered nothing to ask back for: no model, person or file.
+ * `McpConnection.C1` a call under way is not repeated when the connection breaks: nobody knows whether it took effect (`use`).
+ * `McpConnection.C2` every wait has a limit and takes a signal (`#connected`, `#connect`, `refresh`). `McpConnection.C3` nothing is
+ * connected after `close`. `McpConnection.C4` the server gets no capability of the client: no model, person or file (`#connect`).
  */
 export class McpConnection {
   readonly #parts: McpConnectionParts;
@@ -56,7 +56,7 @@ export class McpConnection {
     this.#parts = parts;
   }
 
-  /** Whether it is connected, or about to be. */
+  /** True while it is connected or connects. */
   get isConnected(): boolean {
     return this.#link !== undefined;
   }
@@ -70,20 +70,20 @@ export class McpConnection {
     this.#parts.onTools(await this.use(signal, list));
   }
 
-  /** Does something with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST`, and what the client throws */
+  /** Runs `work` with the client. @throws McpError `MCP_UNREACHABLE`, `MCP_LOST`, and the errors of the client */
   async use<T>(signal: AbortSignal, work: (client: Client) => Promise<T>): Promise<T> {
     const client = await this.#connected(signal);
     try {
       return await work(client);
     } catch (error) {
-      if (signal.aborted || !(client.transport === undefined || (await isOfTheWay(error)))) throw error;
+      if (signal.aborted || !(client.transport === undefined || (await isTransportError(error)))) throw error;
       this.#closed(client);
       await client.close().catch(() => {});
-      throw this.#gone(error);
+      throw this.#lost(error);
     }
   }
 
-  /** Ends the session, and the server's process if it is ours. */
+  /** Ends the session, and the server's process if this connection started it. */
   async close(): Promise<void> {
     this.#closing.abort(new UsageError("MCP_CLOSED", `The connection to MCP server ${this.#parts.name} was closed.`));
     const link = this.#link;
@@ -118,10 +118,10 @@ export class McpConnection {
       },
     );
     client.onclose = () => this.#closed(client);
-    let way: McpTransport | undefined;
+    let opened: McpTransport | undefined;
     try {
-      way = await this.#parts.open();
-      const { transport } = way;
+      opened = await this.#parts.open();
+      const { transport } = opened;
       const tools = await withTimeout(clock, timeout, `the greeting of MCP server ${name}`, this.#closing.signal, async (signal) => {
         await client.connect(transport, { signal, timeout: 2 * timeout });
         return this.#list(client, signal);
@@ -131,7 +131,7 @@ export class McpConnection {
       return client;
     } catch (error) {
       await client.close().catch(() => {});
-      throw this.#unreachable(error, way?.lastWords() ?? "");
+      throw this.#unreachable(error, opened?.lastWords() ?? "");
     }
   }
 
@@ -149,7 +149,7 @@ export class McpConnection {
     this.#link = undefined;
   }
 
-  #gone(cause: unknown): McpError {
+  #lost(cause: unknown): McpError {
     const { name } = this.#parts;
     return new McpError(
       "MCP_LOST",
@@ -169,8 +169,8 @@ export class McpConnection {
   }
 }
 
-/** Whether an answer did not come for reasons of the way to the server, a session it has forgotten among them. */
-async function isOfTheWay(error: unknown): Promise<boolean> {
+/** True for an error of the transport, such as a session that the server has forgotten. */
+async function isTransportError(error: unknown): Promise<boolean> {
   const { SdkHttpError } = await import("@modelcontextprotocol/client");
   return error instanceof SdkHttpError || error instanceof TypeError;
 }

@@ -3,14 +3,14 @@ import type { Json } from "../kernel/json.ts";
 import type { ImagePart } from "../model/chat-message.ts";
 import type { ToolResult } from "../tool/tool-result.ts";
 
-/** Most pictures of one answer that are passed on. */
+/** Most pictures that one answer passes on. */
 const MOST_IMAGES = 8;
 
 /**
- * What a server answered, as a tool's result: its texts one after another, its pictures, its structured content as data. What a model
- * cannot be shown (sound, bytes) is named. An answer that the server calls an error is one.
+ * Makes a tool's result from a server's answer: its texts one after another, its pictures, and its structured content as data. Content
+ * that no model can read (sound, bytes) is named instead. An answer that the server marks as an error is an error.
  *
- * @param quote makes what a model may read of a server's words
+ * @param quote marks a server's text as quoted for the model
  */
 export function resultOf(answer: CallToolResult, quote: (text: string) => string): ToolResult {
   const blocks = answer.content ?? [];

@@ -2,45 +2,44 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { McpTransport } from "./mcp-connection.ts";
 
-/** A server that runs as a process of ours and speaks over its standard input and output. */
+/** A server as a child process that speaks over its standard input and output. */
 export interface McpProcess {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Its environment besides PATH, HOME and the like; nothing else of ours is passed on. */
+  /** Its environment besides PATH, HOME and the like. It gets no other variable of this process. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
 }
 
-/** A server somewhere else, that speaks streamable HTTP. */
+/** A remote server that speaks streamable HTTP. */
 export interface McpAddress {
-  /** `http:` or `https:`. It is gone to as it stands: redirects are refused, so that what the headers carry goes nowhere else. */
+  /** `http:` or `https:`. Redirects are refused, so that the headers reach no other server. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Longest message of a server, in bytes. */
 const MOST_BYTES = 32 * 1024 * 1024;
-/** How much of what a server's process complained of is kept, in characters. */
+/** Characters that are kept of the standard error of a server's process. */
 const LAST_WORDS = 2_000;
 
-/** Whether a server is a process of ours. */
 function isProcess(server: McpProcess | McpAddress): server is McpProcess {
   return "command" in server;
 }
 
-/** Opens a way to a server. @throws UsageError `MCP_SERVER_INVALID` for an address that is none */
+/** Opens a transport to a server. */
 export function openTransport(server: McpProcess | McpAddress): Promise<McpTransport> {
   return isProcess(server) ? processTransport(server) : addressTransport(server);
 }
 
-/** Names that say of their values that they are secret, and values that plainly are none: words, numbers, places. */
+/** Names of settings whose values are secret, and values that are never secret: words, numbers, addresses and paths. */
 const SECRET_NAME = /key|token|secret|pass|auth|cred|cookie/i;
 const PLAIN_VALUE = /^(?:[A-Za-z*]+(?:[-_.+/][A-Za-z*]+)*|[\d.:-]+|[a-z]+:\/\/[^@]*|\.{0,2}\/.*|[A-Za-z]:\\.*)$/;
 
-/** What stands before a secret in a header. */
+/** Words that stand before a secret in a header. */
 const SIGN_IN = /^(?:bearer|basic|digest|token|apikey)$/i;
 
-/** What of a server's settings is secret: what it is given in its environment and its headers, and each part of it that may be one. */
+/** Returns the secrets in a server's environment and headers: whole values, and each part of them that may be a secret. */
 export function secretsOf(server: McpProcess | McpAddress): string[] {
   const given = Object.entries((isProcess(server) ? server.env : server.headers) ?? {});
   return given.flatMap(([name, value]) => {
@@ -84,7 +83,7 @@ async function addressTransport({ url, headers = {} }: McpAddress): Promise<McpT
   return { transport, lastWords: () => "" };
 }
 
-/** The same answer, which breaks off when it grows beyond all measure. */
+/** Returns the same response; its body fails when it is longer than the limit. */
 function bounded(response: Response): Response {
   if (response.body === null) return response;
   let bytes = 0;

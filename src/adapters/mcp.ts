@@ -14,15 +14,15 @@ import { assertServer, type McpAddress, type McpProcess, openTransport, secretsO
 export { McpError, toolName as mcpToolName };
 export type { McpAddress, McpProcess };
 
-/** How a server is reached, and how far it is trusted. */
+/** Options of {@link mcpServer}. */
 export interface McpServerOptions {
-  /** Begins the name of each of its tools: letters, digits, `_` and `-`, at most 32. */
+  /** The name of each of its tools begins with it: at most 32 letters, digits, `_` and `-`. */
   readonly name: string;
   /** A process to start, or an address. */
   readonly server: McpProcess | McpAddress;
   /**
-   * Whether its own hints are believed, that a tool only reads or may be called twice. Default false: every call is asked for, and one that
-   * may have happened is not made again.
+   * Believe its own hints: that a tool only reads, or may be called twice. Default false: every call asks for permission, and a call that
+   * may have happened is not repeated.
    */
   readonly trust?: boolean | undefined;
   /** Milliseconds for connecting, and for listing its tools. Default 30,000. */
@@ -48,13 +48,13 @@ const mcpServerOptions: Known<McpServerOptions> = {
 /** A server of the Model Context Protocol, and its tools. */
 export interface McpServer {
   readonly name: string;
-  /** Its tools as they are now. */
+  /** Its tools, as it listed them last. */
   readonly tools: readonly Tool[];
-  /** Puts its tools into a collection, and keeps them there as the server has them. Gives back how to take them out again. */
+  /** Adds its tools to a collection and keeps them up to date there. Returns a function that removes them. */
   offerTo(collection: ToolCollection): () => void;
-  /** Asks for its tools again, and connects for that if need be. @throws McpError `MCP_UNREACHABLE` */
+  /** Lists its tools again and connects if needed. @throws McpError `MCP_UNREACHABLE` */
   refresh(signal?: AbortSignal): Promise<readonly Tool[]>;
-  /** Ends the session, and the process if it is one of ours. */
+  /** Ends the session, and the server's process if this one started it. */
   close(): Promise<void>;
 }
 
@@ -63,9 +63,9 @@ const CALL_TIMEOUT = 60_000;
 const NAME = /^[A-Za-z0-9_-]{1,32}$/;
 
 /**
- * Connects to a server of the Model Context Protocol, over standard input and output or streamable HTTP, and makes its tools ours. What it
- * says of itself is its word: names and descriptions are bounded, hints are believed only with `trust`, it is offered nothing to ask back,
- * and its process sees none of our environment but what it is given. A connection that is lost is made again by the next call.
+ * Connects to a server of the Model Context Protocol, over standard input and output or streamable HTTP, and makes tools of its tools. The
+ * server is not trusted: names and descriptions are bounded, hints are believed only with `trust`, it cannot ask back for a model, person
+ * or file, and its process gets only the given environment. After a lost connection the next call connects again.
  *
  * @throws UsageError `MCP_SERVER_INVALID`, `PACKAGE_MISSING` without `@modelcontextprotocol/client`; McpError `MCP_UNREACHABLE`
  * @example
@@ -93,7 +93,7 @@ export async function mcpServer(options: McpServerOptions): Promise<McpServer> {
   return opened;
 }
 
-/** Owns the server's tools as they were listed last, and the collections that show them. */
+/** Owns the tools that the server listed last, and the collections that hold them. */
 class OpenServer implements McpServer {
   readonly name: string;
   readonly #connection: McpConnection;
@@ -150,7 +150,7 @@ class OpenServer implements McpServer {
     for (const collection of [...this.#shownIn.keys()]) this.#showAgain(collection);
   }
 
-  /** Nobody can be told of a clash here, so what is there already stays. */
+  /** A tool of the same name stays: there is no caller to tell of the conflict. */
   #showAgain(collection: ToolCollection): void {
     this.#hide(collection);
     const [fitting, clashing] = [

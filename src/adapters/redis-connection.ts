@@ -3,7 +3,7 @@ import { untilAborted, withTimeout } from "../kernel/abort.ts";
 import { type Clock, nextMacrotask } from "../kernel/clock.ts";
 import { AbortedError, CacheError, UsageError } from "../kernel/errors.ts";
 import { thrownText } from "../kernel/value-text.ts";
-import type { RemoteCache, RemoteReplace, RemoteReplaced } from "./guarded-cache.ts";
+import type { RemoteCache, RemoteReplace, RemoteReplaced } from "./guarded-remote.ts";
 import { NO_BODY, STAMP_DIGITS, STAMP_MARK, stampDigits } from "./stamped-text.ts";
 
 /** Loads the `redis` package. */
@@ -11,10 +11,10 @@ export type LoadRedis = () => Promise<RedisPackage>;
 
 type RedisPackage = Pick<typeof import("redis"), "createClient" | "ErrorReply">;
 
-/** How the server is reached. */
+/** A Redis server and how it is reached. */
 export interface RedisServer {
   readonly url: string;
-  /** The server as errors may name it: without user and password. */
+  /** The server's name in errors: without user and password. */
   readonly shown: string;
   /** Milliseconds for one command over a connection. */
   readonly timeout: number;
@@ -26,12 +26,12 @@ export interface RedisServer {
 
 type Client = Pick<RedisClientType, "connect" | "destroy" | "get" | "eval" | "on">;
 
-/** Commands that wait for one answer. More than a server answers in the time a command has are refused at once. */
+/** Most commands that wait for the server. Further ones are refused at once. */
 const MOST_WAITING = 10_000;
 
 const JSON_MARK = "\u0000json:";
 
-/** Compares and writes in one move: between two commands another machine could write. Stamps of equal length compare as text. */
+/** Compares and writes in one script: between two commands another machine could write. Stamps have equal length and compare as text. */
 const PUT = `
 local old = redis.call('GET', KEYS[1])
 if old and string.sub(old, 1, ${STAMP_MARK.length}) == '${STAMP_MARK}' then
@@ -43,8 +43,8 @@ return ''
 `;
 
 /**
- * Compares by what follows the first line: where a text of this package stands there, its stamp, its time and its checksum. A text of others has no such
- * sum; the caller knows that it is damaged. `stamp` is what stands there and is no earlier than the one that was to be written.
+ * Compares the text after the first line, which holds the stamp, the time and the checksum. A text of another program has no such sum; the
+ * caller knows that it is damaged. Returns the stored stamp when that is not earlier than the new one.
  */
 const REPLACE = `
 local old = redis.call('GET', KEYS[1])
@@ -64,9 +64,9 @@ return ''
 `;
 
 /**
- * One connection at a time, made when it is needed. The client's own reconnecting and its queue for a server that is away are off: they keep
- * a caller waiting for as long as the server is. A connection on which a command was not answered in time is given up, for all later answers
- * on it would wait behind that one.
+ * At most one connection; the first command opens it. The client's own reconnecting and its offline queue are off: with them a caller waits
+ * as long as the server is away. A connection is given up when a command on it gets no answer in time, because all later answers would wait
+ * behind that one.
  */
 export class RedisConnection implements RemoteCache {
   readonly #server: RedisServer;
@@ -102,7 +102,7 @@ export class RedisConnection implements RemoteCache {
     this.#giveUp(this.#connection);
   }
 
-  /** Reading the package and connecting are not part of the time that a command has: the first question of a busy machine takes long. */
+  /** Loading the package and connecting do not count against the limit of a command: on a busy machine they take long. */
   async #command<T>(run: (client: Client) => Promise<T>): Promise<T> {
     const { timeout, shown } = this.#server;
     const redis = await (this.#package ??= loaded(this.#server.load));
@@ -127,9 +127,9 @@ export class RedisConnection implements RemoteCache {
       commandsQueueMaxLength: MOST_WAITING,
       socket: { connectTimeout, reconnectStrategy: false },
     }) as Client;
-    // Without a listener a lost connection would end the process. The commands that it takes along tell of it.
+    // Without a listener a lost connection would end the process. Its open commands report the loss.
     client.on("error", () => undefined);
-    // A server that takes the connection and says nothing has no other limit.
+    // A server that accepts the connection and never answers has no other limit.
     const what = `connecting to Redis at ${shown}`;
     try {
       await withTimeout(this.#patient, connectTimeout, what, this.#closing.signal, () => client.connect());
@@ -140,18 +140,18 @@ export class RedisConnection implements RemoteCache {
     }
   }
 
-  /** Only the connection that failed: another may have taken its place. */
+  /** Gives up the connection that failed; a newer one in its place stays. */
   #giveUp(connection: Promise<Client> | undefined): void {
     if (connection === undefined) return;
     if (this.#connection === connection) this.#connection = undefined;
-    // One that was never made has told its failure to whoever waited for it.
+    // The callers of a connection that failed already have its error.
     connection.then(destroy, () => undefined);
   }
 }
 
 /** Replies of a server that cannot answer yet or at all. */
 const NOT_READY = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY)\b/;
-/** What to do about an error by which a server answers. */
+/** Advice for error replies of a server. */
 const ADVICE: readonly (readonly [said: RegExp, advice: string])[] = [
   [
     /^(WRONGPASS|NOAUTH)\b|^ERR (AUTH|invalid password)/,
@@ -177,7 +177,7 @@ function unreachable(shown: string, error: unknown): CacheError {
   );
 }
 
-/** A clock whose timers look once more at what has come: a process that was busy for long has answers that nobody has read yet. */
+/** A clock whose timers first let the event loop read waiting answers: after a long busy time they are there already. */
 function patientClock(clock: Clock): Clock {
   return {
     now: () => clock.now(),
@@ -196,7 +196,7 @@ function wireTtl(ttl: number): string {
   return String(Math.max(1, Math.ceil(ttl)));
 }
 
-/** The server's keys are UTF-8, which half a character has none of. Such keys go as JSON, and so do those that look as if they did. */
+/** Keys with a lone surrogate have no UTF-8 and are sent as JSON, and so are keys that begin like that JSON. */
 function wireKey(key: string): string {
   const isKept = Buffer.from(key).toString() === key && !key.startsWith(JSON_MARK);
   return isKept ? key : `${JSON_MARK}${JSON.stringify(key)}`;
@@ -206,7 +206,7 @@ function destroy(client: Client): void {
   try {
     client.destroy();
   } catch {
-    // It was closed already, which is what is wanted.
+    // It is closed already.
   }
 }
 

@@ -10,17 +10,17 @@ import { RedisConnection } from "./redis-connection.ts";
 export { CacheError } from "../kernel/errors.ts";
 export type { CacheHealth, GuardedCache } from "./guarded-cache.ts";
 
-/** Where the server is, and what stands in for it. */
+/** Options of {@link redisCache}. */
 export interface RedisCacheOptions {
-  /** `redis://`, or `rediss://` for TLS; with user and password where the server wants them. */
+  /** `redis://`, or `rediss://` for TLS; with user and password if the server needs them. */
   readonly url: string;
-  /** What keeps every entry too, and answers while the server does not. Default: files in `.troupe/cache`. It is closed with this cache. */
+  /** Keeps every entry too, and answers while the server does not. Default: files in `.troupe/cache`. Closed with this cache. */
   readonly fallback?: Cache;
-  /** Milliseconds that one command may take. Default 500. */
+  /** Most milliseconds of one command. Default 500. */
   readonly timeout?: number;
-  /** Milliseconds that making a connection may take; the questions of that time wait for it. Default 5000. */
+  /** Most milliseconds of connecting; commands wait for it. Default 5000. */
   readonly connectTimeout?: number;
-  /** Told when the server goes and comes. Default: nobody; `health` says how it is. */
+  /** Told when the server stops or starts to answer. Default: none; `health` has the state. */
   readonly logger?: Logger;
   readonly clock?: Clock;
 }
@@ -39,13 +39,12 @@ const CONNECT_TIMEOUT = 5000;
 const FOLDER = ".troupe/cache";
 
 /**
- * A cache in Redis that goes on without it. Every entry is kept in `fallback` too: a server that is down, slow, full, or silent makes no entry
- * disappear, and gets what it missed when it answers again. While it is away `fallback` answers; what that does not have is unknown, and `get`
- * throws `CACHE_UNREACHABLE`. Close it when nobody uses it any more: until then its connection
- * keeps the process running. The `redis` package is loaded with the first question; when it
- * is missing, that question is refused with UsageError `PACKAGE_MISSING`.
+ * A cache in Redis that also works while the server is away. `fallback` keeps every entry too: no entry is lost when the server is down,
+ * slow, full or silent, and the server gets the missed entries when it answers again. Meanwhile `fallback` answers; for a key that it does
+ * not have, `get` throws `CACHE_UNREACHABLE`. The connection keeps the process running until `close`. The `redis` package is loaded at the
+ * first use; without it, that call throws UsageError `PACKAGE_MISSING`.
  *
- * @throws UsageError `REDIS_URL_INVALID` for an address that is none, `OPTION_INVALID` for a timeout that is none.
+ * @throws UsageError `REDIS_URL_INVALID` for an invalid address, `OPTION_INVALID` for an invalid timeout
  * @example
  * import { fileCache } from "troupe/files";
  * import { redisCache } from "troupe/redis";
@@ -69,7 +68,7 @@ export function redisCache(options: RedisCacheOptions): GuardedCache {
   });
 }
 
-/** Host and port alone: an address may carry a password. */
+/** Returns host and port alone: an address may hold a password. */
 function shownAddress(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && /^rediss?:$/.test(parsed.protocol) && parsed.hostname !== "") return parsed.host;

@@ -4,49 +4,49 @@ import { type Clock, sleep } from "../kernel/clock.ts";
 import { JournalError, TroupeError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
 
-/** What a statement is given. Text stands for what was written by us alone: SQLite cuts it at a NUL. */
+/** A value of a statement. Only texts of this package are given as text: SQLite cuts a text at a NUL. */
 export type SqlValue = number | string | Uint8Array | null;
 /** One row, in the order of the columns asked for. */
-export type Row = readonly unknown[];
+export type SqlRow = readonly unknown[];
 
 type Libsql = typeof Libsql;
 
 /**
- * What a change outlives once it is committed: the power of the machine, or only the process. The first waits for the disk, which is most of
- * what a commit takes, and takes all along that did not wait before it.
+ * What a committed change survives: a loss of power, or only the end of the process. The first waits for the disk, which takes most of the
+ * time of a commit, and brings earlier changes that did not wait onto the disk too.
  */
 export type Outlives = "the machine" | "the process";
 
-/** The name of the file within its connection. A statement that makes a table, and a PRAGMA about the file, has to say it. */
+/** The name of the file in its connection. Statements that create a table, and PRAGMAs about the file, need it. */
 const FILE = "file";
 
 /**
- * One connection to a SQLite file, over `libsql`, which is loaded with the first one.
+ * One connection to a SQLite file, over `libsql`.
  *
- * Database.D1 after `close` the process has no handle and no mapping of the file, its log and its index, without a garbage collection: the library
- * keeps a connection until the last statement of it was collected, so the file is attached to a connection without one, and `close` detaches it.
- * Database.D2 a constructor that throws holds nothing either. Database.D3 after `closeWhole` the file alone has all that was committed, unless
- * another connection reads it at that moment; the last connection that closes does it then.
+ * Database.D1 after `close` the process has no handle and no mapping of the file, its log and its index, without a garbage collection: the
+ * library keeps a connection until its last statement is collected, so the file is attached to a connection in memory, and `close`
+ * detaches it. Database.D2 a constructor that throws holds nothing either. Database.D3 after `closeWhole` the file alone has every commit,
+ * unless another connection reads it at that moment; then the last connection that closes does this.
  *
- * It hides what that library does to the careless: a bare Buffer as the only value, and text that is no UTF-8, end the whole process. So
- * values always come as a list; and whatever is asked of a table, where one flipped bit makes text of anything, must be asked for as
- * `CAST(... AS BLOB)` or `CAST(... AS INTEGER)`. Every answer is read to its end, for a question left in its middle keeps the file's past.
- * What waits for the disk is set here alone, once the file has been opened with `synchronous=FULL`.
+ * The library ends the whole process for a bare Buffer as the only value, and for text that is not UTF-8. So values are always passed as a
+ * list, and columns of a table, in which one flipped bit can make text of any value, must be read as `CAST(... AS BLOB)` or
+ * `CAST(... AS INTEGER)`. Every result is read to its end, because an open statement keeps an old state of the file. Only this class
+ * changes `synchronous`, after the file was opened with FULL.
  */
 export class Database {
   readonly #native: InstanceType<Libsql>;
   readonly #prepared = new Map<string, Libsql.Statement>();
-  /** False also when it is not known: a connection may have been told in vain. */
+  /** False also when the setting is unknown, after a PRAGMA that failed. */
   #waitsForDisk = true;
   /**
-   * The disk refused what was to be on it. The system tells that once, and takes it for written from then on: so whoever waits next would be
-   * told that all is there, although what did not wait before is not, and the log ends where it is missing.
+   * A write to the disk failed. The system reports that once and then counts the pages as written: the next commit that waits would
+   * succeed, although earlier commits that did not wait are missing and the log ends there.
    */
   #mayHaveLost = false;
   #isClosed = false;
 
-  /** @param before statements that have to run before the file is looked at */
-  constructor(driver: Driver, location: string, busyTimeout: number, before?: string) {
+  /** @param before statements to run before the file is read */
+  constructor(driver: SqliteDriver, location: string, busyTimeout: number, before?: string) {
     this.#native = new driver.libsql(":memory:", { timeout: busyTimeout });
     try {
       if (before !== undefined) this.#native.exec(before);
@@ -61,26 +61,26 @@ export class Database {
     return this.#native.inTransaction;
   }
 
-  /** Runs statements that give nothing back. */
+  /** Runs statements without a result. */
   exec(sql: string): void {
     this.#assertOpen();
     this.#native.exec(sql);
   }
 
-  /** Runs one statement. @returns how many rows it changed */
+  /** Runs one statement. @returns the number of changed rows */
   run(sql: string, values: readonly SqlValue[]): number {
     return this.#statement(sql).run(values).changes;
   }
 
-  all(sql: string, values: readonly SqlValue[] = []): readonly Row[] {
-    return this.#statement(sql).all(values) as Row[];
+  all(sql: string, values: readonly SqlValue[] = []): readonly SqlRow[] {
+    return this.#statement(sql).all(values) as SqlRow[];
   }
 
-  first(sql: string, values: readonly SqlValue[] = []): Row | undefined {
+  first(sql: string, values: readonly SqlValue[] = []): SqlRow | undefined {
     return this.all(sql, values)[0];
   }
 
-  /** Runs `work` as one transaction: all of it, or nothing. What one that only reads outlives does not matter. */
+  /** Runs `work` as one transaction: all of it, or nothing. `outlives` counts for transactions that write. */
   transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T, outlives: Outlives = "the machine"): T {
     if (kind === "IMMEDIATE") {
       this.#waitForDisk(outlives === "the machine");
@@ -93,13 +93,13 @@ export class Database {
       return result;
     } catch (error) {
       this.#mayHaveLost ||= isUnsynced(error);
-      // Some failures, a full disk among them, have rolled it back already.
+      // Some failures, such as a full disk, have rolled it back already.
       if (this.inTransaction) this.exec("ROLLBACK");
       throw error;
     }
   }
 
-  /** Lets go of the file. No statement works any more; closing twice is no error. */
+  /** Releases the file. Later statements fail; closing twice is no error. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -112,7 +112,7 @@ export class Database {
     }
   }
 
-  /** Moves what the log holds into the file, as far as nobody reads it, and lets go of the file. @throws as a statement does; it is closed then too */
+  /** Moves the log into the file, unless somebody reads it, and closes. @throws errors of statements, after closing */
   closeWhole(): void {
     try {
       this.#truncateLog();
@@ -121,13 +121,13 @@ export class Database {
     }
   }
 
-  /** Gives unused pages back to the disk. @throws as a statement does */
+  /** Gives unused pages back to the disk. @throws errors of statements */
   compact(): void {
     this.exec(`VACUUM ${FILE}`);
     this.#truncateLog();
   }
 
-  /** Before a transaction, not after the one that did not wait: what cannot be set again there would be an append that the disk never saw. */
+  /** Set before each transaction: set after one that did not wait, a failure would leave a later append without its wait. */
   #waitForDisk(waits: boolean): void {
     if (this.#waitsForDisk === waits) return;
     this.#waitsForDisk = false;
@@ -135,7 +135,7 @@ export class Database {
     this.#waitsForDisk = waits;
   }
 
-  /** Has all that the log holds in the file, and the log begin anew. @throws as a statement does, `SQLITE_BUSY` while somebody reads it */
+  /** Moves the whole log into the file and starts a new one. @throws errors of statements, `SQLITE_BUSY` while somebody reads it */
   #renewLog(): void {
     if (!this.#truncateLog()) {
       throw Object.assign(new Error("the log cannot begin anew while somebody reads it"), { code: "SQLITE_BUSY" });
@@ -164,18 +164,18 @@ export class Database {
   }
 }
 
-/** What SQLite says where the system could not bring a file onto the disk. */
+/** True for SQLite's error when the system could not write a file to the disk. */
 function isUnsynced(error: unknown): boolean {
   return systemCode(error) === "SQLITE_IOERR_FSYNC";
 }
 
 /** The loaded library. */
-export interface Driver {
+export interface SqliteDriver {
   readonly libsql: Libsql;
 }
 
-/** Loads the library; the second time it is there at once. @throws JournalError `JOURNAL_UNWRITABLE` where it has no build for the machine */
-export async function loadDriver(): Promise<Driver> {
+/** Loads the library. @throws JournalError `JOURNAL_UNWRITABLE` when it has no build for this machine */
+export async function loadDriver(): Promise<SqliteDriver> {
   try {
     return { libsql: (await import("libsql")).default };
   } catch (error) {
@@ -187,27 +187,23 @@ export async function loadDriver(): Promise<Driver> {
   }
 }
 
-/** Whoever uses a journal after its end. */
+/** The error of every call after `close`. */
 export function closedError(): JournalError {
   return new JournalError("JOURNAL_CLOSED", "Expected an open journal, but it has been closed. Make another one for the same file.");
 }
 
-/** Bytes as the text they are; what is no UTF-8 becomes U+FFFD, which its checksum tells. Undefined for anything but bytes. */
+/** Decodes bytes as UTF-8. Invalid bytes become U+FFFD, and the checksum fails then. Undefined for anything but bytes. */
 export function textOf(bytes: unknown): string | undefined {
   if (!(bytes instanceof Uint8Array)) return undefined;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // The same characters, found several times as fast.
+  // Latin-1 gives the same characters for ASCII, several times as fast.
   return buffer.toString(isAscii(buffer) ? "latin1" : "utf8");
 }
 
-/*
- * What can be wrong with a file of runs, in the words of this package. A sentence of SQLite is always kept as the cause.
- */
-
-/** Milliseconds between two looks at a file that somebody else is writing. */
+/** Milliseconds between two tries while another process writes the file. */
 const PAUSE = 10;
 
-/** Does `work` as soon as no other process is writing; gives up after `patience` milliseconds. */
+/** Runs `work` as soon as no other process writes. @throws the error of `work` after `patience` milliseconds */
 export async function patiently<T>(work: () => T, clock: Clock, patience: number): Promise<T> {
   const until = clock.now() + patience;
   for (;;) {
@@ -220,17 +216,17 @@ export async function patiently<T>(work: () => T, clock: Clock, patience: number
   }
 }
 
-/** True when another process holds the file right now. */
+/** True when another process holds the file. */
 export function isBusy(error: unknown): boolean {
   return isOf(error, "SQLITE_BUSY", "SQLITE_LOCKED");
 }
 
-/** True when the disk, not one run's record, is what failed: then no other append of the same commit would fare better. */
+/** True for a failure of the disk, which every append of the same commit would meet, and not of one run's record. */
 export function isOfTheDisk(error: unknown): boolean {
   return isBusy(error) || isOf(error, "SQLITE_FULL", ...MACHINE);
 }
 
-/** True when the file itself is broken: what SQLite calls malformed, or what it cannot make sense of. */
+/** True when the file itself is broken: malformed, or not readable for SQLite. */
 export function isBroken(error: unknown): boolean {
   const inside = error instanceof JournalError && error.code === "JOURNAL_DAMAGED" ? error.cause : error;
   return sqliteCode(inside) !== undefined && !isOfTheDisk(inside);
@@ -238,7 +234,7 @@ export function isBroken(error: unknown): boolean {
 
 const MACHINE = ["SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH", "SQLITE_NOLFS", "SQLITE_NOMEM"];
 
-/** Why something could not be written, or the file not be opened. */
+/** Returns the error for a file that could not be opened or written. SQLite's error is its cause. */
 export function unwritable(file: string, error: unknown): Error {
   if (TroupeError.isInstance(error)) return error;
   const cause = { cause: error, data: { file } };
@@ -266,7 +262,7 @@ export function unwritable(file: string, error: unknown): Error {
   return new JournalError("JOURNAL_DAMAGED", `Expected a whole journal, but ${file} is damaged: ${reason(error)}. ${REPAIR}`, cause);
 }
 
-/** Why the record of one run could not be read further. */
+/** Returns the error for a run that could not be read further. SQLite's error is its cause. */
 export function unreadable(file: string, runId: string, intact: number, error: unknown): Error {
   if (isBroken(error)) return damagedRun(file, runId, intact, reason(error instanceof JournalError ? error.cause : error), error);
   if (error instanceof JournalError && error.code === "JOURNAL_DAMAGED" && error.data === undefined) {
@@ -283,7 +279,7 @@ export function unreadable(file: string, runId: string, intact: number, error: u
 
 const REPAIR = "Keep a copy of it and of its -wal, and put back a copy from before.";
 
-/** The record of one run is damaged behind its first `intact` events. */
+/** Returns the error for a run whose record is damaged after its first `intact` events. */
 export function damagedRun(file: string, runId: string, intact: number, why: string, cause?: unknown): JournalError {
   const whole =
     intact === 0
@@ -303,7 +299,7 @@ function isOf(error: unknown, ...codes: readonly string[]): boolean {
   return code !== undefined && codes.some((one) => code === one || code.startsWith(`${one}_`));
 }
 
-/** The library gives no code to a file it could not open; its sentence ends with SQLite's number for it. */
+/** The library's error for a file that it could not open has no code. */
 function sqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };

@@ -5,15 +5,15 @@ import { isRecord } from "../kernel/value-kind.ts";
 import { EVENT_TYPES, EVENT_VERSION, type RunEvent } from "../runtime/record/event.ts";
 import { packedEvent, unpackedEvent } from "../runtime/record/packed-event.ts";
 import { plainFault } from "../runtime/record/plain-json.ts";
-import { type Database, type Row, textOf } from "./sqlite-database.ts";
+import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
 
 /*
- * An event as a row, and back. The body is the JSON text of its list, or of the event itself where it has none, as in all files of
- * version 1; the messages a model was shown are taken out of it, for they are the same over and over. Every row carries a checksum over the one before, the messages and the body, from a start that only its run has: a row that
- * was changed, moved, left out or taken from another run does not fit.
+ * Encoding of an event as a row. The body is the JSON text of its packed list, or of the event itself, as in all files of version 1. The
+ * messages that a model read are stored elsewhere, because they repeat. The checksum of a row covers the checksum before it, the messages
+ * and the body, and starts from the run's id: a row that was changed, moved, removed or taken from another run does not match.
  */
 
-/** An event ready to be written. */
+/** The row of an event. */
 export interface EncodedEvent {
   readonly body: string;
   readonly chat: Chat | undefined;
@@ -29,7 +29,7 @@ export function chainStart(runId: string): string {
   return digestOf(`run ${JSON.stringify(runId)}`);
 }
 
-/** The checksum of a row. @param chat the digest of its conversation, or an empty text */
+/** Returns the checksum of a row. @param chat the digest of its conversation, or an empty text */
 export function chained(before: string, body: string, chat: string): string {
   return digestOf(`${before} ${chat} ${body}`);
 }
@@ -52,7 +52,7 @@ export function encodeEvent(event: RunEvent, runId: string, seq: number): Encode
 /** A body whose checksum is right. */
 export interface CheckedBody {
   readonly body: string;
-  /** No key in it reaches for prototypes. */
+  /** It contains no key that names a prototype. */
   readonly isSurelyPlain: boolean;
 }
 
@@ -66,7 +66,7 @@ export function decodeEvent(checked: CheckedBody, messages: readonly Json[] | un
   return messagesIn(value)?.length === 0 ? withMessages(value, messages) : { flaw: `event ${seq} has no place for its messages` };
 }
 
-/** The messages a model is shown by a step, if it shows any. */
+/** Returns the messages that a model reads in a step, if any. */
 function messagesIn(event: RunEvent): readonly Json[] | undefined {
   if (event.type !== "step.started") return undefined;
   const { request } = event;
@@ -100,13 +100,12 @@ function newer(runId: string, seq: number, version: number): JournalError {
 }
 
 /*
- * Conversations, each message stored once in a run, and each beginning of a conversation too: a question that adds two messages to a
- * hundred adds two rows. A conversation is named by the digest of its last message and of everything before, so that the name vouches for
- * the whole of it.
+ * Conversations. A run stores each message once, and each beginning of a conversation too: a request that adds two messages to a hundred
+ * adds two rows. The name of a conversation is the digest of its last message and of the conversation before it, so it verifies all of it.
  */
 
 /** One message of a conversation, and the conversation up to it. */
-interface Turn {
+interface ChatTurn {
   readonly chat: string;
   /** Empty at the beginning. */
   readonly before: string;
@@ -114,23 +113,23 @@ interface Turn {
   readonly body: string;
 }
 
-/** A conversation ready to be written: never empty. */
+/** A conversation in rows; never empty. */
 export interface Chat {
   readonly digest: string;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly ChatTurn[];
 }
 
-/** Characters of messages that a reader keeps, so that the next question, which mostly repeats the last, is read quickly. */
+/** Characters of messages that a reader keeps, because the next request mostly repeats the last one. */
 const KEPT_CHARACTERS = 8_000_000;
-/** Conversations that a reader keeps: as many roles may take turns. */
+/** Conversations that a reader keeps, for as many roles in turns. */
 const KEPT_CHATS = 64;
 
-/** The last place of an unchanging message. It mostly has the same place again. */
-const latestTurns = new WeakMap<object, Turn>();
+/** The last turn of each frozen message: it is mostly the same turn again. */
+const latestTurns = new WeakMap<object, ChatTurn>();
 
 /** @throws NotJsonError */
 export function chatOf(messages: readonly Json[]): Chat | undefined {
-  const turns: Turn[] = [];
+  const turns: ChatTurn[] = [];
   let before = "";
   for (const each of messages) {
     const turn = turnOf(each, before);
@@ -140,12 +139,12 @@ export function chatOf(messages: readonly Json[]): Chat | undefined {
   return turns.length === 0 ? undefined : { digest: before, turns };
 }
 
-function turnOf(each: Json, before: string): Turn {
+function turnOf(each: Json, before: string): ChatTurn {
   const known = isUnchanging(each) ? latestTurns.get(each) : undefined;
   if (known?.before === before) return known;
   const body = known?.body ?? bodyOf(each);
   const message = known?.message ?? digestOf(body);
-  const turn: Turn = { chat: digestOf(`${before} ${message}`), before, message, body };
+  const turn: ChatTurn = { chat: digestOf(`${before} ${message}`), before, message, body };
   if (isUnchanging(each)) latestTurns.set(each, turn);
   return turn;
 }
@@ -156,7 +155,7 @@ function bodyOf(each: Json): string {
   return body;
 }
 
-/** Writes what is not there yet, the beginning first: what is there has all that came before it. */
+/** Writes the missing turns, from the beginning: a stored turn has all turns before it. */
 export function writeChat(db: Database, number: number, { turns }: Chat): void {
   let known = turns.length;
   while (known > 0 && !hasChat(db, number, turns[known - 1])) known -= 1;
@@ -166,16 +165,16 @@ export function writeChat(db: Database, number: number, { turns }: Chat): void {
   }
 }
 
-function hasChat(db: Database, number: number, turn: Turn | undefined): boolean {
+function hasChat(db: Database, number: number, turn: ChatTurn | undefined): boolean {
   return turn !== undefined && db.first("SELECT 1 FROM chats WHERE number = ? AND chat = unhex(?)", [number, turn.chat]) !== undefined;
 }
 
-/** Reads the conversations of one run. It owns what it has read lately: messages are shared between events, and frozen for that. */
+/** Reads the conversations of one run. It owns the latest ones it has read; events share their frozen messages. */
 export class ChatReader {
   readonly #kept = new Map<string, readonly Json[]>();
   #keptCharacters = 0;
 
-  /** The messages of a conversation, or undefined when not all of them are there as they were written. */
+  /** Returns the messages of a conversation; undefined when one is missing or damaged. */
   read(db: Database, number: number, chat: string): readonly Json[] | undefined {
     const found: Json[] = [];
     let at = chat;
@@ -218,14 +217,13 @@ export class ChatReader {
 }
 
 /*
- * Events of a run as they stand in the file. Nothing of them is believed yet: their checksums are for the reader to look at.
+ * Rows of events in the file, unchecked: the reader checks them.
  *
- * Many of them come as one row: what the library does for every row takes longer than all that is done with it. No body has a line end in
- * it, for JSON writes that otherwise, so the bodies come as lines. What does not come out as so many whole events one behind the other is
- * read again row by row.
+ * One query row holds many of them, because the library's work for each row takes longer than decoding it. Bodies are JSON without line
+ * breaks, so they are joined as lines. A result that is not exactly that many complete events is read again row by row.
  */
 
-/** What stands in one row. */
+/** The row of an event as it is in the file. */
 export interface StoredEvent {
   readonly place: unknown;
   readonly body: string | undefined;
@@ -237,7 +235,7 @@ export interface StoredEvent {
 /** Digits of a checksum. */
 const CHECKSUM_DIGITS = 32;
 
-// Rows of a table come in the order of its key; were it another, no checksum would fit.
+// Rows come in the order of the table's key. In another order no checksum would match.
 const TOGETHER = `SELECT count(*), min(place), max(place), CAST(group_concat(CAST(body AS BLOB), char(10)) AS BLOB),
     group_concat(hex(checksum), ''), group_concat(hex(chat), ',')
   FROM events WHERE place >= ? AND place < ?`;
@@ -251,7 +249,7 @@ export function storedEvents(db: Database, first: number, behind: number): Itera
   return (behind - first > 1 ? together(db.first(TOGETHER, places)) : undefined) ?? db.all(ONE_BY_ONE, places).map(alone);
 }
 
-function together([count, first, last, bodies, sums, names]: Row = []): Iterable<StoredEvent> | undefined {
+function together([count, first, last, bodies, sums, names]: SqlRow = []): Iterable<StoredEvent> | undefined {
   const text = textOf(bodies);
   if (typeof count !== "number" || typeof first !== "number" || text === undefined) return undefined;
   const lines = text.split("\n");
@@ -269,33 +267,33 @@ function together([count, first, last, bodies, sums, names]: Row = []): Iterable
   }));
 }
 
-function alone([place, body, checksum, chat]: Row): StoredEvent {
+function alone([place, body, checksum, chat]: SqlRow): StoredEvent {
   return { place, body: textOf(body), checksum, chat, isSurelyPlain: false };
 }
 
 /*
- * JSON text that goes into a file and comes out of it. Keys that reach for prototypes get neither in nor out; only a text that may hold
- * one is looked at closely, for this is done to every event.
+ * JSON text of a file. Keys that name a prototype are refused in both directions. Every event is checked, so only a text that may hold such
+ * a key is parsed for it.
  */
 
-/** The names themselves, or a letter of them written as a number: what `JSON.stringify` writes has never one of those for a letter. */
+/** The names, or an escape that may stand for one of their letters; `JSON.stringify` never escapes a letter. */
 const SUSPICIOUS = ["__proto__", '"constructor"', "\\u00"];
 
-/** Whether a text may hold such a key. Plain searches: an expression would take as long as reading the JSON. */
+/** True when a text may hold such a key. A regular expression would take as long as parsing. */
 function isSuspicious(text: string): boolean {
   return SUSPICIOUS.some((name) => text.includes(name));
 }
 
-/** @throws NotJsonError when it holds what must not be read again */
-function assertPlain(text: string, what: string): void {
+/** @throws NotJsonError for a key that names a prototype */
+export function assertPlain(text: string, what: string): void {
   const fault = isSuspicious(text) ? plainFault(JSON.parse(text)) : undefined;
   if (fault !== undefined) throw new NotJsonError(what, fault);
 }
 
 /**
- * What was written, or undefined when nobody writes such a thing.
+ * Parses a text of this package; undefined for any other text.
  *
- * @param isSurelyPlain it is part of a text that is not {@link isSuspicious}
+ * @param isSurelyPlain the text is a part of one that is not {@link isSuspicious}
  */
 function parsePlain(written: string | Uint8Array, isSurelyPlain = false): { readonly value: unknown } | undefined {
   const text = typeof written === "string" ? written : (textOf(written) as string);

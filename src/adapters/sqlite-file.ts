@@ -1,24 +1,24 @@
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Clock } from "../kernel/clock.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { systemCode } from "../kernel/system-error.ts";
-import { Database, type Driver, patiently, unwritable } from "./sqlite-database.ts";
+import { Database, loadDriver, patiently, type SqliteDriver, unwritable } from "./sqlite-database.ts";
 
-/** Milliseconds that SQLite itself waits, and the whole process with it, before this process waits in a better way. */
+/** Milliseconds that SQLite itself waits, which blocks the process. Longer waits are in `patiently`. */
 const BUSY_TIMEOUT = 20;
-/** Bytes that the log beside the file keeps after its contents have gone over into the file. */
+/** Bytes that the log keeps after its contents are in the file. */
 const KEPT_WAL = 16 * 1024 * 1024;
 
-/** What tells the files of one kind from others. Default: those of journals. */
+/** The kind of a file. Default: a journal. */
 interface FileKind {
   readonly applicationId?: number | undefined;
   /** Step `n` leads from version `n` to `n + 1`. */
   readonly steps?: readonly string[] | undefined;
 }
 
-/** Where a file is and how it is treated. */
+/** A file and how it is opened. */
 export interface FileOptions extends FileKind {
   /** Absolute. */
   readonly file: string;
@@ -30,16 +30,16 @@ export interface FileOptions extends FileKind {
 }
 
 /**
- * Opens a file of its kind, and makes it when it is not there. A file that is there is looked at read-only first, so that not a byte changes
- * of one that is of another kind.
+ * Opens a file of its kind and creates it if needed. An existing file is first opened read-only, so that no byte of a file of another kind
+ * changes.
  *
  * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
  */
-export async function openFile(driver: Driver, options: FileOptions): Promise<Database> {
+export async function openFile(driver: SqliteDriver, options: FileOptions): Promise<Database> {
   const { file, clock, patience } = options;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    bornPrivate(file);
+    createPrivately(file);
     const found = statSync(file);
     if (!found.isFile()) throw noFile(file);
     if (found.size > 0) await patiently(() => assertKind(driver, options), clock, patience);
@@ -50,15 +50,15 @@ export async function openFile(driver: Driver, options: FileOptions): Promise<Da
 }
 
 /**
- * Opens what is left of a broken file, read-only and without the checks that refuse all of it.
+ * Opens a broken file read-only, without the checks that would refuse all of it.
  *
  * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
  */
-export function openRemains(driver: Driver, options: FileOptions): Database {
+export function openRemains(driver: SqliteDriver, options: FileOptions): Database {
   const { file } = options;
   let db: Database | undefined;
   try {
-    // A file that is shorter than it says is read as far as it goes.
+    // A file that is shorter than its header says is read to its end.
     db = readOnly(driver, file, "PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON");
     identify(db, file, options);
     return db;
@@ -68,8 +68,39 @@ export function openRemains(driver: Driver, options: FileOptions): Database {
   }
 }
 
-/** Makes a file that nobody else can read, unless there is one. It is never opened this way again: to close it would let go of all locks on it. */
-export function bornPrivate(file: string): void {
+/** A way to open files of one kind outside of a journal or store. */
+export interface FileOpener {
+  open(driver: SqliteDriver, where: Omit<FileOptions, keyof FileKind>): Promise<Database>;
+  errorOf(file: string, error: unknown): Error;
+}
+
+/** Milliseconds to wait for other processes in {@link withFile}. */
+const PATIENCE = 2_000;
+
+/** Opens a file for one piece of work, and closes it. @throws errors of `errorOf` */
+export async function withFile<T>(path: string, { open, errorOf }: FileOpener, work: (db: Database, file: string) => T): Promise<T> {
+  const file = resolve(path);
+  const db = await open(await loadDriver(), { file, clock: systemClock, patience: PATIENCE });
+  try {
+    return await patiently(() => work(db, file), systemClock, PATIENCE);
+  } catch (error) {
+    throw errorOf(file, error);
+  } finally {
+    db.close();
+  }
+}
+
+/** Gives unused space of a file back to the disk. @returns the bytes before and after */
+export function compactFile(path: string, opener: FileOpener): Promise<{ readonly before: number; readonly after: number }> {
+  return withFile(path, opener, (db, file) => {
+    const before = sizeOf(file);
+    db.compact();
+    return { before, after: sizeOf(file) };
+  });
+}
+
+/** Creates a file that only its owner can read, if it is not there. Opening an existing file would release all its locks at the close. */
+export function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
@@ -77,24 +108,24 @@ export function bornPrivate(file: string): void {
   }
 }
 
-function assertKind(driver: Driver, options: FileOptions): void {
+function assertKind(driver: SqliteDriver, options: FileOptions): void {
   let db: Database | undefined;
   try {
     db = readOnly(driver, options.file);
     identify(db, options.file, options);
   } catch (error) {
-    // A write that was cut off while the file was being made; only a connection that may write can put it right.
+    // A write that ended while the file was created; only a connection that may write can repair it.
     if (!systemCode(error).startsWith("SQLITE_READONLY_")) throw error;
   } finally {
     db?.close();
   }
 }
 
-function readOnly(driver: Driver, file: string, before?: string): Database {
+function readOnly(driver: SqliteDriver, file: string, before?: string): Database {
   return new Database(driver, `${pathToFileURL(file).href}?mode=ro`, BUSY_TIMEOUT, before);
 }
 
-function prepared(driver: Driver, options: FileOptions): Database {
+function prepared(driver: SqliteDriver, options: FileOptions): Database {
   const { file, maxPages } = options;
   const db = new Database(driver, file, BUSY_TIMEOUT);
   try {
@@ -112,7 +143,7 @@ function prepared(driver: Driver, options: FileOptions): Database {
   }
 }
 
-/** A text encoding that this package never writes is refused when the file is attached, by a sentence without a code of its own. */
+/** True for a file that is no database of this package. The error for another text encoding has no code. */
 export function isNoDatabase(error: unknown): boolean {
   return systemCode(error) === "SQLITE_NOTADB" || (error instanceof Error && error.message.includes("same text encoding"));
 }
@@ -139,19 +170,19 @@ function noWal(file: string, mode: string): JournalError {
   );
 }
 
-/** Bytes of a file and of the log beside it. */
+/** Returns the bytes of a file and of its log. */
 export function sizeOf(file: string): number {
   return [file, `${file}-wal`].reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
-/** Tells this program's files from those of others: "TRPE". */
+/** Marks the journals of this program: "TRPE". */
 export const APPLICATION_ID = 0x54525045;
 
-/** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Steps that were published never change. */
+/** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
 export const SCHEMA_STEPS: readonly string[] = [
-  // A run is known by the JSON text of its id, for SQLite cuts plain text at a NUL. `head` is the checksum of its last event.
-  // The place of an event is its run's number * 2^31 + its seq, so that events of a run lie together and in order.
-  // `chat` is the end of the conversation that a model was shown: `chats` says which message stands there and what came before.
+  // A run is found by the JSON text of its id, because SQLite cuts plain text at a NUL. `head` is the checksum of its last event.
+  // The place of an event is its run's number * 2^31 + its seq, so that events of a run are stored together and in order.
+  // `chat` is the end of the conversation that a model read: `chats` has the message there and the conversation before it.
   `CREATE TABLE file.epochs (last INTEGER NOT NULL) STRICT;
    INSERT INTO epochs VALUES (0);
    CREATE TABLE file.runs (
@@ -166,14 +197,14 @@ export const SCHEMA_STEPS: readonly string[] = [
      number INTEGER NOT NULL, chat BLOB NOT NULL, before BLOB NOT NULL, message BLOB NOT NULL, PRIMARY KEY (number, chat)
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE file.chat_messages (number INTEGER NOT NULL, message BLOB NOT NULL, body TEXT NOT NULL, UNIQUE (number, message)) STRICT;`,
-  // The tables are the same. From here on an event may stand as a short list, which no program of version 1 can read.
+  // The tables are the same. From this version on an event may be a short list, which programs of version 1 cannot read.
   "",
 ];
 
 /**
- * The version of a file, 0 for one that has nothing in it yet.
+ * Returns the version of a file, 0 for an empty one.
  *
- * @throws JournalError `JOURNAL_FOREIGN` for another program's, `JOURNAL_NEWER` for one of a newer version of this program
+ * @throws JournalError `JOURNAL_FOREIGN` for a file of another program, `JOURNAL_NEWER` for one of a newer version of this program
  */
 export function identify(
   db: Database,
@@ -198,12 +229,12 @@ export function identify(
   );
 }
 
-/** Brings a file to the newest version, in one transaction. What it holds stays. @throws as {@link identify} */
+/** Brings a file to the newest version in one transaction. Its contents stay. @throws errors of {@link identify} */
 function prepareSchema(db: Database, file: string, kind: FileKind): void {
   const { applicationId = APPLICATION_ID, steps = SCHEMA_STEPS } = kind;
   if (identify(db, file, kind).version === steps.length) return;
   db.transaction("IMMEDIATE", () => {
-    // Another process may have done it meanwhile.
+    // Another process may have done this meanwhile.
     const { version } = identify(db, file, kind);
     for (const step of steps.slice(version)) db.exec(step);
     db.exec(`PRAGMA file.application_id = ${applicationId}; PRAGMA file.user_version = ${steps.length}`);

@@ -8,7 +8,7 @@ import type { Journal, RunInfo } from "../runtime/record/journal.ts";
 import {
   closedError,
   Database,
-  type Driver,
+  type SqliteDriver,
   isBusy,
   isOfTheDisk,
   loadDriver,
@@ -17,21 +17,21 @@ import {
   unwritable,
 } from "./sqlite-database.ts";
 import { encodeEvent } from "./sqlite-events.ts";
-import { bornPrivate, type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
+import { createPrivately, type FileOptions, openFile, openRemains } from "./sqlite-file.ts";
 import { readEvents } from "./sqlite-reader.ts";
 import { allRuns, appendEvents, createRun, endEpoch, giveEpoch, headOf, knownRun, removeRun } from "./sqlite-runs.ts";
 
-/** An open file, and what this journal holds of it. */
-interface Opened {
+/** The open file and the runs that this journal owns in it. */
+interface OpenJournal {
   readonly db: Database;
   readonly locks: RunLocks;
 }
 
-/** The journal behind {@link sqlite}: it opens the file with the first question and knows which runs it owns. */
+/** The journal behind {@link sqlite}. The first call opens the file. It owns the connection and the locks of its runs. */
 export class SqliteJournal implements Journal {
   readonly #options: FileOptions;
   readonly #commits: Commits;
-  #opening: Promise<Opened> | undefined;
+  #opening: Promise<OpenJournal> | undefined;
   #closing: Promise<void> | undefined;
   #isClosed = false;
 
@@ -56,7 +56,7 @@ export class SqliteJournal implements Journal {
   }
 
   async release(runId: string, epoch: number): Promise<void> {
-    // Closing has given everything back.
+    // `close` has released every run.
     if (this.#isClosed) return;
     const { locks } = await this.#opened();
     const wasOurs = await this.#commits.commit((db) => endEpoch(db, runId, epoch), "the process");
@@ -88,10 +88,10 @@ export class SqliteJournal implements Journal {
   }
 
   /**
-   * Changes a run that this journal holds or takes. Whoever had it in this process may give it back at any moment before, so it is taken
-   * again where that counts: when the change is made, and when it is told to be made.
+   * Changes a run that this journal holds or takes. Another owner in this process may release it during the wait, so it is taken again when
+   * the change is made and when the caller is told.
    */
-  async #holding<T>(runId: string, change: Change<T>, outlives: Outlives): Promise<T> {
+  async #holding<T>(runId: string, change: JournalChange<T>, outlives: Outlives): Promise<T> {
     const { locks } = await this.#opened();
     let isNew = locks.take(runId);
     try {
@@ -110,7 +110,7 @@ export class SqliteJournal implements Journal {
   async #close(): Promise<void> {
     await this.#commits.settled();
     this.#isClosed = true;
-    // A file that could not be opened was told of to whoever asked for it.
+    // The callers already have the error of a file that could not be opened.
     const opened = await this.#opening?.catch(() => undefined);
     if (opened === undefined) return;
     opened.locks.close();
@@ -121,14 +121,14 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  /** The open file. When it could not be opened, the next question tries again. */
-  #opened(): Promise<Opened> {
+  /** Opens the file once. After a failure the next call tries again. */
+  #opened(): Promise<OpenJournal> {
     if (this.#isClosed) return Promise.reject(closedError());
     this.#opening ??= this.#open();
     return this.#opening;
   }
 
-  async #open(): Promise<Opened> {
+  async #open(): Promise<OpenJournal> {
     try {
       const driver = await loadDriver();
       return { db: await openFile(driver, this.#options), locks: new RunLocks(driver, this.#options.file) };
@@ -148,29 +148,29 @@ export class SqliteJournal implements Journal {
   }
 }
 
-/** Changes the database inside a transaction that it shares with others. It refuses, by a JournalError, before it changes anything. */
-export type Change<T> = (db: Database) => T;
+/** A change in a transaction that it shares with others. It must throw a JournalError, if at all, before it changes anything. */
+export type JournalChange<T> = (db: Database) => T;
 
-interface Asked {
-  readonly change: Change<unknown>;
+interface AskedChange {
+  readonly change: JournalChange<unknown>;
   readonly outlives: Outlives;
   readonly resolve: (value: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Group commit: the changes asked for in one turn of the event loop go to the disk in one transaction, in that order. It owns the waiting
- * changes; the journal owns the file.
+ * Group commit: the changes of one turn of the event loop go to the disk in one transaction, in their order. It owns the waiting changes;
+ * the journal owns the file.
  *
- * Commits.C1 (`commit`) a change resolves after COMMIT only; one that must outlive the machine resolves when it is on the disk, with all before
- * it. Commits.C2 a refused change harms no other. Commits.C3 when a commit fails, every change in it is rejected and none is kept. Commits.C4 a
- * damaged record fails alone: the others are committed without it.
- * The callers bound the queue: a run asks for its next append when the last one is done.
+ * Commits.C1 (`commit`) a change resolves after COMMIT only; one that must survive a loss of power resolves when it and all earlier ones
+ * are on the disk. Commits.C2 (`answered`) a refused change does not affect others. Commits.C3 (`#together`) when a commit fails, every
+ * change in it is rejected and none is kept. Commits.C4 (`#together`) a damaged record fails alone: the others are committed without it.
+ * The callers bound the queue: a run appends again only after its last append.
  */
 export class Commits {
   readonly #options: FileOptions;
   readonly #open: () => Promise<Database>;
-  #waiting: Asked[] = [];
+  #waiting: AskedChange[] = [];
   #work: Promise<void> | undefined;
 
   constructor(options: FileOptions, open: () => Promise<Database>) {
@@ -178,15 +178,15 @@ export class Commits {
     this.#open = open;
   }
 
-  /** @throws JournalError what `change` refuses by; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
-  commit<T>(change: Change<T>, outlives: Outlives = "the machine"): Promise<T> {
+  /** @throws JournalError of `change`; `JOURNAL_FULL`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED` */
+  commit<T>(change: JournalChange<T>, outlives: Outlives = "the machine"): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ change, outlives, resolve, reject });
       this.#work ??= this.#drain();
     });
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no change waits. */
   async settled(): Promise<void> {
     await this.#work;
   }
@@ -201,7 +201,7 @@ export class Commits {
     this.#work = undefined;
   }
 
-  async #together(batch: readonly Asked[]): Promise<void> {
+  async #together(batch: readonly AskedChange[]): Promise<void> {
     const { file, clock, patience } = this.#options;
     try {
       const db = await this.#open();
@@ -219,12 +219,12 @@ export class Commits {
   }
 }
 
-function isOfTheProcess({ outlives }: Asked): boolean {
+function isOfTheProcess({ outlives }: AskedChange): boolean {
   return outlives === "the process";
 }
 
-/** What to tell who asked, once the transaction is on the disk. */
-function answered(db: Database, { change, resolve, reject }: Asked): () => void {
+/** Makes a change. The returned function tells its caller, after the commit. */
+function answered(db: Database, { change, resolve, reject }: AskedChange): () => void {
   try {
     const value = change(db);
     return () => resolve(value as never);
@@ -234,24 +234,24 @@ function answered(db: Database, { change, resolve, reject }: Asked): () => void 
   }
 }
 
-/** Milliseconds, so that of two who ask at the same instant one gets it. */
+/** Milliseconds to wait for a lock: one of two callers at the same instant gets it. */
 const LOCK_TIMEOUT = 50;
 
 /**
- * The runs that this journal owns, visible to other processes: an exclusive transaction on a small file for each run. The kernel ends it with
- * the process, however that ends; a stopped process keeps it. It owns the lock files; the journal has the epochs.
+ * The runs that this journal owns, visible to other processes: an exclusive transaction on a small file for each run. The operating system
+ * ends it with the process, however that ends; a stopped process keeps it. It owns the lock files; the journal has the epochs.
  *
- * RunLocks.O1 (`take`) at most one journal of one living process holds a run. RunLocks.O2 nobody but SQLite opens a lock file: to close it once in
- * the process that holds it would release the lock. RunLocks.O3 an owner whose lock file was deleted is fenced by its epoch.
- * Each held run costs one open file.
+ * RunLocks.O1 (`take`) at most one journal of one living process holds a run. RunLocks.O2 (`createPrivately`) only SQLite opens an existing
+ * lock file: closing it in the process that holds the lock would release the lock. RunLocks.O3 (`appendEvents`) the epoch stops an owner
+ * whose lock file was deleted. Each held run costs one open file.
  */
 class RunLocks {
-  readonly #driver: Driver;
+  readonly #driver: SqliteDriver;
   readonly #folder: string;
   readonly #held = new Map<string, Database>();
   #isClosed = false;
 
-  constructor(driver: Driver, file: string) {
+  constructor(driver: SqliteDriver, file: string) {
     this.#driver = driver;
     this.#folder = `${file}-locks`;
   }
@@ -260,7 +260,7 @@ class RunLocks {
     return this.#held.has(runId);
   }
 
-  /** @returns false when this journal holds the run already @throws JournalError `RUN_OWNED`, `JOURNAL_UNWRITABLE`, `JOURNAL_CLOSED` */
+  /** @returns false when this journal already holds the run @throws JournalError `RUN_OWNED`, `JOURNAL_UNWRITABLE`, `JOURNAL_CLOSED` */
   take(runId: string): boolean {
     if (this.#isClosed) throw closedError();
     if (this.#held.has(runId)) return false;
@@ -268,7 +268,7 @@ class RunLocks {
     let lock: Database | undefined;
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      bornPrivate(file);
+      createPrivately(file);
       lock = new Database(this.#driver, file, LOCK_TIMEOUT);
       lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     } catch (error) {
@@ -279,13 +279,13 @@ class RunLocks {
     return true;
   }
 
-  /** Lets go of a run; one that is not held is no error. */
+  /** Releases a run; it is no error if it is not held. */
   drop(runId: string): void {
     this.#held.get(runId)?.close();
     this.#held.delete(runId);
   }
 
-  /** Lets go of a run that is no more. Who took the file between the two steps finds no run in the journal, or is fenced by its epoch. */
+  /** Releases a removed run. A process that takes the file between the two steps finds no run, or its epoch is refused. */
   dropForGood(runId: string): void {
     this.drop(runId);
     const file = this.#fileOf(runId);

@@ -1,23 +1,24 @@
 import { hash } from "node:crypto";
 import type { MessagePage, StoredMessage } from "../memory/message-store.ts";
 import { type Message, MESSAGE_VERSION, settled } from "../message/message.ts";
-import { type Database, type Row, textOf } from "./sqlite-database.ts";
+import { type Database, type SqlRow, textOf } from "./sqlite-database.ts";
 import { BLOCK, blockOf, type BlockRow, type BlockTable, byBlock, decodeMessage, MESSAGE_LINE } from "./sqlite-store-rows.ts";
 import { writeWords } from "./sqlite-words.ts";
 
 /*
- * Each message has a row of its own, and once all places of its block are given, all of them stand once more in the block's row, which is
- * what is read, and their words in the index of words. All are written by one transaction. Whichever of the two is damaged, the other one has the message; places are rows here.
+ * Each message has a row of its own. Once all places of its block are given, the row of the block holds a copy of all of them, which is
+ * read first, and the index holds their words. One transaction writes all of this. When one copy is damaged the other one has the message.
+ * Places are rows here.
  */
 
-/** Rows read at once: between two pages others get their turn. Larger ones leave the processor's cache. */
+/** Rows of a page: other work runs between two pages. Larger pages do not fit into the processor's cache. */
 const PAGE = 500;
-/** Most bytes of a block's messages: of longer ones it would save little, and every change to one writes all of them again. */
+/** Most bytes of the messages of a block. For longer messages a block saves little, and every change writes all of them again. */
 const LARGEST = 256 * 1024;
-/** Most bytes of a block whose words are taken, which takes a second for ten times as many. */
+/** Most bytes of a block whose words are indexed: ten times as many take a second. */
 const MOST_WORDED = 4 * 1024 * 1024;
 
-/** Messages as they are read, with places behind `base`. */
+/** The table of messages of one role; its places are rows minus `base`. */
 export function messageTable(base: number): BlockTable<StoredMessage> {
   return {
     blocks: (db, from, end, atMost) => db.all(READ_BLOCKS, [from, end, atMost]).map((row) => blockRow(row, base)),
@@ -30,8 +31,8 @@ export function messageTable(base: number): BlockTable<StoredMessage> {
 }
 
 /**
- * Writes the rows and the words of blocks that have places among those from `first` to `last`, all of which were given. Blocks that have a
- * damaged message, or very long ones, have none.
+ * Writes the blocks and the words of the places from `first` to `last`, all of which were given. A block with a damaged message, or with
+ * very long ones, is left out.
  */
 export function writeMessageBlocks(db: Database, first: number, last: number): void {
   for (let block = blockOf(first); block + BLOCK - 1 <= last; block += BLOCK) {
@@ -47,7 +48,7 @@ export function writeMessageBlocks(db: Database, first: number, last: number): v
   }
 }
 
-/** Gives blocks what they lack of their rows and words, where all places from `first` to `last` were given. */
+/** Writes the missing blocks and words of the places from `first` to `last`, all of which were given. */
 export function gatherMessages(db: Database, first: number, last: number): void {
   for (let block = blockOf(first); block + BLOCK - 1 <= last; block += BLOCK) {
     const found = db.first(READ_BLOCK, [block]);
@@ -57,7 +58,7 @@ export function gatherMessages(db: Database, first: number, last: number): void 
   }
 }
 
-/** Takes messages that were just removed out of their blocks. */
+/** Removes messages from their blocks after their rows were removed. */
 export function removeFromMessageBlocks(db: Database, rows: readonly number[]): void {
   for (const [block, gone] of byBlock(rows, (row) => row)) {
     const found = db.first(READ_BLOCK, [block]);
@@ -76,13 +77,13 @@ export function removeFromMessageBlocks(db: Database, rows: readonly number[]): 
   }
 }
 
-/** The message of a place, as its block has it. */
+/** Reads the message of a row from its block. */
 export function messageInBlock(db: Database, row: number): StoredMessage | undefined {
   const found = db.first(READ_BLOCK, [blockOf(row)]);
   return found === undefined ? undefined : blockRow(found, 0).items?.find(({ place }) => place === row);
 }
 
-/** The messages at some rows, in order of arrival, with places behind `base`. */
+/** Reads the messages of some rows, in the order of arrival; their places are rows minus `base`. */
 export function messagesAt(db: Database, rows: readonly number[], base: number): MessagePage {
   const [count, , lines] = db.first(READ_SOME, [JSON.stringify(rows)]) ?? [];
   const messages = decoded(lines, base);
@@ -104,7 +105,7 @@ function writeBlock(db: Database, block: number, messages: readonly StoredMessag
   db.run("INSERT OR REPLACE INTO message_blocks VALUES (?, ?, ?)", [block, content, checksum]);
 }
 
-function blockRow([number, content, checksum]: Row, base: number): BlockRow<StoredMessage> {
+function blockRow([number, content, checksum]: SqlRow, base: number): BlockRow<StoredMessage> {
   const block = Number(number);
   return { block, items: decodeColumns(block, content as Uint8Array, checksum as Uint8Array, base) };
 }
@@ -117,7 +118,7 @@ function decoded(lines: unknown, base: number): StoredMessage[] {
     .flatMap((line) => decodeMessage(line, base) ?? []);
 }
 
-// One flipped bit makes text of anything, and text that is no UTF-8 ends the process: everything is asked for as bytes.
+// One flipped bit can make text of any value, and text that is not UTF-8 ends the process: everything is read as bytes.
 const READ_ROWS = `SELECT count(*), CAST(max(place) AS INTEGER), CAST(group_concat(${MESSAGE_LINE}, char(10)) AS BLOB)
   FROM (SELECT * FROM messages WHERE place > ? AND place < ? ORDER BY place LIMIT ?)`;
 const READ_SOME = `SELECT count(*), 0, CAST(group_concat(${MESSAGE_LINE}, char(10)) AS BLOB)
@@ -129,24 +130,24 @@ const READ_BLOCK = `SELECT ${COLUMNS} FROM message_blocks WHERE block = ?`;
 const DELETE_BLOCK = "DELETE FROM message_blocks WHERE block = ?";
 
 /*
- * The messages of a block as columns, and back: what all of them say alike is written once and shared by all, so that they are read several
- * times as fast as one by one. What has another shape than a message usually has is written as it is.
+ * Encoding of the messages of a block as columns. A value that all of them share is written once and shared in memory, so they are read
+ * several times as fast as one by one. A message of an unusual shape is written as it is.
  */
 
-/** One field of many messages: the same for all, or one for each. */
+/** One field of many messages: one value for all, or one for each. */
 type Column<T> = { readonly all: T; readonly each?: undefined } | { readonly each: readonly T[] };
 
 type Usual = Exclude<keyof Message, "instructContent">;
 
 interface Columns {
   readonly v: number;
-  /** The block, so that the row of one is never taken for that of another. */
+  /** The number of the block, so that a row of another block is refused. */
   readonly block: number;
   readonly offset: readonly number[];
   readonly runId: Column<string>;
   readonly addedAt: Column<number>;
   readonly fields: { readonly [Field in Usual]: Column<Message[Field]> };
-  /** Messages of other shapes, each with its place among all. */
+  /** Messages of unusual shapes, each with its index among all. */
   readonly others: readonly (readonly [number, Message])[];
 }
 
@@ -156,7 +157,7 @@ const SHAPE = FIELDS.join();
 /** Bytes of a checksum: 128 bits. */
 const DIGEST = 16;
 
-/** Messages of a block, in order, ready to be written; their places are rows. */
+/** Encodes the messages of a block, in order; their places are rows. */
 export function encodeColumns(block: number, messages: readonly StoredMessage[]): { readonly content: Buffer; readonly checksum: Buffer } {
   const usual = messages.filter(({ message }) => isUsual(message));
   const others = messages.flatMap(({ message }, n) => (isUsual(message) ? [] : [[n, message] as const]));
@@ -173,7 +174,7 @@ export function encodeColumns(block: number, messages: readonly StoredMessage[])
   return { content, checksum: digestOf(content) };
 }
 
-/** What was written of a block, with places behind `base`, or undefined when it is damaged, or of another version. */
+/** Decodes a block; undefined when it is damaged or of another version. The places are rows minus `base`. */
 export function decodeColumns(block: number, content: Uint8Array, checksum: Uint8Array, base: number): StoredMessage[] | undefined {
   if (!digestOf(content).equals(checksum)) return undefined;
   const columns = JSON.parse(textOf(content) as string) as Columns;
@@ -229,7 +230,7 @@ function messageAt(fields: Columns["fields"], n: number): Message {
   };
 }
 
-/** Whether it has the fields of a message without a payload, and those that are no lists are none. */
+/** True for a message with exactly the usual fields, of primitive values where no list belongs. */
 function isUsual(message: Message): boolean {
   const { id, content, role, causeBy, sentFrom, timestamp } = message;
   const keys = Object.keys(message);

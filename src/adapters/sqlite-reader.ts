@@ -4,11 +4,11 @@ import type { RunEvent } from "../runtime/record/event.ts";
 import { damagedRun, type Database, isBroken, patiently, unreadable } from "./sqlite-database.ts";
 import { chained, chainStart, ChatReader, type CheckedBody, decodeEvent, type StoredEvent, storedEvents } from "./sqlite-events.ts";
 import type { FileOptions } from "./sqlite-file.ts";
-import { type Head, knownRun, PLACES } from "./sqlite-runs.ts";
+import { type RunHead, knownRun, PLACES } from "./sqlite-runs.ts";
 
-/** Events read at once, if they are small. */
+/** Most events of a page. */
 const PAGE_EVENTS = 500;
-/** Bytes read at once, if one event has no more. */
+/** Most bytes of a page, unless one event has more. */
 const PAGE_BYTES = 1_000_000;
 
 /** The next event to be read, and the checksum of the one before it. */
@@ -18,7 +18,7 @@ interface Position {
 }
 
 /** A row whose checksum is right. */
-interface Checked extends CheckedBody {
+interface CheckedRow extends CheckedBody {
   /** Empty without one. */
   readonly chat: string;
   readonly checksum: string;
@@ -27,17 +27,17 @@ interface Checked extends CheckedBody {
 interface Page {
   readonly events: readonly RunEvent[];
   readonly next: Position | undefined;
-  /** Why nothing more comes. */
-  readonly end?: "whole" | Trouble;
+  /** The reason why no page follows. */
+  readonly end?: "whole" | ReadFailure;
 }
 
-interface Trouble {
+interface ReadFailure {
   readonly error: unknown;
-  /** It is the file that is broken: one row at a time, more of it may be read. */
+  /** The file itself is broken: more of it may be read one row at a time. */
   readonly isBroken: boolean;
 }
 
-/** The file a reader reads: as it is used, and, when it is broken, with nothing but what is needed to look at what is left. */
+/** The file of a reader. `open` gives the connection of the journal; `rescue` opens a broken file without its checks. */
 export interface RunSource {
   readonly options: FileOptions;
   open(): Promise<Database>;
@@ -45,14 +45,14 @@ export interface RunSource {
 }
 
 /**
- * Reads a run in pages, each as the file is at that moment, and checks every row. Who writes meanwhile is not disturbed, and what has been
- * written until the last page is read too. A file that is broken is read on, row by row, as far as it goes.
+ * Reads a run in pages, each from the present state of the file, and checks every row. Writers are not blocked, and events written before
+ * the last page are read too. A broken file is read on row by row, to the first row that is lost.
  *
  * @throws JournalError `RUN_UNKNOWN`, `JOURNAL_DAMAGED`, `EVENT_NEWER`, `JOURNAL_UNREADABLE`, after everything intact before it
  */
 export async function* readEvents(source: RunSource, runId: string, from: number): AsyncGenerator<RunEvent, void> {
   const cursor = new Cursor(source, runId, from);
-  let broken: Trouble | undefined;
+  let broken: ReadFailure | undefined;
   let rescue: Database | undefined;
   try {
     for (;;) {
@@ -60,7 +60,7 @@ export async function* readEvents(source: RunSource, runId: string, from: number
       for (const event of page.events) yield event;
       if (page.end === "whole") return;
       if (page.end !== undefined) {
-        // In a broken file, a run that is not to be found is a run that was lost.
+        // In a broken file a run that is not found is lost, not unknown.
         if (broken !== undefined) throw isUnknown(page.end.error) ? broken.error : page.end.error;
         if (!page.end.isBroken) throw page.end.error;
         broken = page.end;
@@ -73,8 +73,8 @@ export async function* readEvents(source: RunSource, runId: string, from: number
   }
 }
 
-/** Where not even that can be opened, the first trouble is the one to tell. */
-async function rescued(source: RunSource, { error }: Trouble): Promise<Database> {
+/** @throws the first error when the broken file cannot be opened either */
+async function rescued(source: RunSource, { error }: ReadFailure): Promise<Database> {
   try {
     return await source.rescue();
   } catch {
@@ -86,7 +86,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof JournalError && error.code === "RUN_UNKNOWN";
 }
 
-/** Where a reader stands. It goes on only when a page has been read to its end, so that no event is lost to a page that is read again. */
+/** The position of a reader. It moves only after a whole page, so that a page that is read again loses no event. */
 class Cursor {
   readonly #source: RunSource;
   readonly #runId: string;
@@ -101,7 +101,7 @@ class Cursor {
     this.#from = Math.max(0, from);
   }
 
-  /** The next page; a row alone when it is read from what is left of a broken file. */
+  /** Reads the next page; one row of a broken file. */
   async page(rescue: Database | undefined): Promise<Page> {
     const { clock, patience } = this.#source.options;
     const atOnce = rescue === undefined ? PAGE_EVENTS : 1;
@@ -136,15 +136,15 @@ class Cursor {
     return this.#ends(events, next, this.#damage(next.seq, "the run has another last event than this one"));
   }
 
-  #head(db: Database): Head {
+  #head(db: Database): RunHead {
     const head = knownRun(db, this.#runId);
     this.#number ??= head.number;
     if (head.number === this.#number) return head;
     throw new JournalError("RUN_UNKNOWN", `Expected run ${this.#runId} to stay while it was read, but it has been removed.`);
   }
 
-  /** Of the row before it is believed what it says of itself: only reading from the first event on would prove it. */
-  #start(db: Database, { number }: Head): Position {
+  /** Takes the checksum of the row before without proof: that would need every event from the first on. */
+  #start(db: Database, { number }: RunHead): Position {
     const seq = this.#from;
     if (seq === 0) return { seq, checksum: chainStart(this.#runId) };
     const [checksum] = db.first("SELECT hex(checksum) FROM events WHERE place = ?", [number * PLACES + seq - 1]) ?? [];
@@ -152,7 +152,7 @@ class Cursor {
     throw this.#damage(0, `event ${seq - 1} is missing`);
   }
 
-  #rows(db: Database, { number, events }: Head, seq: number, atOnce: number): Iterable<StoredEvent> {
+  #rows(db: Database, { number, events }: RunHead, seq: number, atOnce: number): Iterable<StoredEvent> {
     const first = number * PLACES + seq;
     const behind = Math.min(first + atOnce, number * PLACES + events);
     const longest = db.first("SELECT max(octet_length(body)) FROM events WHERE place >= ? AND place < ?", [first, behind])?.[0];
@@ -160,14 +160,14 @@ class Cursor {
     return storedEvents(db, first, Math.min(behind, first + Math.max(fitting, 1)));
   }
 
-  /** A row that is the next one, as it was written. */
-  #check(row: StoredEvent, { number }: Head, { seq, checksum }: Position): Checked {
+  /** @throws JournalError for a row that is not the next one, or was changed */
+  #check(row: StoredEvent, { number }: RunHead, { seq, checksum }: Position): CheckedRow {
     if (row.place !== number * PLACES + seq) throw this.#damage(seq, `event ${seq} is missing`);
     if (fits(row, checksum)) return row;
     throw this.#damage(seq, `event ${seq} was changed since it was written`);
   }
 
-  #event(db: Database, { number }: Head, checked: Checked, seq: number): RunEvent {
+  #event(db: Database, { number }: RunHead, checked: CheckedRow, seq: number): RunEvent {
     const { chat } = checked;
     const messages = chat === "" ? undefined : this.#chats.read(db, number, chat);
     if (chat !== "" && messages === undefined) throw this.#damage(seq, `the messages of event ${seq} are not as they were written`);
@@ -186,7 +186,7 @@ class Cursor {
   }
 }
 
-function fits(row: StoredEvent, before: string): row is StoredEvent & Checked {
+function fits(row: StoredEvent, before: string): row is StoredEvent & CheckedRow {
   const { body, chat, checksum } = row;
   return body !== undefined && typeof chat === "string" && chained(before, body, chat) === checksum;
 }

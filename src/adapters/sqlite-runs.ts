@@ -1,38 +1,36 @@
-import { resolve } from "node:path";
-import { systemClock } from "../kernel/clock.ts";
 import { JournalError } from "../kernel/errors.ts";
 import { isCount } from "../kernel/value-kind.ts";
 import type { RunInfo } from "../runtime/record/journal.ts";
-import { type Database, loadDriver, patiently, unwritable } from "./sqlite-database.ts";
+import { type Database, unwritable } from "./sqlite-database.ts";
 import { chained, chainStart, type EncodedEvent, storedEvents, writeChat } from "./sqlite-events.ts";
-import { identify, openFile, sizeOf } from "./sqlite-file.ts";
+import { compactFile, type FileOpener, identify, openFile, sizeOf, withFile } from "./sqlite-file.ts";
 
 /*
- * Changes of the tables, each as a part of a transaction. A refusal comes before the first change.
+ * Changes of the tables, each as a part of a transaction. Each throws, if at all, before its first change.
  *
- * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file, so that the owner of
- * a removed run cannot write into another one of its name, as long as the machine runs; 0 is nobody's.
+ * SqliteRuns.N1 (`createRun`) a run number is never reused. SqliteRuns.N2 (`giveEpoch`) an epoch is never reused in the file while the
+ * machine runs, so that the owner of a removed run cannot write into a later run of the same name. Epoch 0 has no owner.
  */
 
-/** How many places a run has: its number times this is where its events begin. */
+/** Places of a run. Its events begin at its number times this. */
 export const PLACES: number = 2 ** 31;
-/** Numbers above it would make places that JavaScript cannot count. */
+/** The largest run number whose places are safe integers. */
 const MAX_NUMBER = 2 ** 22 - 1;
 const NOBODY = 0;
 
 const HEAD = "SELECT number, CAST(epoch AS INTEGER), CAST(events AS INTEGER), hex(head) FROM runs WHERE run = ?";
 
-/** What the file says of a run. */
-export interface Head {
+/** The row of a run. */
+export interface RunHead {
   readonly number: number;
   readonly epoch: number;
   readonly events: number;
-  /** Of the last event, or the start of the chain. */
+  /** The checksum of the last event, or the start of the chain. */
   readonly checksum: string;
 }
 
-/** A run's row, or undefined when there is none. */
-export function headOf(db: Database, runId: string): Head | undefined {
+/** Returns the row of a run, if there is one. */
+export function headOf(db: Database, runId: string): RunHead | undefined {
   const row = db.first(HEAD, [keyOf(runId)]);
   if (row === undefined) return undefined;
   const [number, epoch, events, checksum] = row;
@@ -43,8 +41,8 @@ export function headOf(db: Database, runId: string): Head | undefined {
   );
 }
 
-/** @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` when the run is there and its row in the list of runs has another name */
-export function knownRun(db: Database, runId: string): Head {
+/** @throws JournalError `RUN_UNKNOWN`; `JOURNAL_DAMAGED` when the run exists but the name in its row was changed */
+export function knownRun(db: Database, runId: string): RunHead {
   const head = headOf(db, runId);
   if (head !== undefined) return head;
   const number = misnamedRow(db, runId);
@@ -54,22 +52,22 @@ export function knownRun(db: Database, runId: string): Head {
   throw new JournalError("RUN_UNKNOWN", `Expected a run of this journal, got ${runId}, which it does not have.`);
 }
 
-/** All runs, the oldest first. */
+/** Returns all runs, the oldest first. */
 export function allRuns(db: Database): readonly RunInfo[] {
   return db
     .all("SELECT number, CAST(run AS BLOB), CAST(events AS INTEGER) FROM runs ORDER BY number")
-    .map(([number, run, events]) => listed(number, run, events));
+    .map(([number, run, events]) => runInfo(number, run, events));
 }
 
-/** @throws JournalError `JOURNAL_DAMAGED` naming the row */
-function listed(number: unknown, run: unknown, events: unknown): RunInfo {
+/** @throws JournalError `JOURNAL_DAMAGED` with the number of the row */
+function runInfo(number: unknown, run: unknown, events: unknown): RunInfo {
   const runId = idOf(run);
   if (runId === undefined) throw damagedRow(number, "Expected the name of each run, but one was changed since it was written", {});
   if (isCount(events)) return { runId, events };
   throw damagedRow(number, `Expected how many events run ${runId} has, but that was changed since it was written`, { runId });
 }
 
-/** The row of a run that is listed under another name: the checksums of its events begin with the name it was given. */
+/** Finds the row of a run whose name was changed: the checksums of its events start from its original name. */
 function misnamedRow(db: Database, runId: string): number | undefined {
   const start = chainStart(runId);
   for (const [number, events, head] of db.all("SELECT number, CAST(events AS INTEGER), hex(head) FROM runs ORDER BY number")) {
@@ -139,7 +137,7 @@ export function appendEvents(db: Database, runId: string, epoch: number, expecte
   db.run("UPDATE runs SET events = ?, head = unhex(?) WHERE number = ?", [expectedSeq + events.length, checksum, head.number]);
 }
 
-/** Forgets a run; an unknown one is no error. */
+/** Removes a run; an unknown one is no error. */
 export function removeRun(db: Database, runId: string): void {
   const head = headOf(db, runId);
   if (head === undefined) return;
@@ -150,12 +148,12 @@ export function removeRun(db: Database, runId: string): void {
   db.run("DELETE FROM runs WHERE number = ?", [number]);
 }
 
-/** Any id as text without a NUL or half a character, which SQLite would not keep. */
+/** Encodes an id without NUL and lone surrogates, which SQLite does not keep. */
 function keyOf(runId: string): string {
   return JSON.stringify(runId);
 }
 
-/** Undefined for a key that nobody writes. */
+/** Decodes the key of a run; undefined for a damaged one. */
 function idOf(key: unknown): string | undefined {
   try {
     const id: unknown = key instanceof Uint8Array ? JSON.parse(Buffer.from(key).toString()) : undefined;
@@ -179,52 +177,35 @@ function full(what: string): JournalError {
   return new JournalError("JOURNAL_FULL", `Expected what one journal can hold, got ${what}. Use another file for what comes next.`);
 }
 
-/** What a journal's file says of itself. */
+/** Facts about a journal's file. */
 export interface JournalFacts {
-  /** Of what is in it. */
+  /** The version of its schema. */
   readonly version: number;
   readonly runs: number;
-  /** Of the file and the log beside it. */
+  /** Bytes of the file and its log. */
   readonly bytes: number;
 }
 
-/** Milliseconds to wait for other processes that write the same file. */
-const PATIENCE = 2_000;
+const JOURNAL_FILE: FileOpener = { open: openFile, errorOf: unwritable };
 
 /**
- * Looks at a journal's file, and makes sure that it can be written.
+ * Reads facts about a journal's file and checks that it can be written.
  *
  * @throws JournalError `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_DAMAGED`
  */
 export function journalFacts(path: string): Promise<JournalFacts> {
-  return withFile(path, (db, file) => {
+  return withFile(path, JOURNAL_FILE, (db, file) => {
     db.transaction("IMMEDIATE", () => {});
     return { version: identify(db, file).version, runs: allRuns(db).length, bytes: sizeOf(file) };
   });
 }
 
 /**
- * Gives the room of removed runs back to the disk.
+ * Gives the space of removed runs back to the disk.
  *
  * @returns the bytes before and after
  * @throws JournalError `JOURNAL_UNWRITABLE` while another process uses the file, `JOURNAL_FULL`, `JOURNAL_DAMAGED`
  */
 export function compactJournal(path: string): Promise<{ readonly before: number; readonly after: number }> {
-  return withFile(path, (db, file) => {
-    const before = sizeOf(file);
-    db.compact();
-    return { before, after: sizeOf(file) };
-  });
-}
-
-async function withFile<T>(path: string, work: (db: Database, file: string) => T): Promise<T> {
-  const file = resolve(path);
-  const db = await openFile(await loadDriver(), { file, clock: systemClock, patience: PATIENCE });
-  try {
-    return await patiently(() => work(db, file), systemClock, PATIENCE);
-  } catch (error) {
-    throw unwritable(file, error);
-  } finally {
-    db.close();
-  }
+  return compactFile(path, JOURNAL_FILE);
 }

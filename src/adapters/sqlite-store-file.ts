@@ -1,19 +1,17 @@
-import { resolve } from "node:path";
-import { systemClock } from "../kernel/clock.ts";
 import { JournalError, MemoryError, TroupeError } from "../kernel/errors.ts";
-import { type Database, type Driver, isBusy, loadDriver, patiently, type Row, unwritable } from "./sqlite-database.ts";
-import { type FileOptions, isNoDatabase, openFile, sizeOf } from "./sqlite-file.ts";
+import { type Database, isBusy, type SqliteDriver, type SqlRow, unwritable } from "./sqlite-database.ts";
+import { compactFile, type FileOpener, type FileOptions, isNoDatabase, openFile, withFile } from "./sqlite-file.ts";
 import { decodeMessage, MESSAGE_LINE, SPAN } from "./sqlite-store-rows.ts";
 import { VECTORS_OF_BLOCK } from "./sqlite-vector-blocks.ts";
 import { CREATE_WORDS } from "./sqlite-words.ts";
 
-/** Tells these files from those of others: "TRPM". */
+/** Marks the stores of this program: "TRPM". */
 export const APPLICATION_ID = 0x5452504d;
 
-/** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Steps that were published never change. */
+/** Step `n` leads from version `n` to `n + 1`; a new file takes them all. Published steps never change. */
 export const SCHEMA_STEPS: readonly string[] = [
-  // A role is known by the JSON text of its id, for SQLite cuts plain text at a NUL. A place is the role's number * 2^31 + n, so that what
-  // a role holds lies together and in order.
+  // A role is found by the JSON text of its id, because SQLite cuts plain text at a NUL. A place is the role's number * 2^31 + n, so that
+  // the rows of a role are stored together and in order.
   `CREATE TABLE file.roles (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      role TEXT NOT NULL UNIQUE,
@@ -25,24 +23,24 @@ export const SCHEMA_STEPS: readonly string[] = [
      UNIQUE (number, identity)
    ) STRICT;
    CREATE TABLE file.vectors (place INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;`,
-  // A block is a range of places; see sqlite-block.ts. What there was before stays in its rows until it is read.
+  // A block is a range of places; see sqlite-store-rows.ts. Older rows stay as they are until they are read.
   `CREATE TABLE file.message_blocks (block INTEGER PRIMARY KEY, content BLOB NOT NULL, checksum BLOB NOT NULL) STRICT;
    CREATE TABLE file.vector_blocks (
      block INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, known BLOB NOT NULL, vectors BLOB NOT NULL, checksum INTEGER NOT NULL
    ) STRICT;`,
-  // The words of messages; see sqlite-words.ts. Those of what there was before come in when it is read.
+  // The words of messages; see sqlite-words.ts. Older messages are indexed when they are read.
   `CREATE TABLE file.word_blocks (block INTEGER PRIMARY KEY) STRICT; ${CREATE_WORDS}`,
 ];
 
-/** Where a store is and how it is treated. */
+/** A store's file and how it is opened. */
 export type StoreFile = Omit<FileOptions, "applicationId" | "steps">;
 
 /**
- * Opens a store's file, and makes it when it is not there.
+ * Opens a store's file and creates it if needed.
  *
  * @throws MemoryError `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_DAMAGED`
  */
-export async function openStore(driver: Driver, where: StoreFile): Promise<Database> {
+export async function openStore(driver: SqliteDriver, where: StoreFile): Promise<Database> {
   try {
     return await openFile(driver, { ...where, applicationId: APPLICATION_ID, steps: SCHEMA_STEPS });
   } catch (error) {
@@ -50,7 +48,7 @@ export async function openStore(driver: Driver, where: StoreFile): Promise<Datab
   }
 }
 
-/** The memory's error for one of SQLite, of the machine or of a question. */
+/** Returns the memory's error for an error of SQLite or of the machine. */
 export function storeError(file: string, error: unknown): Error {
   const cause = error instanceof JournalError ? (error.cause ?? error) : error;
   if (isNoDatabase(cause)) {
@@ -108,36 +106,35 @@ function versionIn({ data }: JournalError): string {
   return String((data as { readonly version?: unknown } | undefined)?.version);
 }
 
-/** Milliseconds to wait for other processes that write the same file. */
-const PATIENCE = 2_000;
+const STORE_FILE: FileOpener = { open: openStore, errorOf: storeError };
 
-/** What a store has of one role. */
+/** The contents of a store for one role. */
 export interface StoredRole {
   readonly roleId: string;
   readonly messages: number;
   /** Characters of its messages as they are stored. */
   readonly characters: number;
-  /** How many vectors there are, by what they were made with. */
+  /** The number of vectors by the fingerprint of their embedder. */
   readonly vectors: readonly { readonly fingerprint: string; readonly count: number }[];
-  /** Milliseconds since 1970 when its newest message was given to the store; undefined without one that can be read. */
+  /** Milliseconds since 1970 when its newest message was stored; undefined if that cannot be read. */
   readonly newest: number | undefined;
 }
 
-/** What a store has. */
+/** The roles of a store. */
 export interface StoredRoles {
-  /** In the order in which they came. */
+  /** In the order of their first messages. */
   readonly roles: readonly StoredRole[];
   /** Roles whose names cannot be read. */
   readonly damaged: number;
 }
 
 /**
- * Every role that a store has messages of.
+ * Returns every role that has messages in a store.
  *
- * @throws MemoryError as the store itself
+ * @throws MemoryError like the store itself
  */
 export function storedRoles(path: string): Promise<StoredRoles> {
-  return withStore(path, (db) => {
+  return withFile(path, STORE_FILE, (db) => {
     const rows = db.all("SELECT CAST(number AS INTEGER), CAST(role AS BLOB) FROM roles ORDER BY number");
     const found = rows.map((row) => roleIn(db, row));
     const roles = found.filter((role) => role !== undefined);
@@ -146,32 +143,16 @@ export function storedRoles(path: string): Promise<StoredRoles> {
 }
 
 /**
- * Gives the room of what was forgotten back to the disk.
+ * Gives the space of removed messages back to the disk.
  *
  * @returns the bytes before and after
- * @throws MemoryError as the store itself; `MEMORY_UNWRITABLE` while another process uses it
+ * @throws MemoryError like the store itself; `MEMORY_UNWRITABLE` while another process uses it
  */
 export function compactStore(path: string): Promise<{ readonly before: number; readonly after: number }> {
-  return withStore(path, (db, file) => {
-    const before = sizeOf(file);
-    db.compact();
-    return { before, after: sizeOf(file) };
-  });
+  return compactFile(path, STORE_FILE);
 }
 
-async function withStore<T>(path: string, work: (db: Database, file: string) => T): Promise<T> {
-  const file = resolve(path);
-  const db = await openStore(await loadDriver(), { file, clock: systemClock, patience: PATIENCE });
-  try {
-    return await patiently(() => work(db, file), systemClock, PATIENCE);
-  } catch (error) {
-    throw storeError(file, error);
-  } finally {
-    db.close();
-  }
-}
-
-function roleIn(db: Database, [number, name]: Row): StoredRole | undefined {
+function roleIn(db: Database, [number, name]: SqlRow): StoredRole | undefined {
   const roleId = nameIn(name);
   if (roleId === undefined) return undefined;
   const range = [Number(number) * SPAN, (Number(number) + 1) * SPAN];
@@ -190,7 +171,7 @@ function nameIn(name: unknown): string | undefined {
     const roleId: unknown = JSON.parse(Buffer.from(name as Uint8Array).toString());
     return typeof roleId === "string" ? roleId : undefined;
   } catch {
-    // Counted by the caller.
+    // The caller counts it as damaged.
     return undefined;
   }
 }

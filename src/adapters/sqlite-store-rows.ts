@@ -1,52 +1,49 @@
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { MemoryError, NotJsonError } from "../kernel/errors.ts";
+import { MemoryError } from "../kernel/errors.ts";
 import { identityOf, type MessageToStore, type StoredMessage, type StoredVector } from "../memory/message-store.ts";
 import { MESSAGE_VERSION, settled } from "../message/message.ts";
-import { plainFault } from "../runtime/record/plain-json.ts";
 import type { Database } from "./sqlite-database.ts";
+import { assertPlain } from "./sqlite-events.ts";
 
 /*
- * A message as a row, a vector as a row, and back. Each carries a checksum over its place, whose it is and what it says: a row that was
- * changed, or moved to another place, does not fit. The roles' numbers are part of places.
+ * Encoding of messages and vectors as rows. A checksum covers the place, the owner and the content of each: a row that was changed, or
+ * moved to another place, does not match. The number of a role is part of its places.
  */
 
-/** Keys that reach for prototypes, or that may when a letter of them is written as a number. */
-const SUSPICIOUS = /__proto__|"constructor"|\\u00[2-7]/;
-/** The order of bytes in this machine's numbers. */
+/** True when this machine stores numbers with the lowest byte first. */
 const IS_LITTLE = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** A message ready to be written. */
+/** The row of a message. */
 export interface EncodedMessage {
-  /** What (run, id) is looked up by. */
+  /** The digest of (run, id), for lookups. */
   readonly identity: Buffer;
   readonly body: string;
 }
 
-/** @throws NotJsonError when it holds what must not be read again */
+/** @throws NotJsonError for a key that names a prototype */
 export function encodeMessage({ runId, addedAt, message }: MessageToStore): EncodedMessage {
   const body = JSON.stringify({ v: MESSAGE_VERSION, runId, addedAt, message });
-  const fault = SUSPICIOUS.test(body) ? plainFault(JSON.parse(body)) : undefined;
-  if (fault !== undefined) throw new NotJsonError(`message ${message.id}`, fault);
+  assertPlain(body, `message ${message.id}`);
   return { identity: identityDigest(runId, message.id), body };
 }
 
-/** What (run, id) is looked up by. */
+/** Returns the digest of (run, id), for lookups. */
 export function identityDigest(runId: string, id: string): Buffer {
   return digestOf(identityOf(runId, id));
 }
 
-/** The checksum of a message's row. */
+/** Returns the checksum of a message's row. */
 export function messageChecksum(row: number, identity: string, body: string): Buffer {
   return digestOf(`${row} ${identity} ${body}`);
 }
 
-/** The SQL of a row in one line of text, which is read several times as fast as columns. A body has no line breaks: it is JSON. */
+/** SQL of a row as one line of text, which is read several times as fast as columns. A body is JSON without line breaks. */
 export const MESSAGE_LINE = "lower(hex(checksum)) || ' ' || place || ' ' || lower(hex(identity)) || ' ' || body";
-/** Where a checksum ends in such a line, and what it is of begins behind the space. */
+/** End of the checksum in such a line. The checked text begins after the next space. */
 const CHECKSUM_END = 32;
 
-/** What was written as a line, or undefined when it is damaged. @throws MemoryError `MEMORY_NEWER` */
+/** Reads a message from a line; undefined when it is damaged. @throws MemoryError `MEMORY_NEWER` */
 export function decodeMessage(line: string, base: number): StoredMessage | undefined {
   const what = line.slice(CHECKSUM_END + 1);
   if (hash("sha256", what, "hex").slice(0, CHECKSUM_END) !== line.slice(0, CHECKSUM_END)) return undefined;
@@ -57,7 +54,7 @@ export function decodeMessage(line: string, base: number): StoredMessage | undef
   return { place: Number(what.slice(0, rowEnd)) - base, runId, addedAt, message: settled(message) };
 }
 
-/** A vector's numbers, little-endian wherever it was written. */
+/** Returns a vector's numbers as bytes, little-endian on every machine. */
 export function vectorBytes(vector: Float32Array): Uint8Array {
   const bytes = new Uint8Array(vector.length * 4);
   if (IS_LITTLE) {
@@ -69,17 +66,17 @@ export function vectorBytes(vector: Float32Array): Uint8Array {
   return bytes;
 }
 
-/** The checksum of a vector's row: against damage of what can be made again, so 32 bits will do. */
+/** Returns the checksum of a vector's row. A damaged vector can be made again, so 32 bits suffice. */
 export function vectorChecksum(row: number, fingerprint: string, bytes: Uint8Array | Float32Array): number {
-  // The bytes first: of none that came from the library, zlib forgets what was before.
+  // The bytes first: zlib drops the earlier checksum for empty bytes that came from the library.
   return crc32(`${row} ${fingerprint}`, crc32(bytes));
 }
 
-/** The SQL of many vectors at once, which is read several times as fast as rows: what is known of each, and the bytes of all. */
+/** SQL of many vectors in one row, which is read several times as fast as rows: a line about each, and the bytes of all. */
 export const VECTOR_COLUMNS =
   "group_concat(place || ' ' || checksum || ' ' || length(CAST(vector AS BLOB))), CAST(group_concat(CAST(vector AS TEXT), '') AS BLOB)";
 
-/** What was written. Damaged ones are left out. */
+/** Reads vectors. Damaged ones are left out. */
 export function decodeVectors(known: string, all: Uint8Array, fingerprint: string, base: number): StoredVector[] {
   const vectors: StoredVector[] = [];
   let end = 0;
@@ -95,17 +92,17 @@ export function decodeVectors(known: string, all: Uint8Array, fingerprint: strin
   return vectors;
 }
 
-/** The numbers in some bytes. They are the very same memory where that is possible. */
+/** Reads numbers from bytes, in the same memory if possible. */
 export function numbersOf(all: Uint8Array, start: number, length: number): Float32Array {
   const from = all.byteOffset + start;
   if (IS_LITTLE && from % 4 === 0) return new Float32Array(all.buffer, from, length / 4);
-  // A copy begins at a place where numbers may stand.
+  // A copy begins at an address that numbers may have.
   const copy = all.slice(start, start + length);
   const view = new DataView(copy.buffer, copy.byteOffset);
   return Float32Array.from({ length: length / 4 }, (_, n) => view.getFloat32(n * 4, true));
 }
 
-/** 128 bits. */
+/** Returns a digest of 128 bits. */
 function digestOf(what: string | Uint8Array): Buffer {
   return hash("sha256", what, "buffer").subarray(0, 16);
 }
@@ -118,23 +115,23 @@ function newer(version: unknown): MemoryError {
 }
 
 /*
- * Places that stand together in one row, because a row of many is read many times as fast as many rows. A block is a range of places, the
- * same for everybody: what is in it may stand in its row, each in a row of its own, or nowhere.
+ * Blocks: a block is a fixed range of places. Its items may be together in one row, which is read many times as fast as many rows, or each
+ * in a row of its own.
  */
 
-/** Places of a block. A change to one of them writes all of them again. */
+/** Places of a block. A change of one of them writes all of them again. */
 export const BLOCK = 64;
-/** Places a role can have; a row is its role's number times this, and the place. */
+/** Places of a role. A row is the role's number times this, plus the place. */
 export const SPAN: number = 2 ** 31;
-/** Blocks read at once: between two pages others get their turn. Larger pages leave the processor's cache. */
+/** Blocks of a page: other work runs between two pages. Larger pages do not fit into the processor's cache. */
 const BLOCKS_IN_PAGE = 8;
 
-/** The first place of the block that a place is in. */
+/** Returns the first place of the block of a place. */
 export function blockOf(row: number): number {
   return row - (row % BLOCK);
 }
 
-/** What is in each block, in order of the blocks. */
+/** Groups items by their block, in the order of the blocks. */
 export function byBlock<T>(items: readonly T[], rowOf: (item: T) => number): ReadonlyMap<number, readonly T[]> {
   const blocks = new Map<number, T[]>();
   for (const item of items) {
@@ -146,35 +143,35 @@ export function byBlock<T>(items: readonly T[], rowOf: (item: T) => number): Rea
   return new Map([...blocks].sort(([a], [b]) => a - b));
 }
 
-/** The block's row, read. */
+/** The row of a block. */
 export interface BlockRow<T> {
   readonly block: number;
-  /** In order; undefined when the row is damaged, and what was in it has rows of its own. */
+  /** In order; undefined when the row is damaged, and its items have rows of their own. */
   readonly items: readonly T[] | undefined;
 }
 
-/** What follows a place, read. */
+/** Items that follow a place. */
 export interface RowPage<T> {
   readonly items: readonly T[];
-  /** Of how many rows. */
+  /** The number of rows, damaged ones included. */
   readonly count: number;
-  /** The place of the last one. */
+  /** The place of the last row. */
   readonly upTo: number;
 }
 
-/** Things that stand in blocks and in rows of their own. */
+/** A table of items in blocks and in rows of their own. */
 export interface BlockTable<T> {
-  /** The rows of blocks from one on, in order, so many at most. */
+  /** Reads at most `atMost` blocks, from one on, in order. */
   blocks(db: Database, from: number, end: number, atMost: number): readonly BlockRow<T>[];
-  /** Some of what stands in rows of its own behind one place and before another. */
+  /** Reads items that have rows of their own, after one place and before another. */
   rows(db: Database, after: number, end: number): RowPage<T>;
   rowOf(item: T): number;
 }
 
-/** What comes next, and whether it stood in rows of its own. */
+/** The next items; `isLoose` when they have rows of their own. */
 export type NextPage<T> = RowPage<T> & { readonly isLoose: boolean };
 
-/** What comes next behind a place, as it is at one moment: somebody may put rows into their block meanwhile. Undefined when nothing does. */
+/** Reads the next items after a place in one transaction, because others may move rows into blocks. Undefined at the end. */
 export function nextPage<T>(db: Database, table: BlockTable<T>, after: number, end: number): NextPage<T> | undefined {
   return db.transaction("DEFERRED", () => pageBehind(db, table, after, end));
 }
@@ -192,7 +189,7 @@ function pageBehind<T>(db: Database, table: BlockTable<T>, after: number, end: n
   return undefined;
 }
 
-/** What stands in blocks that follow each other without a gap. */
+/** Joins blocks that follow each other without a gap. */
 function together<T>(table: BlockTable<T>, first: number, blocks: readonly BlockRow<T>[], after: number): RowPage<T> {
   const all: T[] = [];
   let next = first;

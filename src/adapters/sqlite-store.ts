@@ -41,31 +41,32 @@ import { clearWords, lacksWords, likeliestRows, removeWords, renewWords } from "
 
 /** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
-/** How many values one statement names at most. */
+/** Most values of one statement. */
 const NAMED = 500;
 
-/** Where long-term memories are. */
+/** Options of {@link sqliteStore}. */
 export interface SqliteStoreOptions {
-  /** The file; it and its folder are made when they are not there. Beside it stand `-wal` and `-shm`. */
+  /** The file. It and its folder are created if needed, with `-wal` and `-shm` next to it. */
   readonly path: string;
 }
 
 const sqliteStoreOptions: Known<SqliteStoreOptions> = { path: true };
 
 /**
- * Long-term memories of any number of roles in a SQLite file, over `libsql`, which is loaded with the first question. Several processes
- * may use it at once.
+ * Long-term memories of any number of roles in a SQLite file, over `libsql`, which the first call loads. Several processes may use it at
+ * once.
  *
- * SqliteStore.S1 (`add`) a resolved addition is on the disk (write-ahead log, synchronous=FULL). SqliteStore.S2 (`read`) every row is checked when
- * it is read: a message whose copies are all damaged is counted and left out, a damaged vector is made again, and adding a message again
- * heals its row; the index of words alone is not checked (`sqlite-words.ts`). SqliteStore.S3 (`openStore`) files are private to their owner from
- * birth; a file of another program, or of a newer version, is not touched. SqliteStore.S4 ids are data: none becomes a path. SqliteStore.S5
- * (`writeMessageBlocks`) blocks and words are written by the transaction that writes their rows. SqliteStore.S6 (`close`) afterwards the file is
- * whole without its log, unless another connection reads it at that moment, and the process has no handle of it.
+ * SqliteStore.S1 (`add`) a resolved addition is on the disk (write-ahead log, synchronous=FULL). SqliteStore.S2 (`read`) every row is
+ * checked when it is read: a message whose copies are all damaged is counted and left out, a damaged vector is made again, and adding a
+ * message again repairs its row; only the index of words is not checked (`sqlite-words.ts`). SqliteStore.S3 (`openStore`) files are created
+ * with permissions for their owner alone; a file of another program, or of a newer version, is not changed. SqliteStore.S4 (`roleOf`) ids
+ * are data: none becomes a path. SqliteStore.S5 (`writeMessageBlocks`) blocks and words are written by the transaction that writes their
+ * rows. SqliteStore.S6 (`close`) after it the file is complete without its log, unless another connection reads it at that moment, and the
+ * process has no handle of it.
  *
  * A deleted `-wal` file looks like a kill before its commits.
  *
- * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a MemoryError:
+ * @throws UsageError `OPTION_INVALID` without a path. A file that cannot be used is reported by the first call as a MemoryError:
  * `MEMORY_FOREIGN`, `MEMORY_NEWER`, `MEMORY_UNWRITABLE`, `MEMORY_FULL`, `MEMORY_DAMAGED`.
  * @example
  * import { defineRole } from "troupe";
@@ -83,10 +84,10 @@ export function sqliteStore(options: SqliteStoreOptions): MessageStore {
   return new SqliteStore({ file: resolve(path), clock: systemClock, patience: PATIENCE });
 }
 
-/** See {@link sqliteStore}. Owns the connection; rows are `sqlite-store-rows.ts`'s, blocks `sqlite-block.ts`'s, the file is `sqlite-store-file.ts`'s. */
+/** See {@link sqliteStore}. It owns the connection. */
 export class SqliteStore implements MessageStore {
   readonly #where: StoreFile;
-  /** What is being asked: storages share a store, and one must not close it under another that waits for its turn. */
+  /** The calls under way: storages share a store, and a close by one waits for the calls of the others. */
   readonly #asked = new Set<Promise<unknown>>();
   readonly lookup: MessageLookup = {
     likeliest: (roleId, words, most) => this.#likeliest(roleId, words, most),
@@ -192,7 +193,7 @@ export class SqliteStore implements MessageStore {
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    // One that could not be opened holds nothing, and whoever asked has been told.
+    // The callers already have the error of a store that could not be opened.
     const db = await opened?.catch(() => undefined);
     await Promise.allSettled(this.#asked);
     try {
@@ -238,7 +239,7 @@ export class SqliteStore implements MessageStore {
     });
   }
 
-  /** What stands behind a place. Where a whole block may stand in rows of their own it is gathered, and read faster the next time. */
+  /** Reads the items after a place. Rows that may fill a block are gathered into it, and are read faster the next time. */
   async *#pages<T>(
     roleId: string,
     after: number,
@@ -258,7 +259,7 @@ export class SqliteStore implements MessageStore {
       from = page.upTo;
       if (!mayGather || page.count < BLOCK) continue;
       if (!page.isLoose && !(await this.#ask((db) => lacks(db, start + 1, page.upTo)))) continue;
-      // Who reads waits for nobody who writes. Nothing is lost when it fails, and whoever has something to write is told why.
+      // A reader does not wait for writers. A gathering that fails loses nothing, and the next writer gets the error.
       const work = (db: Database): void => gather(db, start + 1, page.upTo);
       mayGather = await this.#ask((db) => db.transaction("IMMEDIATE", () => work(db), "the process"), 0).then(didIt, didNot);
     }
@@ -282,7 +283,7 @@ export class SqliteStore implements MessageStore {
       this.#opened ??= loadDriver().then((driver) => openStore(driver, this.#where));
       const opened = this.#opened;
       const db = await opened.catch((error: unknown) => {
-        // The next question tries again: what was wrong may have been mended.
+        // The next call tries again.
         if (this.#opened === opened) this.#opened = undefined;
         throw error;
       });
@@ -299,11 +300,11 @@ const INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?) ON CONFLICT 
 const READ_PLACE = "SELECT CAST(place AS INTEGER) FROM messages WHERE number = ? AND identity = ?";
 const READ_PLACES = "SELECT place FROM messages WHERE place > ? AND place < ? ORDER BY place";
 
-interface Role extends StoreState {
+interface RoleRow extends StoreState {
   readonly number: number;
 }
 
-function roleOf(db: Database, roleId: string): Role | undefined {
+function roleOf(db: Database, roleId: string): RoleRow | undefined {
   const [number, last, removals] =
     db.first("SELECT CAST(number AS INTEGER), CAST(last AS INTEGER), CAST(removals AS INTEGER) FROM roles WHERE role = ?", [
       JSON.stringify(roleId),
@@ -316,12 +317,12 @@ function baseOf(db: Database, roleId: string): number | undefined {
   return role === undefined ? undefined : role.number * SPAN;
 }
 
-function madeRole(db: Database, roleId: string): Role {
+function madeRole(db: Database, roleId: string): RoleRow {
   db.run("INSERT INTO roles (role, last, removals) VALUES (?, 0, 0)", [JSON.stringify(roleId)]);
-  return roleOf(db, roleId) as Role;
+  return roleOf(db, roleId) as RoleRow;
 }
 
-/** The row of an identity, and whether it can be read there, or else in its block. */
+/** Finds the row of an identity. `isWhole`: the row can be read; `isInBlock`: the message can be read in its block. */
 function heldAt(
   db: Database,
   number: number,

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { StoredVector } from "../memory/message-store.ts";
-import type { Database, Row } from "./sqlite-database.ts";
+import type { Database, SqlRow } from "./sqlite-database.ts";
 import {
   BLOCK,
   blockOf,
@@ -15,27 +15,27 @@ import {
 } from "./sqlite-store-rows.ts";
 
 /*
- * Vectors stand in rows of their own until all places of their block are given, and then in the block's row, those of one fingerprint.
- * Each keeps its own checksum there, so that of a damaged block only those are made again that are damaged. Places are rows here.
+ * Vectors have rows of their own until all places of their block are given; then the row of the block holds those of one fingerprint. Each
+ * keeps its own checksum there, so that only the damaged vectors of a damaged block are made again. Places are rows here.
  */
 
-/** Rows read at once, as of messages. */
+/** Rows of a page, as for messages. */
 const PAGE = 500;
-/** Most bytes of a vector that stands in a block: of longer ones it would save little, and every change to one writes all of them again. */
+/** Most bytes of a vector in a block. For longer vectors a block saves little, and every change writes all of them again. */
 const LONGEST = 16 * 1024;
-/** Of each vector of a block three whole numbers of 32 bits: which place, how many bytes, and its checksum. */
+/** Bytes about each vector of a block: three integers of 32 bits for its place, its length and its checksum. */
 const KNOWN = 12;
-/** The SQL of how many vectors a block's row has. */
+/** SQL of the number of vectors in a block's row. */
 export const VECTORS_OF_BLOCK: string = `length(known) / ${KNOWN}`;
 
-/** A vector as it stands somewhere. */
+/** A vector with its row. */
 interface KeptVector {
   readonly row: number;
   readonly fingerprint: string;
   readonly bytes: Uint8Array;
 }
 
-/** Vectors of a fingerprint as they are read, with places behind `base`. */
+/** The table of vectors of one role and fingerprint; its places are rows minus `base`. */
 export function vectorTable(base: number, fingerprint: string): BlockTable<StoredVector> {
   return {
     blocks: (db, from, end, atMost) =>
@@ -52,7 +52,7 @@ export function vectorTable(base: number, fingerprint: string): BlockTable<Store
   };
 }
 
-/** Keeps vectors of places behind `base`, of which `last` was given last. Those of no message are dropped. */
+/** Writes vectors of places after `base`, of which `last` is the last one given. Vectors without a message are dropped. */
 export function writeVectors(db: Database, fingerprint: string, vectors: readonly StoredVector[], base: number, last: number): void {
   for (const [block, some] of byBlock(vectors, ({ place }) => base + place)) {
     const given = some.map(({ place, vector }): KeptVector => ({ row: base + place, fingerprint, bytes: vectorBytes(vector) }));
@@ -61,7 +61,7 @@ export function writeVectors(db: Database, fingerprint: string, vectors: readonl
   }
 }
 
-/** Puts vectors that stand in rows of their own into the rows of their blocks, where all places from `first` to `last` were given. */
+/** Moves vectors from rows of their own into their blocks. All places from `first` to `last` were given. */
 export function gatherVectors(db: Database, fingerprint: string, first: number, last: number): void {
   for (let block = blockOf(first); block + BLOCK - 1 <= last; block += BLOCK) {
     const [count, longest] = db.first(LOOSE_OF, [block - 1, block + BLOCK, fingerprint]) ?? [];
@@ -69,7 +69,7 @@ export function gatherVectors(db: Database, fingerprint: string, first: number, 
   }
 }
 
-/** Takes the vectors of removed messages out of their blocks. */
+/** Removes the vectors of removed messages from their blocks. */
 export function removeFromVectorBlocks(db: Database, rows: readonly number[]): void {
   for (const block of byBlock(rows, (row) => row).keys()) {
     const [fingerprint] = db.first("SELECT CAST(fingerprint AS BLOB) FROM vector_blocks WHERE block = ?", [block]) ?? [];
@@ -77,7 +77,7 @@ export function removeFromVectorBlocks(db: Database, rows: readonly number[]): v
   }
 }
 
-/** Writes a block anew: what is given, what its row has, and what stands in rows of its own, if there is a message to it. */
+/** Writes a block again from its row, from rows of single vectors, and from the given vectors. Vectors without a message are dropped. */
 function writeBlock(db: Database, block: number, fingerprint: string, given: readonly KeptVector[]): void {
   const range = [block - 1, block + BLOCK];
   const kept = new Map<number, KeptVector>();
@@ -86,7 +86,7 @@ function writeBlock(db: Database, block: number, fingerprint: string, given: rea
   const wanted = messages.flatMap(([row]) => kept.get(Number(row)) ?? []);
   db.run("DELETE FROM vectors WHERE place > ? AND place < ?", range);
   db.run("DELETE FROM vector_blocks WHERE block = ?", [block]);
-  // All or none: beside a block nobody looks for rows of the same fingerprint.
+  // All or none: a reader of a block does not look for rows of the same fingerprint.
   const isShort = wanted.every((one) => one.fingerprint !== fingerprint || one.bytes.length <= LONGEST);
   const isTogether = (one: KeptVector): boolean => isShort && one.fingerprint === fingerprint;
   for (const one of wanted) if (!isTogether(one)) writeRow(db, one);
@@ -126,8 +126,8 @@ function inRows(db: Database, range: readonly number[]): KeptVector[] {
   });
 }
 
-/** What was written of a block. Damaged ones are left out. */
-function decodeBlock(block: number, fingerprint: string, [, first, second, checksum]: Row, base: number): StoredVector[] {
+/** Decodes a block. Damaged vectors are left out. */
+function decodeBlock(block: number, fingerprint: string, [, first, second, checksum]: SqlRow, base: number): StoredVector[] {
   const [known, all] = [first as Uint8Array, second as Uint8Array];
   const isWhole = blockChecksum(block, fingerprint, known, all) === Number(checksum);
   const view = new DataView(known.buffer, known.byteOffset, known.byteLength);
@@ -145,13 +145,13 @@ function decodeBlock(block: number, fingerprint: string, [, first, second, check
   return vectors;
 }
 
-/** Against damage of what can be made again, so 32 bits will do. */
+/** A damaged block can be made again, so 32 bits suffice. */
 function blockChecksum(block: number, fingerprint: string, known: Uint8Array, all: Uint8Array): number {
-  // What may be empty first: of nothing that came from the library, zlib forgets what was before.
+  // Empty bytes first: zlib drops the earlier checksum for empty bytes that came from the library.
   return crc32(`${block} ${fingerprint}`, crc32(known, crc32(all)));
 }
 
-// One flipped bit makes text of anything, and text that is no UTF-8 ends the process: everything is asked for as bytes.
+// One flipped bit can make text of any value, and text that is not UTF-8 ends the process: everything is read as bytes.
 const READ_ROWS = `SELECT count(*), CAST(max(place) AS INTEGER), ${VECTOR_COLUMNS}
   FROM (SELECT * FROM vectors WHERE place > ? AND place < ? AND fingerprint = ? ORDER BY place LIMIT ?)`;
 const LOOSE_OF = "SELECT count(*), max(octet_length(vector)) FROM vectors WHERE place > ? AND place < ? AND fingerprint = ?";

@@ -1,27 +1,27 @@
+import { editDistance } from "../kernel/known-options.ts";
 import type { SoughtWord, StoredMessage } from "../memory/message-store.ts";
 import { termsOf } from "../memory/text-terms.ts";
 import { type Database, isBroken } from "./sqlite-database.ts";
 import { BLOCK, blockOf, SPAN } from "./sqlite-store-rows.ts";
 
 /*
- * The words of messages, in a full-text index of the file, so that a question reads the messages that are likely to answer it and no others.
- * A block gets its words with the transaction that gives away its last place; `word_blocks` names the blocks that have theirs. Messages of
- * other blocks are candidates for every question. A word stands there behind the number of its role, so that the words of a role lie
- * together; places are rows here.
+ * A full-text index of the words of messages, so that a search reads only the messages that are likely to match. The transaction that gives
+ * away the last place of a block indexes its words; `word_blocks` names the indexed blocks. Messages of other blocks are candidates of every
+ * search. Each word has the number of its role before it, so that the words of a role are stored together. Places are rows here.
  *
- * The index is made from the messages. One that SQLite finds broken is dropped, and made again when the messages are read next. It has no
- * checksums: a bit that has changed in it may hide a message from a question, until the memory is rebuilt.
+ * The index is made from the messages. An index that SQLite finds broken is dropped, and made again when the messages are read next. It has
+ * no checksums: a changed bit in it may hide a message from a search until the memory is rebuilt.
  */
 
-/** Longer words are known by their beginning. */
+/** Characters that are indexed of a word. */
 const LONGEST_WORD = 64;
-/** Most messages without words that a question reads besides its candidates. Of a store with more it is better to read all. */
+/** Most messages without an index that a search reads besides its candidates. With more of them it is better to read all. */
 const MOST_WITHOUT_WORDS = 1_000;
-/** Messages that one word names at most, the newest ones, and about as many as all words together. */
+/** Most messages of one word, the newest ones, and roughly the most of all words together. */
 const MOST_NAMED = 50_000;
-/** Words of a question that are looked for, the rarest of them. */
+/** Most words of a search, the rarest ones. */
 const MOST_WORDS = 64;
-/** How much a misspelt word counts against the word itself: as where candidates are ranked. */
+/** Weight of a misspelt word, as in the ranking of candidates. */
 const MISSPELT = 0.45;
 
 export const CREATE_WORDS = `CREATE VIRTUAL TABLE file.words USING fts5(
@@ -29,7 +29,7 @@ export const CREATE_WORDS = `CREATE VIRTUAL TABLE file.words USING fts5(
   );
   CREATE VIRTUAL TABLE file.word_list USING fts5vocab(words, row);`;
 
-/** Writes the words of all messages of a block. */
+/** Indexes the messages of a block. */
 export function writeWords(db: Database, block: number, messages: readonly StoredMessage[]): void {
   if (db.first("SELECT 1 FROM word_blocks WHERE block = ?", [block]) !== undefined) return;
   const number = Math.floor(block / SPAN);
@@ -42,17 +42,17 @@ export function writeWords(db: Database, block: number, messages: readonly Store
   });
 }
 
-/** Takes the words of removed messages out. */
+/** Removes the words of removed messages. */
 export function removeWords(db: Database, rows: readonly number[]): void {
   changeWords(db, () => db.run("DELETE FROM words WHERE rowid IN (SELECT value FROM json_each(?))", [JSON.stringify(rows)]));
 }
 
-/** Has the words of blocks written again when they are read or changed next. */
+/** Makes blocks count as not indexed, so that their words are written again when they are read or changed next. */
 export function clearWords(db: Database, first: number, end: number): void {
   db.run("DELETE FROM word_blocks WHERE block >= ? AND block < ?", [first, end]);
 }
 
-/** Whether one of the whole blocks from one row to another has no words yet. */
+/** True when one of the complete blocks from one row to another is not indexed. */
 export function lacksWords(db: Database, first: number, last: number): boolean {
   const end = blockOf(last + 1);
   const [count] = db.first("SELECT count(*) FROM word_blocks WHERE block >= ? AND block < ?", [blockOf(first), end]) ?? [];
@@ -60,8 +60,8 @@ export function lacksWords(db: Database, first: number, last: number): boolean {
 }
 
 /**
- * The rows of a role that hold the most and the rarest of some words, `most` at most, and those whose words are not known; undefined where
- * these are too many.
+ * Returns at most `most` rows of a role that hold the most and the rarest of some words, and all rows that are not indexed; undefined when
+ * the latter are too many.
  *
  * @param last the last row that was given to a message of the role
  */
@@ -88,7 +88,7 @@ function rowsWithoutWords(db: Database, { base, last }: { readonly base: number;
   return rows;
 }
 
-/** The rarest words first; of those that many messages hold only as many as it takes. */
+/** Searches the rarest words first, and frequent ones only as far as needed. */
 function withWords(
   db: Database,
   { number, base, last }: { readonly number: number; readonly base: number; readonly last: number },
@@ -130,7 +130,7 @@ function rowsOf(db: Database, expression: string, base: number): number[] {
     : [];
 }
 
-/** Words of a role that are another one misspelt. They begin alike; where nothing else is found, at least with the same letter. */
+/** Finds misspelt forms of a word. They share its beginning, or only its first letter if nothing else is found. */
 function misspeltWords(db: Database, number: number, { word, wrongLetters }: SoughtWord, isFound: boolean): readonly string[] {
   if (wrongLetters === 0) return [];
   const found = wordsLike(db, number, word, wrongLetters, word.slice(0, Math.floor(word.length / (wrongLetters + 1))));
@@ -145,26 +145,10 @@ function wordsLike(db: Database, number: number, word: string, wrongLetters: num
     .toString()
     .split(" ")
     .map((key) => key.slice(key.indexOf(".") + 1))
-    .filter((other) => other !== word && isAlike(word, other, wrongLetters));
+    .filter((other) => other !== word && Math.abs(other.length - word.length) <= wrongLetters && editDistance(word, other) <= wrongLetters);
 }
 
-/** Whether at most so many letters were left out, added or changed. */
-function isAlike(word: string, other: string, most: number): boolean {
-  if (Math.abs(word.length - other.length) > most) return false;
-  let row = Array.from({ length: other.length + 1 }, (_, n) => n);
-  for (let n = 0; n < word.length; n += 1) {
-    const next = [n + 1];
-    for (let m = 0; m < other.length; m += 1) {
-      const changed = (row[m] as number) + (word[n] === other[m] ? 0 : 1);
-      next.push(Math.min(changed, (row[m + 1] as number) + 1, (next[m] as number) + 1));
-    }
-    if (Math.min(...next) > most) return false;
-    row = next;
-  }
-  return (row[other.length] as number) <= most;
-}
-
-/** Makes an index that is broken anew, and empty: it holds nothing that the messages do not. One that cannot be dropped is not used. */
+/** Replaces a broken index by an empty one: the messages have all its contents. An index that cannot be dropped is no longer used. */
 export function renewWords(db: Database): void {
   db.run("DELETE FROM word_blocks", []);
   try {
@@ -174,7 +158,7 @@ export function renewWords(db: Database): void {
   }
 }
 
-/** A part of a transaction. What is broken shows here, and does not make the commit fail. */
+/** Changes the index as a part of a transaction. A broken index shows here and does not make the commit fail. */
 function changeWords(db: Database, change: () => void): void {
   db.exec("SAVEPOINT words");
   try {

@@ -6,18 +6,19 @@ import type { Journal } from "../runtime/record/journal.ts";
 import { SqliteJournal } from "./sqlite-journal.ts";
 
 /*
- * A journal on disk, for all runs of a project: one SQLite file, over `libsql`, which is loaded with the first question.
+ * A journal on disk for all runs of a project: one SQLite file, over `libsql`, which the first call loads.
  *
- * SqliteJournal.J1 (`append`) a resolved append is on the disk (write-ahead log, synchronous=FULL); the owner of a run need not be, because no
- * owner outlives the machine's power. SqliteJournal.J2 (`Commits`) appends of one turn of the event loop share a commit; a refused one harms no
- * other. SqliteJournal.J3 (`RunLocks`) a run has one living owner, and a stale epoch cannot append. SqliteJournal.J4 (`readEvents`) every row is
- * checked when it is read; a reader gets the intact events and then a typed error, never a wrong event. SqliteJournal.J5 (`writeChat`) a run
- * grows with what is said in it, not with how often a model is shown it. SqliteJournal.J6 (`openFile`) files are private to their owner from
- * birth; a file of another program, or of a newer version, is not touched. SqliteJournal.J7 (`close`) afterwards the file is whole without its
- * log, unless another connection reads it at that moment, and the process has no handle of it.
+ * SqliteJournal.J1 (`append`) a resolved append is on the disk (write-ahead log, synchronous=FULL); a change of a run's owner need not be,
+ * because no owner survives a loss of power. SqliteJournal.J2 (`Commits`) appends of one turn of the event loop share a commit; a refused
+ * one does not affect the others. SqliteJournal.J3 (`RunLocks`) a run has one living owner, and a stale epoch cannot append.
+ * SqliteJournal.J4 (`readEvents`) every row is checked when it is read; a reader gets the intact events and then a typed error, never a
+ * wrong event. SqliteJournal.J5 (`writeChat`) each message of a conversation is stored once in a run, however often a model reads it.
+ * SqliteJournal.J6 (`openFile`) files are created with permissions for their owner alone; a file of another program, or of a newer version,
+ * is not changed. SqliteJournal.J7 (`close`) after it the file is complete without its log, unless another connection reads it at that
+ * moment, and the process has no handle of it.
  *
- * A deleted `-wal` file looks like a kill before its commits. Locks over a network file system, and disks that lie about a finished write, are
- * not supported.
+ * A deleted `-wal` file looks like a kill before its commits. Locks over a network file system, and disks that report a write before it is
+ * finished, are not supported.
  */
 
 export { ShardedStorage, type ShardedStorageOptions } from "../memory/sharded-storage.ts";
@@ -27,9 +28,9 @@ export { sqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";
 /** Milliseconds to wait for other processes that write the same file. */
 const PATIENCE = 10_000;
 
-/** Where the journal is. */
+/** Options of {@link sqlite}. */
 export interface SqliteOptions {
-  /** The file; it and its folder are made when they are not there. Beside it stand `-wal`, `-shm` and the folder `-locks`. */
+  /** The file. It and its folder are created if needed, with `-wal`, `-shm` and the folder `-locks` next to it. */
   readonly path: string;
 }
 
@@ -38,7 +39,7 @@ const sqliteOptions: Known<SqliteOptions> = { path: true };
 /**
  * A journal in a SQLite file.
  *
- * @throws UsageError `OPTION_INVALID` without a path. What is wrong with the file is told by the first question, as a JournalError:
+ * @throws UsageError `OPTION_INVALID` without a path. A file that cannot be used is reported by the first call as a JournalError:
  * `JOURNAL_FOREIGN`, `JOURNAL_NEWER`, `JOURNAL_UNWRITABLE`, `JOURNAL_FULL`, `JOURNAL_DAMAGED`.
  * @example
  * import { Team } from "troupe";

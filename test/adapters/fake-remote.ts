@@ -1,7 +1,7 @@
 import type { Clock } from "../../src/kernel/clock.ts";
 import { CacheError } from "../../src/kernel/errors.ts";
 import { bodySum, readStamped } from "../../src/adapters/stamped-text.ts";
-import type { RemoteCache } from "../../src/adapters/guarded-cache.ts";
+import type { RemoteCache } from "../../src/adapters/guarded-remote.ts";
 
 /** A shared place that does what a test says. */
 export interface FakeRemote extends RemoteCache {

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadDriver } from "../../src/adapters/sqlite-database.ts";
-import type { Row, SqlValue } from "../../src/adapters/sqlite-database.ts";
+import type { SqlRow, SqlValue } from "../../src/adapters/sqlite-database.ts";
 import { SqliteJournal } from "../../src/adapters/sqlite-journal.ts";
 import type { FileOptions } from "../../src/adapters/sqlite-file.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -38,15 +38,15 @@ export function journalAt(file: string, options: Partial<FileOptions> = {}): Jou
 export interface Connection {
   exec(sql: string): void;
   run(sql: string, values: readonly SqlValue[]): number;
-  all(sql: string, values?: readonly SqlValue[]): readonly Row[];
-  first(sql: string, values?: readonly SqlValue[]): Row | undefined;
+  all(sql: string, values?: readonly SqlValue[]): readonly SqlRow[];
+  first(sql: string, values?: readonly SqlValue[]): SqlRow | undefined;
   transaction<T>(kind: "DEFERRED" | "IMMEDIATE", work: () => T): T;
   close(): void;
 }
 
 export async function connection(file: string): Promise<Connection> {
   const native = new (await loadDriver()).libsql(file, { timeout: 1_000 });
-  const all = (sql: string, values: readonly SqlValue[] = []): Row[] => native.prepare(sql).raw().all(values) as Row[];
+  const all = (sql: string, values: readonly SqlValue[] = []): SqlRow[] => native.prepare(sql).raw().all(values) as SqlRow[];
   return {
     exec: (sql) => void native.exec(sql),
     run: (sql, values) => native.prepare(sql).run(values).changes,
