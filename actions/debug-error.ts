@@ -20,7 +20,7 @@ import { WriteTasks } from "./write-tasks.ts";
 const INSTRUCTION =
   "The tests of the project fail. Find out why, and name the files that must be written again. The requirements decide who is right: change a test only if it contradicts them, never to make it pass.";
 
-type Needs = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks, typeof RunTests];
+type DebugErrorNeeds = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks, typeof RunTests];
 
 /** The input of one round of debugging. */
 interface Round {
@@ -31,12 +31,12 @@ interface Round {
 }
 
 /** Finds out why tests fail and writes the files again that are to blame. */
-export class DebugError extends ProjectAction<DebugReport, Needs> {
+export class DebugError extends ProjectAction<DebugReport, DebugErrorNeeds> {
   override readonly description: string = "Find out why tests fail, and repair it.";
-  override readonly needs: Needs = [WritePrd, WriteDesign, WriteTasks, RunTests];
+  override readonly needs: DebugErrorNeeds = [WritePrd, WriteDesign, WriteTasks, RunTests];
   override readonly output: z.ZodType<DebugReport> = DebugReportSchema;
 
-  override async run(ctx: ActionContext<InputsOf<Needs>>): Promise<Message<DebugReport>> {
+  override async run(ctx: ActionContext<InputsOf<DebugErrorNeeds>>): Promise<Message<DebugReport>> {
     const [prd, design, tasks, tests] = ctx.inputs;
     const decisions = decisionsIn([prd, design, tasks]);
     const report = payloadOf(tests, TestReportSchema);
@@ -54,7 +54,7 @@ export class DebugError extends ProjectAction<DebugReport, Needs> {
     return renderDebugReport(output);
   }
 
-  async #fix(ctx: ActionContext<InputsOf<Needs>>, path: string, analysis: string, round: Round): Promise<void> {
+  async #fix(ctx: ActionContext<InputsOf<DebugErrorNeeds>>, path: string, analysis: string, round: Round): Promise<void> {
     const content = await askCode(ctx, path, fixPrompt(path, analysis, round));
     await this.files.write(ctx, { path, content });
     round.project.set(path, { path, content });

@@ -23,15 +23,15 @@ const runTestsOptions: Known<RunTestsOptions> = { workspace: true, sandbox: true
 /** Characters kept of what the tests printed. */
 const OUTPUT = 8_000;
 
-type Needs = readonly [typeof WriteTasks];
+type RunTestsNeeds = readonly [typeof WriteTasks];
 
 /**
  * Runs the tests of the plan, and no others that lie in the project's folder, in a sandbox. While they fail and rounds are left, the report goes to the one who repairs; the last
  * report goes to everyone. How many rounds there were is told by the messages: by the repair that this run answers.
  */
-export class RunTests extends ProjectAction<TestReport, Needs> {
+export class RunTests extends ProjectAction<TestReport, RunTestsNeeds> {
   override readonly description: string = "Run the tests.";
-  override readonly needs: Needs = [WriteTasks];
+  override readonly needs: RunTestsNeeds = [WriteTasks];
   override readonly output: z.ZodType<TestReport> = TestReportSchema;
   readonly #workspace: Workspace;
   readonly #sandbox: Sandbox;
@@ -53,7 +53,7 @@ export class RunTests extends ProjectAction<TestReport, Needs> {
     }
   }
 
-  override async run(ctx: ActionContext<InputsOf<Needs>>): Promise<Message<TestReport>> {
+  override async run(ctx: ActionContext<InputsOf<RunTestsNeeds>>): Promise<Message<TestReport>> {
     const { taskList, testList } = payloadOf(ctx.inputs[0], TaskPlanSchema);
     const files = await this.files.digests(ctx, ["package.json", ...taskList, ...testList]);
     const request = { files, sandbox: this.#sandbox.kind, timeout: this.#timeout ?? null };
@@ -62,7 +62,7 @@ export class RunTests extends ProjectAction<TestReport, Needs> {
     return this.conclude(ctx, { ...went, round: roundOf(ctx.news) }, { files: [], summary: "Run the tests" });
   }
 
-  override sendTo(_ctx: ActionContext<InputsOf<Needs>>, report: TestReport | undefined): readonly Address[] {
+  override sendTo(_ctx: ActionContext<InputsOf<RunTestsNeeds>>, report: TestReport | undefined): readonly Address[] {
     const goesBack = report?.tests === "failed" && report.round < this.#debugRounds;
     return [goesBack ? this.#repairedBy : ROUTE_TO_ALL];
   }

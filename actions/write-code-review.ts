@@ -22,12 +22,12 @@ const reviewOptions: Known<WriteCodeReviewOptions> = { ...projectActionOptions, 
 const REVIEW =
   "Review the file below as a strict colleague. Does it do what the plan says, with the names that the other files use? Is it correct at the edges, and complete? Style is no reason to refuse it. Say LBTM only for what would fail a user or a test.";
 
-type Needs = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
+type WriteCodeReviewNeeds = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
 
 /** Reviews each source file; one that is refused is written again and reviewed again, for a bounded number of rounds. */
-export class WriteCodeReview extends ProjectAction<ReviewReport, Needs> {
+export class WriteCodeReview extends ProjectAction<ReviewReport, WriteCodeReviewNeeds> {
   override readonly description: string = "Review the source files and write those again that need it.";
-  override readonly needs: Needs = [WritePrd, WriteDesign, WriteTasks];
+  override readonly needs: WriteCodeReviewNeeds = [WritePrd, WriteDesign, WriteTasks];
   override readonly output: z.ZodType<ReviewReport> = ReviewReportSchema;
   readonly #rounds: number;
 
@@ -40,7 +40,7 @@ export class WriteCodeReview extends ProjectAction<ReviewReport, Needs> {
     }
   }
 
-  override async run(ctx: ActionContext<InputsOf<Needs>>): Promise<Message<ReviewReport>> {
+  override async run(ctx: ActionContext<InputsOf<WriteCodeReviewNeeds>>): Promise<Message<ReviewReport>> {
     const decisions = decisionsIn(ctx.inputs);
     const project = new Map((await this.files.read(ctx, decisions.tasks.taskList)).map((file) => [file.path, file]));
     const files: ReviewedFile[] = [];
@@ -55,7 +55,7 @@ export class WriteCodeReview extends ProjectAction<ReviewReport, Needs> {
 
   /** Reviews one file until it is good or the rounds are used up. What is written again is put into `project`. */
   async #review(
-    ctx: ActionContext<InputsOf<Needs>>,
+    ctx: ActionContext<InputsOf<WriteCodeReviewNeeds>>,
     path: string,
     project: Map<string, ProjectFile>,
     decisions: Decisions,

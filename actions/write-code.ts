@@ -10,15 +10,15 @@ import { WriteDesign } from "./write-design.ts";
 import { WritePrd } from "./write-prd.ts";
 import { WriteTasks } from "./write-tasks.ts";
 
-type Needs = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
+type WriteCodeNeeds = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
 
 /** Writes the source files of the plan, one after another, so that each sees those before it. */
-export class WriteCode extends ProjectAction<WrittenFiles, Needs> {
+export class WriteCode extends ProjectAction<WrittenFiles, WriteCodeNeeds> {
   override readonly description: string = "Write the source files.";
-  override readonly needs: Needs = [WritePrd, WriteDesign, WriteTasks];
+  override readonly needs: WriteCodeNeeds = [WritePrd, WriteDesign, WriteTasks];
   override readonly output: z.ZodType<WrittenFiles> = WrittenFilesSchema;
 
-  override async run(ctx: ActionContext<InputsOf<Needs>>): Promise<Message<WrittenFiles>> {
+  override async run(ctx: ActionContext<InputsOf<WriteCodeNeeds>>): Promise<Message<WrittenFiles>> {
     const decisions = decisionsIn(ctx.inputs);
     const sources: ProjectFile[] = [];
     const files: WrittenFile[] = [];

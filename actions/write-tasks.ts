@@ -13,15 +13,15 @@ import { bullets, sections } from "./markdown.ts";
 const INSTRUCTION =
   "Break the design below into files to write, one after another, each after those it needs, and into test files that show that the requirements of priority P0 are met. Every file of the design is a source file or a test file. README.md and package.json are written for you; name them only if they must hold something special.";
 
-type Needs = readonly [typeof WritePrd, typeof WriteDesign];
+type WriteTasksNeeds = readonly [typeof WritePrd, typeof WriteDesign];
 
 /** Turns a design into a plan of files: `docs/task/`, and the frame of the project, `package.json` and `README.md`, unless the plan has its own. */
-export class WriteTasks extends ProjectAction<TaskPlan, Needs> {
+export class WriteTasks extends ProjectAction<TaskPlan, WriteTasksNeeds> {
   override readonly description: string = "Break the design into files to write.";
-  override readonly needs: Needs = [WritePrd, WriteDesign];
+  override readonly needs: WriteTasksNeeds = [WritePrd, WriteDesign];
   override readonly output: z.ZodType<TaskPlan> = TaskPlanSchema;
 
-  override prompt(ctx: ActionContext<InputsOf<Needs>>): string {
+  override prompt(ctx: ActionContext<InputsOf<WriteTasksNeeds>>): string {
     return promptOf("WriteTasks", INSTRUCTION, [
       ["Requirements", JSON.stringify(payloadOf(ctx.inputs[0], PrdSchema))],
       ["Design", JSON.stringify(payloadOf(ctx.inputs[1], DesignSchema))],
@@ -29,7 +29,7 @@ export class WriteTasks extends ProjectAction<TaskPlan, Needs> {
     ]);
   }
 
-  override async run(ctx: ActionContext<InputsOf<Needs>>): Promise<Message<TaskPlan>> {
+  override async run(ctx: ActionContext<InputsOf<WriteTasksNeeds>>): Promise<Message<TaskPlan>> {
     const prd = payloadOf(ctx.inputs[0], PrdSchema);
     const tasks = await ctx.ask(this.prompt(ctx), { schema: TaskPlanSchema });
     const documents = documentFiles("task", prd.projectName, tasks, renderTaskPlan(tasks));
@@ -43,7 +43,7 @@ export class WriteTasks extends ProjectAction<TaskPlan, Needs> {
   }
 
   /** Files that every project gets when neither the plan nor the folder has them. */
-  async #frame(ctx: ActionContext<InputsOf<Needs>>, prd: Prd, tasks: TaskPlan): Promise<readonly ProjectFile[]> {
+  async #frame(ctx: ActionContext<InputsOf<WriteTasksNeeds>>, prd: Prd, tasks: TaskPlan): Promise<readonly ProjectFile[]> {
     const missing = [manifestFile(prd), readmeFile(prd, tasks)].filter(({ path }) => !tasks.taskList.includes(path));
     const there = await this.files.read(
       ctx,

@@ -13,15 +13,15 @@ import { WriteTasks } from "./write-tasks.ts";
 const INSTRUCTION =
   "that shows whether the requirements are met. Test what the requirements and the design say, not what the code happens to do: a test that fails because the code is wrong is a good test. Test behaviour through the interfaces of the design, edges included, without chance, clocks, network or a browser.";
 
-type Needs = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
+type WriteTestNeeds = readonly [typeof WritePrd, typeof WriteDesign, typeof WriteTasks];
 
 /** Writes the test files of the plan. */
-export class WriteTest extends ProjectAction<WrittenFiles, Needs> {
+export class WriteTest extends ProjectAction<WrittenFiles, WriteTestNeeds> {
   override readonly description: string = "Write the tests.";
-  override readonly needs: Needs = [WritePrd, WriteDesign, WriteTasks];
+  override readonly needs: WriteTestNeeds = [WritePrd, WriteDesign, WriteTasks];
   override readonly output: z.ZodType<WrittenFiles> = WrittenFilesSchema;
 
-  override async run(ctx: ActionContext<InputsOf<Needs>>): Promise<Message<WrittenFiles>> {
+  override async run(ctx: ActionContext<InputsOf<WriteTestNeeds>>): Promise<Message<WrittenFiles>> {
     const decisions = decisionsIn(ctx.inputs);
     const sources = await this.files.read(ctx, decisions.tasks.taskList);
     const tests: ProjectFile[] = [];

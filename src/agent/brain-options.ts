@@ -25,7 +25,7 @@ export interface CallRules {
   readonly permissions?: PermissionPolicy;
   /** Asked before a call that needs permission. Without one, such a call is denied. */
   readonly approve?: Approver;
-  /** How tools reach a person. */
+  /** Lets tools ask a person. */
   readonly ask?: HumanPort;
   /** Passed to tools as `ctx.deps`, never recorded. Default: none; a role in mode `agent` passes those of its team. */
   readonly deps?: Deps;
@@ -36,7 +36,7 @@ export interface CallRules {
 /** Options of a brain. */
 export interface BrainOptions extends CallRules {
   readonly model: ChatModel;
-  /** How it thinks. Default {@link react}. */
+  /** The net that guides it. Default {@link react}. */
   readonly net?: Net;
   /** Default 30. */
   readonly maxSteps?: number;

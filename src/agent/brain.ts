@@ -95,7 +95,7 @@ export class Brain {
   }
 }
 
-/** How a run of a brain ended, when nothing was thrown. */
+/** The end of a run of a brain that did not throw. */
 export interface BrainEnd {
   readonly status: "finished" | "max_steps" | "loop";
   readonly steps: number;
@@ -122,8 +122,8 @@ interface Working {
   readonly pieces: AsyncIterator<string>;
 }
 
-/** Where a run stands in its net. */
-type Progress =
+/** The position of a run in its net. */
+type NetPosition =
   | { readonly at: "start" }
   /** No state is at work; `next` comes next. */
   | { readonly at: "between"; readonly next: string }
@@ -134,7 +134,7 @@ const TYPED_ANSWER =
   "Give your answer to the task once more, whole, in the form that is asked for here. Add nothing that you have not found, and leave nothing out.";
 
 /**
- * One run of a brain over one memory. It owns where the run stands in the net.
+ * One run of a brain over one memory. It owns the position in the net.
  *
  * `BrainRun.R1` nothing happens before the first piece is asked for, and nothing further until the next one is (`#run`). `BrainRun.R2` a
  * reader waits for a piece no longer than the signal allows, whatever a state waits for; a state that answers later changes nothing and is
@@ -142,7 +142,7 @@ const TYPED_ANSWER =
  */
 export class BrainRun {
   readonly #parts: BrainRunParts;
-  #progress: Progress = { at: "start" };
+  #progress: NetPosition = { at: "start" };
   /** A state that belongs to the step before it may follow, but not two in a row. */
   #mayJoin = true;
   #pieces: AsyncGenerator<string, BrainEnd, void> | undefined;
@@ -255,7 +255,7 @@ export class BrainRun {
     return "";
   }
 
-  /** Lets go of the state at work, if there is one. */
+  /** Ends the state at work, if there is one. */
   #leave(): void {
     if (this.#progress.at !== "state") return;
     const { pieces } = this.#progress;
@@ -267,8 +267,8 @@ export class BrainRun {
 const OVER = new AbortedError("the run of the agent is over");
 
 /**
- * The time of one run, and its signal. A run that records nothing has a signal of its own, which aborts when the run ends. What a role's
- * `steps` wait for belongs to the role, and is suspended with it: there the signal is the given one.
+ * The beginning, the end and the signal of one run. A run that records nothing has a signal of its own, which aborts when the run ends.
+ * With `steps` the signal is the given one: the waits belong to the role and are suspended with it.
  */
 class RunSpan {
   readonly signal: AbortSignal;

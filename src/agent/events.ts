@@ -5,7 +5,7 @@ import type { Spendings } from "../model/ledger.ts";
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMove, AgentState } from "./lifecycle.ts";
 
-/** How the messages of a memory were shortened; sizes are counted tokens. */
+/** A shortening of the messages of a memory; sizes are counted tokens. */
 export interface Compacted {
   readonly how: "cleared" | "summarized" | "cut";
   readonly before: number;
@@ -67,7 +67,7 @@ export interface DeniedCall {
   readonly why: string;
 }
 
-/** Which events are not kept for late readers, and how two waiting ones are joined. */
+/** Rules for events: `isPassing` ones are not kept for late readers, and `join` joins two that wait. */
 export interface EventKinds<E> {
   isPassing(event: E): boolean;
   /** Undefined when they cannot be joined. */
@@ -79,12 +79,12 @@ export interface EventKinds<E> {
  *
  * `EventLog.V1` every reader gets every event in order; pieces of text and of progress only go to readers that are there when they come
  * (`add`, `read`). `EventLog.V2` the events that wait for a slow reader are bounded by the kept events and the run's own text: waiting
- * pieces are joined (`Reader.add`). `EventLog.V3` a reader that stops reading does not hold up the run (`Reader.return`).
+ * pieces are joined (`EventReader.add`). `EventLog.V3` a reader that stops reading does not hold up the run (`EventReader.return`).
  */
 export class EventLog<E> {
   readonly #kinds: EventKinds<E>;
   readonly #kept: E[] = [];
-  readonly #readers = new Set<Reader<E>>();
+  readonly #readers = new Set<EventReader<E>>();
   #ended = false;
 
   constructor(kinds: EventKinds<E>) {
@@ -105,7 +105,7 @@ export class EventLog<E> {
   }
 
   read(): AsyncIterator<E> {
-    const reader = new Reader<E>([...this.#kept], this.#kinds, (left) => this.#readers.delete(left));
+    const reader = new EventReader<E>([...this.#kept], this.#kinds, (left) => this.#readers.delete(left));
     if (this.#ended) reader.end();
     else this.#readers.add(reader);
     return reader;
@@ -121,15 +121,15 @@ export const agentEventKinds: EventKinds<AgentEvent> = {
   },
 };
 
-class Reader<E> implements AsyncIterator<E> {
+class EventReader<E> implements AsyncIterator<E> {
   #waiting: E[];
   #taken = 0;
   #ended = false;
   #wake: (() => void)[] = [];
   readonly #kinds: EventKinds<E>;
-  readonly #leave: (reader: Reader<E>) => void;
+  readonly #leave: (reader: EventReader<E>) => void;
 
-  constructor(waiting: E[], kinds: EventKinds<E>, leave: (reader: Reader<E>) => void) {
+  constructor(waiting: E[], kinds: EventKinds<E>, leave: (reader: EventReader<E>) => void) {
     this.#waiting = waiting;
     this.#kinds = kinds;
     this.#leave = leave;

@@ -1,6 +1,6 @@
-/** One mind at work: agents, their tools, their memory, and the nets they think in. Published as `troupe/agents`. */
+/** Agents, their tools, their memory, and the nets that guide them. Published as `troupe/agents`. */
 
-// Something can be done: tools, what they give back, who may use them.
+// Tools, their results and permissions.
 export { defineTool, type PlainToolOptions, type ToolOptions } from "../tool/tool.ts";
 export type { Tool, ToolAnswer, ToolClosing, ToolContext } from "../tool/tool.ts";
 export type { CheckedArguments } from "../tool/tool-parameters.ts";
@@ -16,7 +16,7 @@ export type { CallToolOptions, ToolNotice } from "../tool/call-options.ts";
 export { callTools, type CallToolsOptions } from "../tool/call-tools.ts";
 export { terminate } from "./terminate.ts";
 
-// The conversation with a model, and what an agent remembers of its work.
+// The conversation with a model, and the memory of an agent.
 export { ChatMessage, joinMessages, parseChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
 export { toOpenAI } from "../model/chat-message.ts";
 export { type AddOptions, ChatMemory, type ChatMemoryOptions } from "../memory/chat-memory.ts";
@@ -24,7 +24,7 @@ export { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 export type { AgentMemory, Answer, NextAction } from "./agent-memory.ts";
 export { MessagesMemory, type MessagesMemoryOptions } from "./messages-memory.ts";
 
-// How a mind thinks: a brain runs the states of a net over a memory.
+// A brain runs the states of a net over a memory.
 export { Brain, type BrainEnd, type BrainRun, type BrainRunOptions } from "./brain.ts";
 export type { BrainOptions, CallRules } from "./brain-options.ts";
 export type { CallPolicy } from "../model/call.ts";
@@ -40,7 +40,7 @@ export { treeOfThought, type TreeOfThoughtOptions } from "./nets/tree-of-thought
 export { graphOfThought, type GraphOfThoughtOptions, type GraphOperation } from "./nets/graph-of-thought.ts";
 export type { ThoughtModels } from "./nets/thought-search.ts";
 
-// A session of one: its life, its runs.
+// An agent: its states and its runs.
 export { Agent, type AgentOptions, type AgentRun, type AgentRunOptions } from "./agent.ts";
 export type { AgentEvent, AgentResult, DeniedCall } from "./events.ts";
 export { TokenLimitError } from "./run-tally.ts";
@@ -54,7 +54,7 @@ export {
   stateAfter,
 } from "./lifecycle.ts";
 
-// Several of them and a plan.
+// A flow: several agents that follow a plan.
 export { type FlowRun, PlanningFlow } from "./planning-flow.ts";
 export type { FlowExecutor, PlanningFlowOptions } from "./planning-flow.ts";
 export type { FlowEvent, FlowResult } from "./flow-plan.ts";

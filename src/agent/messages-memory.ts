@@ -113,7 +113,7 @@ export class MessagesMemory implements AgentMemory {
     return this.tools.get(name);
   }
 
-  /** All but the tools, as plain JSON. */
+  /** Everything but the tools, as plain JSON. */
   toJSON(): JsonObject {
     const { done, nextAction, answer } = this;
     const goal = this.#chat.messages.findLastIndex((message) => isSameGoal(message, this.#goal));

@@ -36,7 +36,7 @@ type RoomNeeded = "usual" | "less";
 
 /** Share of the room that a request has after a server refused it as too long: the server's limit is unknown. */
 const AFTER_OVERFLOW = 0.5;
-/** How often a reply that does not fit its schema is asked for again. */
+/** Further requests after a reply that does not fit its schema. */
 const REASKS = 1;
 /** Longest reply that an error repeats. */
 const KEPT_TEXT = 100_000;
@@ -222,7 +222,7 @@ export class ModelClient {
     );
   }
 
-  /** One system message, for not every server takes two. Equal words are the same message, whose tokens are known. */
+  /** Returns one system message, because some servers refuse two. Equal text gives the same message, so its tokens are counted once. */
   #systemMessages(more: string | undefined): readonly ChatMessage[] {
     const text = [this.#parts.systemPrompt, more].filter((prompt) => prompt !== undefined && prompt !== "").join("\n\n");
     if (text === "") return [];
@@ -268,7 +268,7 @@ class StreamedReply {
     throw this.#end.error;
   }
 
-  /** Resolves when more has come, or the end. */
+  /** Resolves when more text or the end has come. */
   changed(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -300,7 +300,7 @@ export function jitter(): Random {
   };
 }
 
-/** Servers have no code for it: each says it in words of its own. */
+/** Servers have no code for this refusal; each has its own text. */
 const ABOUT_PICTURES = /\bimages?\b|image_url|\bpictures?\b|\bvision\b|multi-?modal|mmproj|\bcontent\b.{0,60}\bstring\b/i;
 /** Codes of a refused request; a server that failed for other reasons says nothing about pictures. */
 const REFUSALS: ReadonlySet<string> = new Set(["MODEL_BAD_REQUEST", "MODEL_NOT_FOUND", "MODEL_FORMAT_UNSUPPORTED", "MODEL_SERVER"]);

@@ -7,7 +7,7 @@ import type { ChatModel, ChatRequest, ChatResponse, ToolSpec } from "../model/ch
 import type { CalledTool } from "../tool/tool-result.ts";
 import type { AgentMemory } from "./agent-memory.ts";
 
-/** One way of being busy: reasoning, acting, answering. A stateless definition: all it knows is in the memory. */
+/** A state of a net, such as reasoning, acting or answering. It is a stateless definition: all its data is in the memory. */
 export interface NetState {
   /** The state belongs to the step before it, as acting belongs to reasoning. Of two such states in a row the second begins a step. */
   readonly sameStep?: boolean;
@@ -25,7 +25,7 @@ export interface NetParts {
   readonly states: Readonly<Record<string, NetState>>;
 }
 
-/** States and the ways between them: how a mind thinks. A stateless definition that any number of agents share. */
+/** States and the transitions between them. A stateless definition that any number of agents share. */
 export class Net {
   readonly name: string;
   readonly #start: NetParts["start"];
@@ -45,7 +45,7 @@ export class Net {
     return [...this.#states.keys()];
   }
 
-  /** The state in which the work of a memory goes on. */
+  /** Returns the state in which the work of a memory goes on. */
   startOf(memory: AgentMemory): string {
     return typeof this.#start === "string" ? this.#start : this.#start(memory);
   }
@@ -61,7 +61,7 @@ export class Net {
   }
 }
 
-/** One question to a model, over what the memory holds. */
+/** A question to a model, over the messages of the memory. */
 export interface Question {
   /** Default: the agent's own model. */
   readonly model?: ChatModel | undefined;

@@ -18,7 +18,7 @@ export type FlowExecutor = Agent | (() => Agent);
 export interface PlanningFlowOptions {
   /** Plans and sums up. */
   readonly model: ChatModel;
-  /** By the type of their steps, in any case. The first one does steps without a type or with an unknown one. */
+  /** By the type of their steps, in any case of letters. The first one does steps without a type or with an unknown one. */
   readonly executors: Readonly<Record<string, FlowExecutor>>;
   /** The tasks. Default: the model plans them. */
   readonly tasks?: readonly TaskFields[];

@@ -21,7 +21,7 @@ import type { RunTally } from "./run-tally.ts";
 const MAX_DENIED = 100;
 const SHOWN_REASON = 500;
 const SHOWN_NAME = 100;
-/** Milliseconds that a tool has to let go of what it holds. */
+/** Milliseconds that a tool has to release its resources. */
 const CLOSING_TIME = 10_000;
 /** Longest part of an error in a warning. */
 const SHOWN_ERROR = 500;

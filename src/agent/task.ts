@@ -37,7 +37,7 @@ export interface TaskFields {
   readonly assignee?: string | undefined;
   readonly type?: string | undefined;
   readonly status?: Task["status"] | undefined;
-  /** Of a done task; default empty. */
+  /** The result of a done task; default empty. */
   readonly result?: string | undefined;
 }
 

@@ -67,7 +67,7 @@ export async function openCompany(session: Session, parts: CompanyParts): Promis
   }
 }
 
-async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: Crew): Promise<Team> {
+async function teamOf(session: Session, { settings, chosen, journal }: CompanyParts, crew: RunCrew): Promise<Team> {
   const { Team: TeamClass } = await import("../team/team.ts");
   const { model, budget, secrets } = chosen;
   const { allowUnpriced, seed } = settings;
@@ -86,7 +86,7 @@ async function teamOf(session: Session, { settings, chosen, journal }: CompanyPa
 }
 
 /** The roles of a run. */
-export interface Crew {
+export interface RunCrew {
   /** Their common name: a part of their models' prompts. */
   readonly name: string;
   readonly roles: readonly Role[];
@@ -96,7 +96,7 @@ export interface Crew {
 export async function crewOf(
   { agent, codeReview, runTests }: Pick<CompanySettings, "codeReview" | "runTests" | "agent">,
   parts: { readonly workspace: Workspace; readonly sandbox: Sandbox } & Pick<AgentRoleParts, "more" | "tell">,
-): Promise<Crew> {
+): Promise<RunCrew> {
   if (agent !== undefined) {
     const { agentRole } = await import("./agent-work.ts");
     return { name: "", roles: [agentRole(agent, parts)] };

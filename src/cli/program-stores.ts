@@ -31,14 +31,14 @@ An id may be abbreviated to a beginning that no other one has. A program keeps m
 
 const CONFIRMED = ["-y, --yes", "do not ask"] as const;
 
-/** Receives the code a command ended with. */
-type End = (code: ExitCode) => void;
+/** Receives the exit code of a command. */
+export type EndProgram = (code: ExitCode) => void;
 
 /** Makes a command below `runs` or `memory`. */
 type Add = (name: string, description: string, options?: { readonly isDefault: boolean }) => Command;
 
 /** Adds `troupe runs` and its commands. */
-export function addRunsCommands(program: Command, host: Host, end: End): void {
+export function addRunsCommands(program: Command, host: Host, end: EndProgram): void {
   const runs = program.command("runs").description("list, show, compare, export, import and remove runs");
   runs.addHelpText("after", RUNS_EXAMPLES).exitOverride().copyInheritedSettings(program);
   const add: Add = (name, description, options) => withTalk(withStoreOption(runs.command(name, options))).description(description);
@@ -47,7 +47,7 @@ export function addRunsCommands(program: Command, host: Host, end: End): void {
 }
 
 /** Adds `troupe memory` and its commands. */
-export function addMemoryCommands(program: Command, host: Host, end: End): void {
+export function addMemoryCommands(program: Command, host: Host, end: EndProgram): void {
   const memory = program.command("memory").description("list, search, show, export, import and clean up long-term memories");
   memory.addHelpText("after", MEMORY_EXAMPLES).exitOverride().copyInheritedSettings(program);
   const add: Add = (name, description, options) => {
@@ -59,7 +59,7 @@ export function addMemoryCommands(program: Command, host: Host, end: End): void 
   addMemoryWriting(add, host, end);
 }
 
-function addRunsReading(add: Add, host: Host, end: End): void {
+function addRunsReading(add: Add, host: Host, end: EndProgram): void {
   add("ls [words...]", "list the runs, the newest first", { isDefault: true })
     .usage("[options]")
     .action(async (words: readonly string[], flags: Flags) => {
@@ -91,7 +91,7 @@ function addRunsReading(add: Add, host: Host, end: End): void {
   );
 }
 
-function addRunsWriting(add: Add, host: Host, end: End): void {
+function addRunsWriting(add: Add, host: Host, end: EndProgram): void {
   add("export <id> [file]", "write a run as lines of JSON, to a new file or to standard output").action(
     async (id: string, file: string | undefined, flags: Flags) => {
       const { runsExportCommand } = await import("./commands/runs-transfer.ts");
@@ -120,7 +120,7 @@ function addRunsWriting(add: Add, host: Host, end: End): void {
     });
 }
 
-function addMemoryReading(add: Add, host: Host, end: End): void {
+function addMemoryReading(add: Add, host: Host, end: EndProgram): void {
   add("ls [words...]", "list who remembers how much", { isDefault: true })
     .usage("[options]")
     .action(async (words: readonly string[], flags: Flags) => {
@@ -143,7 +143,7 @@ function addMemoryReading(add: Add, host: Host, end: End): void {
     });
 }
 
-function addMemoryWriting(add: Add, host: Host, end: End): void {
+function addMemoryWriting(add: Add, host: Host, end: EndProgram): void {
   add("export <role> [file]", "write a memory as JSON, to a new file or to standard output").action(
     async (role: string, file: string | undefined, flags: Flags) => {
       const { memoryExportCommand } = await import("./commands/memory-transfer.ts");

@@ -4,7 +4,7 @@ import { withBounds, withReach, withStoreOption, withTalk } from "./command-opti
 import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
-import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
+import { addMemoryCommands, addRunsCommands, type EndProgram } from "./program-stores.ts";
 import { styleFor, wantsColor } from "./screen/text.ts";
 import { AGENT_TOOLS, type Flags } from "./settings.ts";
 
@@ -42,9 +42,6 @@ const CONFIRMED = ["-y, --yes", "do not ask before a paid run"] as const;
 const PROJECT = ["-o, --out <dir>", "where the project goes (default ./workspace/<name>)"] as const;
 const SEED = ["--seed <seed>", "decides everything that is random"] as const;
 
-/** Receives the code a command ended with. */
-type End = (code: ExitCode) => void;
-
 /** Runs one command line to its end. Errors are printed. @returns the code to end the process with */
 export function main(host: Host, words: readonly string[]): Promise<ExitCode> {
   return runProgram(host, words).catch((error: unknown) => failed(host, words, error));
@@ -75,7 +72,7 @@ async function runProgram(host: Host, words: readonly string[]): Promise<ExitCod
   }
 }
 
-function programFor(host: Host, words: readonly string[], end: End): Command {
+function programFor(host: Host, words: readonly string[], end: EndProgram): Command {
   const program = new Command("troupe");
   const { stdout, stderr } = host;
   program
@@ -110,7 +107,7 @@ function programFor(host: Host, words: readonly string[], end: End): Command {
   return program;
 }
 
-function addRun(program: Command, host: Host, end: End, isNamed: boolean): Command {
+function addRun(program: Command, host: Host, end: EndProgram, isNamed: boolean): Command {
   const command = program
     .command("run", { isDefault: true })
     .optionsGroup("The idea:")
@@ -125,7 +122,7 @@ function addRun(program: Command, host: Host, end: End, isNamed: boolean): Comma
     });
 }
 
-function addDemo(program: Command, host: Host, end: End): void {
+function addDemo(program: Command, host: Host, end: EndProgram): void {
   withCompany(program.command("demo"))
     .description("play a bundled idea from its script: no key, no cost")
     .argument("[id]", "2048, life or todo", "2048")
@@ -136,7 +133,7 @@ function addDemo(program: Command, host: Host, end: End): void {
     });
 }
 
-function addAgent(program: Command, host: Host, end: End): void {
+function addAgent(program: Command, host: Host, end: EndProgram): void {
   const command = program
     .command("agent")
     .description("let one agent with tools work on a task; it asks before it writes or runs anything")
@@ -162,7 +159,7 @@ function addAgent(program: Command, host: Host, end: End): void {
   });
 }
 
-function addResume(program: Command, host: Host, end: End): void {
+function addResume(program: Command, host: Host, end: EndProgram): void {
   const resume = async (id: string | undefined, flags: Flags): Promise<void> => {
     const { resumeCommand } = await import("./commands/resume.ts");
     end(await resumeCommand(host, id, flags));
@@ -176,7 +173,7 @@ function addResume(program: Command, host: Host, end: End): void {
     .action((flags: Flags) => resume(undefined, flags));
 }
 
-function addAnswer(program: Command, host: Host, end: End): void {
+function addAnswer(program: Command, host: Host, end: EndProgram): void {
   withContinuation(program.command("answer"))
     .description("answer what a role asked, and go on with its run")
     .usage('[options] <id> [question] "text"')
@@ -189,7 +186,7 @@ function addAnswer(program: Command, host: Host, end: End): void {
     });
 }
 
-function addReplay(program: Command, host: Host, end: End): void {
+function addReplay(program: Command, host: Host, end: EndProgram): void {
   withTalk(withStoreOption(program.command("replay")))
     .description("let a run happen again from its record, without a call, and tell the first difference; ends with 1 if there is one")
     .argument("<id>", RUN)
@@ -199,7 +196,7 @@ function addReplay(program: Command, host: Host, end: End): void {
     });
 }
 
-function addFork(program: Command, host: Host, end: End): void {
+function addFork(program: Command, host: Host, end: EndProgram): void {
   const command = withBounds(program.command("fork"), false)
     .option(...PROJECT)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
@@ -222,7 +219,7 @@ function addFork(program: Command, host: Host, end: End): void {
     });
 }
 
-function addDoctor(program: Command, host: Host, end: End): void {
+function addDoctor(program: Command, host: Host, end: EndProgram): void {
   const command = withStoreOption(withReach(program.commandsGroup("The machine:").command("doctor")));
   withTalk(command.option("--ping", "ask the model for one word, which may cost a fraction of a cent"))
     .description("check what a run needs, and say how to mend what is missing")

@@ -85,13 +85,13 @@ export async function withTimeout<T>(
 }
 
 /** The callbacks that wait for one signal. */
-interface Waiting {
+interface AbortCallbacks {
   readonly all: Set<() => void>;
   readonly tell: () => void;
 }
 
 /** Signals with callbacks of {@link onAbort}. */
-const waiting = new WeakMap<AbortSignal, Waiting>();
+const waiting = new WeakMap<AbortSignal, AbortCallbacks>();
 
 /**
  * Calls `aborted` when the signal aborts; the returned function unsubscribes it. All callbacks of a signal share one listener, which is
@@ -107,7 +107,7 @@ export function onAbort(signal: AbortSignal, aborted: () => void): () => void {
   };
 }
 
-function beginWaiting(signal: AbortSignal): Waiting {
+function beginWaiting(signal: AbortSignal): AbortCallbacks {
   const all = new Set<() => void>();
   const tell = (): void => {
     for (const aborted of all) aborted();

@@ -116,8 +116,8 @@ function freezeGraph<T>(value: T): T {
 }
 
 /** The place of a value: its object, and the place of that. The path is written out for an error only. */
-interface Place {
-  readonly within: Place | undefined;
+interface JsonPlace {
+  readonly within: JsonPlace | undefined;
   readonly object: object;
   /** The number of objects from the top to this one. */
   readonly level: number;
@@ -125,13 +125,13 @@ interface Place {
   at: string | number | undefined;
 }
 
-function pathOf(place: Place | undefined): string {
+function pathOf(place: JsonPlace | undefined): string {
   if (place === undefined) return "$";
   const { within, at } = place;
   return `${pathOf(within)}${at === undefined ? "" : typeof at === "number" ? `[${at}]` : `.${at}`}`;
 }
 
-function textOf(value: unknown, within: Place | undefined): string {
+function textOf(value: unknown, within: JsonPlace | undefined): string {
   switch (typeof value) {
     case "string":
       return JSON.stringify(value);
@@ -147,7 +147,7 @@ function textOf(value: unknown, within: Place | undefined): string {
   }
 }
 
-function entered(value: object, within: Place | undefined): Place {
+function entered(value: object, within: JsonPlace | undefined): JsonPlace {
   for (let place = within; place !== undefined; place = place.within) {
     if (place.object === value) throw new NotJsonError(pathOf(within), "a cycle");
   }
@@ -156,7 +156,7 @@ function entered(value: object, within: Place | undefined): Place {
   return { within, object: value, level, at: undefined };
 }
 
-function textOfObject(value: object, place: Place): string {
+function textOfObject(value: object, place: JsonPlace): string {
   const { toJSON } = value as { readonly toJSON?: unknown };
   const form: unknown = typeof toJSON === "function" ? toJSON.call(value) : value;
   if (form !== value) return textOf(form, place);
@@ -164,7 +164,7 @@ function textOfObject(value: object, place: Place): string {
 }
 
 /** Holes count as undefined. */
-function textOfArray(list: readonly unknown[], place: Place): string {
+function textOfArray(list: readonly unknown[], place: JsonPlace): string {
   let text = "";
   for (let index = 0; index < list.length; index += 1) {
     const item = list[index];
@@ -179,7 +179,7 @@ type JsonMembers = Readonly<Record<string, unknown>>;
 /** The string tag of a plain object. */
 const PLAIN = "[object Object]";
 
-function textOfRecord(record: JsonMembers, place: Place): string {
+function textOfRecord(record: JsonMembers, place: JsonPlace): string {
   // Promises, maps, errors and the like have no members in JSON: an empty object in their place would be a silent loss.
   const kind: string = Object.prototype.toString.call(record);
   if (kind !== PLAIN) throw new NotJsonError(pathOf(place), kind.slice("[object ".length, -1));

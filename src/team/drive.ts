@@ -27,7 +27,7 @@ export interface TeamParts {
 }
 
 /** A run that this team owns, with the state that its record leads to. */
-export interface OwnedRun extends TeamParts {
+export interface TeamRun extends TeamParts {
   readonly controls: RunControls;
   readonly crew: Crew;
   readonly state: RunState;
@@ -38,7 +38,7 @@ export interface OwnedRun extends TeamParts {
 }
 
 /** A run with everything that drives it to its end. */
-export interface Drive extends OwnedRun {
+export interface Drive extends TeamRun {
   /** Called after every round. All other bounds are recorded. */
   readonly stopWhen: StopCondition | undefined;
   /** Events that are recorded first, together with the messages in `said`: no run is found without its idea. */
@@ -98,7 +98,7 @@ async function driveOn(run: Drive, environment: Environment): Promise<RunResult>
 }
 
 /** Returns the result of a finished run. Its memories store changes that the process may have died before storing. */
-export async function resultOfFinished(run: OwnedRun): Promise<RunResult> {
+export async function resultOfFinished(run: TeamRun): Promise<RunResult> {
   const { state, mask, crew } = run;
   const environment = environmentOf(run);
   for (const [name, role] of crew.roles) environment.addRole(role, { name });
@@ -113,7 +113,7 @@ export function idleResult(state: RunState, mask: Mask): RunResult {
 }
 
 function environmentOf(
-  { options, journal, controls, crew, state, past, epoch }: OwnedRun & Pick<Drive, "past">,
+  { options, journal, controls, crew, state, past, epoch }: TeamRun & Pick<Drive, "past">,
   funds?: Funds,
 ): Environment {
   const { limits } = crew;
@@ -146,7 +146,7 @@ function boundsOf({ stopWhen, controls: { signal }, state }: Drive): RunBounds {
  * Gives the first `seq` events of a run to the memories of its roles, which store what they have not stored yet. When the signal aborts,
  * the rest waits for the next call, because the environment then starts no step.
  */
-async function rememberRecord({ memories }: Environment, { journal, state, controls }: OwnedRun, seq: number): Promise<void> {
+async function rememberRecord({ memories }: Environment, { journal, state, controls }: TeamRun, seq: number): Promise<void> {
   if (!memories.isUsed || seq === 0) return;
   memories.descendsFrom(await ancestorsOf(journal, state.parent));
   for await (const event of readEvents(journal, state.runId)) {

@@ -12,7 +12,7 @@ import { RunState } from "../runtime/record/run-state.ts";
 import type { RunResult } from "../runtime/run-result.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { assertHired, assertSameNames, hiredInOrder, inOrderOf } from "./crew.ts";
-import { drive, type OwnedRun } from "./drive.ts";
+import { drive, type TeamRun } from "./drive.ts";
 import { readEvents } from "./runs.ts";
 import type { ForkOptions } from "./team-options.ts";
 
@@ -23,7 +23,7 @@ const BATCH = 500;
 const GONE: ReadonlySet<string> = new Set(["RUN_UNKNOWN", "RUN_FORGOTTEN"]);
 
 /** A fork that is created and claimed, and not yet copied. */
-export interface ForkParts extends Omit<OwnedRun, "state"> {
+export interface ForkParts extends Omit<TeamRun, "state"> {
   readonly parentId: string;
   /** Messages from outside right after the shared past. */
   readonly said: readonly (Message | string)[];

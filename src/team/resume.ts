@@ -10,13 +10,13 @@ import type { RunResult } from "../runtime/run-result.ts";
 import { recordedBy, recordedScheduler, schedulerOf } from "../runtime/schedulers/scheduler.ts";
 import { boundsChange, boundsNow, crewOf } from "./bounds.ts";
 import { assertSameTeam, hiredBy, inOrderOf, teamDifferences } from "./crew.ts";
-import { drive, isFinished, type OwnedRun, resultOfFinished } from "./drive.ts";
+import { drive, isFinished, type TeamRun, resultOfFinished } from "./drive.ts";
 import type { SharedPast } from "./fork.ts";
 import { readEvents } from "./runs.ts";
 import type { ResumeOptions, RunOptions } from "./team-options.ts";
 
 /** Starts a run whose record is empty. */
-export function startRun(run: OwnedRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
+export function startRun(run: TeamRun & { readonly idea: Message }, o: RunOptions): Promise<RunResult> {
   const { name, options, state, idea } = run;
   const scheduler = schedulerOf(options.scheduler ?? "rounds");
   state.scheduler = scheduler.name;
@@ -44,7 +44,7 @@ export function startRun(run: OwnedRun & { readonly idea: Message }, o: RunOptio
  * @param first events that are recorded before `run.resumed`, such as an answer
  * @throws JournalError `RUN_NOT_STARTED`, `FORK_CUT`, `TEAM_CHANGED`, `STOP_CONDITION_NEEDED`
  */
-export async function resumeRun(run: OwnedRun, o: ResumeOptions, first: readonly RunEventBody[] = []): Promise<RunResult> {
+export async function resumeRun(run: TeamRun, o: ResumeOptions, first: readonly RunEventBody[] = []): Promise<RunResult> {
   const { options, journal, controls, state, idea } = run;
   assertBegun(state, idea !== undefined);
   if (o.force !== true) assertSameTeam(state, run.crew);

@@ -72,7 +72,7 @@ export function cassetteModel(cassette: Cassette, options: CassetteOptions = {})
 }
 
 /** A recorded call, the forms its request can come in, and how far it was played. */
-interface Entry {
+interface CassetteEntry {
   readonly call: RecordedCall;
   readonly forms: ReadonlySet<string>;
   /** Tries that have failed again. */
@@ -90,7 +90,7 @@ class CassettePlayer implements CassetteModel {
   readonly #runId: string;
   readonly #isStrict: boolean;
   readonly #mask: Mask;
-  readonly #entries: readonly Entry[];
+  readonly #entries: readonly CassetteEntry[];
   readonly #calls: ChatRequest[] = [];
 
   constructor(id: string, runId: string, calls: readonly RecordedCall[], options: CassetteOptions) {
@@ -151,7 +151,7 @@ class CassettePlayer implements CassetteModel {
     return found;
   }
 
-  #nearestLeft(asked: JsonObject): Entry | undefined {
+  #nearestLeft(asked: JsonObject): CassetteEntry | undefined {
     const near = nearestCall(
       this.#entries.filter(isFree).map(({ call }) => call),
       asked,
@@ -159,7 +159,7 @@ class CassettePlayer implements CassetteModel {
     return this.#entries.find((entry) => entry.call === near?.call);
   }
 
-  #difference(asked: JsonObject, maxTokens: number | undefined, same: readonly Entry[]): DifferenceError {
+  #difference(asked: JsonObject, maxTokens: number | undefined, same: readonly CassetteEntry[]): DifferenceError {
     const left = this.unused;
     const near = nearestCall(left.length > 0 ? left : this.#entries.map(({ call }) => call), asked);
     const beside = near === undefined ? "It has none." : besideText(near, asked, maxTokens);
@@ -173,24 +173,24 @@ class CassettePlayer implements CassetteModel {
   }
 }
 
-function isLeft({ call, isUsed }: Entry): boolean {
+function isLeft({ call, isUsed }: CassetteEntry): boolean {
   return call.answer !== undefined && !isUsed;
 }
 
-function isFree(entry: Entry): boolean {
+function isFree(entry: CassetteEntry): boolean {
   return isLeft(entry) && !entry.isFailing;
 }
 
 /** One of its tries has failed: it is this one that is tried again. */
-function isBegun(entry: Entry): boolean {
+function isBegun(entry: CassetteEntry): boolean {
   return isFree(entry) && entry.tried > 0;
 }
 
-interface Playable extends Entry {
+interface Playable extends CassetteEntry {
   readonly call: RecordedCall & { readonly answer: RecordedAnswer };
 }
 
-function isPlayable(entry: Entry): entry is Playable {
+function isPlayable(entry: CassetteEntry): entry is Playable {
   return entry.call.answer !== undefined;
 }
 
@@ -212,7 +212,7 @@ function withoutWait(record: ErrorRecord): TroupeError {
   return stepErrorFrom(record.retryable === true ? { ...record, data: { ...given, retryAfterMs: 0 } } : record);
 }
 
-function usedUpText(same: readonly Entry[]): string {
+function usedUpText(same: readonly CassetteEntry[]): string {
   const answers = same.filter(({ call }) => call.answer !== undefined).length;
   const [first] = same;
   if (answers > 0) return `The same was asked ${answers} times then, first by ${first?.call.act}, and is asked once more now.`;

@@ -30,9 +30,9 @@ export function readArguments(text: string, tool: Tool): CallArguments {
   return { ok: false, why: `Arguments of "${tool.name}" do not fit:\n${list}\n${expectation(tool)}` };
 }
 
-type Found = { readonly ok: true; readonly json: JsonObject } | { readonly ok: false; readonly why: string };
+type ReadJson = { readonly ok: true; readonly json: JsonObject } | { readonly ok: false; readonly why: string };
 
-function objectIn(text: string): Found {
+function objectIn(text: string): ReadJson {
   if (text.length > MAX_ARGUMENTS) {
     return { ok: false, why: `are ${text.length} characters long, and at most ${MAX_ARGUMENTS} are read. Do it in smaller parts.` };
   }

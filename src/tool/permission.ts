@@ -190,14 +190,14 @@ function isPlainlyCovered(text: string, pattern: string): boolean {
   return scheme === undefined ? !SHELL.test(text) && fitsGlob(text, pattern) : isAddressIn(text, { scheme, host, rest });
 }
 
-interface Address {
+interface UrlPattern {
   readonly scheme: string;
   readonly host: string;
   /** Path, query and fragment. */
   readonly rest: string;
 }
 
-function isAddressIn(text: string, pattern: Address): boolean {
+function isAddressIn(text: string, pattern: UrlPattern): boolean {
   const [, scheme = "", host = "", rest = ""] = ADDRESS.exec(text) ?? [];
   const isHost = host === pattern.host || (PLAIN_HOST.test(host) && fitsGlob(host, pattern.host));
   const isAnyPlace = pattern.rest === "" && pattern.host.endsWith("*");

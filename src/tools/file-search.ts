@@ -34,7 +34,7 @@ const parameters = z.object({
   limit: z.number().int().min(1).max(MOST_RESULTS).default(50).describe("Most results."),
 });
 
-type SearchArguments = z.infer<typeof parameters>;
+type FileSearchArguments = z.infer<typeof parameters>;
 
 /** Makes a tool that finds files of a workspace by path, by text, or both. No words of a model become a regular expression. */
 export function fileSearchTool(options: FileSearchOptions): Tool {
@@ -53,7 +53,12 @@ export function fileSearchTool(options: FileSearchOptions): Tool {
   });
 }
 
-async function search(workspace: Workspace, ignored: ReadonlySet<string>, args: SearchArguments, ctx: ToolContext): Promise<ToolResult> {
+async function search(
+  workspace: Workspace,
+  ignored: ReadonlySet<string>,
+  args: FileSearchArguments,
+  ctx: ToolContext,
+): Promise<ToolResult> {
   const fault = faultOf(args);
   if (fault !== undefined) return toolFailure(fault);
   const under = args.under === undefined || /^\.?\/?$/.test(args.under) ? undefined : args.under.replace(/\/+$/, "");
@@ -72,7 +77,7 @@ async function search(workspace: Workspace, ignored: ReadonlySet<string>, args: 
   return new TextSearch(workspace, args.text, args).run(paths, ctx);
 }
 
-function faultOf({ name, text }: SearchArguments): string | undefined {
+function faultOf({ name, text }: FileSearchArguments): string | undefined {
   if (name === undefined && text === undefined) return "Expected `name`, `text` or both.";
   if (text !== undefined && (text === "" || text.length > LONGEST_TEXT)) return `Expected a text of 1 to ${LONGEST_TEXT} characters.`;
   if (text !== undefined && /[\r\n]/.test(text)) return "Expected a text of one line: lines are searched one by one.";
@@ -83,12 +88,12 @@ function faultOf({ name, text }: SearchArguments): string | undefined {
 class TextSearch {
   readonly #workspace: Workspace;
   readonly #wanted: string;
-  readonly #args: SearchArguments;
+  readonly #args: FileSearchArguments;
   readonly #found: string[] = [];
   #bytes = 0;
   #unread = 0;
 
-  constructor(workspace: Workspace, text: string, args: SearchArguments) {
+  constructor(workspace: Workspace, text: string, args: FileSearchArguments) {
     this.#workspace = workspace;
     this.#args = args;
     this.#wanted = this.#fold(text);

@@ -35,7 +35,7 @@ const parameters = z.object({
   country: twoLetters.optional().describe("Two letters, as us."),
 });
 
-interface SearchArguments {
+interface WebSearchArguments {
   readonly query: string;
   readonly limit: number;
   readonly language?: string | undefined;
@@ -47,7 +47,7 @@ interface SearchArguments {
  *
  * @throws UsageError `SEARCH_PROVIDERS` without providers
  */
-export function webSearchTool(options: WebSearchOptions): Tool<SearchArguments> {
+export function webSearchTool(options: WebSearchOptions): Tool<WebSearchArguments> {
   checkGivenOptions("webSearchTool", options, webSearchOptions);
   const { providers, maxWait = MAX_WAIT } = options;
   takes("webSearchTool", "providers", providers, listOf(having("a search provider", "search")));
@@ -66,7 +66,7 @@ export function webSearchTool(options: WebSearchOptions): Tool<SearchArguments> 
 async function searchAll(
   providers: readonly SearchProvider[],
   maxWait: number,
-  args: SearchArguments,
+  args: WebSearchArguments,
   ctx: ToolContext,
 ): Promise<ToolResult> {
   const { query: text, limit, language, country } = args;

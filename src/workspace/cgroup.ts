@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
-import { type Breach, LimitWatch, type WatchOptions } from "./limit-watch.ts";
+import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
 import type { SandboxLimits } from "./sandbox-limits.ts";
 import { ownerOfFolder, stateOf, temporaryPrefix } from "./temporary-owner.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
@@ -148,7 +148,7 @@ function textOf(file: string): string {
 }
 
 /** How a command is held to its limits. */
-export interface LimitedOptions extends WatchOptions {
+export interface LimitedOptions extends LimitWatchOptions {
   /** Folder of the system's tree in which a group for the command can be made; undefined where there is none. */
   readonly cgroups: string | undefined;
   /** The bounds that are not kept, for the result. */

@@ -9,7 +9,7 @@ export const WATCH_INTERVAL = 250;
 const TMPFS = 0x01021994;
 
 /** The watched folders and processes. */
-export interface WatchOptions {
+export interface LimitWatchOptions {
   readonly limits: SandboxLimits;
   /** Folders of the command whose files count, as the command names them; several on one file system count once. */
   readonly folders?: readonly string[];
@@ -33,12 +33,12 @@ export type Breach = Pick<LimitHit, "bound" | "limit" | "used">;
  * process that was starting may have been missed: `#look`. `LimitWatch.W2` {@link LimitWatch.stop} ends the timer.
  */
 export class LimitWatch {
-  readonly #options: WatchOptions;
+  readonly #options: LimitWatchOptions;
   readonly #clock: Clock;
   #breach: Breach | undefined;
   #cancel: (() => void) | undefined;
 
-  constructor(options: WatchOptions) {
+  constructor(options: LimitWatchOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
   }

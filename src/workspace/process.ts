@@ -109,7 +109,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
   });
 }
 
-type Cancellation =
+type ProcessEnd =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "signalled"; readonly signal: string }
   | { readonly kind: "timeout"; readonly ms: number }
@@ -124,7 +124,7 @@ class RunningProcess {
   readonly #stdout: CappedText;
   readonly #stderr: CappedText;
   readonly #cancels: (() => void)[] = [];
-  #ending: Cancellation | undefined;
+  #ending: ProcessEnd | undefined;
   #hasExited = false;
 
   constructor(child: ChildProcess, request: ProcessRequest, resolve: (result: ProcessResult) => void) {
@@ -166,7 +166,7 @@ class RunningProcess {
     this.#cancels.push(() => signal?.removeEventListener("abort", abort));
   }
 
-  #stop(ending: Cancellation): void {
+  #stop(ending: ProcessEnd): void {
     if (this.#ending !== undefined) return;
     this.#ending = ending;
     this.#killGroup("SIGTERM");

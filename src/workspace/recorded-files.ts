@@ -28,7 +28,7 @@ export type FileState = string | typeof ABSENT;
  * on the way. RecordedFiles.V3 where none of its writes is known to have happened, also what was there before.
  */
 export class RecordedFiles {
-  readonly #files = new Map<string, Place>();
+  readonly #files = new Map<string, FilePlace>();
   readonly #writes = new Map<string, Write>();
   /** Sequence number of the last event that a fork shares with its parent. */
   #shared = -1;
@@ -96,10 +96,10 @@ export class RecordedFiles {
     }
   }
 
-  #opened(path: string, unit: string): Opened {
-    const place: Place = this.#files.get(path) ?? { settled: new Set([ABSENT]), open: new Map() };
+  #opened(path: string, unit: string): OpenedFile {
+    const place: FilePlace = this.#files.get(path) ?? { settled: new Set([ABSENT]), open: new Map() };
     this.#files.set(path, place);
-    const opened: Opened = place.open.get(unit) ?? { contents: new Set(), last: undefined, isSure: false };
+    const opened: OpenedFile = place.open.get(unit) ?? { contents: new Set(), last: undefined, isSure: false };
     place.open.set(unit, opened);
     return opened;
   }
@@ -118,13 +118,13 @@ interface Write {
   readonly isTaken: boolean;
 }
 
-interface Place {
+interface FilePlace {
   settled: ReadonlySet<FileState>;
-  readonly open: Map<string, Opened>;
+  readonly open: Map<string, OpenedFile>;
 }
 
 /** The writes of one activation to one path. */
-interface Opened {
+interface OpenedFile {
   readonly contents: Set<FileState>;
   last: FileState | undefined;
   isSure: boolean;

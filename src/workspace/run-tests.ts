@@ -5,7 +5,7 @@ import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
 import { type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
 import { limitText } from "./sandbox-limits.ts";
-import { FAILURES, readTestReport, type TestFailure, type TestReport } from "./test-report.ts";
+import { FAILURES, readTestReport, type TestFailure, type ReporterResult } from "./test-report.ts";
 import { testArguments } from "./test-reporter.ts";
 import { walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
@@ -111,7 +111,7 @@ function judge(files: readonly string[], result: SandboxResult, signal: AbortSig
   }
 }
 
-function judgeExit(tally: TestTally, report: TestReport, code: number, stderr: string): ProjectTests {
+function judgeExit(tally: TestTally, report: ReporterResult, code: number, stderr: string): ProjectTests {
   const said = stderr.trim() === "" ? "" : `\n${stderr.trim().slice(-2000)}`;
   const all = report.isComplete ? withUnended(tally, report, "The test runner did not run it.") : tally;
   if (all.failed > 0) return { ...all, kind: "failed" };
@@ -122,7 +122,7 @@ function judgeExit(tally: TestTally, report: TestReport, code: number, stderr: s
 }
 
 /** Adds a failure for each file that has not been run to its end, unless one of that file is told already. */
-function withUnended(tally: TestTally, report: TestReport, message: string): TestTally {
+function withUnended(tally: TestTally, report: ReporterResult, message: string): TestTally {
   const told = new Set([...report.ended, ...report.failures.map((failure) => failure.file)]);
   const missing = tally.files.filter((file) => !told.has(file)).map((file) => ({ name: file, file, message }));
   return withFailures(tally, missing);
@@ -137,7 +137,7 @@ function withFailures(tally: TestTally, more: readonly TestFailure[]): TestTally
   return { ...tally, tests: tally.tests + more.length, failed: tally.failed + more.length, failures };
 }
 
-function tallyOf(files: readonly string[], report: TestReport): TestTally {
+function tallyOf(files: readonly string[], report: ReporterResult): TestTally {
   const { passed, failed: broken, skipped, failures, output } = report;
   const shown = files.map((file) => visible(file, 400));
   return { files: shown, tests: passed + broken + skipped, passed, failed: broken, skipped, failures, output };

@@ -11,7 +11,7 @@ export interface TestFailure {
 }
 
 /** The content of a test reporter's lines. */
-export interface TestReport {
+export interface ReporterResult {
   /** True when the runner reached its end. Without it the counts are those of the results that were heard. */
   readonly isComplete: boolean;
   readonly passed: number;
@@ -30,7 +30,7 @@ const OUTPUT_LENGTH = 16_000;
 export const FAILURES = 100;
 
 /** Reads the reporter's lines. Lines of any other form are ignored: nothing that is printed can be taken for a result. */
-export function readTestReport(text: string): TestReport {
+export function readTestReport(text: string): ReporterResult {
   const count = { passed: 0, failed: 0, skipped: 0 };
   const failures: TestFailure[] = [];
   const ended: string[] = [];

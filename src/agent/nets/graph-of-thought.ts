@@ -9,8 +9,8 @@ import { type Mind, Net, type NetState } from "../net.ts";
 import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
 /**
- * An operation on the thoughts at hand. `generate`: so many new ones after each, or from the task when there are none; `score`: each gets
- * its points; `keepBest`: so many of the best scored go on; `improve`: each is made better; `aggregate`: all become one.
+ * An operation on the current thoughts. `generate`: `count` new ones after each, or from the task if there are none; `score`: scores each;
+ * `keepBest`: keeps the `count` best; `improve`: rewrites each; `aggregate`: joins all into one.
  */
 export type GraphOperation =
   | { readonly do: "generate"; readonly count: number }
@@ -19,17 +19,17 @@ export type GraphOperation =
   | { readonly do: "improve" }
   | { readonly do: "aggregate" };
 
-/** The operations, in their order. */
+/** Options of {@link graphOfThought}. */
 export interface GraphOfThoughtOptions extends ThoughtModels {
-  /** Default: 3 thoughts, scored, the best 2 improved, made one, scored once more beside each other, and the best taken. */
+  /** Default: generate 3 thoughts, score them, improve the best 2, aggregate them, score the results, and keep the best. */
   readonly operations?: readonly GraphOperation[];
-  /** Thoughts at hand at one time, at most; the best scored stay. Default 12. */
+  /** Most current thoughts; the best ones stay. Default 12. */
   readonly width?: number;
 }
 
 const graphOfThoughtOptions: Known<GraphOfThoughtOptions> = { ...thoughtModels, operations: true, width: true };
 
-/** One thought and its origin. */
+/** A thought and its origin. */
 interface Thought {
   readonly id: number;
   readonly text: string;
@@ -40,7 +40,7 @@ interface Thought {
 
 interface Graph {
   readonly thoughts: readonly Thought[];
-  /** Ids of the thoughts at hand. */
+  /** Ids of the current thoughts. */
   readonly front: readonly number[];
   /** The next operation. */
   readonly place: number;
@@ -60,9 +60,9 @@ const DEFAULT_OPERATIONS: readonly GraphOperation[] = [
 const Better = z.object({ thought: z.string().min(1) });
 
 /**
- * Thinks in a graph: thoughts are generated, scored, improved, and, which no tree can, brought together: Besta et al., "Graph of Thoughts:
- * Solving Elaborate Problems with Large Language Models" (arXiv 2308.09687), its graph of operations as a list. One step for each
- * operation; what is at hand never grows beyond `width`, so that a step takes at most so many calls of models.
+ * Generates, scores, improves and, unlike a tree, aggregates thoughts: Besta et al., "Graph of Thoughts: Solving Elaborate Problems with
+ * Large Language Models" (arXiv 2308.09687), with its graph of operations as a list. Each operation is one step; there are never more than
+ * `width` current thoughts, so a step makes at most as many model calls.
  */
 export function graphOfThought(options: GraphOfThoughtOptions = {}): Net {
   checkKnownOptions("graphOfThought", options, graphOfThoughtOptions);
@@ -146,7 +146,7 @@ class Operating implements NetState {
   }
 }
 
-/** Answers from the best of the thoughts at hand. */
+/** Answers from the best current thought. */
 function answeringBest(models: ThoughtModels): NetState {
   return {
     async *run(memory, mind) {
@@ -169,11 +169,11 @@ function aggregatePrompt(goal: string, thoughts: readonly Thought[]): string {
 }
 
 function thoughtsAt({ thoughts, front }: Graph): readonly Thought[] {
-  const atHand = new Set(front);
-  return thoughts.filter((thought) => atHand.has(thought.id));
+  const current = new Set(front);
+  return thoughts.filter((thought) => current.has(thought.id));
 }
 
-/** Ids of the best scored thoughts at hand; of equal ones the older. */
+/** Returns the ids of the best current thoughts; of equal ones the older. */
 function bestOf(graph: Graph, count: number): readonly number[] {
   return thoughtsAt(graph)
     .toSorted((a, b) => b.score - a.score)

@@ -6,7 +6,7 @@ import { Net, type NetState } from "../net.ts";
 import { reactOptions, type ReactOptions, reactStates } from "./react.ts";
 import { checkLimits } from "./thought-search.ts";
 
-/** How a mind plans before it solves. */
+/** Options of {@link planAndSolve}. */
 export interface PlanAndSolveOptions extends ReactOptions {
   /** Most steps of a plan; steps beyond are left out. Default 8. */
   readonly maxPlan?: number;
@@ -59,7 +59,7 @@ function planning({ model }: PlanAndSolveOptions, maxPlan: number): NetState {
   };
 }
 
-/** Takes the result of a step and turns to the next one. */
+/** Counts the finished step and moves to the next one. */
 const advancing: NetState = {
   sameStep: true,
   async *run(memory) {

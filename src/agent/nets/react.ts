@@ -11,15 +11,15 @@ import { type AgentMemory, type Answer, isOneOf, type NextAction, numberNote, ob
 import { type Mind, Net, type NetState, type Question } from "../net.ts";
 import { actionInstructions, readTextAction, type TextAction, wholeTextAction } from "../text-action.ts";
 
-/** How a mind reasons and acts in turns. */
+/** Options of {@link react}. */
 export interface ReactOptions {
   /** Reasons and chooses what to do. Default: the agent's model. */
   readonly model?: ChatModel;
   /** Writes the answer in a state of its own, from all that was found. Default: the text without calls that ends the reasoning is the answer. */
   readonly answerModel?: ChatModel;
   /**
-   * How the model names an action: by tool calls on the wire, or as JSON in its text. Default "auto": by tool calls, and a text that is
-   * nothing but such JSON for a known tool counts too.
+   * The form of an action: native tool calls, or JSON in the model's text. Default "auto": tool calls, and also a text that consists of
+   * such JSON for a known tool.
    */
   readonly actions?: "auto" | "native" | "text";
 }
@@ -29,7 +29,7 @@ export const reactOptions: Known<ReactOptions> = { model: true, answerModel: tru
 
 type Form = NonNullable<ReactOptions["actions"]>;
 
-/** Where an answer leads: the memory is done, or a state of a larger net goes on with it. */
+/** Options of {@link reactStates}. `then` names the state that follows an answer; without it the answer ends the work. */
 export interface ReactParts extends ReactOptions {
   readonly then?: string;
   /** A prompt for this request alone, besides the next-step prompt. */
@@ -268,7 +268,7 @@ async function forgetMisses(memory: AgentMemory): Promise<void> {
   if ((await memory.note(MISSES)) !== undefined) await memory.setNote(MISSES, 0);
 }
 
-/** Servers have no code for it: Ollama and its like say it in words. */
+/** Servers such as Ollama have no code for this refusal, only a text. */
 function refusesTools(error: unknown): boolean {
   const isRefusal = error instanceof ModelError && (error.code === "MODEL_BAD_REQUEST" || error.code === "MODEL_FORMAT_UNSUPPORTED");
   return (

@@ -13,7 +13,7 @@ export interface Verdict {
   readonly feedback: string;
 }
 
-/** How a mind tries, judges and tries again. */
+/** Options of {@link reflexion}. */
 export interface ReflexionOptions extends ReactOptions {
   /** Tries in all. Default 3. */
   readonly tries?: number;
@@ -79,7 +79,7 @@ async function verdictOn(answer: Answer, { evaluate, model }: ReflexionOptions, 
   return mind.read(Judgement, { messages: [asked], model });
 }
 
-/** Puts into words what went wrong, and begins anew with that. */
+/** Asks why the answer failed and starts the next try with that. */
 function reflecting(keep: number): NetState {
   return {
     sameStep: true,

@@ -20,14 +20,17 @@ export const thoughtModels: Known<ThoughtModels> = { model: true, judge: true };
 const Proposals = z.object({ thoughts: z.array(z.string().min(1)).min(1) });
 const Score = z.object({ score: z.number().min(0).max(10) });
 
-/** A line of thoughts on the way to a goal. */
-interface Line extends ThoughtModels {
+/** A sequence of thoughts toward a goal. */
+interface ThoughtPath extends ThoughtModels {
   readonly goal: string;
   readonly path: readonly string[];
 }
 
 /** Asks for different next thoughts. */
-export async function propose(mind: Mind, { goal, path, count, model }: Line & { readonly count: number }): Promise<readonly string[]> {
+export async function propose(
+  mind: Mind,
+  { goal, path, count, model }: ThoughtPath & { readonly count: number },
+): Promise<readonly string[]> {
   const asked = ChatMessage.user(
     `Task:\n${goal}\n\n${soFar(path)}Propose ${count} different thoughts, each one next step toward solving the task. Do not solve it whole.`,
   );
@@ -35,15 +38,15 @@ export async function propose(mind: Mind, { goal, path, count, model }: Line & {
   return [...new Set(thoughts)].slice(0, count);
 }
 
-/** Asks how promising a line of thoughts is, from 0 to 10. */
-export async function score(mind: Mind, { goal, path, judge }: Line): Promise<number> {
+/** Asks how promising a sequence of thoughts is, from 0 to 10. */
+export async function score(mind: Mind, { goal, path, judge }: ThoughtPath): Promise<number> {
   const asked = ChatMessage.user(
     `Task:\n${goal}\n\n${soFar(path)}Judge how likely this way of thinking solves the task: 0 is impossible, 10 is sure.`,
   );
   return (await mind.read(Score, { messages: [asked], model: judge })).score;
 }
 
-/** Streams the answer to the goal that thoughts lead to, and ends the work. */
+/** Streams the answer that follows from thoughts, and ends the work. */
 export async function* answerFrom(
   memory: AgentMemory,
   mind: Mind,
@@ -64,7 +67,7 @@ function soFar(path: readonly string[]): string {
   return path.length === 0 ? "" : `Thoughts so far:\n${path.map((thought, place) => `${place + 1}. ${thought}`).join("\n")}\n\n`;
 }
 
-/** All values. When one fails the others are awaited before it is thrown: a state that has ended must leave nothing behind that asks and pays. */
+/** Returns all values. A failure is thrown after the others have settled: no paid call may go on after its state. */
 export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const ends = await Promise.allSettled(work);
   const failed = ends.find((end) => end.status === "rejected");
@@ -72,7 +75,7 @@ export async function allSettled<T>(work: readonly Promise<T>[]): Promise<T[]> {
   return ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
 }
 
-/** @throws UsageError `NET_INVALID` for a limit under which nothing would be thought. */
+/** @throws UsageError `NET_INVALID` for a limit under 1. */
 export function checkLimits(limits: Readonly<Record<string, number>>): void {
   for (const [name, limit] of Object.entries(limits)) {
     if (Number.isSafeInteger(limit) && limit >= 1) continue;

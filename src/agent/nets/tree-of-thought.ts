@@ -3,22 +3,22 @@ import { type AgentMemory, goalText, listNote, remark } from "../agent-memory.ts
 import { Net, type NetState } from "../net.ts";
 import { allSettled, answerFrom, checkLimits, propose, score, thoughtModels, type ThoughtModels } from "./thought-search.ts";
 
-/** How wide and how deep a mind searches. */
+/** Options of {@link treeOfThought}. */
 export interface TreeOfThoughtOptions extends ThoughtModels {
-  /** Thoughts proposed after each way of thinking. Default 3. */
+  /** Thoughts proposed after each path. Default 3. */
   readonly branches?: number;
-  /** Ways that are followed at each depth. Default 2. */
+  /** Paths that are followed at each depth. Default 2. */
   readonly width?: number;
-  /** Thoughts of one way. Default 3. */
+  /** Thoughts of one path. Default 3. */
   readonly depth?: number;
-  /** Ways with a lower score, of 0 to 10, are given up. Default 1. */
+  /** Paths with a lower score, of 0 to 10, are dropped. Default 1. */
   readonly least?: number;
 }
 
 const treeOfThoughtOptions: Known<TreeOfThoughtOptions> = { ...thoughtModels, branches: true, width: true, depth: true, least: true };
 
-/** One way of thinking, as far as it goes. */
-interface Way {
+/** A path of thoughts so far, with its score. */
+interface ScoredPath {
   readonly path: readonly string[];
   readonly score: number;
 }
@@ -27,10 +27,10 @@ const FRONTIER = "tree.frontier";
 const CANDIDATES = "tree.candidates";
 
 /**
- * Looks for a way through a tree of thoughts, breadth first: at each depth every way that is left branches into several thoughts, all are
- * scored, and the best go on: Yao et al., "Tree of Thoughts: Deliberate Problem Solving with Large Language Models" (arXiv 2305.10601),
- * algorithm 1, with proposals and values. Then the best way is answered. It takes at most `depth * width * (1 + branches) + 1` calls of
- * models, and two steps for each depth.
+ * Searches a tree of thoughts breadth first: at each depth every kept path branches into several thoughts, all are scored, and the best go
+ * on: Yao et al., "Tree of Thoughts: Deliberate Problem Solving with Large Language Models" (arXiv 2305.10601), algorithm 1, with proposals
+ * and values. The answer follows the best path. A search makes at most `depth * width * (1 + branches) + 1` model calls and takes two steps
+ * for each depth.
  */
 export function treeOfThought(options: TreeOfThoughtOptions = {}): Net {
   checkKnownOptions("treeOfThought", options, treeOfThoughtOptions);
@@ -43,9 +43,9 @@ export function treeOfThought(options: TreeOfThoughtOptions = {}): Net {
   });
 }
 
-type Limits = ThoughtModels & Required<Omit<TreeOfThoughtOptions, keyof ThoughtModels>>;
+type SearchLimits = ThoughtModels & Required<Omit<TreeOfThoughtOptions, keyof ThoughtModels>>;
 
-function proposing(limits: Limits): NetState {
+function proposing(limits: SearchLimits): NetState {
   return {
     async *run(memory, mind) {
       if (await isComplete(memory, limits)) return;
@@ -64,14 +64,14 @@ function proposing(limits: Limits): NetState {
   };
 }
 
-function weighing(limits: Limits): NetState {
+function weighing(limits: SearchLimits): NetState {
   return {
     async *run(memory, mind) {
       const goal = await goalText(memory);
       const { width, least } = limits;
       const candidates = (await listNote<readonly string[]>(memory, CANDIDATES)) ?? [];
       const weighed = await allSettled(
-        candidates.map(async (path): Promise<Way> => ({ path, score: await score(mind, { ...limits, goal, path }) })),
+        candidates.map(async (path): Promise<ScoredPath> => ({ path, score: await score(mind, { ...limits, goal, path }) })),
       );
       const best = weighed.toSorted((a, b) => b.score - a.score);
       const promising = best.filter((way) => way.score >= least);
@@ -88,7 +88,7 @@ function weighing(limits: Limits): NetState {
   };
 }
 
-/** Answers from the best way of thinking. */
+/** Answers from the best path. */
 function answeringBest(models: ThoughtModels): NetState {
   return {
     async *run(memory, mind) {
@@ -99,10 +99,10 @@ function answeringBest(models: ThoughtModels): NetState {
   };
 }
 
-async function isComplete(memory: AgentMemory, { depth }: Limits): Promise<boolean> {
+async function isComplete(memory: AgentMemory, { depth }: SearchLimits): Promise<boolean> {
   return (await frontierOf(memory)).every((way) => way.path.length >= depth);
 }
 
-async function frontierOf(memory: AgentMemory): Promise<readonly Way[]> {
-  return (await listNote<Way>(memory, FRONTIER)) ?? [{ path: [], score: 0 }];
+async function frontierOf(memory: AgentMemory): Promise<readonly ScoredPath[]> {
+  return (await listNote<ScoredPath>(memory, FRONTIER)) ?? [{ path: [], score: 0 }];
 }

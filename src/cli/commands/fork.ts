@@ -95,12 +95,12 @@ async function modelFor(session: Session, about: RunAbout, settings: CompanySett
   return realModel(choice.model, settings);
 }
 
-interface ForkParts extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder"> {
+interface ForkCommandParts extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder"> {
   readonly about: RunAbout;
   readonly reuse: "all" | "none";
 }
 
-async function productionOf({ host, interruptions }: Session, { store, parent, plan }: Fork, parts: ForkParts): Promise<Production> {
+async function productionOf({ host, interruptions }: Session, { store, parent, plan }: Fork, parts: ForkCommandParts): Promise<Production> {
   const { settings, reuse } = parts;
   const { signal } = interruptions;
   const runId = freshRunId(host.clock.now());

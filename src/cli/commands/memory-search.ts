@@ -9,7 +9,7 @@ import { ageText, shortId, shown, tableLines } from "../screen/text.ts";
 import { inSession, type Session } from "../session.ts";
 import { type Flags, wholeNumber } from "../settings.ts";
 
-interface Found extends SimilarMessage {
+interface FoundMessage extends SimilarMessage {
   readonly roleId: string;
 }
 
@@ -36,9 +36,9 @@ async function foundIn(
   asked: readonly string[],
   text: string,
   k: number,
-): Promise<readonly Found[]> {
+): Promise<readonly FoundMessage[]> {
   const { signal } = interruptions;
-  const all: Found[] = [];
+  const all: FoundMessage[] = [];
   for (const roleId of asked) {
     throwIfAborted(signal);
     const storage = store.reading(roleId);
@@ -48,7 +48,7 @@ async function foundIn(
   return all.sort((a, b) => b.score - a.score).slice(0, k);
 }
 
-async function print(session: Session, found: readonly Found[]): Promise<void> {
+async function print(session: Session, found: readonly FoundMessage[]): Promise<void> {
   const { json, screen, host } = session;
   if (json !== undefined) {
     for (const { roleId, runId, score, message } of found) await json.write({ type: "found", roleId, runId, score, message });

@@ -3,7 +3,7 @@ import { testsOf } from "../report.ts";
 import { shown } from "./text.ts";
 
 /** The present work of a role. */
-export interface Work {
+export interface PresentWork {
   /** Name of the action, once it is known. */
   readonly action: string | undefined;
   /** The side effect in progress. */
@@ -31,7 +31,7 @@ export type LastResult = { readonly kind: "said"; readonly text: string } | { re
 export interface RoleProgress {
   readonly name: string;
   /** Undefined while it waits. */
-  readonly work: Work | undefined;
+  readonly work: PresentWork | undefined;
   /** True while its activation has not ended: it continues after a stop. */
   readonly isOpen: boolean;
   readonly last: LastResult | undefined;
@@ -144,11 +144,11 @@ function ended(progress: Progress, name: string, last: LastResult | undefined): 
   return withRole(progress, name, (role) => ({ ...role, isOpen: false, last: last ?? role.last }));
 }
 
-function withWork(progress: Progress, name: string, change: (work: Work) => Work): Progress {
+function withWork(progress: Progress, name: string, change: (work: PresentWork) => PresentWork): Progress {
   return withRole(progress, name, (role) => (role.work === undefined ? role : { ...role, work: change(role.work) }));
 }
 
-function withStep(work: Work, change: (step: OpenStep) => OpenStep | undefined): Work {
+function withStep(work: PresentWork, change: (step: OpenStep) => OpenStep | undefined): PresentWork {
   return work.step === undefined ? work : { ...work, step: change(work.step) };
 }
 

@@ -1,6 +1,6 @@
 import { formatCost, formatUsd, type MicroUsd } from "../../model/money.ts";
 import type { Observed, StepEnded, StepStarted } from "../../runtime/record/event.ts";
-import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf, type Work } from "./progress.ts";
+import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf, type PresentWork } from "./progress.ts";
 import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
 
 /** The facts of a drawing besides the progress. */
@@ -79,7 +79,7 @@ function restingText(
   return [style.good(isPlain ? "+" : "✓"), style.faint(cell(shown(last.text, LONGEST_CELL)))];
 }
 
-function workText({ action, step }: Work): string {
+function workText({ action, step }: PresentWork): string {
   if (step === undefined) return action === undefined ? "works" : shown(action, 60);
   const doing = stepText(step);
   const isEnough = action === undefined || doing.startsWith(action) || (step.kind === "model" && step.topic !== undefined);

@@ -24,7 +24,7 @@ const WATCHED = [
 ] as const satisfies readonly Observed["type"][];
 
 /** The facts of a run that its screen needs. */
-export interface WatchOptions {
+export interface ScreenOptions {
   /** Most rounds; Infinity: rounds are not shown. */
   readonly rounds: number;
   /** Micro-dollars; undefined when nothing binds. */
@@ -53,7 +53,7 @@ export class Screen {
   readonly #region: LiveRegion | undefined;
   readonly #offExit: () => void;
   #progress: Progress = noProgress;
-  #options: WatchOptions = { rounds: 0, budget: undefined, profiles: new Map() };
+  #options: ScreenOptions = { rounds: 0, budget: undefined, profiles: new Map() };
   #began: number;
   #hasEnded = false;
   #warnings = 0;
@@ -101,7 +101,7 @@ export class Screen {
   }
 
   /** Shows a run from now on. To be called in the turn that started it, so that no event is missed. */
-  watch(run: Run, options: WatchOptions): void {
+  watch(run: Run, options: ScreenOptions): void {
     this.#options = options;
     this.#progress = options.progress ?? noProgress;
     this.#began = this.#host.clock.now();

@@ -31,13 +31,13 @@ function opened(pool: BudgetPool, spender: string, spent = 0): Promise<BudgetAcc
 const never: Cancellation = cancellationOf(new AbortController().signal);
 
 /** A reservation that is under way, and what became of it. */
-interface Asked {
+interface AskedHold {
   state: "waits" | "held" | "refused" | "ended";
   readonly done: Promise<BudgetHold | undefined>;
 }
 
-function ask(account: BudgetAccount, amount: number, ending: Cancellation = never): Asked {
-  const asked: { -readonly [K in keyof Asked]: Asked[K] } = { state: "waits", done: Promise.resolve(undefined) };
+function ask(account: BudgetAccount, amount: number, ending: Cancellation = never): AskedHold {
+  const asked: { -readonly [K in keyof AskedHold]: AskedHold[K] } = { state: "waits", done: Promise.resolve(undefined) };
   asked.done = account.reserve(amount, ending).then(
     (hold) => {
       asked.state = "held";
@@ -56,7 +56,7 @@ async function turns(): Promise<void> {
   for (let n = 0; n < 20; n += 1) await nextMacrotask();
 }
 
-async function held(asked: Asked): Promise<BudgetHold> {
+async function held(asked: AskedHold): Promise<BudgetHold> {
   const hold = await asked.done;
   if (hold === undefined) throw new Error(`Expected a hold, but the reservation was ${asked.state}.`);
   return hold;

@@ -24,14 +24,14 @@ export function modelLimitsContract(kit: ContractKit, name: string, make: MakeLi
   });
 }
 
-interface Asked {
+interface AskedLease {
   got: boolean;
   readonly lease: Promise<Lease>;
 }
 
-function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = new AbortController().signal): Asked {
+function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = new AbortController().signal): AskedLease {
   const lease = limits.acquire({ tokens, clock, signal });
-  const asked: Asked = { got: false, lease };
+  const asked: AskedLease = { got: false, lease };
   lease.then(
     () => (asked.got = true),
     () => {},
