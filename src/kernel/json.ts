@@ -82,7 +82,7 @@ export function deepFreeze<T>(value: T): T {
 const unchangingValues = new WeakSet<object>();
 
 /** Freezes a plain value and everything in it, and marks it, so that results computed from it may be cached. */
-export function unchanging<T extends Json>(value: T): T {
+export function unchanging<T>(value: T): T {
   if (!isObject(value)) return value;
   unchangingValues.add(deepFreeze(value));
   return value;

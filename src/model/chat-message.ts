@@ -2,7 +2,7 @@ import { isText, isObject, isRecord } from "../kernel/value-kind.ts";
 import { aText, object, orNothing, readable, takes } from "../kernel/argument.ts";
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
-import { canonicalJson, deepFreeze, type Json, type JsonObject } from "../kernel/json.ts";
+import { canonicalJson, type Json, type JsonObject, unchanging } from "../kernel/json.ts";
 import { lazily } from "../kernel/lazily.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
@@ -88,15 +88,9 @@ function isPlainCall({ id, function: { name, arguments: given }, extra }: ToolCa
   return extra === undefined && isText(id) && isText(name) && isText(given);
 }
 
-/** A message that is known to be one. */
+/** Freezes a checked message, and marks it as one. */
 function frozen(message: ChatMessage): ChatMessage {
-  for (const call of message.toolCalls ?? []) {
-    Object.freeze(call.function);
-    Object.freeze(call);
-  }
-  if (message.toolCalls !== undefined) Object.freeze(message.toolCalls);
-  Object.freeze(message);
-  parsedBefore.add(message);
+  parsedBefore.add(unchanging(message));
   return message;
 }
 
@@ -168,7 +162,7 @@ export function parseChatMessage(value: unknown): ChatMessage {
   const { role, content, toolCalls, name, toolCallId, images } = readAs(value);
   if (role === "tool" && typeof toolCallId !== "string") throw notAMessage("a tool's message has the toolCallId of the call it answers");
   if (role !== "assistant" && toolCalls !== undefined && toolCalls !== null) throw notAMessage(`a message of role ${role} calls no tools`);
-  const message: ChatMessage = deepFreeze({
+  return frozen({
     role,
     ...(typeof content === "string" ? { content } : {}),
     ...(toolCalls === undefined || toolCalls === null || toolCalls.length === 0 ? {} : { toolCalls }),
@@ -176,8 +170,6 @@ export function parseChatMessage(value: unknown): ChatMessage {
     ...(typeof toolCallId === "string" ? { toolCallId } : {}),
     ...(images === undefined || images === null || images.length === 0 ? {} : { images }),
   });
-  parsedBefore.add(message);
-  return message;
 }
 
 /** True when a value is a message that was made or read here: plain, and frozen through and through, so what it was it still is. */

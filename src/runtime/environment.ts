@@ -16,7 +16,6 @@ import { assertIsRole, rolesIn } from "../role/role-parts.ts";
 import { assertRoleName } from "../role/role-spec.ts";
 import type { Observed, ObservedOf } from "./record/event.ts";
 import { measureMailboxes } from "./record/delivery.ts";
-import { NO_ANSWERS } from "./steps/answer-source.ts";
 import { type Observer, RunLog } from "./record/run-log.ts";
 import { roundsOf, RunState } from "./record/run-state.ts";
 import { Answerer } from "./steps/answerer.ts";
@@ -120,7 +119,7 @@ export class Environment {
       funds: backing.funds,
       deps: options.deps,
       messageLimit: options.messageLimit ?? DEFAULT_MESSAGE_LIMIT,
-      past: backing.past ?? NO_ANSWERS,
+      past: backing.past,
       mode: backing.mode ?? "live",
       announcer,
       resumed: backing.resumed,

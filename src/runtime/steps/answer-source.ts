@@ -73,12 +73,3 @@ export interface AnswerSource {
    */
   notAsked(act: string, unasked: readonly StepRecord[], failure: unknown): ControlError | undefined;
 }
-
-/** The empty source: a step without a recorded answer happens. */
-export const NO_ANSWERS: AnswerSource = {
-  answer: () => undefined,
-  startOf: () => undefined,
-  askAgain: () => {},
-  unrepeated: () => undefined,
-  notAsked: () => undefined,
-};

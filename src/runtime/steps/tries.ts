@@ -1,167 +1,184 @@
 import type { BudgetHold, BudgetPool } from "../../kernel/budget.ts";
-import { type ErrorRecord, StepError } from "../../kernel/errors.ts";
-import type { Json } from "../../kernel/json.ts";
-import type { Attempts, AttemptOutcome, StepSpec, StepTry } from "../../kernel/step.ts";
 import type { CancellationScope } from "../../kernel/cancellation.ts";
+import { StepError } from "../../kernel/errors.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { Mask } from "../../kernel/mask.ts";
-import type { BudgetGate, LentBudget } from "./budget-gate.ts";
+import type { AttemptOutcome, Attempts, StepDoor, StepSpec, StepTry } from "../../kernel/step.ts";
 import type { StepEnded, StepStarted } from "../record/event.ts";
 import { maskedError } from "../record/masking.ts";
-import type { SourcedAnswer } from "./answer-source.ts";
+import type { StepOutcome, StepRecord } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
-import type { StepOutcome } from "../record/role-state.ts";
+import type { AnswerSource, SourcedAnswer } from "./answer-source.ts";
+import type { BudgetGate } from "./budget-gate.ts";
+import type { LentBudget } from "./lent-budget.ts";
 
-interface TriesParts {
+/** The parts of the steps of one activation. */
+export interface StepsParts {
   readonly act: string;
-  readonly key: string;
-  readonly spec: StepSpec;
-  readonly request: Json;
-  readonly asked: number;
-  readonly parent: string | undefined;
-  /** The number of recorded tries of this step. */
-  readonly tried: number;
-  /** Their cost in micro-dollars. */
-  readonly paid: number;
   readonly log: RunLog;
   readonly gate: BudgetGate;
-  readonly scope: CancellationScope;
-  readonly now: () => number;
   readonly mask: Mask;
+  readonly now: () => number;
+  readonly scope: CancellationScope;
+  /** Records the start of the activation; called before its first step is recorded. */
+  readonly begin: () => void;
+  /** Called when the first question to a person begins, and when the last one has ended. */
+  readonly waitsForPerson: (isAsked: boolean) => void;
+  /** The recorded steps of this activation. */
+  readonly recorded: ReadonlyMap<string, StepRecord> | undefined;
+  /** Good answers of the failed attempt before. */
+  readonly carried: ReadonlyMap<string, StepOutcome>;
+  /** Micro-dollars that the steps of failed attempts cost, by key. */
+  readonly paid: ReadonlyMap<string, number>;
+  /** Another source of answers. */
+  readonly past: AnswerSource | undefined;
+  readonly runId: string;
+  readonly role: string;
+  /** The target of repeated writes: the real world, or the scratch directory of a replay. */
+  readonly mode: StepDoor["mode"];
+  /** The value of `now()` until the first answer. */
+  readonly startedAt: number;
+  /** True when the activation ended before it asked for its steps. */
+  readonly isOver: boolean;
 }
 
-type TryState =
-  | { readonly kind: "none" }
-  | { readonly kind: "open"; readonly hold: number; readonly isUnpriced: boolean }
-  | { readonly kind: "settled"; readonly outcome: AttemptOutcome };
+/** A step of the activation. */
+export interface AskedStep {
+  readonly spec: StepSpec;
+  /** Its request as it is recorded. */
+  readonly request: Json;
+  /** Address and occurrence. */
+  readonly key: string;
+  /** The keys of the enclosing steps. */
+  readonly path: string;
+  /** The key of the nearest enclosing step. */
+  readonly parent: string | undefined;
+  /** Place in the order of asking, within the enclosing step or the activation. */
+  readonly asked: number;
+}
+
+/** A started try: its cost if nothing more is reported, and then its reported outcome. */
+interface StartedTry {
+  readonly outcome: AttemptOutcome;
+  readonly isSettled: boolean;
+}
+
+type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
 
 /**
- * The tries of one step, recorded as pairs of `step.started` and `step.ended`. It owns the open try.
+ * The tries of one step, recorded as pairs of `step.started` and `step.ended`. It owns the started try.
  *
- * Tries.Y1 (`interrupt`, `#answer`) every started try is ended, also when the step is interrupted: then at its hold, because it may have
+ * Tries.Y1 (`interrupt`, `answer`) every started try is ended, also when the step is interrupted: then at its hold, because it may have
  * been paid.
- * Tries.Y2 (`#answer`) exactly the last `step.ended` of a step that was not interrupted is its answer; all before have `retry`.
+ * Tries.Y2 (`answer`) exactly the last `step.ended` of a step that was not interrupted is its answer; all before have `retry`.
  * Tries.Y3 (`#start`) tries of one step are numbered on from the recorded ones.
  * Tries.Y4 (`#end`) spending of the lent budget, for example by a run that the effect started, is part of the cost of the try that ends the
  * step. The hold of pools above the run is settled with the try, also where the journal takes no more events.
  */
 export class Tries implements Attempts {
-  readonly #parts: TriesParts;
+  readonly #parts: StepsParts;
+  readonly #step: AskedStep;
+  /** The number of recorded tries. */
+  readonly #recorded: number;
   #try: number;
-  #state: TryState = { kind: "none" };
-  /** The hold of the pools above the run for the open try. */
+  #started: StartedTry | undefined;
+  /** The hold of the pools above the run for the started try. */
   #taken: BudgetHold | undefined;
   #lent: LentBudget | undefined;
 
-  constructor(parts: TriesParts) {
+  constructor(parts: StepsParts, step: AskedStep) {
     this.#parts = parts;
-    this.#try = parts.tried;
+    this.#step = step;
+    this.#recorded = parts.recorded?.get(step.key)?.started.try ?? 0;
+    this.#try = this.#recorded;
   }
 
   get current(): StepTry {
-    const { act, key } = this.#parts;
-    return { act, key, try: this.#try };
-  }
-
-  async open(hold: number, { unpriced = false }: { readonly unpriced?: boolean } = {}): Promise<void> {
-    if (this.#state.kind === "open") this.settle(untold(this.#state));
-    if (this.#state.kind === "settled") this.#end(this.#state.outcome, { ok: false, retry: true });
-    const start = (taken: BudgetHold | undefined): void => {
-      this.#start(hold, unpriced ? { unpriced: true } : {});
-      this.#taken = taken;
-    };
-    await this.#parts.gate.enter(hold, start, this.#parts.scope);
-    if (!this.#parts.log.isDurable) await this.#parts.log.durable();
+    return { act: this.#parts.act, key: this.#step.key, try: this.#try };
   }
 
   /** The budget of the run, lent to the effect. */
   get budget(): BudgetPool {
-    return (this.#lent ??= this.#parts.gate.lend(this.#parts.paid));
+    const { gate, paid, recorded } = this.#parts;
+    const { key } = this.#step;
+    return (this.#lent ??= gate.lend((paid.get(key) ?? 0) + (recorded?.get(key)?.paid ?? 0)));
+  }
+
+  async open(hold: number, { unpriced = false }: { readonly unpriced?: boolean } = {}): Promise<void> {
+    const { gate, scope, log } = this.#parts;
+    if (this.#started !== undefined) this.#end(this.#started.outcome, { ok: false, retry: true });
+    await gate.enter(hold, (taken) => this.#start(hold, unpriced ? { unpriced } : {}, taken), scope);
+    if (!log.isDurable) await log.durable();
   }
 
   settle(outcome: AttemptOutcome): void {
-    if (this.#state.kind !== "open") return;
-    if (outcome.error === undefined) this.#state = { kind: "settled", outcome };
+    if (this.#started === undefined || this.#started.isSettled) return;
+    if (outcome.error === undefined) this.#started = { outcome, isSettled: true };
     else this.#end(outcome, { ok: false, retry: true, error: maskedError(this.#parts.mask, outcome.error) });
   }
 
-  succeed(value: Json): StepOutcome {
-    return this.#answer({ ok: true, value, error: undefined, at: this.#parts.now() });
-  }
-
-  fail(error: ErrorRecord): StepOutcome {
-    return this.#answer({ ok: false, value: null, error, at: this.#parts.now() });
+  /** Records the answer of the step. */
+  answer(outcome: StepOutcome): StepOutcome {
+    if (this.#try === this.#recorded) this.#start(0);
+    this.#end(this.#started?.outcome ?? NOTHING, endOf(outcome), { at: outcome.at, isLast: true });
+    return outcome;
   }
 
   /** Records the answer of another run as this step's own, at no cost. `within` records the steps asked inside it. */
   reuse({ outcome, seq, saved }: SourcedAnswer, within: () => void): void {
-    const { act, key, log } = this.#parts;
+    const { act, log } = this.#parts;
     this.#start(0, { reused: seq });
-    this.#state = { kind: "none" };
+    this.#started = undefined;
     within();
-    log.record({ type: "step.ended", act, key, try: this.#try, ...endOf(outcome), cost: 0, basis: "none", saved, at: outcome.at });
+    const end = { ...endOf(outcome), cost: 0, basis: "none" as const, saved, at: outcome.at };
+    log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end });
   }
 
-  /** Settles the possible cost of the step, which stays without an answer. */
+  /** Settles the possible cost of the step, which stays without an answer. A question to a person stays open. */
   interrupt(): void {
-    if (this.#state.kind === "none" || this.#isQuestion()) return;
-    this.#end(this.#outcomeNow(), { ok: false, retry: true }, { lent: this.#closeLent() });
+    if (this.#started === undefined || this.#step.spec.kind === "human") return;
+    this.#end(this.#started.outcome, { ok: false, retry: true }, { isLast: true });
   }
 
-  #isQuestion(): boolean {
-    return this.#parts.spec.kind === "human";
-  }
-
-  #answer(outcome: StepOutcome): StepOutcome {
-    if (this.#try === this.#parts.tried) this.#start(0);
-    this.#end(this.#outcomeNow(), endOf(outcome), { at: outcome.at, lent: this.#closeLent() });
-    return outcome;
-  }
-
-  /** Closes the lent budget, and returns the micro-dollars spent of it. */
-  #closeLent(): number {
-    const spent = this.#lent?.close() ?? 0;
-    this.#lent = undefined;
-    return spent;
-  }
-
-  #outcomeNow(): AttemptOutcome {
-    if (this.#state.kind === "settled") return this.#state.outcome;
-    return this.#state.kind === "open" ? untold(this.#state) : { cost: 0, basis: "none" };
-  }
-
-  #start(hold: number, more: Pick<StepStarted, "reused" | "unpriced"> = {}): void {
-    const { act, key, spec, asked, parent, request, log } = this.#parts;
+  #start(hold: number, more: Pick<StepStarted, "reused" | "unpriced"> = {}, taken?: BudgetHold): void {
+    const { act, log } = this.#parts;
+    const { spec, key, asked, parent, request } = this.#step;
     this.#try += 1;
-    this.#state = { kind: "open", hold, isUnpriced: more.unpriced === true };
-    const place = parent === undefined ? { asked } : { asked, in: parent };
+    const known: AttemptOutcome = { cost: hold, basis: hold > 0 ? "hold" : "none" };
+    this.#started = { outcome: more.unpriced === true ? { cost: undefined, basis: "usage" } : known, isSettled: false };
     log.record({
       type: "step.started",
       act,
       key,
       kind: spec.kind,
       name: spec.name,
-      ...place,
+      asked,
+      ...(parent === undefined ? {} : { in: parent }),
       try: this.#try,
       hold,
       request,
       ...(spec.idempotent === false ? { idempotent: false as const } : {}),
       ...more,
     });
+    this.#taken = taken;
   }
 
   #end(
     outcome: AttemptOutcome,
     end: TryEnd,
-    { at = this.#parts.now(), lent = 0 }: { readonly at?: number; readonly lent?: number } = {},
+    { at = this.#parts.now(), isLast = false }: { readonly at?: number; readonly isLast?: boolean } = {},
   ): void {
-    const { act, key, log, gate } = this.#parts;
+    const { act, log, gate } = this.#parts;
     const taken = this.#taken;
-    this.#state = { kind: "none" };
+    const lent = isLast ? (this.#lent?.close() ?? 0) : 0;
+    if (isLast) this.#lent = undefined;
+    this.#started = undefined;
     this.#taken = undefined;
-    const { cost, basis, usage } = lent === 0 ? outcome : withLent(outcome, lent);
-    const told = usage === undefined ? {} : { usage };
+    const cost = lent === 0 ? (outcome.cost ?? null) : (outcome.cost ?? 0) + lent;
+    const basis = lent !== 0 && outcome.basis === "none" ? "usage" : outcome.basis;
+    const usage = outcome.usage === undefined ? {} : { usage: outcome.usage };
     try {
-      log.record({ type: "step.ended", act, key, try: this.#try, ...end, cost: cost ?? null, basis, ...told, at });
+      log.record({ type: "step.ended", act, key: this.#step.key, try: this.#try, ...end, cost, basis, ...usage, at });
     } finally {
       if (taken !== undefined) taken.settle(outcome.cost ?? 0);
       else if (outcome.cost !== undefined && outcome.cost > 0) gate.charge(outcome.cost);
@@ -170,16 +187,7 @@ export class Tries implements Attempts {
   }
 }
 
-/** Returns the possible cost of a try whose end is unknown. */
-function untold({ hold, isUnpriced }: Extract<TryState, { readonly kind: "open" }>): AttemptOutcome {
-  return isUnpriced ? { cost: undefined, basis: "usage" } : { cost: hold, basis: hold > 0 ? "hold" : "none" };
-}
-
-type TryEnd = Pick<StepEnded, "ok" | "retry" | "value" | "error">;
-
-function withLent(outcome: AttemptOutcome, lent: number): AttemptOutcome {
-  return { ...outcome, cost: (outcome.cost ?? 0) + lent, basis: outcome.basis === "none" ? "usage" : outcome.basis };
-}
+const NOTHING: AttemptOutcome = { cost: 0, basis: "none" };
 
 /** Returns the recorded form of an answer. */
 function endOf({ ok, value, error }: StepOutcome): Pick<StepEnded, "ok" | "value" | "error"> {

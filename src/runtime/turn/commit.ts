@@ -24,7 +24,7 @@ export interface TurnTools {
   readonly log: RunLog;
   readonly clock: Clock;
   readonly gate: BudgetGate;
-  readonly past: AnswerSource;
+  readonly past: AnswerSource | undefined;
   readonly mode: StepDoor["mode"];
   readonly mask: Mask;
   readonly answerer: Answerer;

@@ -134,7 +134,7 @@ export class RoleTurn {
 
   #notAsked(outcome: ActivationOutcome): ControlError | undefined {
     if (!this.#hasSteps) return undefined;
-    return this.tools.past.notAsked(this.begun.act, this.steps.unasked, outcome.kind === "failed" ? outcome.error : undefined);
+    return this.tools.past?.notAsked(this.begun.act, this.steps.unasked, outcome.kind === "failed" ? outcome.error : undefined);
   }
 
   #placeOf(error: unknown): { readonly action?: string | undefined; readonly step?: string | undefined } {

@@ -41,7 +41,7 @@ function begin({ clock, past }: TurnTools, role: RoleState): Begun {
   const now = clock.now();
   if (open !== undefined) return { act: open.act, take: open.take, at: open.at, beganAt: now };
   const act = role.nextAct;
-  return { act, take: Math.min(role.retry.retake ?? role.waiting, role.waiting), at: past.startOf(act) ?? now, beganAt: now };
+  return { act, take: Math.min(role.retry.retake ?? role.waiting, role.waiting), at: past?.startOf(act) ?? now, beganAt: now };
 }
 
 /** Records the beginning durably, so that the record shows the activation if the process dies of it. */
