@@ -73,9 +73,9 @@ export type {
 } from "./memory/message-store.ts";
 export type { Embedder, EmbedOptions } from "./memory/embedder.ts";
 export { hashingEmbedder, type HashingOptions } from "./memory/hashing-embedder.ts";
-export type { VectorHit, VectorIndex, VectorSearch } from "./memory/search-index.ts";
+export type { VectorHit, VectorIndex, VectorSearch } from "./memory/exact-index.ts";
 export { exactIndex, type ExactIndexOptions } from "./memory/exact-index.ts";
-export type { LexicalHit, LexicalIndex } from "./memory/search-index.ts";
+export type { LexicalHit, LexicalIndex } from "./memory/word-index.ts";
 
 // And shown to a role before it asks.
 export type { RecallOptions, RecallShares, RoleMemoryOptions } from "./memory/role-memory.ts";

@@ -3,6 +3,7 @@ import type { ModelPrice } from "../model/price.ts";
 import { throwIfAborted, untilAborted, withTimeout } from "../kernel/abort.ts";
 import { ControlError, MemoryError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
+import { beginningOf } from "./text-terms.ts";
 import { squareOf } from "./vector-math.ts";
 
 /** Options of one call to an embedder. */
@@ -66,11 +67,7 @@ export function fingerprintOf(embedder: Embedder): string {
 
 /** Returns the part of a text that is embedded. It is empty for a blank text, because servers refuse a batch with one. */
 export function embeddable(embedder: Pick<Embedder, "maxChars">, text: string): string {
-  // Does not cut a surrogate pair.
-  return text
-    .slice(0, embedder.maxChars)
-    .replace(/[\ud800-\udbff]$/, "")
-    .trim();
+  return beginningOf(text, embedder.maxChars).trim();
 }
 
 /**

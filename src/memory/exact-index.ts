@@ -2,7 +2,36 @@ import { MemoryError, UsageError } from "../kernel/errors.ts";
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { unitVector } from "./embedder.ts";
 import { countDiffering, dotProduct, nearest, SignSketch } from "./vector-math.ts";
-import type { VectorHit, VectorIndex, VectorSearch } from "./search-index.ts";
+
+/** A key found by a search. */
+export interface VectorHit {
+  readonly key: number;
+  /** Cosine similarity in [-1, 1]: larger is closer. */
+  readonly score: number;
+}
+
+/** Options of a search for vectors. */
+export interface VectorSearch {
+  /** Only these. */
+  readonly among?: ReadonlySet<number> | undefined;
+  /** Accepts a key. Called only for keys that may be among the best. */
+  readonly accept?: ((key: number) => boolean) | undefined;
+}
+
+/**
+ * Finds the vectors closest to another. Port: an index in this process, an approximate one, one on a server. An index can be rebuilt from the
+ * message store.
+ */
+export interface VectorIndex {
+  readonly size: number;
+  /** Adds or replaces the vector of a key. @throws MemoryError for a vector of zeros or of another length */
+  add(key: number, vector: Float32Array): void | Promise<void>;
+  /** Returns false when there is none. */
+  delete(key: number): boolean | Promise<boolean>;
+  /** Returns the best `k`, best first; equal scores by key. */
+  search(query: Float32Array, k: number, o?: VectorSearch): readonly VectorHit[] | Promise<readonly VectorHit[]>;
+  clear(): void | Promise<void>;
+}
 
 /** Rows of one piece of memory. New pieces are added without copying the others. */
 const PIECE = 1024;

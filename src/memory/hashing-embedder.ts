@@ -1,8 +1,7 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Embedder } from "./embedder.ts";
-import { stableHash } from "./stable-hash.ts";
-import { charactersAndPairs, runsOf } from "./text-terms.ts";
+import { stableHash, charactersAndPairs, runsOf } from "./text-terms.ts";
 
 /** Weights of features relative to a whole word. Pieces of words match misspelt and inflected words, but carry less meaning. */
 const PIECE = 0.35;

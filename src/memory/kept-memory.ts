@@ -2,12 +2,11 @@ import { withTimeout } from "../kernel/abort.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
-import { inMemoryStore } from "./in-memory-store.ts";
+import { inMemoryStore, type MessageStore } from "./message-store.ts";
 import type { MemoryOp } from "./memory-draft.ts";
 import { MemoryStorage, TICK } from "./memory-storage.ts";
-import type { MessageStore } from "./message-store.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
-import { AskedBefore, wordsOf } from "./said-again.ts";
+import { AskedBefore, wordsOf } from "./text-terms.ts";
 import { WriteBehindQueue } from "./write-behind-queue.ts";
 import type { SimilarMessage } from "./storage-options.ts";
 

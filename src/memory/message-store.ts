@@ -114,3 +114,88 @@ export function memoryClosed(): MemoryError {
 export function identityOf(runId: string, id: string): string {
   return JSON.stringify([runId, id]);
 }
+
+interface Shelf {
+  last: number;
+  removals: number;
+  readonly messages: Map<number, StoredMessage>;
+  readonly places: Map<string, number>;
+  readonly vectors: Map<number, { readonly fingerprint: string; readonly vector: Float32Array }>;
+}
+
+/** A {@link MessageStore} in the memory of the process. Several storages may share one. */
+export function inMemoryStore(): MessageStore {
+  return new InMemoryStore();
+}
+
+class InMemoryStore implements MessageStore {
+  readonly #shelves = new Map<string, Shelf>();
+
+  async state(roleId: string): Promise<StoreState> {
+    const { last, removals } = this.#shelf(roleId);
+    return { last, removals };
+  }
+
+  async add(roleId: string, messages: readonly MessageToStore[]): Promise<readonly StoredAt[]> {
+    const shelf = this.#shelf(roleId);
+    return messages.map((entry) => {
+      const identity = identityOf(entry.runId, entry.message.id);
+      const held = shelf.places.get(identity);
+      if (held !== undefined) return { place: held, isNew: false };
+      const place = ++shelf.last;
+      shelf.places.set(identity, place);
+      shelf.messages.set(place, { ...entry, place });
+      return { place, isNew: true };
+    });
+  }
+
+  async *read(roleId: string, after: number): AsyncGenerator<MessagePage> {
+    const messages = [...this.#shelf(roleId).messages.values()].filter(({ place }) => place > after);
+    if (messages.length > 0) yield { messages, damaged: 0 };
+  }
+
+  async places(roleId: string): Promise<readonly number[]> {
+    return [...this.#shelf(roleId).messages.keys()];
+  }
+
+  async remove(roleId: string, places: readonly number[]): Promise<number> {
+    const shelf = this.#shelf(roleId);
+    const gone = places.flatMap((place) => shelf.messages.get(place) ?? []);
+    for (const { place, runId, message } of gone) {
+      shelf.messages.delete(place);
+      shelf.vectors.delete(place);
+      shelf.places.delete(identityOf(runId, message.id));
+    }
+    shelf.removals += gone.length;
+    return gone.length;
+  }
+
+  async *readVectors(roleId: string, fingerprint: string, after: number): AsyncGenerator<readonly StoredVector[]> {
+    const found = [...this.#shelf(roleId).vectors]
+      .filter(([place, kept]) => place > after && kept.fingerprint === fingerprint)
+      .map(([place, { vector }]) => ({ place, vector: vector.slice() }));
+    if (found.length > 0) yield found.sort((a, b) => a.place - b.place);
+  }
+
+  async writeVectors(roleId: string, fingerprint: string, vectors: readonly StoredVector[]): Promise<void> {
+    const shelf = this.#shelf(roleId);
+    for (const { place, vector } of vectors) {
+      if (shelf.messages.has(place)) shelf.vectors.set(place, { fingerprint, vector: vector.slice() });
+    }
+  }
+
+  async clearVectors(roleId: string): Promise<void> {
+    this.#shelf(roleId).vectors.clear();
+  }
+
+  async close(): Promise<void> {}
+
+  #shelf(roleId: string): Shelf {
+    let shelf = this.#shelves.get(roleId);
+    if (shelf === undefined) {
+      shelf = { last: 0, removals: 0, messages: new Map(), places: new Map(), vectors: new Map() };
+      this.#shelves.set(roleId, shelf);
+    }
+    return shelf;
+  }
+}

@@ -5,12 +5,12 @@ import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { MessageSizes } from "./next-summary.ts";
 import type { Embedder } from "./embedder.ts";
-import type { LexicalIndex, VectorIndex } from "./search-index.ts";
+import { type LexicalIndex, minisearch } from "./word-index.ts";
+import type { VectorIndex } from "./exact-index.ts";
 import type { MessageStore } from "./message-store.ts";
 import { memoryLine } from "./recall-window.ts";
 import { assertNoVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
-import { minisearch } from "./word-index.ts";
 import { contentHash } from "../kernel/json.ts";
 import type { Message } from "../message/message.ts";
 

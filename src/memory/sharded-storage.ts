@@ -5,7 +5,7 @@ import { assertMessage, type Message } from "../message/message.ts";
 import { type MemoryStorage, type StorageCall, TICK } from "./memory-storage.ts";
 import { identityOf, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { mergeSorted } from "./storage-ranking.ts";
-import { stableHash } from "./stable-hash.ts";
+import { stableHash } from "./text-terms.ts";
 import type { SearchOptions, SimilarMessage } from "./storage-options.ts";
 
 /** Messages moved together. */

@@ -4,11 +4,9 @@ import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { Message } from "../message/message.ts";
 import type { Embedder } from "./embedder.ts";
-import { exactIndex } from "./exact-index.ts";
-import { inMemoryStore } from "./in-memory-store.ts";
-import type { LexicalIndex, VectorIndex } from "./search-index.ts";
-import type { MessageStore } from "./message-store.ts";
-import { minisearch } from "./word-index.ts";
+import { exactIndex, type VectorIndex } from "./exact-index.ts";
+import { inMemoryStore, type MessageStore } from "./message-store.ts";
+import { type LexicalIndex, minisearch } from "./word-index.ts";
 
 /** Options of a {@link MemoryStorage}. */
 export interface MemoryStorageOptions {

@@ -1,6 +1,7 @@
 import { UsageError } from "../kernel/errors.ts";
 import type { HeldMessages } from "./held-messages.ts";
-import type { LexicalHit, VectorIndex } from "./search-index.ts";
+import type { LexicalHit } from "./word-index.ts";
+import type { VectorIndex } from "./exact-index.ts";
 import type { SoughtWord, StoredMessage } from "./message-store.ts";
 import type { SearchOptions, SimilarMessage, StorageParts } from "./storage-options.ts";
 

@@ -1,5 +1,6 @@
 import { type ChatMessage, renderForPrompt } from "../model/chat-message.ts";
 import type { Message } from "../message/message.ts";
+import { beginningOf } from "./text-terms.ts";
 import { isCjk } from "./tokens.ts";
 
 /** Most words of one summary; a Chinese, Japanese or Korean character counts as one. */
@@ -75,7 +76,7 @@ export function boundedSummary(text: string, words: number = SUMMARY_WORDS): str
   const fitting = trimmed.slice(0, Math.min(endOfWord(trimmed, words), words * CHARACTERS_PER_WORD));
   if (fitting.length === trimmed.length) return trimmed;
   const sentences = /^.*[.!?。！？](?=\s|$|[^\s\w])/su.exec(fitting)?.[0] ?? "";
-  return sentences.length * 2 > fitting.length ? sentences : `${fitting.replace(/[\ud800-\udbff]$/, "").trimEnd()}…`;
+  return sentences.length * 2 > fitting.length ? sentences : `${beginningOf(fitting, fitting.length).trimEnd()}…`;
 }
 
 /**

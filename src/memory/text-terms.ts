@@ -6,6 +6,7 @@ import { lazily } from "../kernel/lazily.ts";
 
 /** Scripts without spaces between words. */
 const CJK = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}";
+/** Made on first use, because making them takes milliseconds. */
 const patterns = lazily(() => ({
   // Marks belong to the letter before them: vowels of Hindi are marks.
   runs: new RegExp(`[${CJK}]+|(?![${CJK}])[\\p{L}\\p{N}](?:(?![${CJK}])[\\p{L}\\p{N}\\p{M}])*`, "gu"),
@@ -31,7 +32,7 @@ export function runsOf(text: string): TextRun[] {
 
 /** Returns the terms of a text: words, and characters and pairs in scripts without spaces. */
 export function termsOf(text: string): string[] {
-  return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : [run.text]));
+  return runsOf(text).flatMap((run) => (run.isCjk ? charactersAndPairs(run.text) : run.text));
 }
 
 /** Returns the characters of a sequence and every pair of neighbours. */
@@ -40,21 +41,97 @@ export function charactersAndPairs(run: string): string[] {
   return [...characters, ...characters.slice(1).map((character, n) => `${characters[n] ?? ""}${character}`)];
 }
 
+/** Returns the beginning of a text. It does not cut a surrogate pair. */
+export function beginningOf(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+}
+
 /*
  * English function words: the list of the Snowball project (snowballstem.org/algorithms/english/stop.txt) with the parts of its contractions.
  * They are removed from questions only, and only where another word is left, so that a text in another language is still found by them.
  */
 
-const FUNCTION_WORDS = `i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
+const FUNCTION_WORDS: ReadonlySet<string> = new Set(
+  `i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
 itself they them their theirs themselves what which who whom whose this that these those am is are was were be been being have has had having do
 does did doing would should could ought can will shall may might must a an the and but if or because as until while of at by for with about
 against between into through during before after above below to from up down in out on off over under again further then once here there when
 where why how all any both each few more most other some such no nor not only own same so than too very just s t d m ll re ve don didn doesn isn
-aren wasn weren hasn haven hadn won wouldn couldn shouldn`;
-const words = lazily(() => new Set(FUNCTION_WORDS.split(/\s+/)));
+aren wasn weren hasn haven hadn won wouldn couldn shouldn`.split(/\s+/),
+);
 
-/** Returns the content words of a question, or all of its words when it has none. */
-export function contentWords(terms: readonly string[]): string[] {
-  const telling = terms.filter((term) => !words().has(term));
-  return telling.length > 0 ? telling : [...terms];
+/** Returns the terms of the content words of a question, or of all its words when it has none. */
+export function contentTermsOf(question: string): string[] {
+  const terms = termsOf(question);
+  const telling = terms.filter((term) => !FUNCTION_WORDS.has(term));
+  return telling.length > 0 ? telling : terms;
+}
+
+/*
+ * Texts that repeat another text. Only filler words may differ: two facts that differ in a number, a name, an order or a "not" are two facts.
+ */
+
+/** Two questions that share this part of their content words ask the same. */
+const SAME_QUESTION = 0.75;
+const FILLERS: ReadonlySet<string> = new Set("a an the please so well just oh ok okay very really".split(" "));
+const QUESTION_WORDS: ReadonlySet<string> = new Set("who whom whose what which when where why how do does did".split(" "));
+/** Characters that punctuation and fillers may add to a text, besides doubling it. */
+const ROOM_FOR_FILLERS = 100;
+/** Characters that contain the first word. */
+const FIRST_WORDS = 80;
+const QUESTION_END = /[?？؟]["'”’)\]\s]*$/;
+
+/** Returns the words of a text in order. They are equal for texts that differ only in case, punctuation, spaces and fillers. */
+export function wordsOf(text: string): string {
+  const words = termsOf(text).filter((term) => !FILLERS.has(term));
+  return words.length > 0 ? words.join(" ") : text.trim();
+}
+
+/** Recognizes texts that repeat a question: the same words, or a question with nearly the same content words. */
+export class AskedBefore {
+  readonly #words: ReadonlySet<string>;
+  readonly #questions: readonly ReadonlySet<string>[];
+  /** A longer text has other words. */
+  readonly #longest: number;
+
+  /** @param asked the questions */
+  constructor(asked: readonly string[]) {
+    this.#words = new Set(asked.map(wordsOf));
+    this.#longest = Math.max(0, ...asked.map(({ length }) => 2 * length + ROOM_FOR_FILLERS));
+    this.#questions = asked.filter(isQuestion).map((question) => new Set(contentTermsOf(question)));
+  }
+
+  has(text: string): boolean {
+    if (this.#questions.length > 0 && isQuestion(text)) {
+      const terms = new Set(contentTermsOf(text));
+      if (this.#questions.some((question) => overlap(question, terms) >= SAME_QUESTION)) return true;
+    }
+    return text.length <= this.#longest && this.#words.has(wordsOf(text));
+  }
+}
+
+/** A question has a question mark at the end or, in English, a question word at the beginning. */
+function isQuestion(text: string): boolean {
+  if (QUESTION_END.test(text.slice(-8))) return true;
+  const [first = ""] = wordsOf(text.slice(0, FIRST_WORDS)).split(" ");
+  return QUESTION_WORDS.has(first);
+}
+
+/** The share of common terms among all terms. */
+function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let common = 0;
+  for (const term of a) if (b.has(term)) common += 1;
+  return common / Math.max(1, a.size + b.size - common);
+}
+
+/**
+ * Returns a hash of 32 bits that is the same in every process and on every machine: FNV-1a over UTF-16 code units, and the final mix of
+ * MurmurHash3, because callers use the low bits. Not for secrets.
+ */
+export function stableHash(text: string, seed = 0): number {
+  let hash = 0x811c9dc5 ^ seed;
+  for (let n = 0; n < text.length; n++) hash = Math.imul(hash ^ text.charCodeAt(n), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -1,4 +1,4 @@
-import { stableHash } from "./stable-hash.ts";
+import { stableHash } from "./text-terms.ts";
 
 const BITS_IN_WORD = 32;
 /** One of thirty thousand lies further away than so many standard deviations. */

@@ -1,7 +1,34 @@
 import type MiniSearch from "minisearch";
-import type { CandidateRanking, LexicalHit, LexicalIndex } from "./search-index.ts";
 import type { SoughtWord } from "./message-store.ts";
-import { contentWords, foldedText, termsOf } from "./text-terms.ts";
+import { contentTermsOf, foldedText, termsOf } from "./text-terms.ts";
+
+/** A text that shares words with a question. */
+export interface LexicalHit {
+  readonly key: number;
+  /** Comparable within one answer only. */
+  readonly score: number;
+}
+
+/** Finds texts by their words. Port. */
+export interface LexicalIndex {
+  readonly size: number;
+  /** Adds or replaces the text of a key. */
+  add(key: number, text: string): void | Promise<void>;
+  delete(key: number): boolean | Promise<boolean>;
+  /** Returns the best `k` that share a word with the text, best first; equal scores by key. */
+  search(text: string, k: number, accept?: (key: number) => boolean): readonly LexicalHit[] | Promise<readonly LexicalHit[]>;
+  clear(): void | Promise<void>;
+  /** Optional. With it, a memory whose store has a `lookup` reads only the likeliest messages, and adds none of them to this index. */
+  readonly candidates?: CandidateRanking;
+}
+
+/** Ranks texts that are not in an index. */
+export interface CandidateRanking {
+  /** Returns the words of a question. A text without any of them is no hit. */
+  wordsOf(question: string): readonly SoughtWord[];
+  /** Searches these texts, as an index of them would. */
+  rank(question: string, texts: ReadonlyMap<number, string>, k: number): readonly LexicalHit[] | Promise<readonly LexicalHit[]>;
+}
 
 /** Shorter words must match exactly. */
 const SURE = 5;
@@ -59,9 +86,8 @@ class MiniSearchIndex implements LexicalIndex {
   }
 
   async search(text: string, k: number, accept?: (key: number) => boolean): Promise<readonly LexicalHit[]> {
-    if (this.#texts.size <= MOST_INDEXED) {
-      return best(await this.#whole(), text, k, accept);
-    }
+    if (this.#texts.size === 0) return [];
+    if (this.#texts.size <= MOST_INDEXED) return best(await this.#whole(), text, k, accept);
     this.#forgetIndex();
     const likeliest = likeliestTexts(this.#texts, wordsIn(text), MOST_CANDIDATES, accept);
     return rankedTexts(text, new Map(likeliest.map((id) => [id, this.#texts.get(id) ?? ""])), k);
@@ -95,8 +121,11 @@ async function rankedTexts(question: string, texts: ReadonlyMap<number, string>,
 }
 
 function wordsIn(question: string): readonly SoughtWord[] {
-  const words = new Set(contentWords(termsOf(question)));
-  return [...words].map((word) => ({ word, isBeginning: isBeginning(word), wrongLetters: allowedMistakes(word) }));
+  return [...new Set(contentTermsOf(question))].map((word) => ({
+    word,
+    isBeginning: isBeginning(word),
+    wrongLetters: allowedMistakes(word),
+  }));
 }
 
 function isBeginning({ length }: string): boolean {
@@ -123,7 +152,7 @@ async function newIndex(): Promise<MiniSearch<Entry>> {
     tokenize: termsOf,
     processTerm: (term) => term,
     searchOptions: {
-      tokenize: (question) => contentWords(termsOf(question)),
+      tokenize: contentTermsOf,
       fuzzy: allowedMistakes,
       prefix: isBeginning,
     },

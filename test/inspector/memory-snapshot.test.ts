@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { contentHash } from "../../src/kernel/json.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { LongTermMemory } from "../../src/memory/long-term-memory.ts";
 import { memoryCache } from "../../src/testing/memory-cache.ts";
 import { exportSnapshot, importSnapshot, snapshotLines } from "../../src/inspector/memory-snapshot.ts";

@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { embedBatches, embeddable, embedQuery, unitVector } from "../../src/memory/embedder.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { fuseRankings, mergeSorted } from "../../src/memory/storage-ranking.ts";
-import { stableHash } from "../../src/memory/stable-hash.ts";
-import { termsOf } from "../../src/memory/text-terms.ts";
+import { stableHash, termsOf } from "../../src/memory/text-terms.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { watched } from "./storage-setup.ts";
 

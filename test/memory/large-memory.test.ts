@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../../src/adapters/sqlite-store.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
-import type { MessageStore } from "../../src/memory/message-store.ts";
 import type { MemoryStorageOptions } from "../../src/memory/storage-options.ts";
 import type { Message } from "../../src/message/message.ts";
 import { meddle, newFile } from "../adapters/sqlite-setup.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { QueueFullError } from "../../src/kernel/errors.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { LongTermMemory } from "../../src/memory/long-term-memory.ts";
-import type { MessageStore } from "../../src/memory/message-store.ts";
 import { idsOf, say, storageOver, watched } from "./storage-setup.ts";
 
 function memoryOver(

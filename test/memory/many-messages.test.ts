@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { ShardedStorage } from "../../src/memory/sharded-storage.ts";
 import { idsOf, say } from "./storage-setup.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { KeptMemory } from "../../src/memory/kept-memory.ts";
 import { roleMemoryParts, type RoleMemoryParts } from "../../src/memory/role-memory.ts";
 import { ModelError } from "../../src/kernel/errors.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { UserRequirement } from "../../src/message/address.ts";
 import { defineRole } from "../../src/role/role.ts";
 import type { RoleMemoryOptions } from "../../src/memory/role-memory.ts";

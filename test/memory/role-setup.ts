@@ -1,7 +1,6 @@
 import type { Embedder } from "../../src/memory/embedder.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
-import type { MessageStore } from "../../src/memory/message-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { Recalled } from "../../src/memory/recollection.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
 import type { RunEvent } from "../../src/runtime/record/event.ts";

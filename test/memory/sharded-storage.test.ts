@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
-import type { MessageStore } from "../../src/memory/message-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { ShardedStorage, shardOf } from "../../src/memory/sharded-storage.ts";
 import { idsOf, say, storageOver } from "./storage-setup.ts";
 

@@ -1,8 +1,7 @@
 import { MemoryStorage } from "../../src/memory/memory-storage.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import type { Embedder, EmbedOptions } from "../../src/memory/embedder.ts";
-import type { MessageStore } from "../../src/memory/message-store.ts";
 import type { MemoryStorageOptions } from "../../src/memory/storage-options.ts";
 import { createMessage, type Message, type MessageFields } from "../../src/message/message.ts";
 

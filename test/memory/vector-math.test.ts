@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomStream } from "../../src/kernel/random.ts";
-import { stableHash } from "../../src/memory/stable-hash.ts";
+import { stableHash } from "../../src/memory/text-terms.ts";
 import { countDiffering, dotProduct, nearest, SignSketch, squareOf } from "../../src/memory/vector-math.ts";
 
 /** How many bits two numbers differ in, told one by one. */

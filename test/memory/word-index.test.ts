@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { wordsOf } from "../../src/memory/said-again.ts";
+import { wordsOf } from "../../src/memory/text-terms.ts";
 import { minisearch } from "../../src/memory/word-index.ts";
 
 /** More texts than are indexed whole, and one that answers. */

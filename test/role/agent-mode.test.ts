@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { defineAction } from "../../src/role/action.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { usd } from "../../src/model/money.ts";
 import type { ChatResponse } from "../../src/model/chat-model.ts";
 import { defineRole, type Role, type RoleOptions } from "../../src/role/role.ts";

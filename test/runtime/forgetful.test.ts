@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Action, defineAction } from "../../src/role/action.ts";
 import type { ActionContext, RoleContext } from "../../src/role/context.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
+import { inMemoryStore } from "../../src/memory/message-store.ts";
 import { createMessage, type Message } from "../../src/message/message.ts";
 import { retry } from "../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../src/role/role.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineAction } from "../../src/role/action.ts";
-import { inMemoryStore } from "../../src/memory/in-memory-store.ts";
-import type { MessageStore } from "../../src/memory/message-store.ts";
+import { inMemoryStore, type MessageStore } from "../../src/memory/message-store.ts";
 import { defineRole } from "../../src/role/role.ts";
 import { canonical } from "../../src/runtime/record/canonical.ts";
 import type { Journal } from "../../src/runtime/record/journal.ts";

@@ -1,6 +1,6 @@
 import { MemoryError } from "../../kernel/errors.ts";
 import { randomStream } from "../../kernel/random.ts";
-import type { VectorIndex } from "../../memory/search-index.ts";
+import type { VectorIndex } from "../../memory/exact-index.ts";
 import { checkContract, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty index. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Environment } from "../../../src/runtime/environment.ts";
 import { AbortedError } from "../../../src/kernel/errors.ts";
 import { randomStream } from "../../../src/kernel/random.ts";
-import { inMemoryStore } from "../../../src/memory/in-memory-store.ts";
+import { inMemoryStore } from "../../../src/memory/message-store.ts";
 import { createMessage, type Message } from "../../../src/message/message.ts";
 import { retry } from "../../../src/role/failure-policy.ts";
 import { defineRole, type Role } from "../../../src/role/role.ts";
