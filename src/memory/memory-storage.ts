@@ -1,35 +1,25 @@
-import { checkKnownOptions } from "../kernel/known-options.ts";
 import { throwIfAborted } from "../kernel/abort.ts";
 import { assertMessage, type Message } from "../message/message.ts";
 import { embedQuery } from "./embedder.ts";
-import { HeldMessages } from "./held-messages.ts";
-import {
-  identityOf,
-  memoryClosed,
-  type MessageIdentity,
-  type MessageLookup,
-  type MessageToStore,
-  type StoredMessage,
-} from "./message-store.ts";
+import { identityOf, memoryClosed, type MessageIdentity, type MessageToStore, type StoredMessage } from "./message-store.ts";
 import { PendingVectors } from "./pending-vectors.ts";
 import {
-  assertNoVectorOptions,
-  checkedK,
-  checkedThreshold,
+  checkSearch,
+  embedderOf,
   type MemoryStorageOptions,
   partsOf,
-  searchOptions,
   type SearchOptions,
   type SimilarMessage,
   type StorageParts,
   type VectorParts,
-  embedderOf,
 } from "./storage-options.ts";
-import { noEmbedder, noLexical, StorageRanking } from "./storage-ranking.ts";
-import { StoreReading } from "./store-reading.ts";
+import { type Search, StorageRanking } from "./storage-ranking.ts";
+import { StoredMessages } from "./stored-messages.ts";
 
 /** Milliseconds between the times of two messages that were added together. @internal */
 export const TICK: number = 1 / 1024;
+/** Default number of found messages. */
+const FOUND = 4;
 
 /** Options of one call. */
 export interface StorageCall {
@@ -44,9 +34,9 @@ export interface StorageCall {
  * Owns this process's knowledge of the store, and the order of its jobs. The store owns the messages; vectors are stored only to save work.
  *
  * MemoryStorage.L1 (`addBatch`) messages are durable when `add` has resolved; when the embedder fails, `add` rejects, the messages are stored
- * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`#store`) (run, id) identifies a message: adding it again changes nothing.
- * MemoryStorage.L3 (`#store`) a message is never changed. MemoryStorage.L4 (`PendingVectors`) lost or damaged vectors, and those of another embedder,
- * are computed again before the next search. MemoryStorage.L5 (`StoreReading`) every answer includes the changes of other processes.
+ * anyway, and `persist` computes their vectors. MemoryStorage.L2 (`StoredMessages.add`) (run, id) identifies a message: adding it again changes nothing.
+ * MemoryStorage.L3 (`StoredMessages`) a message is never changed. MemoryStorage.L4 (`PendingVectors`) lost or damaged vectors, and those of another embedder,
+ * are computed again before the next search. MemoryStorage.L5 (`StoredMessages`) every answer includes the changes of other processes.
  * MemoryStorage.L6 (`#expire`) an expired message is never found. MemoryStorage.L7 (`#inTurn`) jobs run one after another, and each caller waits for
  * its own.
  *
@@ -60,11 +50,10 @@ export interface StorageCall {
  */
 export class MemoryStorage {
   readonly #parts: StorageParts;
-  readonly #held: HeldMessages = new HeldMessages();
+  readonly #known: StoredMessages;
   /** Undefined without an embedder. */
   readonly #vectors: PendingVectors | undefined;
   readonly #ranking: StorageRanking;
-  readonly #reading: StoreReading;
   #turn: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -72,12 +61,18 @@ export class MemoryStorage {
   constructor(options: MemoryStorageOptions) {
     this.#parts = partsOf(options);
     const { vectors } = this.#parts;
-    this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#held);
-    this.#ranking = new StorageRanking(this.#parts, this.#held);
-    this.#reading = new StoreReading(this.#parts, this.#held, {
-      learn: (entry) => this.#learn(entry),
-      forget: (place) => this.#forget(place),
+    this.#known = new StoredMessages(this.#parts, {
+      added: (place) => {
+        this.#vectors?.add(place);
+        this.#ranking.add(place);
+      },
+      removed: async (place) => {
+        await this.#vectors?.forget(place);
+        await this.#ranking.forget(place);
+      },
     });
+    this.#vectors = vectors === undefined ? undefined : new PendingVectors(this.#parts, vectors, this.#known);
+    this.#ranking = new StorageRanking(this.#parts, this.#known);
   }
 
   get roleId(): string {
@@ -91,7 +86,7 @@ export class MemoryStorage {
 
   /** Number of known messages. */
   get size(): number {
-    return this.#held.size;
+    return this.#known.size;
   }
 
   /** Number of messages without a vector. */
@@ -101,12 +96,12 @@ export class MemoryStorage {
 
   /** Number of messages of the store that are damaged and could not be read. */
   get damaged(): number {
-    return this.#held.damaged;
+    return this.#known.damaged;
   }
 
   /** The time of a message that is added now. It never decreases. @internal */
   get nextTime(): number {
-    return Math.max(this.#parts.clock.now(), this.#held.newestAdded + TICK);
+    return Math.max(this.#parts.clock.now(), this.#known.newestAdded + TICK);
   }
 
   /** Reads the store. Returns all messages in order of arrival, or those of one run. */
@@ -114,14 +109,14 @@ export class MemoryStorage {
     return this.#inTurn(async () => {
       await this.#sync();
       await this.#expire();
-      const entries = runId === undefined ? this.#held.all() : this.#held.all().filter((entry) => entry.runId === runId);
-      return entries.map(({ message }) => message);
+      const entries = this.#known.all();
+      return entries.flatMap((entry) => (runId === undefined || entry.runId === runId ? entry.message : []));
     });
   }
 
   /** Returns true for a known message, without reading the store. All messages of a large store are known after `recover`. */
   has(target: Message | string, { runId = this.runId }: StorageCall = {}): boolean {
-    return this.#held.placeOf(runId, idOf(target)) !== undefined;
+    return this.#known.placeOf(runId, idOf(target)) !== undefined;
   }
 
   /** Stores a message. Returns false when it is stored already. @throws MemoryError, see MemoryStorage.L1 */
@@ -135,7 +130,7 @@ export class MemoryStorage {
     return this.#inTurn(async () => {
       await this.#sync();
       const first = this.nextTime;
-      const added = await this.#store(given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })));
+      const added = await this.#known.add(given.map((message, n) => ({ runId, addedAt: first + n * TICK, message })));
       await this.#vectors?.embed(signal);
       return added;
     });
@@ -144,28 +139,28 @@ export class MemoryStorage {
   /** Stores messages of any runs with their times in another store. Returns the number of new ones. @internal */
   adopt(entries: readonly MessageToStore[]): Promise<number> {
     return this.#inTurn(async () => {
-      await this.#reading.some();
+      await this.#known.readNew();
       await this.#vectors?.load();
-      return this.#store(entries);
+      return this.#known.add(entries);
     });
   }
 
   /** Deletes messages that were moved to another store. @internal */
   discard(places: readonly number[]): Promise<number> {
-    return this.#inTurn(() => this.#remove(places));
+    return this.#inTurn(() => this.#known.remove(places));
   }
 
   /** Returns all messages in order of arrival, with their runs and times. @internal */
   entries(): Promise<StoredMessage[]> {
     return this.#inTurn(async () => {
       await this.#sync();
-      return this.#held.all();
+      return this.#known.all();
     });
   }
 
   /** Returns the stored message of each identity; undefined for none. @internal */
   find(identities: readonly MessageIdentity[]): Promise<readonly (StoredMessage | undefined)[]> {
-    return this.#inTurn(() => this.#reading.find(identities));
+    return this.#inTurn(() => this.#known.find(identities));
   }
 
   /**
@@ -175,48 +170,38 @@ export class MemoryStorage {
    * @throws UsageError `OPTION_INVALID`, MemoryError, ControlError when the signal aborts
    */
   async searchSimilar(target: Message | string, o: SearchOptions = {}): Promise<SimilarMessage[]> {
-    checkKnownOptions("searchSimilar", o, searchOptions);
-    this.#assertOpen();
-    const k = checkedK(o.k ?? 4);
-    const text = typeof target === "string" ? target : target.content;
-    const { vectors, lexical } = this.#parts;
-    if (vectors === undefined) return this.#searchWords(text, { ...o, k });
-    if (o.hybrid === true && lexical === undefined) throw noLexical();
-    return this.#searchVectors(text, vectors, { ...o, k, threshold: checkedThreshold(o.threshold ?? vectors.threshold) });
+    checkSearch(this.#parts, o);
+    if (this.#isClosed) throw memoryClosed();
+    return this.search(typeof target === "string" ? target : target.content, { ...o, k: o.k ?? FOUND });
   }
 
-  async #searchWords(text: string, o: SearchOptions & { readonly k: number }): Promise<SimilarMessage[]> {
-    assertNoVectorOptions(o, "in a search of a memory");
-    if (o.embedder !== undefined) throw noEmbedder();
+  /** Searches with options that are valid. @internal */
+  search(text: string, o: Search): Promise<SimilarMessage[]> {
+    const { vectors } = this.#parts;
+    return vectors === undefined ? this.#searchWords(text, o) : this.#searchVectors(text, vectors, o);
+  }
+
+  async #searchWords(text: string, o: Search): Promise<SimilarMessage[]> {
     throwIfAborted(o.signal);
     return this.#inTurn(async () => {
-      const lookup = await this.#reading.some();
+      const lookup = await this.#known.readNew();
       if (lookup !== undefined) {
-        const found = await this.#searchCandidates(lookup, text, o);
+        const found = await this.#ranking.byCandidates(text, o, async (words, most) => {
+          throwIfAborted(o.signal);
+          const places = await lookup.likeliest(this.roleId, words, most);
+          if (places !== undefined) await this.#known.readAt(lookup, places);
+          return places;
+        });
         if (found !== undefined) return found;
-        await this.#reading.all();
+        await this.#known.readAll();
       }
       await this.#expire();
       throwIfAborted(o.signal);
-      return this.#ranking.byWords(text, o);
+      return this.size === 0 ? [] : this.#ranking.byWords(text, o);
     });
   }
 
-  /** Undefined when all messages have to be ranked. */
-  #searchCandidates(lookup: MessageLookup, text: string, o: SearchOptions & { readonly k: number }): Promise<SimilarMessage[] | undefined> {
-    return this.#ranking.byCandidates(text, o, async (words, most) => {
-      throwIfAborted(o.signal);
-      const places = await lookup.likeliest(this.roleId, words, most);
-      if (places !== undefined) await this.#reading.at(lookup, places);
-      return places;
-    });
-  }
-
-  async #searchVectors(
-    text: string,
-    vectors: VectorParts,
-    o: SearchOptions & { readonly k: number; readonly threshold: number },
-  ): Promise<SimilarMessage[]> {
+  async #searchVectors(text: string, vectors: VectorParts, o: Search): Promise<SimilarMessage[]> {
     await this.#inTurn(() => this.#sync());
     const { clock } = this.#parts;
     const { embedder, timeout } = embedderOf(vectors, o.embedder);
@@ -226,27 +211,27 @@ export class MemoryStorage {
       await this.#sync();
       await this.#expire();
       await this.#vectors?.embed(o.signal, o.embedder);
-      return this.#ranking.of(text, query, vectors.index, o);
+      return this.#ranking.bySimilarity(text, query, vectors.index, { ...o, threshold: o.threshold ?? vectors.threshold });
     });
   }
 
   /** Returns the neighbours of a known message in its run: nearest first, `count` on each side. @internal */
   around(runId: string, id: string, count: number): Promise<readonly StoredMessage[]> {
-    const place = this.#held.placeOf(runId, id);
-    return this.#inTurn(async () => (place === undefined ? [] : this.#reading.around(place, count)));
+    const place = this.#known.placeOf(runId, id);
+    return this.#inTurn(async () => (place === undefined ? [] : this.#known.around(place, count)));
   }
 
   /** Returns the place of a known message in the store; 0 for none. @internal */
   placeOf(runId: string, id: string): number {
-    return this.#held.placeOf(runId, id) ?? 0;
+    return this.#known.placeOf(runId, id) ?? 0;
   }
 
   /** Deletes a message. Returns false when it is not stored. */
   delete(target: Message | string, { runId = this.runId }: StorageCall = {}): Promise<boolean> {
     const id = idOf(target);
     return this.#inTurn(async () => {
-      const [found] = await this.#reading.find([{ runId, id }]);
-      return found !== undefined && (await this.#remove([found.place])) === 1;
+      const [found] = await this.#known.find([{ runId, id }]);
+      return found !== undefined && (await this.#known.remove([found.place])) === 1;
     });
   }
 
@@ -260,12 +245,9 @@ export class MemoryStorage {
     if (Number.isNaN(timestampMs)) throw new RangeError("Expected a time in milliseconds, got NaN.");
     return this.#inTurn(async () => {
       await this.#sync();
-      const places = this.#held.olderThan(timestampMs);
-      if (places.length === 0) return [];
-      const old = new Set(places);
-      const identities = this.#held.all().flatMap((entry) => (old.has(entry.place) ? identityOf(entry.runId, entry.message.id) : []));
-      await this.#remove(places);
-      return identities;
+      const old = this.#known.olderThan(timestampMs);
+      await this.#known.remove(old.map(({ place }) => place));
+      return old.map(({ runId, message }) => identityOf(runId, message.id));
     });
   }
 
@@ -281,7 +263,7 @@ export class MemoryStorage {
   clear(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#sync();
-      await this.#remove(this.#held.places());
+      await this.#known.remove(this.#known.all().map(({ place }) => place));
     });
   }
 
@@ -320,51 +302,13 @@ export class MemoryStorage {
 
   /** Reads the changes of the store since the last read. */
   async #sync(): Promise<void> {
-    await this.#reading.all();
+    await this.#known.readAll();
     await this.#vectors?.load();
-  }
-
-  #learn(entry: StoredMessage): void {
-    if (!this.#held.add(entry)) return;
-    this.#vectors?.add(entry.place);
-    this.#ranking.learn(entry.place);
-  }
-
-  async #store(entries: readonly MessageToStore[]): Promise<number> {
-    const fresh = entries.filter(({ runId, message }) => {
-      assertMessage(message);
-      return this.#held.placeOf(runId, message.id) === undefined;
-    });
-    if (fresh.length === 0) return 0;
-    const stored = await this.#parts.store.add(this.roleId, fresh);
-    const made = stored.flatMap(({ place, isNew }, n) => (isNew ? [{ ...(fresh[n] as MessageToStore), place }] : []));
-    for (const entry of made) this.#learn(entry);
-    this.#held.sawPlaces(made.map(({ place }) => place));
-    return made.length;
-  }
-
-  async #remove(places: readonly number[]): Promise<number> {
-    if (places.length === 0) return 0;
-    const removed = await this.#parts.store.remove(this.roleId, places);
-    for (const place of places) await this.#forget(place);
-    const { state } = this.#held;
-    this.#held.state = { ...state, removals: state.removals + removed };
-    return removed;
-  }
-
-  async #forget(place: number): Promise<void> {
-    if (!this.#held.forget(place)) return;
-    await this.#vectors?.forget(place);
-    await this.#ranking.forget(place);
   }
 
   async #expire(): Promise<number> {
     const { ttl, clock } = this.#parts;
-    return ttl === undefined ? 0 : this.#remove(this.#held.olderThan(clock.now() - ttl));
-  }
-
-  #assertOpen(): void {
-    if (this.#isClosed) throw memoryClosed();
+    return ttl === undefined ? 0 : this.#known.remove(this.#known.olderThan(clock.now() - ttl).map(({ place }) => place));
   }
 }
 

@@ -1,9 +1,9 @@
 import { MemoryError } from "../kernel/errors.ts";
 import { squareOf } from "./vector-math.ts";
 import { embedBatches, type Embedder, fingerprintOf } from "./embedder.ts";
-import type { HeldMessages } from "./held-messages.ts";
 import type { StoredVector } from "./message-store.ts";
 import { type StorageParts, type VectorParts, embedderOf } from "./storage-options.ts";
+import type { StoredMessages } from "./stored-messages.ts";
 
 /**
  * The messages that have no vector yet. Computes and stores their vectors and adds them to the index. Owns the list of these messages and
@@ -12,17 +12,17 @@ import { type StorageParts, type VectorParts, embedderOf } from "./storage-optio
 export class PendingVectors {
   readonly #parts: Pick<StorageParts, "store" | "roleId" | "clock">;
   readonly #vectors: VectorParts;
-  readonly #held: HeldMessages;
+  readonly #known: StoredMessages;
   readonly #fingerprint: string;
   readonly #waiting = new Set<number>();
   /** Places added since the last `load`, ascending. At the start there are very many, and nearly all have stored vectors. */
   #fresh: number[] = [];
   #dimensions: number | undefined;
 
-  constructor(parts: Pick<StorageParts, "store" | "roleId" | "clock">, vectors: VectorParts, held: HeldMessages) {
+  constructor(parts: Pick<StorageParts, "store" | "roleId" | "clock">, vectors: VectorParts, known: StoredMessages) {
     this.#parts = parts;
     this.#vectors = vectors;
-    this.#held = held;
+    this.#known = known;
     this.#fingerprint = fingerprintOf(vectors.embedder);
     this.#dimensions = vectors.embedder.dimensions;
   }
@@ -81,7 +81,7 @@ export class PendingVectors {
     const { store, roleId, clock } = this.#parts;
     const { embedder, timeout } = embedderOf(this.#vectors, given);
     const places = [...this.#waiting].sort((a, b) => a - b);
-    const texts = places.map((place) => this.#held.at(place)?.message.content ?? "");
+    const texts = places.map((place) => this.#known.at(place)?.message.content ?? "");
     try {
       for await (const { from, vectors } of embedBatches(embedder, texts, { clock, timeout, signal, dimensions: this.#dimensions })) {
         const made = vectors.map((vector, n): StoredVector => ({
@@ -103,7 +103,7 @@ export class PendingVectors {
     await store.clearVectors(roleId);
     await index.clear();
     this.#dimensions = embedder.dimensions;
-    for (const place of this.#held.places()) this.#waiting.add(place);
+    for (const { place } of this.#known.all()) this.#waiting.add(place);
   }
 
   #age(): void {

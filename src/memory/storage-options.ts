@@ -1,4 +1,4 @@
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
@@ -62,8 +62,7 @@ export interface SearchOptions {
   readonly embedder?: Embedder | undefined;
 }
 
-/** @internal */
-export const searchOptions: Known<SearchOptions> = { k: true, threshold: true, filter: true, hybrid: true, signal: true, embedder: true };
+const searchOptions: Known<SearchOptions> = { k: true, threshold: true, filter: true, hybrid: true, signal: true, embedder: true };
 
 /** A message found by a search. */
 export interface SimilarMessage {
@@ -111,7 +110,8 @@ export function partsOf(options: MemoryStorageOptions): StorageParts {
   if (embedder === undefined) assertNoVectorOptions(options);
   const base = { roleId, runId, store: options.store ?? inMemoryStore(), ttl, clock: options.clock ?? systemClock };
   if (embedder === undefined) return { ...base, vectors: undefined, lexical: lexical ?? minisearch() };
-  const threshold = checkedThreshold(options.threshold ?? embedder.threshold);
+  const { threshold = embedder.threshold } = options;
+  checkThreshold(threshold);
   return { ...base, vectors: { embedder, index: options.index ?? exactIndex(), threshold, timeout }, lexical };
 }
 
@@ -148,10 +148,29 @@ export function embedderOf(
   return { embedder: given, timeout: undefined };
 }
 
-/** @throws UsageError `OPTION_INVALID` */
-export function checkedThreshold(threshold: number): number {
-  if (threshold >= -1 && threshold <= 1) return threshold;
-  throw invalid("threshold", "a similarity from -1 to 1 (bigger is closer)", threshold);
+/** Checks the options of a search. @throws UsageError `OPTION_INVALID` */
+export function checkSearch({ vectors, lexical }: StorageParts, o: SearchOptions): void {
+  checkKnownOptions("searchSimilar", o, searchOptions);
+  if (o.k !== undefined) checkedK(o.k);
+  if (vectors === undefined) {
+    assertNoVectorOptions(o, "in a search of a memory");
+    if (o.embedder === undefined) return;
+    throw new UsageError(
+      "OPTION_INVALID",
+      "Expected a storage with an embedder for a search that brings one, got one that looks for words. Give the storage the same embedder.",
+    );
+  }
+  if (o.hybrid === true && lexical === undefined) {
+    throw new UsageError(
+      "OPTION_INVALID",
+      "Expected a storage with a lexical index for a hybrid search, got one without. Give it the option lexical.",
+    );
+  }
+  if (o.threshold !== undefined) checkThreshold(o.threshold);
+}
+
+function checkThreshold(threshold: number): void {
+  if (!(threshold >= -1 && threshold <= 1)) throw invalid("threshold", "a similarity from -1 to 1 (bigger is closer)", threshold);
 }
 
 /** @throws UsageError `OPTION_INVALID` */

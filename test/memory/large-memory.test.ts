@@ -76,7 +76,7 @@ async function found(storage: MemoryStorage, question: string, k = 4): Promise<r
 const RARE = EVIDENCE[7] as (typeof EVIDENCE)[number];
 
 describe("a memory of one role with many messages", () => {
-  it("StoreReading.R2 reads few of them to answer its first question, to keep another one, and to forget one", async () => {
+  it("StoredMessages.R2 reads few of them to answer its first question, to keep another one, and to forget one", async () => {
     const store = counted(sqliteStore({ path: await largeFile() }));
     const storage = annOver(store);
     expect((await storage.searchSimilar(RARE.answer, { k: 1 }))[0]?.message.content).toBe(RARE.answer);

@@ -1,7 +1,7 @@
 import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
 import { fingerprintOf } from "../../memory/embedder.ts";
 import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
-import { timeOf } from "../../memory/held-messages.ts";
+import { timeOf } from "../../memory/stored-messages.ts";
 import type { ExitCode } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { findRole, type MemoriesStore, roleIds, withMemories, withMemory } from "../memory-store.ts";
