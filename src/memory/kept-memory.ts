@@ -134,18 +134,17 @@ export class KeptMemory {
     await this.#takeInherited();
     await this.saved();
     const { parts } = this.#o;
-    const before = new AskedBefore(asked);
-    const isMeant = (message: Message, runId: string): boolean =>
-      (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) && !before.has(message.content);
+    let before: AskedBefore | undefined;
+    const filter = (message: Message, runId: string): boolean =>
+      (!this.#isOwn(runId) || (this.#isGiven(message, runId) && !besides.has(message.id))) &&
+      !(before ??= new AskedBefore(asked)).has(message.content);
     const told = new Set(known.map(wordsOf));
-    const search = { filter: isMeant, embedder: embedder && askedOnce(embedder), signal, hybrid: parts.lexical !== undefined };
+    const search = { filter, embedder: embedder && askedOnce(embedder), signal, hybrid: parts.lexical !== undefined };
     for (let depth = parts.k * DEPTH; ; depth *= DEPTH) {
-      const found = await this.#storage.searchSimilar(text, { ...search, k: depth });
-      const hits = withoutRepeats(
-        found.map((each) => this.#kept(each)),
-        told,
-      );
-      if (hits.length >= parts.k || found.length < depth) return this.#withNeighbours(hits.slice(0, parts.k), told, isMeant);
+      const found = await this.#storage.search(text, { ...search, k: depth });
+      if (found.length === 0) return [];
+      const hits = this.#withoutRepeats(found, told);
+      if (hits.length >= parts.k || found.length < depth) return this.#withNeighbours(hits.slice(0, parts.k), told, filter);
     }
   }
 
@@ -160,9 +159,17 @@ export class KeptMemory {
     return runId === this.#o.runId || this.#o.isAncestor(runId);
   }
 
-  #kept(found: SimilarMessage): KeptMessage {
-    const place = this.#storage.placeOf(found.runId, found.message.id);
-    return { ...found, isOwn: this.#isOwn(found.runId), place };
+  /** Keeps the newest of messages with the same words, in the place of the best, and leaves out those in `told`. */
+  #withoutRepeats(found: readonly SimilarMessage[], told: ReadonlySet<string>): KeptMessage[] {
+    const newest = new Map<string, KeptMessage>();
+    for (const each of found) {
+      const { runId, message } = each;
+      const kept = { ...each, isOwn: this.#isOwn(runId), place: this.#storage.placeOf(runId, message.id) };
+      const words = wordsOf(message.content);
+      const other = newest.get(words);
+      if (!told.has(words) && (other === undefined || isNewer(kept, other))) newest.set(words, kept);
+    }
+    return [...newest.values()];
   }
 
   /** Each neighbour belongs to its best hit, and is not a hit itself. */
@@ -176,8 +183,8 @@ export class KeptMemory {
     for (const hit of hits) {
       const around = await this.#storage.around(hit.runId, hit.message.id, this.#o.parts.neighbours);
       const meant = around.filter(({ message, runId }) => isMeant(message, runId) && message.content.trim() !== "");
-      const neighbours = withoutRepeats(
-        meant.map(({ message, runId }) => this.#kept({ message, runId, score: 0 })),
+      const neighbours = this.#withoutRepeats(
+        meant.map(({ message, runId }) => ({ message, runId, score: 0 })),
         told,
       );
       for (const { message } of neighbours) told.add(wordsOf(message.content));
@@ -210,9 +217,10 @@ export class KeptMemory {
 
   /** Stores inherited messages that the parent runs have not stored, or have stored with another content. */
   async #takeInherited(): Promise<void> {
+    if (this.#knowsInherited) return;
     const { runId } = this.#o;
     const inherited = [...this.#known].filter(([, { storedBy }]) => storedBy !== runId);
-    if (this.#knowsInherited || inherited.length === 0) return;
+    if (inherited.length === 0) return;
     const stored = await this.#storage.find(inherited.map(([id, { storedBy }]) => ({ runId: storedBy, id })));
     for (const [n, [id, { message }]] of inherited.entries()) {
       if (stored[n]?.message.content === message.content) continue;
@@ -251,17 +259,6 @@ function askedOnce(embedder: Embedder): Embedder {
   let vector: ReturnType<Embedder["embed"]> | undefined;
   const embed: Embedder["embed"] = (texts, o) => (o?.kind === "query" ? (vector ??= embedder.embed(texts, o)) : embedder.embed(texts, o));
   return { ...embedder, embed };
-}
-
-/** Keeps the newest of messages with the same words, in the place of the best, and leaves out those in `told`. */
-function withoutRepeats(found: readonly KeptMessage[], told: ReadonlySet<string>): KeptMessage[] {
-  const newest = new Map<string, KeptMessage>();
-  for (const each of found) {
-    const words = wordsOf(each.message.content);
-    const other = newest.get(words);
-    if (!told.has(words) && (other === undefined || isNewer(each, other))) newest.set(words, each);
-  }
-  return [...newest.values()];
 }
 
 /** Messages of this run are newer than those of others, and are ordered by their record instead of the clock. */

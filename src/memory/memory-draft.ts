@@ -122,7 +122,7 @@ export class MemoryDraft implements MessageMemory {
 
   get(k = 0): Message[] {
     if (this.#changes === undefined) return this.#base.get(k);
-    return checkedCount(k) > 0 ? newestOf(this, k) : [...this];
+    return k === 0 ? [...this] : newestOf(this, checkedCount(k));
   }
 
   getByPosition(place: number): Message | undefined {

@@ -197,7 +197,7 @@ export class MemoryStorage {
       }
       await this.#expire();
       throwIfAborted(o.signal);
-      return this.size === 0 ? [] : this.#ranking.byWords(text, o);
+      return this.#known.size === 0 ? [] : this.#ranking.byWords(text, o);
     });
   }
 

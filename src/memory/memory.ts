@@ -118,7 +118,7 @@ export class Memory implements MessageMemory {
   }
 
   get(k = 0): Message[] {
-    return this.#arrivals.newest(checkedCount(k) === 0 ? Infinity : k);
+    return this.#arrivals.newest(k === 0 ? Infinity : checkedCount(k));
   }
 
   getByPosition(place: number): Message | undefined {

@@ -1,11 +1,12 @@
+import { contentHash } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
 import type { MessageSizes } from "./next-summary.ts";
-import type { ReadableMemory } from "./message-memory.ts";
 import type { SummaryLevels } from "./summary-levels.ts";
 import type { TokenCounter } from "./tokens.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import { minuteOf } from "./summary.ts";
+import { beginningOf } from "./text-terms.ts";
 import { isNewer, type KeptHit, type KeptMessage } from "./kept-memory.ts";
 
 /** Texts within a budget, and their tokens. */
@@ -24,16 +25,17 @@ const NOTHING: Fitting = { texts: [], tokens: 0 };
 /** No token is longer, so a longer text cannot fit. */
 const MAX_CHARACTERS_PER_TOKEN = 32;
 
-/** Returns the newest consecutive messages within a budget, as lines, without those in `besides`. The newest message is cut if it does not fit. */
+/** Returns the newest of some messages within a budget, as lines, without those in `besides`. The newest message is cut if it does not fit. */
 export async function recentWindow(
-  memory: ReadableMemory,
+  all: readonly Message[],
   besides: ReadonlySet<string>,
   budget: number,
   parts: { readonly sizes: MessageSizes; readonly tokens: TokenCounter; readonly mask: Mask },
 ): Promise<RecentWindow> {
   const messages: Message[] = [];
   let tokens = 0;
-  for (const message of memory.newestFirst()) {
+  for (let n = all.length - 1; n >= 0; n--) {
+    const message = all[n] as Message;
     if (besides.has(message.id)) continue;
     const whole = await parts.sizes.of(message);
     if (tokens + whole > budget) {
@@ -75,7 +77,7 @@ async function cutLine(
 
 /** Returns the longest beginning of a text whose line fits. */
 async function cutText(lineOf: (text: string) => string, text: string, budget: number, counter: TokenCounter): Promise<Fitting> {
-  const cutAt = (length: number): string => `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…`;
+  const cutAt = (length: number): string => `${beginningOf(text, length)}…`;
   let [fits, tooLong] = [0, Math.min(text.length, budget * MAX_CHARACTERS_PER_TOKEN + 1)];
   let tokens = 0;
   while (tooLong - fits > 1) {
@@ -91,8 +93,8 @@ async function cutText(lineOf: (text: string) => string, text: string, budget: n
 export interface RecalledTexts {
   /** Summaries, oldest first. */
   readonly summary: readonly string[];
-  /** Lines, newer before older. */
-  readonly related: readonly string[];
+  /** Newer before older. */
+  readonly related: readonly RecalledMessage[];
   /** Lines, oldest first. */
   readonly recent: readonly string[];
 }
@@ -133,7 +135,9 @@ function summaryLine(text: string): string {
 export function recallMessages({ summary, related, recent }: RecalledTexts): readonly ChatMessage[] {
   const parts = [
     ...(summary.length === 0 ? [] : [[SUMMARY, ...summary.map(summaryLine)].join("\n")]),
-    ...(related.length === 0 ? [] : [[RELATED, ...related].join("\n")]),
+    ...(related.length === 0
+      ? []
+      : [[RELATED, ...related.map(({ at, from, text }) => relatedLine({ at, sentFrom: from, content: text }))].join("\n")]),
     ...(recent.length === 0 ? [] : [[RECENT, ...recent].join("\n")]),
   ];
   return parts.length === 0 ? [] : [{ role: "user", content: [HEAD, ...parts].join("\n\n") }];
@@ -200,4 +204,22 @@ function recalled({ message, runId, isOwn, score }: KeptMessage, at: SaidAt | un
 function saidAt({ message, isOwn }: KeptMessage): SaidAt | undefined {
   if (isOwn) return "this run";
   return message.timestamp > 0 ? message.timestamp : undefined;
+}
+
+/** Hexadecimal digits of the hash of a message, and of the digest. */
+const DIGITS = 32;
+
+/** Hashes the senders and contents of messages, without ids and times. Each message is hashed once, because messages never change. */
+export class MemoryDigest {
+  readonly #hashes = new WeakMap<Message, string>();
+
+  of(messages: readonly Message[]): string {
+    const hashes: string[] = [];
+    for (const message of messages) {
+      const hash = this.#hashes.get(message) ?? contentHash([message.sentFrom, message.content]).slice(0, DIGITS);
+      this.#hashes.set(message, hash);
+      hashes.push(hash);
+    }
+    return contentHash(hashes).slice(0, DIGITS);
+  }
 }

@@ -7,7 +7,6 @@ import type { Message } from "../message/message.ts";
 import type { CallPolicy } from "../model/call.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { embeddable } from "./embedder.ts";
 import type { KeptMemory } from "./kept-memory.ts";
 import type { ReadableMemory } from "./message-memory.ts";
 import { meteredEmbedder } from "./metered-embedder.ts";
@@ -19,12 +18,12 @@ import {
   recallMessages,
   recentWindow,
   type RecentWindow,
-  relatedLine,
   relatedWithin,
   summaryWindow,
 } from "./recall-window.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
 import type { RoleSummary } from "./summary-levels.ts";
+import { beginningOf } from "./text-terms.ts";
 
 /** The parts of a {@link Recollection}. */
 export interface RecollectionParts {
@@ -68,7 +67,7 @@ const MOST_COVERED = 100;
  * Recalls messages for the questions of one activation. Owns the uncommitted summary. The activation owns memory and news; `KeptMemory` owns the
  * messages that outlive the run.
  *
- * Recollection.C1 (`#once`) a recall is one recorded step, so a resumed run, a replay and a fork recall the same. Recollection.C2 (`memoryLine`)
+ * Recollection.C1 (`#recorded`) a recall is one recorded step, so a resumed run, a replay and a fork recall the same. Recollection.C2 (`memoryLine`)
  * requests and step addresses contain senders and contents only, and the recorded time of messages of other runs. Recollection.C3 (`#recall`)
  * the recalled texts stay within the budget; the part that the summary leaves goes to the recent messages, and then to the related ones.
  * Recollection.C4 (`#sumUp`) messages that are neither news nor summarized fit the recent messages, unless the model fails: then it is asked
@@ -94,7 +93,7 @@ export class Recollection {
   }
 
   /** Returns recalled messages that stand before a question. @param query the text to search for; default: the news */
-  recall(query: string = this.#newsText()): Promise<readonly ChatMessage[]> {
+  recall(query: string = textsOf(this.#parts.news()).join("\n\n")): Promise<readonly ChatMessage[]> {
     const turn = this.#turn.then(() => this.#recall(query));
     // A failure is the caller's; the next recall runs anyway.
     this.#turn = turn.catch(() => {});
@@ -109,12 +108,12 @@ export class Recollection {
     const ofNews = new Set(news().map(({ id }) => id));
     const [forSummary, forRecent] = [Math.floor(maxTokens * shares.summary), Math.floor(maxTokens * shares.recent)];
     if (options.summary !== undefined) await this.#sumUp(ofNews, forRecent);
+    const messages = memory.get();
     const summary = await summaryWindow(this.#summary, forSummary, tokens);
-    const recent = await recentWindow(memory, ofNews, forSummary + forRecent - summary.tokens, { ...options, mask });
+    const recent = await recentWindow(messages, ofNews, forSummary + forRecent - summary.tokens, { ...options, mask });
     const left = Math.floor(maxTokens * Math.min(1, shares.summary + shares.recent + shares.related)) - summary.tokens - recent.tokens;
-    const recalled = await this.#once({ query, summary, recent, left: shares.related === 0 ? 0 : left, ofNews });
-    const related = recalled.related.messages.map(({ at, from, text }) => relatedLine({ at, sentFrom: from, content: text }));
-    return recallMessages({ summary: summary.texts, related, recent: recent.texts });
+    const { related } = await this.#recorded({ query, messages, summary, recent, left: shares.related === 0 ? 0 : left, ofNews });
+    return recallMessages({ summary: summary.texts, related: related.messages, recent: recent.texts });
   }
 
   /** Summarizes the oldest messages until the rest fits. Messages from the first news on are not summarized yet. */
@@ -139,7 +138,7 @@ export class Recollection {
         this.#summary = { ...next.change(summed), covered };
       }
     } catch (error) {
-      if (isNotToBeHeld(error)) throw error;
+      if (isFailing(error)) throw error;
       this.#isSummaryBroken = true;
       const isTold = this.#summary.waits !== undefined;
       this.#summary = { ...this.#summary, waits: Math.max(1, 2 * waiting) };
@@ -150,21 +149,18 @@ export class Recollection {
   /** Returns the messages before the news that are not summarized, oldest first. */
   #uncovered(ofNews: ReadonlySet<string>): readonly Message[] {
     const covered = new Set(this.#summary.covered);
-    const found: Message[] = [];
-    for (const message of this.#parts.memory.newestFirst()) {
-      if (covered.has(message.id)) break;
-      if (ofNews.has(message.id)) found.length = 0;
-      else found.push(message);
-    }
-    return found.reverse();
+    const messages = this.#parts.memory.get();
+    const uncovered = messages.slice(messages.findLastIndex(({ id }) => covered.has(id)) + 1);
+    const firstNews = uncovered.findIndex(({ id }) => ofNews.has(id));
+    return firstNews === -1 ? uncovered : uncovered.slice(0, firstNews);
   }
 
   /** The same question with the same memory is one recall. */
-  #once(question: RelatedQuestion): Promise<Recalled> {
-    const { options, memory, mask } = this.#parts;
-    const { query, left, summary, recent } = question;
+  async #recorded(question: RelatedQuestion): Promise<Recalled> {
+    const { options, mask, steps, logger, role } = this.#parts;
+    const { query, messages, left, summary, recent } = question;
     const request = {
-      query: embeddable(options.embedder ?? { maxChars: MOST_WORDS }, mask(query)),
+      query: beginningOf(mask(query), options.embedder?.maxChars ?? MOST_WORDS).trim(),
       embedder: options.embedder?.id ?? null,
       k: options.k,
       neighbours: options.neighbours,
@@ -174,19 +170,15 @@ export class Recollection {
       // Memories with the same texts are equal to a model, whatever their ids.
       beside: contentHash([summary.texts, recent.texts]).slice(0, 32),
       // The result depends on the whole memory: a fork with a changed past must not reuse the recall of its parent.
-      among: left > 0 ? options.digest.of(memory) : null,
+      among: left > 0 ? options.digest.of(messages) : null,
     };
     const address = contentHash(request);
     const known = this.#recalled.get(address);
     if (known !== undefined) return known;
-    const spec = { kind: "memory", name: "recall", request };
-    const recalled = this.#parts.steps
-      .step(spec, (door) => this.#related(question, request.query, door))
-      .then((value) => {
-        if (value.failed !== undefined) this.#tellFailed(value.failed.message);
-        return value;
-      });
+    const recalled = steps.step({ kind: "memory", name: "recall", request }, (door) => this.#related(question, request.query, door));
     this.#recalled.set(address, recalled);
+    const { failed } = await recalled;
+    if (failed !== undefined) logger.warn(`${role} could not look into its memory, and goes on without: ${failed.message}`);
     return recalled;
   }
 
@@ -202,32 +194,23 @@ export class Recollection {
     const until = policy.clock.now() + Math.min(options.timeout, this.#parts.longest);
     const embedder = options.embedder === undefined ? undefined : meteredEmbedder(options.embedder, { steps: door, policy, until });
     const besides = new Set([...ofNews, ...rest.recent.ids]);
-    const known = recent.messages.map(({ content }) => content);
-    const asked = [query, ...this.#parts.news().map(({ content }) => content)];
+    const known = textsOf(recent.messages);
+    const asked = [query, ...textsOf(this.#parts.news())];
     try {
       const hits = await kept.search(query, { asked, besides, known, embedder, signal: door.signal });
       return { ...rest, related: await relatedWithin(hits, left, options.tokens) };
     } catch (error) {
-      if (isNotToBeHeld(error)) throw error;
+      if (isFailing(error)) throw error;
       const { code, message } = errorRecord(error);
       return { ...rest, related: none, failed: { code, message } };
     }
-  }
-
-  #tellFailed(why: string): void {
-    this.#parts.logger.warn(`${this.#parts.role} could not look into its memory, and goes on without: ${why}`);
-  }
-
-  #newsText(): string {
-    return this.#parts
-      .news()
-      .map(({ content }) => content)
-      .join("\n\n");
   }
 }
 
 interface RelatedQuestion {
   readonly query: string;
+  /** The whole memory, oldest first. */
+  readonly messages: readonly Message[];
   readonly summary: Fitting;
   readonly recent: RecentWindow;
   /** Tokens for what is related. */
@@ -235,7 +218,11 @@ interface RelatedQuestion {
   readonly ofNews: ReadonlySet<string>;
 }
 
+function textsOf(messages: readonly Message[]): string[] {
+  return messages.map(({ content }) => content);
+}
+
 /** Interruptions and usage errors fail the activation. */
-function isNotToBeHeld(error: unknown): boolean {
+function isFailing(error: unknown): boolean {
   return error instanceof ControlError || error instanceof ContextClosedError || error instanceof UsageError;
 }

@@ -8,11 +8,9 @@ import type { Embedder } from "./embedder.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 import type { VectorIndex } from "./exact-index.ts";
 import type { MessageStore } from "./message-store.ts";
-import { memoryLine } from "./recall-window.ts";
+import { MemoryDigest, memoryLine } from "./recall-window.ts";
 import { assertNoVectorOptions } from "./storage-options.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
-import { contentHash } from "../kernel/json.ts";
-import type { Message } from "../message/message.ts";
 
 /** The shares of the recall budget, from 0 to 1, together at most 1. The next part may use what one part leaves. */
 export interface RecallShares {
@@ -185,24 +183,4 @@ function checkedShares(shares: RecallShares | undefined): Required<RecallShares>
 
 function invalid(option: string, expected: string, came: unknown): UsageError {
   return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${valueText(came)}. Leave it out for the default.`);
-}
-
-/** Hexadecimal digits of the hash of a message, and of the digest. */
-const DIGITS = 32;
-
-/** Hashes the senders and contents of a memory, without ids and times. Each message is hashed once, because messages never change. */
-export class MemoryDigest {
-  readonly #hashes = new WeakMap<Message, string>();
-
-  of(memory: Iterable<Message>): string {
-    return contentHash(Array.from(memory, (message) => this.#hashOf(message))).slice(0, DIGITS);
-  }
-
-  #hashOf(message: Message): string {
-    const known = this.#hashes.get(message);
-    if (known !== undefined) return known;
-    const hash = contentHash([message.sentFrom, message.content]).slice(0, DIGITS);
-    this.#hashes.set(message, hash);
-    return hash;
-  }
 }
