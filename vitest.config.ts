@@ -32,9 +32,9 @@ function testFiles(): { readonly path: string; readonly text: string }[] {
   return read.filter((file) => (effort === "soak" ? isLong(file) || file.text.includes('/effort.ts"') : !isLong(file)));
 }
 
-/** True for a test that measures a process, replaces a module, or imports programs for what they do: it has a process of its own. */
+/** True for a test that measures its process, replaces a module, or imports programs for what they do: it has a process of its own. */
 function isAlone({ path, text }: { readonly path: string; readonly text: string }): boolean {
-  return path.startsWith("test/scale/") || /vi\.(?:mock|doMock|resetModules)\(|\bimport\([^"]/.test(text);
+  return path.startsWith("test/scale/") || /\/garbage\.ts"|vi\.(?:mock|doMock|resetModules)\(|\bimport\([^"]/.test(text);
 }
 
 const files = testFiles();
@@ -44,7 +44,8 @@ export default defineConfig({
   test: {
     setupFiles: ["test/setup.ts"],
     pool: "forks",
-    maxWorkers: Math.min(availableParallelism(), 8),
+    // One more than there are cores: tests wait for processes and for the disk.
+    maxWorkers: Math.min(availableParallelism() + 1, 8),
     // Generous: these bound tests that start processes on a busy machine; nothing in a test waits for real time.
     testTimeout: effort === "test" ? 120_000 : 900_000,
     hookTimeout: 120_000,

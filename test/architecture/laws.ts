@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { machineUses } from "./globals.ts";
 import { mayImport, roomOf } from "./rooms.ts";
-import { descendants, lineAt, nameOf, nodeAt, nodesAt, parseSource, type Import, type Node, type Source } from "./source.ts";
+import { lineAt, nameOf, nodeAt, nodesAt, parseSource, type Import, type Node, type Source } from "./source.ts";
 
 /** A broken law. */
 export interface Violation {
@@ -144,7 +144,7 @@ function fileNameOf({ path }: Source): Violation[] {
 
 function syntaxOf(source: Source): Violation[] {
   const found: Violation[] = [];
-  for (const node of descendants(source.program)) {
+  for (const node of source.nodes) {
     if (isAugmentation(source, node)) continue;
     const law = NODES.get(node.type) ?? (isDefaultSpecifier(node) ? "default-export" : undefined);
     if (law !== undefined)

@@ -28,6 +28,8 @@ export interface Source {
   readonly text: string;
   readonly lines: number;
   readonly program: Node;
+  /** The program and all nodes below it. */
+  readonly nodes: readonly Node[];
   readonly imports: readonly Import[];
   readonly comments: readonly { readonly text: string; readonly line: number; readonly end: number }[];
 }
@@ -47,13 +49,14 @@ function parse(path: string, text: string): Source {
   const program = parseAst(text, { lang: "ts" }, path) as unknown as Node;
   const imports: Import[] = [];
   const opaque: Node[] = [];
-  for (const node of descendants(program)) {
+  const nodes = descendants(program);
+  for (const node of nodes) {
     const found = importOf(path, text, node);
     if (found !== undefined) imports.push(found);
     if (node.type === "Literal" || node.type === "TemplateElement") opaque.push(node);
   }
   const lines = text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
-  return { path, text, lines, program, imports, comments: commentsOf(text, opaque) };
+  return { path, text, lines, program, nodes, imports, comments: commentsOf(text, opaque) };
 }
 
 /** The line of an offset, counted from 1. */
@@ -63,13 +66,24 @@ export function lineAt(text: string, offset: number): number {
 
 /** The nodes directly below one. */
 export function children(node: Node): Node[] {
-  return Object.values(node).flatMap((value) => (Array.isArray(value) ? value.filter(isNode) : isNode(value) ? [value] : []));
+  const found: Node[] = [];
+  for (const value of Object.values(node)) {
+    if (typeof value !== "object" || value === null) continue;
+    if (Array.isArray(value)) found.push(...value.filter(isNode));
+    else if (isNode(value)) found.push(value);
+  }
+  return found;
 }
 
-/** A node and all below it. */
-export function* descendants(node: Node): Generator<Node> {
-  yield node;
-  for (const child of children(node)) yield* descendants(child);
+/** A node and all below it, each before those below it. */
+export function descendants(node: Node): readonly Node[] {
+  const found: Node[] = [];
+  const left = [node];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    found.push(next);
+    left.push(...children(next).reverse());
+  }
+  return found;
 }
 
 /** The value of a field that holds one node. */
@@ -112,8 +126,10 @@ function importOf(path: string, text: string, node: Node): Import | undefined {
 
 /** Comments are what is left when strings, templates and regular expressions are blanked out. */
 function commentsOf(text: string, opaque: readonly Node[]): Source["comments"] {
-  let bare = text;
-  for (const { start, end } of opaque) bare = bare.slice(0, start) + text.slice(start, end).replace(/[^\n]/g, "x") + bare.slice(end);
+  let bare = "";
+  for (const { start, end } of opaque.toSorted((a, b) => a.start - b.start))
+    bare += text.slice(bare.length, start) + text.slice(start, end).replace(/[^\n]/g, "x");
+  bare += text.slice(bare.length);
   return [...bare.matchAll(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g)].map((match) => ({
     text: text.slice(match.index, match.index + match[0].length),
     line: lineAt(text, match.index),

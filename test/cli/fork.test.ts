@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { memoryWorkspace } from "../../src/workspace/index.ts";
 import { openaiStub, type OpenAIStub } from "../../src/testing/index.ts";
 import { playing, resultOf } from "../adversarial/hostile-model.ts";
+import { someOf } from "../effort.ts";
 import { recorded, says, word } from "./recorded-run.ts";
 
 const words = ["Greet me on a page", "--price", "1,4", "--sandbox", "none", "--out", "project", "--seed", "1", "--json"];
@@ -48,7 +49,8 @@ describe("troupe fork", () => {
   it("that changes nothing pays nothing, from any place, and has the same project in a folder of its own", async () => {
     const { cwd, id, events, result, stub } = await parent;
     const project = join(cwd, "project");
-    for (const at of [events.length - 1, seqOf(events, "WriteTasks"), 1]) {
+    const places = someOf([events.length - 1, seqOf(events, "WriteTasks"), 1], 2);
+    for (const at of places) {
       const { code, stdout } = await command(cwd, ["fork", id, "--at", String(at), "--json"]);
       const report = resultOf(stdout) as ResultReport;
       expect({ code, at }).toEqual({ code: 0, at });
@@ -59,7 +61,7 @@ describe("troupe fork", () => {
       expect(await command(cwd, ["replay", report.runId])).toMatchObject({ code: 0 });
     }
     expect(stub.requests).toHaveLength(8);
-    expect(readdirSync(join(cwd, "workspace"))).toEqual(["project", "project-2", "project-3"]);
+    expect(readdirSync(join(cwd, "workspace"))).toEqual(["project", "project-2", "project-3"].slice(0, places.length));
   });
 
   it("with another idea pays for what follows from it, and tells the first difference with both requests", async () => {

@@ -4,14 +4,15 @@ import { effort, placesOf } from "../effort.ts";
 import { type Death, repeated, type Survived, survive } from "./kills.ts";
 
 /*
- * SIGKILL at every point, by real processes on a real disk with a real wire. `npm test` tries a few points of each kind, `npm run soak`
- * more, and `npm run kill` all of them, and several deaths in a row.
+ * SIGKILL at every point, by real processes on a real disk with a real wire. `npm test` tries single deaths under one scheduler and
+ * several in a row under the other, `npm run soak` more of both under each, and `npm run kill` all of them.
  */
 
 const scratch = scratchFolder();
 /** Durable writes and calls of an unkilled run: a little more than there are, so that the last ones are tried too. */
 const WRITES = 40;
 const CALLS = 10;
+const DEATHS: readonly Death[] = [{ write: 3 }, { call: 1 }, { write: 4 }, { call: 2 }, { write: 6 }];
 
 /** Everything lost, doubled or repeated although it was recorded is a failure; this is what is left to tell. */
 const figures = { kills: 0, inFlightRepeated: 0 };
@@ -42,32 +43,33 @@ describe.each(["rounds", "eager"] as const)("a run under %s that is killed", (sc
   const lives = (deaths: readonly Death[]): Promise<Survived> => survive(scratch, scheduler, deaths);
   const unkilled = lives([]);
 
-  test("after a durable write goes on as if it had not been: no message lost or doubled, no recorded call repeated", async () => {
-    const whole = await unkilled;
-    for (const write of placesOf(WRITES, inOrder ? [1, 5, 13] : [3], [1, 2, 3, 5, 8, 13, 21])) {
-      const survived = await lives([{ write }]);
-      expectSame(survived, whole, inOrder);
-    }
-  }, 600_000);
+  test.each(placesOf(WRITES, inOrder ? [5] : [], [1, 2, 3, 5, 8, 13, 21]))(
+    "after durable write %i loses and doubles no message, and repeats no recorded call",
+    async (write) => {
+      expectSame(await lives([{ write }]), await unkilled, inOrder);
+    },
+    600_000,
+  );
 
-  test("while the model answers repeats what was in flight, at most, and tells what that may have cost", async () => {
-    const whole = await unkilled;
-    for (const call of placesOf(CALLS, [4], [1, 4, 8])) {
-      const survived = await lives([{ call }]);
+  test.each(placesOf(CALLS, inOrder ? [4] : [], [1, 4, 8]))(
+    "while the model answers call %i repeats at most what was in flight, and reports its possible cost",
+    async (call) => {
+      const [survived, whole] = [await lives([{ call }]), await unkilled];
       expect(survived.deaths).toBe(1);
       expectSame(survived, whole, inOrder);
       expect(repeated(survived.calls, whole.calls)).toBeGreaterThanOrEqual(1);
       expect(survived.told.uncertain).toBeGreaterThan(0);
-    }
-  }, 600_000);
+    },
+    600_000,
+  );
 
-  test("again and again comes to the same end", async () => {
-    const whole = await unkilled;
-    const deaths: Death[] = [{ write: 3 }, { call: 1 }, { write: 4 }, { call: 2 }, { write: 6 }];
-    for (const start of placesOf(deaths.length, [1], [1, 3])) {
-      const survived = await lives([...deaths.slice(start - 1), ...deaths.slice(0, start - 1)]);
+  test.each(placesOf(DEATHS.length, inOrder ? [] : [1], [1, 3]))(
+    "again and again, from death %i on, comes to the same end",
+    async (first) => {
+      const survived = await lives([...DEATHS.slice(first - 1), ...DEATHS.slice(0, first - 1)]);
       expect(survived.deaths).toBeGreaterThanOrEqual(3);
-      expectSame(survived, whole, inOrder);
-    }
-  }, 600_000);
+      expectSame(survived, await unkilled, inOrder);
+    },
+    600_000,
+  );
 });

@@ -53,8 +53,8 @@ async function survive(deaths: readonly Death[]): Promise<{ readonly told: Told;
 
 function places(): readonly Death[] {
   const appends = placesOf(60, [4], [4, 11, 20]).map((append) => ({ append }));
-  const after = placesOf(8, [2], [1, 2]).map((add) => ({ add, isAfter: true }));
-  const before = placesOf(8, [1], [1, 2]).map((add) => ({ add, isAfter: false }));
+  const after = placesOf(8, [], [1, 2]).map((add) => ({ add, isAfter: true }));
+  const before = placesOf(8, [], [1, 2]).map((add) => ({ add, isAfter: false }));
   return [...appends, ...after, ...before];
 }
 
@@ -66,12 +66,13 @@ describe("a run that remembers and is killed", () => {
     expect([whole.status, whole.stored["Ann"]?.length, whole.stored["Bob"]?.length]).toEqual(["rounds", 8, 8]);
     expect(whole.canonical).toContain('"kind":"memory"');
     let killed = 0;
-    for (const death of places()) {
+    const deaths = places();
+    for (const death of deaths) {
       const survived = await survive([death]);
       killed += survived.killed;
       expect(survived.told, JSON.stringify(death)).toEqual(whole);
     }
-    expect(killed).toBeGreaterThanOrEqual(3);
+    expect(killed).toBeGreaterThanOrEqual(Math.min(deaths.length, 3));
   }, 600_000);
 
   test("again and again comes to the same end", async () => {

@@ -5,6 +5,7 @@ import { createMessage, type Message } from "../../src/message/message.ts";
 import { Memory } from "../../src/memory/memory.ts";
 import { applyMemoryOps, MemoryDraft } from "../../src/memory/memory-draft.ts";
 import type { MessageMemory, ReadableMemory } from "../../src/memory/message-memory.ts";
+import { tries } from "../effort.ts";
 import { bytesKeptBy } from "../kernel/garbage.ts";
 import { anyWrite, expectSameAnswers, NaiveMemory, writeBoth, type Write } from "./naive-memory.ts";
 
@@ -61,7 +62,7 @@ describe("MemoryDraft", () => {
         draft.settle();
         expectSameAnswers(draft, naive);
       }),
-      { numRuns: 80 },
+      { numRuns: tries(25, 400) },
     );
   });
 
@@ -81,7 +82,7 @@ describe("MemoryDraft", () => {
         else if (during.length > 0) return;
         expectSameAnswers(draft, naive);
       }),
-      { numRuns: 80 },
+      { numRuns: tries(25, 400) },
     );
   });
 
@@ -113,7 +114,7 @@ describe("MemoryDraft", () => {
         expect(memory.get()).toEqual(naive.get());
         expectSameIndexes(memory, naive);
       }),
-      { numRuns: 80 },
+      { numRuns: tries(40, 400) },
     );
   });
 
@@ -133,7 +134,7 @@ describe("MemoryDraft", () => {
         expectSameAnswers(memory, naive);
         expect(memory.get()).toEqual(naive.held);
       }),
-      { numRuns: 60 },
+      { numRuns: tries(20, 300) },
     );
   });
 
@@ -349,8 +350,8 @@ describe("what a draft asks of its base, counted in messages read", () => {
 
   test("MemoryDraft.D2 a draft nobody writes to weighs next to nothing", () => {
     const base = memoryOf("a");
-    const kept = bytesKeptBy(() => Array.from({ length: 50_000 }, () => draftOver(base)));
-    expect(kept / 50_000).toBeLessThan(150);
+    const kept = bytesKeptBy(() => Array.from({ length: 10_000 }, () => draftOver(base)));
+    expect(kept / 10_000).toBeLessThan(150);
   });
 
   test("MemoryDraft.D2 before the first write it only passes questions on", () => {

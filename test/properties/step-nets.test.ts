@@ -47,7 +47,7 @@ describe.each(["rounds", "eager"] as const)("J1 J2 nets of plain functions under
           expect(stateOf(life.events)).toEqual(stateOf(uncut.events));
         }
       }),
-      { numRuns: tries(5, 60) },
+      { numRuns: tries(2, 60) },
     );
   });
 

@@ -12,6 +12,8 @@ const RUNS = 200;
  */
 const MOST_BYTES_OF_A_RUN = 60_000;
 const LONG = 20_000;
+/** Hops of a game of which a message is weighed. */
+const HOPS = 8_000;
 /** Of heap, for each message: 235 to 260 were measured where they are kept, and less than 4 where they are not. */
 const LEAST_BYTES_OF_A_KEPT_MESSAGE = 150;
 const MOST_BYTES_OF_A_FORGOTTEN_ONE = 30;
@@ -41,8 +43,8 @@ it.each([
   ["plain functions", stepper],
 ])("an environment that forgets holds no more for what was said: %s", async (_kind, kind) => {
   const heldAfter = (options: { readonly memory?: false }): Promise<number> =>
-    heapOfEach(LONG, async () => {
-      const environment = players(LONG, options, kind);
+    heapOfEach(HOPS, async () => {
+      const environment = players(HOPS, options, kind);
       await played(environment);
       return environment;
     });

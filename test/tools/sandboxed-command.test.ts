@@ -6,14 +6,15 @@ import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { refusedSandbox, type Sandbox } from "../../src/workspace/sandbox.ts";
 import { type CommandOutcome, type CommandReport, runSandboxed, type SandboxedCommand } from "../../src/tools/sandboxed-command.ts";
+import { someOf } from "../effort.ts";
 import { errorOf, scratchFolder } from "../workspace/scratch.ts";
 
 const bubblewrap = await chooseSandbox("auto");
 const isolates = bubblewrap.kind === "bubblewrap";
 if (!isolates) process.stderr.write(`\nSandboxed commands are tested without isolation only: ${bubblewrap.describe}\n`);
 const sandboxes: readonly [string, Sandbox][] = [
-  ["no isolation", await chooseSandbox("none")],
   ...(isolates ? [["bubblewrap", bubblewrap] as [string, Sandbox]] : []),
+  ["no isolation", await chooseSandbox("none")],
 ];
 const start = { cwd: "", env: {} };
 
@@ -37,18 +38,6 @@ describe.each(sandboxes)("with %s", (_name, sandbox) => {
     });
   });
 
-  it("gives the command to the shell as it is, whatever it holds", async () => {
-    const text = `printf '%s|' "it's" '"$HOME"' '\`id\`' 'a
-b' "\\$(x)" # and a comment`;
-    expect(await reportOf(sandbox, text)).toMatchObject({ code: 0, stdout: 'it\'s|"$HOME"|`id`|a\nb|$(x)|' });
-  });
-
-  it("runs here-documents, comments and exit in the middle, which break shells that wait for a mark", async () => {
-    expect(await reportOf(sandbox, "cat <<END\n<<exit>>\nEND")).toMatchObject({ code: 0, stdout: "<<exit>>\n" });
-    expect(await reportOf(sandbox, "exit 9; echo never")).toMatchObject({ code: 9, stdout: "" });
-    expect(await reportOf(sandbox, "if then")).toMatchObject({ code: 2 });
-  });
-
   it("takes the folder and the environment over to the next command", async () => {
     const root = scratchFolder();
     mkdirSync(join(root, "sub dir"));
@@ -57,14 +46,6 @@ b' "\\$(x)" # and a comment`;
     const text = `pwd; printf '%s.' "$COLOUR" "\${HOME-none}" "\${here-none}"; test "$BIN" = "$PWD/bin" && echo same`;
     const second = await reportOf(sandbox, text, { place: first.left ?? start }, root);
     expect(second.stdout).toMatch(/sub dir\nbl\nue\.none\.none\.same\n$/);
-  });
-
-  it("begins at the root of the project where the folder is gone, and says so", async () => {
-    expect(await reportOf(sandbox, "true", { place: { cwd: "gone", env: {} } })).toMatchObject({
-      code: 0,
-      isThere: false,
-      left: { cwd: "" },
-    });
   });
 
   it("tells which text files were written, changed and removed, and leaves the project as it is", async () => {
@@ -81,6 +62,52 @@ b' "\\$(x)" # and a comment`;
     expect(changes.skipped.map(({ path }) => path)).toEqual(["bin", "link", "pipe"]);
     expect(readFileSync(join(root, "changed.txt"), "utf8")).toBe("changed.txt");
     expect(existsSync(join(root, "removed.txt"))).toBe(true);
+  });
+
+  it("kills what does not end, with all its group, and keeps what it wrote so far", async () => {
+    const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
+    expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
+    expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
+  });
+
+  it("passes on no key of this process", async () => {
+    vi.stubEnv("OPENAI_API_KEY", "sk-canary-123456");
+    const report = await reportOf(sandbox, "env; cat /proc/self/environ | tr '\\0' '\\n'");
+    expect(report.stdout).toContain("PATH=");
+    expect(report.stdout).not.toContain("canary");
+  });
+
+  it("dies with its caller's signal", async () => {
+    const mark = `4713.${process.pid}${sandbox.kind.length}`;
+    const stop = new AbortController();
+    const root = scratchFolder();
+    const running = runSandboxed(sandbox, root, { program: "sh", text: `sleep ${mark}`, place: start, timeout: 60_000 }, stop.signal);
+    await vi.waitUntil(() => processesWith(mark).length > 0, { timeout: 20_000, interval: 20 });
+    stop.abort();
+    expect((await errorOf(() => running)).code).toBe("ABORTED");
+    await untilGone(mark);
+  });
+});
+
+describe.each(someOf(sandboxes, 1))("a command in detail, with %s", (_name, sandbox) => {
+  it("gives the command to the shell as it is, whatever it holds", async () => {
+    const text = `printf '%s|' "it's" '"$HOME"' '\`id\`' 'a
+b' "\\$(x)" # and a comment`;
+    expect(await reportOf(sandbox, text)).toMatchObject({ code: 0, stdout: 'it\'s|"$HOME"|`id`|a\nb|$(x)|' });
+  });
+
+  it("runs here-documents, comments and exit in the middle, which break shells that wait for a mark", async () => {
+    expect(await reportOf(sandbox, "cat <<END\n<<exit>>\nEND")).toMatchObject({ code: 0, stdout: "<<exit>>\n" });
+    expect(await reportOf(sandbox, "exit 9; echo never")).toMatchObject({ code: 9, stdout: "" });
+    expect(await reportOf(sandbox, "if then")).toMatchObject({ code: 2 });
+  });
+
+  it("begins at the root of the project where the folder is gone, and says so", async () => {
+    expect(await reportOf(sandbox, "true", { place: { cwd: "gone", env: {} } })).toMatchObject({
+      code: 0,
+      isThere: false,
+      left: { cwd: "" },
+    });
   });
 
   it("tells of some megabytes of changes whole, and of more that they are too much", async () => {
@@ -108,12 +135,6 @@ b' "\\$(x)" # and a comment`;
     expect(changes.written).toEqual([{ path: "a", content: "new" }]);
   });
 
-  it("kills what does not end, with all its group, and keeps what it wrote so far", async () => {
-    const report = await reportOf(sandbox, "trap '' TERM; echo kept > kept.txt; echo begun; sleep 1000 & sleep 1000", { timeout: 2_000 });
-    expect(report).toMatchObject({ timedOut: true, signal: "SIGKILL", stdout: "begun\n", changes: { written: [{ path: "kept.txt" }] } });
-    expect(await reportOf(sandbox, "true")).toMatchObject({ code: 0 });
-  });
-
   it("does not wait for what was left in the background, and ends it", async () => {
     const mark = `4711.${process.pid}${sandbox.kind.length}`;
     expect(await reportOf(sandbox, `sleep ${mark} & echo on`, { timeout: 15_000 })).toMatchObject({
@@ -134,13 +155,6 @@ b' "\\$(x)" # and a comment`;
     expect(await reportOf(sandbox, "yes", { timeout: 400 })).toMatchObject({ timedOut: true });
   });
 
-  it("passes on no key of this process", async () => {
-    vi.stubEnv("OPENAI_API_KEY", "sk-canary-123456");
-    const report = await reportOf(sandbox, "env; cat /proc/self/environ | tr '\\0' '\\n'");
-    expect(report.stdout).toContain("PATH=");
-    expect(report.stdout).not.toContain("canary");
-  });
-
   it("runs JavaScript of both kinds, and Python", async () => {
     const js = (text: string): Promise<CommandReport> => reportOf(sandbox, text, { program: "node" });
     expect(await js(`console.log(require("node:path").sep, process.argv.length)`)).toMatchObject({ code: 0, stdout: "/ 1\n" });
@@ -157,17 +171,6 @@ b' "\\$(x)" # and a comment`;
     });
     expect(await run(sandbox, "echo a\0b")).toMatchObject({ kind: "not run", reason: expect.stringContaining("NUL") });
     expect(await run(sandbox, " \n")).toMatchObject({ kind: "not run" });
-  });
-
-  it("dies with its caller's signal", async () => {
-    const mark = `4713.${process.pid}${sandbox.kind.length}`;
-    const stop = new AbortController();
-    const root = scratchFolder();
-    const running = runSandboxed(sandbox, root, { program: "sh", text: `sleep ${mark}`, place: start, timeout: 60_000 }, stop.signal);
-    await vi.waitUntil(() => processesWith(mark).length > 0, { timeout: 20_000, interval: 20 });
-    stop.abort();
-    expect((await errorOf(() => running)).code).toBe("ABORTED");
-    await untilGone(mark);
   });
 
   it("does not take the project's files for its own", async () => {
