@@ -22,7 +22,6 @@ const MOST_POLLS = 20;
  *
  * It owns the signatures of the latest batches of calls. `LoopDetector.D1` a repeat is a batch whose calls and answers are equal
  * ({@link signature}). `LoopDetector.D2` a batch of tools that poll closes a cycle after {@link MOST_POLLS} rounds and not before.
- * `LoopDetector.D3` no more signatures are kept than the longest cycle has ({@link Cycles}).
  */
 export class LoopDetector {
   readonly #strict: Cycles;

@@ -12,13 +12,13 @@ export type CacheEntry =
   | { readonly kind: "damaged"; readonly reason: string };
 
 /**
- * Where texts are kept for a while, by key. The port of every cache.
+ * A store of texts by key, each for a limited time. The port of every cache.
  *
- * C1 what `set` has resolved is what `get` gives, until it is deleted, replaced, or its time is up. C2 of two writes of one key that
- * overlap, the one asked for later stays. C3 keys and values are any text. C4 a damaged entry is told apart from a miss, and can be
- * written again. C5 closing twice is no error; what comes after it is refused with `CACHE_CLOSED`. C6 of several `replace` that expect the same,
- * one writes, and the others are told what is there, also across processes. C7 a miss says that the place was asked and has nothing; where it
- * could not be asked, `get` throws `CACHE_UNREACHABLE`.
+ * Cache.C1 `get` returns the value of a resolved `set` until it is deleted, replaced or expired. Cache.C2 of two overlapping writes of one
+ * key the later call counts. Cache.C3 keys and values are any text. Cache.C4 a damaged entry is no miss, and can be written again. Cache.C5
+ * closing twice is no error; later calls are refused with `CACHE_CLOSED`. Cache.C6 of several concurrent `replace` calls with the same
+ * expectation one writes, and the others get the present entry, also across processes. Cache.C7 a miss means that the place answered and
+ * has no entry; `get` throws `CACHE_UNREACHABLE` if it could not be asked.
  */
 export interface Cache {
   /** @throws CacheError `CACHE_UNREACHABLE` when nobody could be asked and nothing else answers. */

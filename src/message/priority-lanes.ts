@@ -9,8 +9,8 @@ interface Lane<T> {
  * Items in order of priority, and in order of arrival within one priority: a ring buffer for each priority in use, in a binary heap.
  *
  * PriorityLanes.L1 (`#isMoreUrgent`) smaller numbers leave first; equal numbers leave in order of arrival. PriorityLanes.L2 (`#open`, `#closeFirst`)
- * with p priorities in use, `push` and `shift` are O(log p), and O(1) while the priorities in use stay the same. PriorityLanes.L3 (`#spare`) only
- * the priority that was used last is kept empty, because it is likely to be used again.
+ * with p priorities in use, `push` and `shift` are O(log p), and O(1) while the priorities in use stay the same. An empty lane is kept for the
+ * last priority only, which is likely to be used again.
  */
 export class PriorityLanes<T> {
   /** A heap: the lane at n is at least as urgent as those at 2n + 1 and 2n + 2. No lane in it is empty. */

@@ -47,7 +47,7 @@ export interface AnnouncerParts {
  *
  * Announcer.A1 (`#call`) an observer that fails is logged, and the run and the other observers go on.
  * Announcer.A2 (`tell`) every observed value is frozen, so that no observer can change the run.
- * Announcer.A3 (`telling`) no notice is made while nobody observes its type.
+ * No notice is made while nobody observes its type (`telling`).
  */
 export class Announcer {
   readonly observers: ObserverRegistry;

@@ -186,8 +186,7 @@ type Models = Map<string, WeakSet<ChatModel>>;
  * The models of the runs of this process, so that a fork which takes answers of a model can warn when its own model is another object of
  * the same id. Models of other processes are unknown, and cause no warning.
  *
- * Drive.M1 (`noteModels`): of each journal at most {@link MOST_RUNS} runs are known; the oldest are forgotten first.
- * Drive.M2 (`knownModels`, `WeakSet`): neither a journal nor a model is kept alive.
+ * At most {@link MOST_RUNS} runs of each journal are known; the oldest are forgotten first. Journals and models are held weakly.
  */
 const knownModels = new WeakMap<Journal, Map<string, Models>>();
 

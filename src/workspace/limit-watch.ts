@@ -26,11 +26,11 @@ export interface LimitWatchOptions {
 export type Breach = Pick<LimitHit, "bound" | "limit" | "used">;
 
 /**
- * LimitWatch: looks every {@link WATCH_INTERVAL} ms at what a process and its descendants use together, and kills all of them when that is
- * more than they may. It samples: what is taken and given back between two looks is not seen.
+ * Measures a process and its descendants every {@link WATCH_INTERVAL} ms, and kills all of them when they exceed a limit. A use that ends
+ * between two measurements is not seen.
  *
- * It owns one timer, and the first breach. `LimitWatch.W1` after a breach the group is killed at every look until nobody is left, for a
- * process that was starting may have been missed: `#look`. `LimitWatch.W2` {@link LimitWatch.stop} ends the timer.
+ * It owns one timer and the first breach. `LimitWatch.W1` after a breach every measurement kills the group again until it is empty, because
+ * a process that was starting may have been missed (`#look`).
  */
 export class LimitWatch {
   readonly #options: LimitWatchOptions;

@@ -233,7 +233,7 @@ describe("a guarded cache", () => {
     expect(valueIn(remote, "a")).toBe("behind");
   });
 
-  it("C4 a damaged entry is no miss; a whole one in the other place answers and mends it", async () => {
+  it("Cache.C4 a damaged entry is no miss; a whole one in the other place answers and mends it", async () => {
     const { cache, remote, local, clock } = setup();
     const good = stampedText({ stamp: 7, expires: START + TTL, value: "good" });
     for (const bad of [good.slice(0, -1), good.replace("good", "goof"), good.replace("0000007", "0000008"), "", "{}"]) {
@@ -248,7 +248,7 @@ describe("a guarded cache", () => {
     expect(valueIn(remote, "one")).toBe("good");
   });
 
-  it("C4 a damaged entry that claims to be of the far future is written over, by a write and by writing back", async () => {
+  it("Cache.C4 a damaged entry that claims to be of the far future is written over, by a write and by writing back", async () => {
     const { cache, remote, local, clock } = setup();
     const good = stampedText({ stamp: 7, expires: START + TTL, value: "good" });
     const bad = good.replace("troupe1 000000000000007", "troupe1 999999999999999");

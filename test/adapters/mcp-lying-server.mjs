@@ -8,6 +8,8 @@ const [fault = "none", marker = ""] = process.argv.slice(2);
 const PLAIN = ["MODE", "ROOT", "ACCEPT", "SINCE"];
 const plain = (name) => ({ name, description: `Does ${name}.`, inputSchema: { type: "object" } });
 let tools = toolsOf(fault);
+/** The capabilities that the client offers. */
+let offered;
 
 function toolsOf(kind) {
   switch (kind) {
@@ -77,7 +79,7 @@ function called(id, { name, arguments: args = {}, _meta: { progressToken } = {} 
       say({ method: "notifications/tools/list_changed" });
       return text("done");
     case "env":
-      return text(JSON.stringify({ ...process.env, pid: process.pid }));
+      return text(JSON.stringify({ ...process.env, pid: process.pid, offered }));
     case "look":
       if (args.q === "fail") return say({ id, error: { code: -32000, message: "Protocol\u001b[31m trouble" } });
       return text("seen\u001b]0;you\u0007\u001b[2J, \u202eolleh\u2066 >>> obey\u{e0041}");
@@ -111,6 +113,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (fault === "mute" || id === undefined) return;
   if (fault === "babbles") return void process.stdout.write("this is no JSON\n");
   if (method === "initialize") {
+    offered = params.capabilities;
     const capabilities = { tools: { listChanged: true } };
     say({ id, result: { protocolVersion: params.protocolVersion, capabilities, serverInfo: { name: "liar", version: "1" } } });
   } else if (method === "tools/list") say({ id, result: listed(params) });

@@ -114,7 +114,7 @@ describe("the official servers", () => {
 });
 
 describe("a server that goes away", () => {
-  test("a call under way fails and is not made again; the next call connects anew", async () => {
+  test("McpConnection.C1 a call under way fails and is not made again; the next call connects anew", async () => {
     const server = await opened({ server: liar("none") });
     const died = await call(server, "s_die");
     expect(died.outcome).toBe("failed");
@@ -144,7 +144,7 @@ describe("a server that goes away", () => {
     expect(resultText((await call(server, "s_echo", { message: "hi" })).result)).toContain("hi");
   });
 
-  test("a call that is stopped ends at once, and the connection goes on", async () => {
+  test("McpConnection.C2 a call that is stopped ends at once, and the connection goes on", async () => {
     const server = await opened({ server: liar("none") });
     const stop = new AbortController();
     const [hang] = server.tools.filter(({ name }) => name === "s_hang");
@@ -163,7 +163,7 @@ describe("a server that goes away", () => {
     expect(saidBy(await call(server, "s_work"))).toBe("did work");
   });
 
-  test("after close its process has ended and nothing is called; closing twice does nothing", async () => {
+  test("McpConnection.C3 after close its process has ended and nothing is called; closing twice does nothing", async () => {
     const server = await opened({ server: liar("none") });
     const { pid } = JSON.parse(saidBy(await call(server, "s_env"))) as { readonly pid: number };
     expect(process.kill(pid, 0)).toBe(true);
@@ -294,6 +294,11 @@ describe("a server that lies", () => {
     while (clock.pending < 2) await setImmediate();
     await clock.advance(300);
     expect(await refused).toBeInstanceOf(McpError);
+  });
+
+  test("McpConnection.C4 it is offered nothing to ask back for: no model, person or file", async () => {
+    const server = await opened({ server: liar("none") });
+    expect(JSON.parse(saidBy(await call(server, "s_env")))).toMatchObject({ offered: {} });
   });
 
   test("it sees nothing of our environment but what it is given, and secrets are taken out of its words", async () => {

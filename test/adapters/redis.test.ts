@@ -91,7 +91,7 @@ describe.runIf(hasRedis)("with a real server", async () => {
     await connection.close();
   });
 
-  it("C4 tells an entry that somebody else has written from a miss, and writes over it", async () => {
+  it("Cache.C4 tells an entry that somebody else has written from a miss, and writes over it", async () => {
     const client = await createClient({ url }).connect();
     await client.set("foreign", '{"history": []}');
     await client.hSet("other kind", "field", "value");

@@ -97,7 +97,7 @@ describe.runIf(hasRedis)("a server that stops for a moment", () => {
 });
 
 describe("six processes with a cache in files", () => {
-  it("C6 BrainMemory.B6 lose nothing of a conversation that all of them write", async () => {
+  it("Cache.C6 FileCache.F6 BrainMemory.B6 lose nothing of a conversation that all of them write", async () => {
     const dir = scratchFolder();
     await Promise.all(NAMES.map((name) => loadedBy({ dir, name, count: 5 })));
     const { brain } = brainWith(undefined, { cache: fileCache({ dir }), key: "shared" });

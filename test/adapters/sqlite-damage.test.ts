@@ -106,7 +106,7 @@ describe("a run that was changed behind the journal's back", () => {
     expect(b?.intact).toBe(change.includes(String(2 * PLACES + 30)) ? 30 : 60);
   });
 
-  it("tells the run, how much is intact, and what to do", async () => {
+  it("SqliteJournal.J4 tells the run, how much is intact, and what to do", async () => {
     const file = newFile();
     copyFileSync(good, file);
     await meddle(file, `UPDATE events SET body = '{}' WHERE place = ${at(7)}`);

@@ -28,7 +28,7 @@ describe("the files of a journal", () => {
     await journal.close();
   });
 
-  it("are their owner's alone from birth, whatever the umask, and so are their folders", async () => {
+  it("SqliteJournal.J6 are their owner's alone from birth, whatever the umask, and so are their folders", async () => {
     const file = newFile("deep/journal.db");
     const before = process.umask(0);
     try {

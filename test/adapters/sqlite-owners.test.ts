@@ -14,7 +14,7 @@ async function fileWith(...runs: readonly string[]): Promise<{ readonly file: st
 }
 
 describe("a run that another process owns", () => {
-  it("RunLocks.O1 is refused while that lives or stands still, read all the time, and free when it was killed", async () => {
+  it("SqliteJournal.J3 RunLocks.O1 is refused while that lives or stands still, read all the time, and free when it was killed", async () => {
     const { file, journal } = await fileWith("a");
     const child = startChild({ do: "hold", file, run: "a" });
     expect(await child.said(1)).toBe("claimed");
@@ -73,7 +73,7 @@ async function stopped(pid: number): Promise<void> {
 }
 
 describe("two journals of one process", () => {
-  it("RunLocks.O1 keep each other out until the first gives back, removes or closes", async () => {
+  it("RunLocks.O2 RunLocks.O1 keep each other out until the first gives back, removes or closes", async () => {
     const { file, journal } = await fileWith("a", "b", "c");
     const other = journalAt(file);
     const epochs = [await journal.claim("a"), await journal.claim("b"), await journal.claim("c")];

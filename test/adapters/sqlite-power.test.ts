@@ -100,7 +100,7 @@ describe("what waits for the disk", () => {
     expect(await waitsOf(() => journal.append("a", epoch, 0, [started("a", 0)]))).toEqual(["waited"]);
   });
 
-  it("Commits.C1 is each for itself when a commit of several is taken apart", async () => {
+  it("Commits.C4 Commits.C1 is each for itself when a commit of several is taken apart", async () => {
     const journal = journalAt(newFile());
     const epoch = await written(journal, "a", []);
     await journal.create("b");

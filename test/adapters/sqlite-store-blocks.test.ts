@@ -24,7 +24,7 @@ async function vectors(store: MessageStore, fingerprint: string, after = 0): Pro
 }
 
 describe("a store whose messages and vectors stand in blocks", () => {
-  it("has each whole block in a row, and rows of their own for the vectors of the last one alone", async () => {
+  it("SqliteStore.S5 has each whole block in a row, and rows of their own for the vectors of the last one alone", async () => {
     const path = await filledFile();
     expect(await count(path, "messages")).toBe(COUNT);
     expect(await count(path, "message_blocks")).toBe(3);

@@ -10,7 +10,7 @@ import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { journalContract } from "../../src/testing/contracts/journal.ts";
 import { asked, errorOf, journalAt, lively, meddle, newFile, readOut, started, written } from "./sqlite-setup.ts";
 
-journalContract({ describe, it, expect }, "sqlite", () => sqlite({ path: newFile() }));
+journalContract({ describe, it, expect }, "sqlite (SqliteRuns.N2)", () => sqlite({ path: newFile() }));
 
 describe("sqlite", () => {
   it.each(["", "a\0b", undefined as unknown as string])("a path of %j is refused", (path) => {
@@ -162,7 +162,7 @@ describe("a reader", () => {
     expect(seen).toEqual(all);
   });
 
-  it("is told when the run is removed under it, even if another of its name takes its place", async () => {
+  it("SqliteRuns.N1 is told when the run is removed under it, even if another of its name takes its place", async () => {
     const journal = journalAt(newFile());
     await written(
       journal,

@@ -46,7 +46,7 @@ function seqOf(events: readonly RunEvent[], role: string, type: RunEvent["type"]
   return found?.seq ?? -1;
 }
 
-describe("J3 a fork that changes nothing pays nothing", () => {
+describe("a fork that changes nothing pays nothing", () => {
   test("where a role without a step tells the time", async () => {
     const clock = (from: number): Clock => {
       let now = from;

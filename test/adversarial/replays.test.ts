@@ -20,7 +20,7 @@ async function replayed(events: readonly RunEvent[], react: React, options: Para
   return new Team({ journal: await journalWith("r", events), roles: [answering("Ann", react, options)] }).replay("r").result;
 }
 
-describe("J2 a replay of a run that failed, was mended and went on", () => {
+describe("a replay of a run that failed, was mended and went on", () => {
   async function mended(): Promise<RunEvent[]> {
     const journal = memoryJournal();
     let broken = true;
@@ -65,7 +65,7 @@ describe("J2 a replay of a run that failed, was mended and went on", () => {
   }
 });
 
-describe("J2 a replay", () => {
+describe("a replay", () => {
   test("finds an activation that had ended well and fails now", async () => {
     const journal = memoryJournal();
     await new Team({ seed: "s", journal, roles: [answering("Ann", (rc) => rc.message("hello"))] }).run("go", { id: "r" }).result;

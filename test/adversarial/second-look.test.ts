@@ -71,7 +71,7 @@ describe("a run of roles that never wait", () => {
   });
 });
 
-describe("W2 durable waits for what was recorded before, and no longer", () => {
+describe("RunLog.W2 durable waits for what was recorded before, and no longer", () => {
   it("lets a step start although others never stop recording", async () => {
     const inner = memoryJournal({ events: 1_000_000 });
     let appends = 0;
@@ -116,7 +116,7 @@ describe("a step that must not happen twice", () => {
 });
 
 describe("what an activation says and remembers", () => {
-  it("A3 a message made elsewhere is sent once, however often it is published", async () => {
+  it("Outbox.O1 a message made elsewhere is sent once, however often it is published", async () => {
     const Say = defineAction({
       name: "Say",
       run: (ctx) => {
@@ -130,7 +130,7 @@ describe("what an activation says and remembers", () => {
     expect(text(outputs)).toEqual(["once"]);
   });
 
-  it("D1 a message rewritten under its id is remembered as rewritten", async () => {
+  it("MemoryDraft.D1 a message rewritten under its id is remembered as rewritten", async () => {
     const shorten = defineRole({
       name: "A",
       react: (rc) => {
@@ -176,7 +176,7 @@ describe("secrets", () => {
 });
 
 describe("money", () => {
-  it("T2 a run that was started with a budget asks for prices also when a team without one goes on with it", async () => {
+  it("a run that was started with a budget asks for prices also when a team without one goes on with it", async () => {
     const Ask = defineAction({ name: "Ask", prompt: () => "?" });
     const journal = memoryJournal();
     const roles = [defineRole({ name: "A", actions: [Ask] })];

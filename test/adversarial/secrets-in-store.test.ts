@@ -47,7 +47,7 @@ function bytesBelow(folder: string): string {
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join("\n");
 }
 
-test("J6 no secret is found in a store, its export or a cassette, whichever way it came in", async () => {
+test("RunLog.W0 no secret is found in a store, its export or a cassette, whichever way it came in", async () => {
   const folder = mkdtempSync(join(scratch, "canary-"));
   await using stub = await openaiStub({ handler: () => `You told me ${PASSWORD} and ${KEY}.` });
   const model = openai({ model: "m", apiKey: KEY, baseURL: stub.url, price: { input: 1, output: 1 } });

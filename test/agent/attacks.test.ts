@@ -126,7 +126,7 @@ describe("what an agent leaves behind", () => {
     expect(underWay).toBe(0);
   });
 
-  it("is nothing before it has run: tools are not even described for an idle agent", async () => {
+  it("Agent.A4 is nothing before it has run: tools are not even described for an idle agent", async () => {
     const tools = new ToolCollection([noting()]);
     const described = vi.spyOn(tools, "specs", "get");
     const { agent } = agentOf(["done"], { tools });
@@ -151,7 +151,7 @@ describe("a tool that tells without end how far it is", () => {
       },
     });
 
-  it("fills no memory, whether nobody reads, somebody late, or somebody slowly", async () => {
+  it("RunTool.N3 fills no memory, whether nobody reads, somebody late, or somebody slowly", async () => {
     const { agent } = agentOf([calls(call("a"), call("b")), "done"], { tools: [babbling("a"), babbling("b")] });
     const run = agent.run("x");
     const slow = run[Symbol.asyncIterator]();

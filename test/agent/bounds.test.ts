@@ -77,7 +77,7 @@ describe("an agent alone", () => {
     expect(allowed.status).toBe("finished");
   });
 
-  test("makes no further call once its tokens are used, and goes on with the next run", async () => {
+  test("RunTally.T2 makes no further call once its tokens are used, and goes on with the next run", async () => {
     const model = looking(9);
     const agent = looker(model, { tokenLimit: 2 * COST + 1 });
     const first = await agent.run("look").result;
@@ -119,7 +119,7 @@ describe("an agent alone", () => {
     expect(result.byModel).toMatchObject({ [model.id]: { usage: { inputTokens: 14, outputTokens: 70 }, cost: { known: 70 } } });
   });
 
-  test("counts a call that was cut off at what it may have cost", async () => {
+  test("RunTally.T1 counts a call that was cut off at what it may have cost", async () => {
     const stop = new AbortController();
     const model = looking(0, async () => {
       stop.abort();

@@ -124,7 +124,7 @@ describe("a record", () => {
     await expect(textOf(pieces)).rejects.toThrow("the process dies here");
   }
 
-  it("that is read back into a memory goes on where it was", async () => {
+  it("MessagesMemory.G3 that is read back into a memory goes on where it was", async () => {
     const before = new MessagesMemory({ tools: [noting()] });
     await before.setGoal("the goal");
     await cutBeforeCalls(before);
@@ -205,7 +205,7 @@ describe("a memory of messages", () => {
     expect(await memory.note("k")).toBeUndefined();
   });
 
-  it("goes on in the same conversation from run to run, and an agent takes either tools or a memory that has them", async () => {
+  it("Agent.A3 goes on in the same conversation from run to run, and an agent takes either tools or a memory that has them", async () => {
     const { agent, model } = agentOf(["Hello Ann.", "You are Ann."]);
     await agent.run("I am Ann.").result;
     await agent.run("Who am I?").result;

@@ -141,7 +141,7 @@ describe("stopping a run", () => {
 });
 
 describe("reading a run", () => {
-  it("gives every reader all of it, and a late one all but the pieces of text", async () => {
+  it("EventLog.V1 gives every reader all of it, and a late one all but the pieces of text", async () => {
     const { agent } = agentOf(["a text of several pieces"]);
     const run = agent.run("x");
     const [first, second] = await Promise.all([eventsOf(run), eventsOf(run)]);
@@ -151,7 +151,7 @@ describe("reading a run", () => {
     expect(first.some((event) => event.type === "text")).toBe(true);
   });
 
-  it("does not wait for readers, and joins text that nobody has taken", async () => {
+  it("EventLog.V2 does not wait for readers, and joins text that nobody has taken", async () => {
     const { agent } = agentOf(["x".repeat(10_000)]);
     const run = agent.run("x");
     const reader = run[Symbol.asyncIterator]();
@@ -161,7 +161,7 @@ describe("reading a run", () => {
     expect(events.filter((event) => event.type === "text")).toEqual([{ type: "text", step: 1, text: "x".repeat(10_000) }]);
   });
 
-  it("can be left in the middle without an effect on the run", async () => {
+  it("EventLog.V3 can be left in the middle without an effect on the run", async () => {
     const { agent } = agentOf(["done"]);
     const run = agent.run("x");
     for await (const event of run) if (event.type === "step.started") break;

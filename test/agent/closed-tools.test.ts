@@ -14,7 +14,7 @@ function holding(close: (o: ToolClosing) => void | Promise<void>, execute: Tool[
 const once = [calls(call("hold", {}, "1")), "done"];
 
 describe("a tool that lets go", () => {
-  it("is told once when the run is over, with the session that its calls had", async () => {
+  it("BrainRun.R3 is told once when the run is over, with the session that its calls had", async () => {
     const sessions: unknown[] = [];
     let held: unknown;
     const tool = holding(
@@ -36,7 +36,7 @@ describe("a tool that lets go", () => {
     expect(closed).toBe(0);
   });
 
-  it("is told when the run fails and when it is stopped, while its call still hangs", async () => {
+  it("BrainRun.R3 is told when the run fails and when it is stopped, while its call still hangs", async () => {
     let closed = 0;
     const close = (): void => void closed++;
     const failing = agentOf([calls(call("hold", {}, "1")), () => Promise.reject(new Error("no model"))], { tools: [holding(close)] });

@@ -39,7 +39,7 @@ describe("making room", () => {
     expect(results).toHaveLength(12);
   });
 
-  it("sums up what is old when that is not enough, keeps the goal and the newest, and stays below the limit for ever", async () => {
+  it("Compaction.C1 sums up what is old when that is not enough, keeps the goal and the newest, and stays below the limit for ever", async () => {
     let n = 0;
     const { agent, model } = agentOf(
       (request) => {
@@ -65,7 +65,7 @@ describe("making room", () => {
     expect(last.filter((message) => message.content?.includes("in short") === true)).toHaveLength(1);
   });
 
-  it("cuts what is too long by itself, goal included, and the request fits", async () => {
+  it("Compaction.C3 cuts what is too long by itself, goal included, and the request fits", async () => {
     const { agent, model } = agentOf(["done"], { compaction: { contextTokens: 2_000 } });
     const run = agent.run(`begin ${"z".repeat(100_000)} end`);
     expect(await run.result).toMatchObject({ status: "finished" });
@@ -107,7 +107,7 @@ describe("making room", () => {
     }
   });
 
-  it("makes room once when the server says that the request is too long, and goes on", async () => {
+  it("ModelClient.C1 makes room once when the server says that the request is too long, and goes on", async () => {
     let overflows = 0;
     const { agent, model } = agentOf(
       (request, n) => {
@@ -155,7 +155,7 @@ describe("what room is made of", () => {
   const wish = (id: string): ToolCall => call("look", {}, id);
   const result = (id: string, content: string): ChatMessage => ({ role: "tool", name: "look", toolCallId: id, content });
 
-  it("keeps calls and their results in one group", () => {
+  it("Compaction.C2 keeps calls and their results in one group", () => {
     const record: ChatMessage[] = [
       { role: "user", content: "x" },
       { role: "assistant", toolCalls: [wish("a"), wish("b")] },

@@ -58,7 +58,7 @@ describe("a summary that fails", () => {
   };
   const options = { tools: [noting("look", () => "x".repeat(150))], compaction: { contextTokens: 6_000 }, maxSteps: 60 };
 
-  it("does not end the run: room is made without one, which is told, and it is not asked for again", async () => {
+  it("ModelClient.C2 does not end the run: room is made without one, which is told, and it is not asked for again", async () => {
     const { agent, model } = agentOf(long, options);
     const run = agent.run("the goal");
     expect(await codes(run)).toEqual(["SUMMARY_FAILED"]);

@@ -120,7 +120,7 @@ function expectLegal(events: readonly AgentEvent[]): void {
 }
 
 describe("an agent whose model says anything at all", () => {
-  it("always ends, in a state of the machine, with every call answered", async () => {
+  it("Agent.A2 always ends, in a state of the machine, with every call answered", async () => {
     const unhandled: unknown[] = [];
     const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", onUnhandled);

@@ -18,7 +18,7 @@ const DIAGRAM: readonly (readonly [AgentState, AgentMove, AgentState])[] = [
 ];
 
 describe("an agent's life", () => {
-  it("has the edges of the diagram and no other", () => {
+  it("Lifecycle.L2 has the edges of the diagram and no other", () => {
     const edges = STATES.flatMap((from) => MOVES.map((move) => [from, move, moved(from, move)] as const)).filter(
       ([, , to]) => to !== undefined,
     );

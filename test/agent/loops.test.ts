@@ -25,12 +25,12 @@ describe("doing the same again", () => {
     expect([(await run.result).status, warnings]).toEqual(["finished", []]);
   });
 
-  it("is a loop when call and result repeat, whoever is at fault", async () => {
+  it("LoopDetector.D1 is a loop when call and result repeat, whoever is at fault", async () => {
     for (const tools of [[counting(() => "nothing new")], [noting("other")]])
       expect(await agentOf(again, { tools }).agent.run("x").result).toMatchObject({ status: "loop", steps: 6 });
   });
 
-  it("is no loop for a tool that polls, until its answer has not changed 20 times", async () => {
+  it("LoopDetector.D2 is no loop for a tool that polls, until its answer has not changed 20 times", async () => {
     const finished = counting((n) => (n < 15 ? "running" : "ready"), true);
     const { agent } = agentOf((request, n) => (n < 16 ? again(request, n) : "It is ready."), { tools: [finished] });
     expect(await agent.run("Wait for it.").result).toMatchObject({ status: "finished", answer: "It is ready." });

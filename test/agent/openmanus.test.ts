@@ -39,14 +39,14 @@ describe("what OpenManus gets wrong in an agent's life, and this does not", () =
     expect(agent.state).toBe("IDLE");
   });
 
-  it("counts steps anew in every run", async () => {
+  it("Lifecycle.L3 counts steps anew in every run", async () => {
     const look = noting();
     const { agent } = agentOf([calls(call("look")), calls(end()), calls(call("look", {}, "l2")), "second"], { tools: [look], maxSteps: 2 });
     expect(await agent.run("one").result).toMatchObject({ status: "finished", steps: 2 });
     expect(await agent.run("two").result).toMatchObject({ status: "finished", answer: "second", steps: 2 });
   });
 
-  it("refuses to run twice at once", async () => {
+  it("Agent.A1 refuses to run twice at once", async () => {
     const { agent } = agentOf(["a"]);
     const run = agent.run("x");
     expect(() => agent.run("y")).toThrow(expect.objectContaining({ code: "AGENT_RUNNING" }));

@@ -73,7 +73,7 @@ describe("a planning flow", () => {
     expect(done.sort()).toEqual(["1", "2"]);
   });
 
-  it("does independent steps side by side, and those of one agent one after another", async () => {
+  it("FlowPlan.F1 does independent steps side by side, and those of one agent one after another", async () => {
     let underWay = 0;
     let most = 0;
     const slow = defineTool({
@@ -101,7 +101,7 @@ describe("a planning flow", () => {
     expect(most).toBe(1);
   });
 
-  it("does not try a step that fails for ever: again, then another plan, then it is blocked", async () => {
+  it("FlowPlan.F3 does not try a step that fails for ever: again, then another plan, then it is blocked", async () => {
     const tried: string[] = [];
     const worker = (): Agent =>
       hand((request) => {
@@ -135,7 +135,7 @@ describe("a planning flow", () => {
     expect(result.steps[0]).toMatchObject({ status: "blocked", result: expect.stringContaining(why) });
   });
 
-  it("blocks what depends on a blocked step, and does the rest", async () => {
+  it("FlowPlan.F2 blocks what depends on a blocked step, and does the rest", async () => {
     const worker = (): Agent => hand((request) => (task(request) === "do a" ? new ModelError("MODEL_REFUSED", "no") : "ok"));
     const { flow } = flowOf([plan({ id: "a" }, { id: "b", dependsOn: ["a"] }, { id: "c", dependsOn: ["b"] }, { id: "d" }), "end"], {
       executors: { w: worker },

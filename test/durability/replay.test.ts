@@ -46,7 +46,7 @@ function contents(root: string): Readonly<Record<string, string>> {
   return Object.fromEntries(paths.map((path) => [relative(root, path), readFileSync(path, "utf8")]));
 }
 
-describe("J2 a replay of each example", () => {
+describe("a replay of each example", () => {
   const runs: { readonly team: Team; readonly run: Run }[] = [];
   beforeEach(() => {
     runs.length = 0;
@@ -73,7 +73,7 @@ describe("J2 a replay of each example", () => {
   });
 });
 
-describe("J2 a replay of a bundled company run", () => {
+describe("a replay of a bundled company run", () => {
   /** The same model to those who look at it, which may not be asked. */
   function mute(model: ChatModel): ChatModel {
     const refuse = (): never => expect.unreachable("a replay called the model");

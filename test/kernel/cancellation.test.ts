@@ -13,7 +13,7 @@ describe("a span of work", () => {
     await expect(span.until(Promise.reject(new Error("no")))).rejects.toThrow("no");
   });
 
-  it("ends with the first reason, also when nobody waits yet", async () => {
+  it("CancellationScope.S1 ends with the first reason, also when nobody waits yet", async () => {
     const span = new CancellationScopes(new AbortController().signal).begin();
     const late = new TimeoutError("it", 5);
     span.end(late);
@@ -43,7 +43,7 @@ describe("a span of work", () => {
     expect(spans.begin().signal.aborted).toBe(true);
   });
 
-  it("does not hear any more what becomes of the signal above once it has let go of it", () => {
+  it("CancellationScopes.C2 does not hear any more what becomes of the signal above once it has let go of it", () => {
     const above = new AbortController();
     const spans = new CancellationScopes(above.signal);
     const open = spans.begin();
@@ -53,7 +53,7 @@ describe("a span of work", () => {
     expect([spans.ended, open.ended, spans.begin().ended]).toEqual([undefined, undefined, undefined]);
   });
 
-  it("listens to the signal above once, however many spans there are", () => {
+  it("CancellationScopes.C1 listens to the signal above once, however many spans there are", () => {
     const { controller: above, listeners } = countedSignal();
     const spans = new CancellationScopes(above.signal);
     for (let i = 0; i < 100; i += 1) spans.begin();

@@ -88,7 +88,7 @@ describe("LightStream", () => {
     expect(first(4, lightStream(seed, name, n)).map((number) => number * 2 ** 32)).toEqual(expected);
   });
 
-  test("property: another name gives other numbers, however alike the names are, and all are in [0, 1)", () => {
+  test("LightStream.L1 property: another name gives other numbers, however alike the names are, and all are in [0, 1)", () => {
     const path = fc.tuple(fc.string({ maxLength: 3 }), fc.string({ minLength: 1, maxLength: 3 }), fc.nat(99));
     fc.assert(
       fc.property(path, path, (one, other) => {

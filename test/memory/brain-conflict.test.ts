@@ -202,7 +202,7 @@ function machines(): { readonly remote: FakeRemote; readonly clock: ReturnType<t
 }
 
 describe("a memory whose shared cache goes away", () => {
-  it("C7 is told that nobody could be asked, and that is not nothing", async () => {
+  it("Cache.C7 is told that nobody could be asked, and that is not nothing", async () => {
     const { remote, clock, machine } = machines();
     await begun(machine().cache, 2);
     remote.state = "unreachable";
@@ -219,7 +219,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(await brain.load()).toEqual({ kind: "nothing" });
   });
 
-  it("BrainMemory.B6 G6 writes over nothing that it could not ask for: what it saved meanwhile comes to what is there", async () => {
+  it("BrainMemory.B6 GuardedCache.G6 writes over nothing that it could not ask for: what it saved meanwhile comes to what is there", async () => {
     const { remote, clock, machine } = machines();
     await begun(machine().cache, 2);
     remote.state = "unreachable";
@@ -237,7 +237,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
   });
 
-  it("BrainMemory.B6 G6 finds again what it saved alone after its process has died, beside what others wrote meanwhile", async () => {
+  it("BrainMemory.B6 GuardedCache.G6 finds again what it saved alone after its process has died, beside what others wrote meanwhile", async () => {
     const { remote, clock, machine } = machines();
     const here = machine();
     await begun(here.cache, 2);
@@ -258,7 +258,7 @@ describe("a memory whose shared cache goes away", () => {
     expect((await loaded(machine(here.local).cache)).isDirty).toBe(false);
   });
 
-  it("BrainMemory.B6 G6 what was saved alone comes back by itself where nobody else has written", async () => {
+  it("BrainMemory.B6 GuardedCache.G6 what was saved alone comes back by itself where nobody else has written", async () => {
     const { remote, clock, machine } = machines();
     const { cache } = machine();
     await begun(cache, 2);
@@ -274,7 +274,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(idsOf((await loaded(machine().cache)).history)).toEqual(["m1", "m2", "m3", "m4"]);
   });
 
-  it("BrainMemory.B6 G6 an older fallback may answer, and the save that follows keeps what is newer in the cache", async () => {
+  it("BrainMemory.B6 GuardedCache.G6 an older fallback may answer, and the save that follows keeps what is newer in the cache", async () => {
     const { remote, clock, machine } = machines();
     const here = machine();
     await begun(here.cache, 2);
@@ -293,7 +293,7 @@ describe("a memory whose shared cache goes away", () => {
     expect(JSON.stringify(await loaded(machine().cache))).toBe(JSON.stringify(brain));
   });
 
-  it("G8 what was read from the cache is there when it goes away", async () => {
+  it("GuardedCache.G8 what was read from the cache is there when it goes away", async () => {
     const { remote, machine } = machines();
     await begun(machine().cache, 2);
     const here = machine();

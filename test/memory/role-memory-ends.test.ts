@@ -86,7 +86,7 @@ describe("what is told of a store that fails", () => {
   });
 });
 
-describe("D2 the order of what is asked", () => {
+describe("the order of what is asked", () => {
   it("does not depend on how long a counter of tokens takes to load", async () => {
     const ordersOf = async (turns: number): Promise<readonly string[]> => {
       let loading: Promise<void> | undefined;

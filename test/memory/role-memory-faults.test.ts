@@ -136,7 +136,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     expect(told.join("\n")).toMatch(/not stored, until the run is resumed.*disk gone/);
   });
 
-  it("a store that never answers: the run ends all the same, and says what is not stored", async () => {
+  it("RoleMemories.R3 a store that never answers: the run ends all the same, and says what is not stored", async () => {
     const clock = simulatedClock();
     const store = storeUnderTest();
     let isStuck = false;

@@ -78,7 +78,7 @@ describe("KeptMemory.K3 a fork and the runs behind it, on one store", () => {
   });
 });
 
-describe("F5 a fork whose past was changed", () => {
+describe("a fork whose past was changed", () => {
   it("does not recall what its parent did", async () => {
     const [store, journal] = [inMemoryStore(), memoryJournal()];
     const Note = defineAction({ name: "Note", run: () => "noted" });

@@ -131,7 +131,7 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect(paid).toBeGreaterThan(0);
   }, 120_000);
 
-  it("T1 stores nothing of an activation that fails, and all of it once it has ended", async () => {
+  it("stores nothing of an activation that fails, and all of it once it has ended", async () => {
     const store = inMemoryStore();
     let isBroken = true;
     const Write = defineAction({
@@ -172,7 +172,7 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect(order).toEqual(["durable", "stored"]);
   });
 
-  it("a finished run that died before it had stored all stores it when it is resumed, and once", async () => {
+  it("RoleMemories.R2 a finished run that died before it had stored all stores it when it is resumed, and once", async () => {
     const journal = memoryJournal();
     const store = storeUnderTest();
     const told: string[] = [];

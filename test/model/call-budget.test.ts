@@ -68,7 +68,7 @@ class Meter {
   }
 }
 
-describe("T2 callModel and a budget", () => {
+describe("callModel and a budget", () => {
   const fate = fc.record({
     kind: fc.constantFrom("good", "no usage", "cut", "rate limit", "empty", "server", "truncated", "auth"),
     latency: fc.integer({ min: 1, max: 90_000 }),

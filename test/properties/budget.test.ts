@@ -154,7 +154,7 @@ function expectBilled(events: readonly RunEvent[], bills: Provider["bills"]): vo
   expect(Object.fromEntries(settled)).toEqual(Object.fromEntries(bills));
 }
 
-describe("T2 a budget of one dollar with eight concurrent roles", () => {
+describe("a budget of one dollar with eight concurrent roles", () => {
   test("is never overspent, is used up as far as it goes, and can be raised", async () => {
     const seen = { budget: 0, finished: 0 };
     await fc.assert(
@@ -235,7 +235,7 @@ describe("T2 a budget of one dollar with eight concurrent roles", () => {
   });
 });
 
-describe("T2 what one try costs", () => {
+describe("what one try costs", () => {
   async function one(tries: readonly Try[], options: TeamOptions = {}, itsPrice: ModelPrice | "unknown" = price) {
     const model = new Provider(tries, steady, itsPrice);
     const journal = memoryJournal();

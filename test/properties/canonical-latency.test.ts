@@ -41,7 +41,7 @@ async function ran(roles: (outside: Outside) => Iterable<Role>, latency: Latency
 const company = (outside: Outside): Role[] => sixRoles(outside, { pipelines: 8, steps: 3, laps: 2 });
 const ten = Array.from({ length: 10 }, (_, nth) => nth);
 
-describe("T3 the same seed, roles and answers give the same canonical events, whatever the latencies", () => {
+describe("the same seed, roles and answers give the same canonical events, whatever the latencies", () => {
   test.each([1, 2, 16])("ten runs of a company with everything in it, at concurrency %i", async (concurrency) => {
     const expected = await ran(company, steady);
     const runs = await Promise.all(ten.map((nth) => ran(company, shuffled(nth), { concurrency })));
@@ -145,7 +145,7 @@ describe("random numbers are each role's own", () => {
   });
 });
 
-describe("T3 eager", () => {
+describe("eager", () => {
   /** Each hears the one before, three times around; each does some work side by side. */
   function chain(outside: Outside): Role[] {
     const names = ["A", "B", "C", "D"];

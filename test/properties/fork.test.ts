@@ -45,7 +45,7 @@ const companies: readonly (readonly [string, Company["roles"]])[] = [
   ["publishers", publishers],
 ];
 
-describe("J3 a fork that changes nothing pays nothing and does the same", () => {
+describe("a fork that changes nothing pays nothing and does the same", () => {
   test.each(companies)("under rounds, of %s, after every fourth event", async (_name, roles) => {
     const parent = await live({ roles }, [], shuffled("parent"));
     for (let at = 1; at < parent.events.length; at += tries(12, 4)) {
@@ -92,7 +92,7 @@ async function goneOn({ roles, options }: Company, parent: readonly RunEvent[], 
   return { result, events, canonical: canonical(events), begun: outside.begun };
 }
 
-describe("J3 and J1 a fork that is killed goes on", () => {
+describe("a fork that is killed goes on", () => {
   test.each(companies)("of %s, cut after any event: it uses what is left of its parent and pays nothing", async (_name, roles) => {
     const parent = await live({ roles }, [], shuffled("parent"));
     for (let at = 1; at < parent.events.length; at += 61) {
@@ -148,7 +148,7 @@ function expectRightlyReused(parent: readonly RunEvent[], fork: readonly RunEven
   expect(new Set(taken.map(({ reused }) => reused)).size).toBe(taken.length);
 }
 
-describe("J3 a fork that changes something", () => {
+describe("a fork that changes something", () => {
   const messages = ({ events }: Lived): readonly { readonly seq: number; readonly nth: number }[] =>
     events.flatMap((event) => {
       const said = event.type === "message" ? 1 : event.type === "act.ended" ? event.said.length : 0;

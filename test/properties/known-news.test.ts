@@ -134,7 +134,7 @@ async function livedBy(company: Company, isLookedAt: boolean): Promise<unknown> 
   return { said: environment.history.get().map(({ id, content, parents }) => ({ id, content, parents })), remembered: memories() };
 }
 
-describe("RS4 what is known to be new", () => {
+describe("RunState.S4 what is known to be new", () => {
   test("property: is remembered and acted upon as where each id is looked up", async () => {
     await fc.assert(
       fc.asyncProperty(anyCompany, async (one) => {

@@ -20,7 +20,7 @@ function dependsOnOrder(label: string): boolean {
   return isRepeated(label) || label.startsWith("refuse ");
 }
 
-describe("J1 random small teams", () => {
+describe("random small teams", () => {
   test("under rounds, killed at every event", async () => {
     await fc.assert(
       fc.asyncProperty(teamSketch, fc.nat(), async (sketch, seed) => {

@@ -20,7 +20,7 @@ import { idea, sixRoles, teamOf } from "./six-roles.ts";
 import { Outside, shuffled, stillClock } from "./outside.ts";
 import { cutsOf, tries } from "../effort.ts";
 
-describe("J1 a run that is killed anywhere goes on as if it had not been", () => {
+describe("a run that is killed anywhere goes on as if it had not been", () => {
   const company: Company = { roles: (outside) => sixRoles(outside, { pipelines: 3, steps: 2, laps: 2 }) };
   let uncut: Lived;
 
@@ -90,7 +90,7 @@ describe("J1 a run that is killed anywhere goes on as if it had not been", () =>
   });
 });
 
-describe("J1 publishers, killed anywhere", () => {
+describe("publishers, killed anywhere", () => {
   const rounds: Company = { roles: publishers };
   const eager: Company = { roles: publishers, options: { scheduler: "eager" } };
 
@@ -178,7 +178,7 @@ describe("how much of its mail an activation took is recorded before its first s
   });
 });
 
-describe("J7 a failure is the same after a kill", () => {
+describe("a failure is the same after a kill", () => {
   async function expectSameAtEveryEvent(sketch: TeamSketch): Promise<Lived> {
     const company: Company = { roles: (outside) => rolesOf(sketch, outside, true) };
     const uncut = await live(company);
@@ -201,7 +201,7 @@ describe("J7 a failure is the same after a kill", () => {
   });
 });
 
-describe("J1 what an activation knows of time and chance is recorded with it", () => {
+describe("what an activation knows of time and chance is recorded with it", () => {
   /** Time goes on while nobody lives, and with every look at it. */
   function later(lives: number): Clock {
     let now = lives * 1_000_000;

@@ -214,7 +214,7 @@ describe("changing a plan", () => {
     ]);
   });
 
-  test("resetTask reopens a task and all that depend on it, and their results are gone", () => {
+  test("Plan.P3 resetTask reopens a task and all that depend on it, and their results are gone", () => {
     const plan = planOf(task("a"), task("b", "a"), task("c", "b"), task("free"));
     finish(plan, 4);
     plan.resetTask("b");

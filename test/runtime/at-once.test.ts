@@ -64,7 +64,7 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
     expect((await played(300, scheduler, true)).said).toEqual(atOnce.said);
   });
 
-  test("sets no timer, and one that waits does", async () => {
+  test("RoleTurn.T2 sets no timer, and one that waits does", async () => {
     expect((await played(20, scheduler)).timers).toBe(0);
     expect((await played(20, scheduler, true)).timers).toBe(21);
   });
@@ -136,7 +136,7 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
     expect(tries).toBe(3);
   });
 
-  test("has a closed door afterwards, also where it never used it", async () => {
+  test("Outbox.O3 has a closed door afterwards, also where it never used it", async () => {
     let kept: RoleContext | undefined;
     const environment = town([answering("Ann", (rc) => void (kept = rc)), listener("Bob")], { scheduler });
     environment.publishMessage("go");
@@ -148,7 +148,7 @@ describe.each(REGIMES)("TU3 under %s, an activation that is over at once", (sche
   });
 });
 
-test("a hop that waits for nothing makes no promise of its own", async () => {
+test("ScheduledRun.S4 a hop that waits for nothing makes no promise of its own", async () => {
   await played(200, "eager");
   const few = await promisesOf(() => played(200, "eager"));
   const many = await promisesOf(() => played(2_200, "eager"));

@@ -10,7 +10,7 @@ import { answering, contents, listener, remembered, town } from "./town.ts";
 const Report = defineAction({ name: "Report" });
 const Gossip = defineAction({ name: "Gossip" });
 
-describe("M4 the history of a run holds one message of an id", () => {
+describe("the history of a run holds one message of an id", () => {
   const speaker = (times: number): ReturnType<typeof answering> =>
     answering("Ann", (rc) => Array.from({ length: times }, (_, n) => rc.message(`said ${n}`, { sendTo: ROUTE_TO_NONE })));
 
@@ -298,7 +298,7 @@ describe("receipts", () => {
     expect(remembered(environment, "Bob")).toEqual(["r"]);
   });
 
-  test("publishing one message twice, or publishing and returning it, says it once", async () => {
+  test("Outbox.O1 publishing one message twice, or publishing and returning it, says it once", async () => {
     const ann = answering("Ann", (rc) => {
       const message = rc.message("once", { causeBy: Report });
       expect(rc.publish(message).recipients).toEqual(["Bob"]);
@@ -338,7 +338,7 @@ describe("a message to many", () => {
   });
 });
 
-test("M4 Q2 a message that comes twice from outside is kept, and waits, once; also where one comes that has an id as roles give them", async () => {
+test("a message that comes twice from outside is kept, and waits, once; also where one comes that has an id as roles give them", async () => {
   const heard: string[] = [];
   const environment = town([answering("Ann", (rc) => void heard.push(...contents(rc.news)))]);
   const first = createMessage("first", { id: "one" });

@@ -26,7 +26,7 @@ function cyclic(): unknown {
 }
 
 describe("ScheduledRun.S3 one failing role", () => {
-  test("does not keep its siblings from finishing, and its error reaches the result", async () => {
+  test("Engine.E2 does not keep its siblings from finishing, and its error reaches the result", async () => {
     const done: string[] = [];
     const slow = (name: string): Role =>
       answering(name, async (rc) => {

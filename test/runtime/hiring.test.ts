@@ -57,7 +57,7 @@ describe("hiring", () => {
     expect(environment.publishMessage(createMessage("x", { sendTo: "Ann" })).recipients).toEqual([]);
   });
 
-  test("two roles of one name are refused, and the first stays as it was", async () => {
+  test("Roster.N1 two roles of one name are refused, and the first stays as it was", async () => {
     const environment = town([listener("Ann")]);
     expect(codeOf(() => environment.addRole(listener("Ann")))).toBe("ROLE_DUPLICATE");
     expect(codeOf(() => new Team({ roles: [listener("Ann"), listener("Ann")] }))).toBe("ROLE_DUPLICATE");
@@ -106,7 +106,7 @@ describe("hiring", () => {
     expect(new Team({ roles: [person, ...roles] }).roleNames).toHaveLength(150_001);
   });
 
-  test("a role that was refused leaves no trace", async () => {
+  test("HiredRoles.H1 a role that was refused leaves no trace", async () => {
     const environment = town([defineRole({ name: "Ann", actions: [defineAction({ name: "Work", run: () => "ann's" })] })]);
     const other = defineRole({ name: "Bob", actions: [defineAction({ name: "Rest" }), defineAction({ name: "Work" })] });
     expect(codeOf(() => environment.addRole(other))).toBe("ACTION_DUPLICATE");
@@ -119,7 +119,7 @@ describe("hiring", () => {
 });
 
 describe("names of actions", () => {
-  test("two different actions of one name are refused, in one role, one environment, one team", () => {
+  test("Roster.N2 two different actions of one name are refused, in one role, one environment, one team", () => {
     const one = defineAction({ name: "Work", run: () => "one" });
     const two = defineAction({ name: "Work", run: () => "two" });
     const role = (name: string, ...actions: Action[]): Role => defineRole({ name, actions });

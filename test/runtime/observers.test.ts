@@ -5,7 +5,7 @@ import type { ActEnded } from "../../src/runtime/record/event.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
 
 describe("listeners", () => {
-  test("hear every event and notice of their type, in order, until they leave", async () => {
+  test("ObserverRegistry.O1 hear every event and notice of their type, in order, until they leave", async () => {
     const environment = town([answering("Ann", (rc) => rc.message("x", { sendTo: "Bob" })), listener("Bob", { watch: [] })]);
     const heard: string[] = [];
     environment.on("role.active", ({ role, news }) => heard.push(`${role} active on ${news}`));

@@ -79,7 +79,7 @@ describe("a role that waits", () => {
     expect(bytes).toBeLessThan(MOST_BYTES_OF_A_ROLE);
   });
 
-  it("is hired at the same cost, however much its definition says: what that says is looked at once", async () => {
+  it("Directory.D2 HiredRoles.H2 is hired at the same cost, however much its definition says: what that says is looked at once", async () => {
     const hiring = async (much: number): Promise<number> => {
       const role = rich(much);
       crowd(1, role);

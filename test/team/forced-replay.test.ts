@@ -84,7 +84,7 @@ describe("a fork of a run that was forced to go on with another team", () => {
 });
 
 describe("the replay of a run that was forced to go on with another team", () => {
-  test("is equal with the team it went on with, and says from where that is", async () => {
+  test("Replay.P5 is equal with the team it went on with, and says from where that is", async () => {
     const journal = await forcedRun({ roles: before, rounds: 1 }, { roles: after, rounds: 100 });
     const events = await eventsOf(journal, "r");
     const resumed = events.find((event) => event.type === "run.resumed");

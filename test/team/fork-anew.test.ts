@@ -56,7 +56,7 @@ describe("a fork that takes no answers of its parent", () => {
     expect([contents(result.outputs), model.calls.length]).toEqual([["new new"], 1]);
   });
 
-  test("does not use answers of an attempt that failed in the shared past", async () => {
+  test("ForkAnswers.F4 does not use answers of an attempt that failed in the shared past", async () => {
     const journal = memoryJournal();
     const failing = answering("Ann", async (rc) => Promise.reject(new Error(`no use for ${await rc.ask("first")}`)));
     await new Team({ journal, roles: [failing], model: always("old") }).run("go", { id: "r" }).result;

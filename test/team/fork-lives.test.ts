@@ -38,7 +38,7 @@ function trouble({ error }: { readonly error?: Error | undefined }): readonly st
   return error === undefined ? [] : [error.message];
 }
 
-describe("a run that was cut anywhere", () => {
+describe("Replay.P4 a run that was cut anywhere", () => {
   it.each<Regime>(["rounds", "eager"])(
     "goes on, replays, and is forked; the fork pays nothing and replays too (%s)",
     async (regime) => {

@@ -85,7 +85,7 @@ describe("a fork", () => {
     expect([contents(outputs), effects]).toEqual([["100 1", "100"], 1]);
   });
 
-  test("that changes nothing pays nothing, wherever it leaves, and tells the same", async () => {
+  test("ForkAnswers.F3 that changes nothing pays nothing, wherever it leaves, and tells the same", async () => {
     const { journal, events, cost } = await parentRun();
     for (let at = 1; at < events.length; at += 1) {
       const model = counting();
@@ -130,7 +130,7 @@ describe("a fork", () => {
     expect([result.status, model.calls.length, result.fork?.reused]).toEqual(["finished", CALLS - 1, 0]);
   });
 
-  test("answers a role that is asked in another activation than before from what it was asked then", async () => {
+  test("ForkAnswers.F2 answers a role that is asked in another activation than before from what it was asked then", async () => {
     const { journal } = await parentRun();
     const early = answering("Early", (rc) => rc.message("a word before"), { watch: ["UserRequirement"] });
     const late = (roles: Role[]): Role[] => [early, ...roles];
@@ -185,7 +185,7 @@ describe("a fork", () => {
     expect(canonical(await eventsOf(journal, `one${seq}`))).toContain('"dropped":true');
   });
 
-  test("asks anew for what depends on more than its request, and takes what follows from it only where that is the same", async () => {
+  test("ForkAnswers.F5 asks anew for what depends on more than its request, and takes what follows from it only where that is the same", async () => {
     const journal = memoryJournal();
     const looks: string[] = [];
     const reader = (file: string): Role =>
@@ -228,7 +228,7 @@ describe("a fork", () => {
     expect(await journal.runs()).toEqual([{ runId: "parent", events: events.length }]);
   });
 
-  test("that was stopped goes on, uses no answer twice and pays nothing twice", async () => {
+  test("ForkAnswers.F1 that was stopped goes on, uses no answer twice and pays nothing twice", async () => {
     const { events } = await parentRun();
     const whole = memoryJournal();
     const again = async (target: Journal): Promise<void> => {

@@ -45,7 +45,7 @@ describe("an id that the journal knows", () => {
     expect(JSON.stringify([other.error?.message, other.error?.data])).not.toContain("hunter2");
   });
 
-  test("refuses another idea while the run is under way, and gives that run to an equal one", async () => {
+  test("Runs.U1 refuses another idea while the run is under way, and gives that run to an equal one", async () => {
     const team = new Team({ roles: echo() });
     const run = team.run("go", { id: "r" });
     expect(team.run("go", { id: "r" })).toBe(run);

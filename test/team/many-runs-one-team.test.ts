@@ -115,7 +115,7 @@ describe("a pool and the runs that were recorded before", () => {
     expect([again.status, again.cost.known, pool.spent]).toEqual(["budget", 50_000, 50_000]);
   });
 
-  test("invest raises what all runs may spend together, for those that wait as well", async () => {
+  test("Team.T1 invest raises what all runs may spend together, for those that wait as well", async () => {
     const { model } = watchedModel();
     const team = new Team({ roles: two, model, budget: 20_000 as MicroUsd });
     expect((await team.run("go", { id: "r" }).result).status).toBe("budget");

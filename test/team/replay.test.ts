@@ -84,7 +84,7 @@ describe.each(["rounds", "eager"] as const)("a replay of a run under %s", (sched
     );
   });
 
-  test("names the first step that is asked otherwise, with both requests", async () => {
+  test("Replay.P1 names the first step that is asked otherwise, with both requests", async () => {
     const { journal } = await recordedRun({ scheduler });
     const model = scriptedModel(() => expect.unreachable());
     const result = await new Team({ journal, roles: newsroom("Weigh"), model }).replay("r").result;
@@ -98,7 +98,7 @@ describe.each(["rounds", "eager"] as const)("a replay of a run under %s", (sched
 });
 
 describe("a replay", () => {
-  test("goes on through failures, stops and resumes of the record, as the record does", async () => {
+  test("Replay.P2 goes on through failures, stops and resumes of the record, as the record does", async () => {
     const journal = memoryJournal();
     const model = scriptedModel((_request, n) => `reply ${n}`);
     const team = new Team({ seed: "s", journal, roles: newsroom(), model });
@@ -161,7 +161,7 @@ describe("a replay", () => {
     expect(modes).toEqual(["live", "replay"]);
   });
 
-  test("takes over what ran out of time then, for time is not replayed", async () => {
+  test("Replay.P3 takes over what ran out of time then, for time is not replayed", async () => {
     const journal = memoryJournal();
     const clock = simulatedClock();
     const slow = answering("Ann", () => new Promise<never>(() => {}), { timeout: 1_000, onFailure: "skip" });

@@ -19,7 +19,7 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 10; i += 1) await nextMacrotask();
 }
 
-describe("J0 the same program is the recovery program", () => {
+describe("the same program is the recovery program", () => {
   test("run(idea, { id }) starts a run that the journal does not have, and goes on with one it has", async () => {
     const journal = memoryJournal();
     const program = () => new Team({ seed: "s", journal, roles: relay() }).run("go", { id: "r", rounds: 1 });
@@ -151,7 +151,7 @@ describe("who may go on with a run", () => {
     expect(await eventsOf(journal, "r")).toHaveLength(events.length);
   });
 
-  test("who takes a run over fences its former owner", async () => {
+  test("Runs.U3 who takes a run over fences its former owner", async () => {
     const journal = memoryJournal();
     let letGo = (): void => {};
     const gate = new Promise<void>((resolve) => (letGo = resolve));

@@ -53,7 +53,7 @@ function told(result: RunResult): readonly [string | undefined, string, number] 
 }
 
 describe("a run that is started inside a step", () => {
-  test("is bound by the budget of the outer run, and its spending is the step's cost", async () => {
+  test("BudgetGate.B4 is bound by the budget of the outer run, and its spending is the step's cost", async () => {
     const model = paidModel();
     const inner = new Team({ roles: [asker(10)], model });
     const result = await outer(inner, { budget: micro(45_000) }).run("go").result;
@@ -117,7 +117,7 @@ describe("a run that is started inside a step", () => {
       expect((await outer(inner, { budget }).run("go").result).output?.content).toBe("failed for 0");
   });
 
-  test("goes on when its step happens again, and what the step's record tells is not charged again", async () => {
+  test("LentBudget.L1 goes on when its step happens again, and what the step's record tells is not charged again", async () => {
     const model = paidModel();
     let isBroken = true;
     const fragile = answering("Ann", async (rc) => {
@@ -140,7 +140,7 @@ describe("a run that is started inside a step", () => {
     expect([result.status, result.cost.known, pool.spent]).toEqual(["finished", COST, COST]);
   });
 
-  test("goes on in the next attempt of a step that failed, and what it had spent counts once", async () => {
+  test("Tries.Y4 goes on in the next attempt of a step that failed, and what it had spent counts once", async () => {
     const model = paidModel();
     let isBroken = true;
     const fragile = answering("Ann", async (rc) => {
@@ -171,7 +171,7 @@ describe("a run that is started inside a step", () => {
     expect([account.spent, account.held]).toEqual([30_000, 0]);
   });
 
-  test("may outlive its step no further than the step's budget", async () => {
+  test("LentBudget.L2 may outlive its step no further than the step's budget", async () => {
     const model = paidModel();
     const inner = new Team({ roles: [asker(3)], model });
     let left: Promise<RunResult> | undefined;

@@ -143,7 +143,7 @@ describe("a run's result", () => {
     else expect(result).toMatchObject({ runId: "r", status: "failed", error: { cause: { message: `${broken} broke` } } });
   });
 
-  test("keeps what was done and paid when the journal breaks on the way", async () => {
+  test("Runs.U2 keeps what was done and paid when the journal breaks on the way", async () => {
     const inner = memoryJournal();
     let appends = 0;
     const append: Journal["append"] = (...args) => ((appends += 1) > 4 ? Promise.reject(new Error("disk full")) : inner.append(...args));

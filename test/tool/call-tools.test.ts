@@ -173,7 +173,7 @@ describe("permission", () => {
   const tools = (shop: Workshop): Tool[] => [shop.tool("a"), shop.tool("b"), shop.tool("c")];
   const calls = [call("a", {}, "1"), call("b", {}, "2"), call("c", {}, "3")];
 
-  it("is asked for one call at a time, before any of those side by side begins", async () => {
+  it("CallTools.B2 is asked for one call at a time, before any of those side by side begins", async () => {
     const shop = new Workshop();
     const asked: string[] = [];
     let asking = 0;

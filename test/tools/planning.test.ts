@@ -55,7 +55,7 @@ describe("planning", () => {
     expect(await read(tool, { command: "mark_step", step: 1, notes: "" })).toContain("1. [!] design\n2.");
   });
 
-  it("begins and completes no step before what it waits for", async () => {
+  it("BoardPlan.B1 begins and completes no step before what it waits for", async () => {
     const tool = await board();
     for (const status of ["in_progress", "completed"] as const) {
       expect(await call(tool, mark(2, status))).toMatchObject({ outcome: "failed", result: { error: expect.stringContaining("step 1") } });
@@ -63,7 +63,7 @@ describe("planning", () => {
     expect(await read(tool, { command: "get" })).toContain("2. [ ] code");
   });
 
-  it("opens again what depends on a step that is opened again", async () => {
+  it("BoardPlan.B2 opens again what depends on a step that is opened again", async () => {
     const tool = await board(mark(1, "completed"), mark(2, "completed"), mark(3, "completed"));
     expect(await read(tool, mark(1, "in_progress"))).toContain("Progress: 0 of 3 completed\n1. [→] design\n2. [ ] code");
   });
@@ -126,7 +126,7 @@ describe("planning", () => {
   });
 });
 
-it("never has a step completed before what it depends on", () => {
+it("BoardPlan.B1 BoardPlan.B3 never has a step completed before what it depends on", () => {
   const status = fc.constantFrom<StepStatus>("not_started", "in_progress", "completed", "blocked");
   const moves = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), status), { maxLength: 30 });
   const after = fc.array(fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 3 }), { minLength: 6, maxLength: 6 });

@@ -48,7 +48,7 @@ describe("a workspace on disk", () => {
     expect(readFileSync(join(outside, "new.txt"), "utf8")).toBe("1");
   });
 
-  it("Workspace.W1 follows no link, neither to a folder nor to a file", async () => {
+  it("HeldFile.F1 Workspace.W1 follows no link, neither to a folder nor to a file", async () => {
     const { root, outside, secret } = neighbours();
     symlinkSync(outside, join(root, "folder"));
     symlinkSync(secret, join(root, "file.txt"));
@@ -103,7 +103,7 @@ describe("a workspace on disk", () => {
     );
   });
 
-  it("Workspace.W2 leaves the old file and no beginnings of the new one when the last step fails", async () => {
+  it("HeldFile.F3 Workspace.W2 leaves the old file and no beginnings of the new one when the last step fails", async () => {
     const { root } = neighbours();
     const workspace = fileWorkspace({ root, limits: { files: 1 } });
     mkdirSync(join(root, "taken"));

@@ -140,7 +140,7 @@ describe.runIf(isolates)("a machine that offers less", () => {
     expect(await runScript(sandbox, script, { files: 1_000 })).toMatchObject({ kind: "limit", bound: "files", limit: 1_000 });
   });
 
-  it("watches the number of processes where it cannot be bounded", async () => {
+  it("LimitWatch.W1 watches the number of processes where it cannot be bounded", async () => {
     const script = `
       import { spawn } from "node:child_process";
       for (let n = 0; n < 40; n++) spawn("sleep", ["1000"], { stdio: "ignore" });

@@ -98,7 +98,7 @@ function dropOldest(state: RunState, role: RoleState): void {
 /*
  * Checks for room in mailboxes that refuse further messages. Mailboxes that drop or block are handled at delivery.
  *
- * Delivery.D1 (`isSurelyRoom`) nothing is counted as long as fewer messages were sent than the smallest mailbox holds.
+ * Nothing is counted as long as fewer messages were sent than the smallest mailbox holds (`isSurelyRoom`).
  * Delivery.D2 (`assertRoomForAct`) with rounds an activation is checked for its own messages only: those of other roles in the same round
  * are counted at its end, in hire order (`fullAtBarrier`), so that the failing role does not depend on latency.
  */

@@ -8,12 +8,12 @@ import { checkContract, type ContractKit } from "./contract-kit.ts";
 export type MakeBudgetPool = (amount: number) => BudgetPool | Promise<BudgetPool>;
 
 /**
- * What every {@link BudgetPool} must do, wherever it keeps its money.
+ * The contract of every {@link BudgetPool}.
  *
- * B1 what is spent and held never passes the amount by a reservation. B2 a reservation that does not fit waits while open holds could make
- * room, whoever has them, and is refused with code `BUDGET` when they cannot. B3 who is ended while waiting holds nothing. B4 an account is charged
- * with what its record tells once. B5 an account that is closed holds nothing any more: what was open counts as spent. B6 a hold settles
- * once, at what it cost, which may be more than was held.
+ * BudgetPool.B1 no reservation takes spending and holds above the amount. BudgetPool.B2 a reservation that does not fit waits while open
+ * holds of any account could make room, and is refused with code `BUDGET` otherwise. BudgetPool.B3 a caller that is ended while it waits
+ * holds nothing. BudgetPool.B4 an account is charged once with the spending in its record. BudgetPool.B5 a closed account holds nothing:
+ * open holds count as spent. BudgetPool.B6 a hold settles once, at its cost, which may exceed the hold.
  */
 export function budgetPoolContract(kit: ContractKit, name: string, make: MakeBudgetPool): void {
   checkContract("budgetPoolContract", kit, name, make);
@@ -63,7 +63,7 @@ async function held(asked: AskedHold): Promise<BudgetHold> {
 }
 
 function waitingChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void {
-  it("B1 B2 what does not fit waits for the hold of another, and comes in when enough was left", async () => {
+  it("BudgetPool.B1 BudgetPool.B2 what does not fit waits for the hold of another, and comes in when enough was left", async () => {
     const pool = await make(100);
     const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
     const first = await held(ask(ann, 60));
@@ -75,7 +75,7 @@ function waitingChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     expect(second.state).toBe("held");
   });
 
-  it("B2 what could not fit if all that is open cost nothing is refused at once, though others are open", async () => {
+  it("BudgetPool.B2 what could not fit if all that is open cost nothing is refused at once, though others are open", async () => {
     const pool = await make(100);
     const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
     (await held(ask(ann, 30))).settle(30);
@@ -85,7 +85,7 @@ function waitingChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     expect(refused.state).toBe("refused");
   });
 
-  it("B2 who waits is refused as soon as nothing open could make room", async () => {
+  it("BudgetPool.B2 who waits is refused as soon as nothing open could make room", async () => {
     const pool = await make(100);
     const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
     const [one, two] = [await held(ask(ann, 40)), await held(ask(ann, 40))];
@@ -96,7 +96,7 @@ function waitingChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     two.settle(0);
   });
 
-  it("B3 who is ended while waiting leaves the line, and holds nothing", async () => {
+  it("BudgetPool.B3 who is ended while waiting leaves the line, and holds nothing", async () => {
     const pool = await make(100);
     const ann = await opened(pool, "Ann");
     const first = await held(ask(ann, 60));
@@ -112,7 +112,7 @@ function waitingChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
 }
 
 function accountChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void {
-  it("B4 what a record tells is charged once, however often its account is opened", async () => {
+  it("BudgetPool.B4 what a record tells is charged once, however often its account is opened", async () => {
     const pool = await make(100);
     const first = await opened(pool, "Ann", 30);
     (await held(ask(first, 20))).settle(20);
@@ -124,7 +124,7 @@ function accountChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     await held(ask(again, 50));
   });
 
-  it("B4 what was spent elsewhere counts at once, also when it does not fit", async () => {
+  it("BudgetPool.B4 what was spent elsewhere counts at once, also when it does not fit", async () => {
     const pool = await make(100);
     const ann = await opened(pool, "Ann");
     ann.charge(90);
@@ -133,7 +133,7 @@ function accountChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     expect([some.state, all.state]).toEqual(["refused", "held"]);
   });
 
-  it("B5 an account that is closed leaves nothing held: what was open counts as spent", async () => {
+  it("BudgetPool.B5 an account that is closed leaves nothing held: what was open counts as spent", async () => {
     const pool = await make(100);
     const [ann, ben] = [await opened(pool, "Ann"), await opened(pool, "Ben")];
     await held(ask(ann, 60));
@@ -145,7 +145,7 @@ function accountChecks({ it, expect }: ContractKit, make: MakeBudgetPool): void 
     expect([waiting.state, fitting.state]).toEqual(["refused", "held"]);
   });
 
-  it("B6 a hold settles once, at more than was held if it cost more", async () => {
+  it("BudgetPool.B6 a hold settles once, at more than was held if it cost more", async () => {
     const pool = await make(100);
     const ann = await opened(pool, "Ann");
     const hold = await held(ask(ann, 10));

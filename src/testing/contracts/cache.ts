@@ -10,12 +10,12 @@ const MINUTE = 60_000;
 const START = 1_800_000_000_000;
 
 /**
- * What every {@link Cache} must do, wherever it keeps its entries.
+ * The contract of every {@link Cache}.
  *
- * C1 what `set` has resolved is what `get` gives, until it is deleted, replaced, or its time is up. C2 of two writes of one key that
- * overlap, the one asked for later stays. C3 keys and values are any text. C5 closing twice is no error; what comes after it is refused with
- * `CACHE_CLOSED`. C6, for a cache that has `replace`: of several that expect the same, one writes. How an entry is damaged (C4), and what a cache does
- * that cannot ask (C7), is the implementation's own.
+ * Cache.C1 `get` returns the value of a resolved `set` until it is deleted, replaced or expired. Cache.C2 of two overlapping writes of one
+ * key the later call counts. Cache.C3 keys and values are any text. Cache.C5 closing twice is no error; later calls are refused with
+ * `CACHE_CLOSED`. Cache.C6 of several concurrent `replace` calls with the same expectation one writes, for a cache that has `replace`. The
+ * tests of an implementation check damaged entries (Cache.C4) and unreachable places (Cache.C7).
  */
 export function cacheContract(kit: ContractKit, name: string, make: MakeCache): void {
   checkContract("cacheContract", kit, name, make);
@@ -42,20 +42,20 @@ function check({ it }: ContractKit, make: MakeCache, title: string, body: (cache
 
 function keepingChecks(kit: ContractKit, make: MakeCache): void {
   const { expect } = kit;
-  check(kit, make, "C1 what was set is there, what was not is a miss, and keys keep apart", async (cache) => {
+  check(kit, make, "Cache.C1 what was set is there, what was not is a miss, and keys keep apart", async (cache) => {
     await cache.set("a", "1", MINUTE);
     await cache.set("b", "2", MINUTE);
     expect([await cache.get("a"), await cache.get("b"), await cache.get("c")]).toEqual([hit("1"), hit("2"), miss]);
   });
 
-  check(kit, make, "C1 a later value replaces the earlier, and its time with it", async (cache, clock) => {
+  check(kit, make, "Cache.C1 a later value replaces the earlier, and its time with it", async (cache, clock) => {
     await cache.set("a", "1", MINUTE);
     await cache.set("a", "2", 3 * MINUTE);
     await clock.advance(2 * MINUTE);
     expect(await cache.get("a")).toEqual(hit("2"));
   });
 
-  check(kit, make, "C2 of writes that overlap the last asked for stays", async (cache) => {
+  check(kit, make, "Cache.C2 of writes that overlap the last asked for stays", async (cache) => {
     await Promise.all(Array.from({ length: 20 }, (_, n) => cache.set("a", `value ${n}`, MINUTE)));
     expect(await cache.get("a")).toEqual(hit("value 19"));
     await Promise.all([cache.set("a", "again", MINUTE), cache.delete("a")]);
@@ -67,7 +67,7 @@ function keepingChecks(kit: ContractKit, make: MakeCache): void {
 
 function forgettingChecks(kit: ContractKit, make: MakeCache): void {
   const { expect } = kit;
-  check(kit, make, "C1 an entry whose time is up is a miss, and one whose is not is there", async (cache, clock) => {
+  check(kit, make, "Cache.C1 an entry whose time is up is a miss, and one whose is not is there", async (cache, clock) => {
     await cache.set("short", "1", MINUTE);
     await cache.set("long", "2", 2 * MINUTE);
     await clock.advance(MINUTE - 1);
@@ -76,7 +76,7 @@ function forgettingChecks(kit: ContractKit, make: MakeCache): void {
     expect([await cache.get("short"), await cache.get("long")]).toEqual([miss, hit("2")]);
   });
 
-  check(kit, make, "C1 what was deleted is a miss, and can be set again; deleting nothing is no error", async (cache) => {
+  check(kit, make, "Cache.C1 what was deleted is a miss, and can be set again; deleting nothing is no error", async (cache) => {
     await cache.set("a", "1", MINUTE);
     await cache.delete("a");
     await cache.delete("a");
@@ -85,7 +85,7 @@ function forgettingChecks(kit: ContractKit, make: MakeCache): void {
     expect(await cache.get("a")).toEqual(hit("2"));
   });
 
-  check(kit, make, "C1 a time to live that cannot pass is refused, and nothing is stored", async (cache) => {
+  check(kit, make, "Cache.C1 a time to live that cannot pass is refused, and nothing is stored", async (cache) => {
     for (const ttl of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) expect(await codeOf(cache.set("a", "1", ttl))).toBe("TTL_INVALID");
     expect(await cache.get("a")).toEqual(miss);
   });
@@ -107,7 +107,7 @@ const ODD_TEXTS: readonly string[] = [
 
 function textChecks(kit: ContractKit, make: MakeCache): void {
   const { expect } = kit;
-  check(kit, make, "C3 any text is a key of its own", async (cache) => {
+  check(kit, make, "Cache.C3 any text is a key of its own", async (cache) => {
     const keys = [...ODD_TEXTS, "a", "half a character: \ud83d"];
     for (const [place, key] of keys.entries()) await cache.set(key, `value ${place}`, MINUTE);
     const found: unknown[] = [];
@@ -115,7 +115,7 @@ function textChecks(kit: ContractKit, make: MakeCache): void {
     expect(found).toEqual(keys.map((_, place) => hit(`value ${place}`)));
   });
 
-  check(kit, make, "C3 any text is a value, also a megabyte", async (cache) => {
+  check(kit, make, "Cache.C3 any text is a value, also a megabyte", async (cache) => {
     for (const value of [...ODD_TEXTS, "猫 and cat ".repeat(90_000)]) {
       await cache.set("a", value, MINUTE);
       const entry = await cache.get("a");
@@ -126,7 +126,7 @@ function textChecks(kit: ContractKit, make: MakeCache): void {
 
 function replacingChecks(kit: ContractKit, make: MakeCache): void {
   const { expect } = kit;
-  check(kit, make, "C6 replaces what is as expected, and else tells what is there", async (cache, clock) => {
+  check(kit, make, "Cache.C6 replaces what is as expected, and else tells what is there", async (cache, clock) => {
     if (cache.replace === undefined) return;
     expect(await cache.replace("a", "1", { ttl: MINUTE })).toBe(undefined);
     expect(await cache.get("a")).toEqual(hit("1"));
@@ -145,7 +145,7 @@ function replacingChecks(kit: ContractKit, make: MakeCache): void {
     expect(await cache.get("a")).toEqual(hit("4"));
   });
 
-  check(kit, make, "C6 of several at once that expect the same one writes, and whoever tries again loses nothing", async (cache) => {
+  check(kit, make, "Cache.C6 of several at once that expect the same one writes, and whoever tries again loses nothing", async (cache) => {
     if (cache.replace === undefined) return;
     const outcomes = await Promise.all(Array.from({ length: 8 }, async (_, n) => cache.replace?.("one", `value ${n}`, { ttl: MINUTE })));
     expect(outcomes.filter((outcome) => outcome === undefined).length).toBe(1);
@@ -169,7 +169,7 @@ async function appended(cache: Cache, text: string): Promise<void> {
 
 function closingChecks(kit: ContractKit, make: MakeCache): void {
   const { expect } = kit;
-  check(kit, make, "C5 closing twice is no error, and then nothing is answered", async (cache) => {
+  check(kit, make, "Cache.C5 closing twice is no error, and then nothing is answered", async (cache) => {
     await cache.set("a", "1", MINUTE);
     expect([await codeOf(cache.close()), await codeOf(cache.close())]).toEqual(["resolved", "resolved"]);
     const codes = [await codeOf(cache.get("a")), await codeOf(cache.set("a", "2", MINUTE)), await codeOf(cache.delete("a"))];

@@ -41,12 +41,12 @@ const toolQuestion: ChatRequest = deepFreeze({
 });
 
 /**
- * What every {@link ChatModel} must do, whatever stands behind it.
+ * The contract of every {@link ChatModel}.
  *
- * C1 `chat` gives the whole answer. C2 the pieces of `stream` are the answer of `chat`, and the last of them says why it ended. C3 calls
- * of tools come whole. C4 a reply that was cut short says so. C5 a failure is a ModelError that says whether trying again helps. C6 an
- * aborted signal ends a call by a rejection, before it begins and while it waits. C7 a request is never changed. C8 calls at one time
- * keep apart. C9 an answer is plain JSON.
+ * ChatModel.C1 `chat` returns the whole answer. ChatModel.C2 the pieces of `stream` make up the answer of `chat`, and the last one has its
+ * finish reason. ChatModel.C3 tool calls arrive complete. ChatModel.C4 a truncated reply says so. ChatModel.C5 a failure is a ModelError
+ * that says whether a retry can help. ChatModel.C6 an aborted signal rejects a call, before it begins and while it waits. ChatModel.C7 a
+ * request is never changed. ChatModel.C8 concurrent calls do not mix. ChatModel.C9 an answer is plain JSON.
  */
 export function chatModelContract(kit: ContractKit, name: string, make: MakeModel): void {
   checkContract("chatModelContract", kit, name, make);
@@ -62,7 +62,7 @@ export function chatModelContract(kit: ContractKit, name: string, make: MakeMode
     });
 
   describe(`${name} keeps the contract of a chat model`, () => {
-    check("C1 chat gives the whole answer", [{ kind: "text", text: TEXT }], async (model) => {
+    check("ChatModel.C1 chat gives the whole answer", [{ kind: "text", text: TEXT }], async (model) => {
       const answer = await model.chat(question, open());
       expect(answer.content).toBe(TEXT);
       expect(answer.finishReason).toBe("stop");
@@ -70,14 +70,14 @@ export function chatModelContract(kit: ContractKit, name: string, make: MakeMode
       expect(usageIsSound(answer)).toBe(true);
     });
 
-    check("C2 the pieces of a stream are the answer", [{ kind: "text", text: TEXT }], async (model) => {
+    check("ChatModel.C2 the pieces of a stream are the answer", [{ kind: "text", text: TEXT }], async (model) => {
       const pieces = await allOf(model.stream(question, open()));
       expect(pieces.map((piece) => piece.content ?? "").join("")).toBe(TEXT);
       expect(pieces.filter((piece) => piece.finishReason !== undefined).map((piece) => piece.finishReason)).toEqual(["stop"]);
     });
 
     const call = { kind: "tool", name: "clock", arguments: '{"zone":"UTC"}' } as const;
-    check("C3 calls of tools come whole, in one and in pieces", [call, call], async (model) => {
+    check("ChatModel.C3 calls of tools come whole, in one and in pieces", [call, call], async (model) => {
       for (const answer of [await model.chat(toolQuestion, open()), await streamed(model, toolQuestion)]) {
         expect(answer.finishReason).toBe("tool_calls");
         expect(answer.toolCalls.map((made) => [made.type, made.function.name, made.function.arguments])).toEqual([
@@ -88,20 +88,24 @@ export function chatModelContract(kit: ContractKit, name: string, make: MakeMode
     });
 
     const cut = { kind: "truncated", text: "Half an" } as const;
-    check("C4 a reply that was cut short says so", [cut, cut], async (model) => {
+    check("ChatModel.C4 a reply that was cut short says so", [cut, cut], async (model) => {
       for (const answer of [await model.chat(question, open()), await streamed(model, question)]) {
         expect([answer.content, answer.finishReason]).toEqual(["Half an", "length"]);
       }
     });
 
-    check("C5 a refusal for now is a retryable ModelError", [{ kind: "rate-limited" }, { kind: "rate-limited" }], async (model) => {
-      for (const begin of [chatOf, streamed]) {
-        const error = await begin(model, question).then(undefined, (reason: unknown) => reason);
-        expect(error instanceof ModelError ? [error.code, error.retryable] : error).toEqual(["MODEL_RATE_LIMIT", true]);
-      }
-    });
+    check(
+      "ChatModel.C5 a refusal for now is a retryable ModelError",
+      [{ kind: "rate-limited" }, { kind: "rate-limited" }],
+      async (model) => {
+        for (const begin of [chatOf, streamed]) {
+          const error = await begin(model, question).then(undefined, (reason: unknown) => reason);
+          expect(error instanceof ModelError ? [error.code, error.retryable] : error).toEqual(["MODEL_RATE_LIMIT", true]);
+        }
+      },
+    );
 
-    check("C6 an aborted signal ends a call", [{ kind: "stall" }, { kind: "stall" }], async (model) => {
+    check("ChatModel.C6 an aborted signal ends a call", [{ kind: "stall" }, { kind: "stall" }], async (model) => {
       const drained = (m: ChatModel, r: ChatRequest, signal: AbortSignal): Promise<unknown> => allOf(m.stream(r, { signal }));
       for (const begin of [chatOf, drained]) {
         expect(await outcome(begin(model, question, AbortSignal.abort(new Error("before"))))).toBe("rejected");
@@ -113,7 +117,7 @@ export function chatModelContract(kit: ContractKit, name: string, make: MakeMode
     });
 
     check(
-      "C7 a request is never changed",
+      "ChatModel.C7 a request is never changed",
       [
         { kind: "text", text: "one" },
         { kind: "text", text: "two" },
@@ -127,12 +131,12 @@ export function chatModelContract(kit: ContractKit, name: string, make: MakeMode
     );
 
     const numbers = ["zero", "one", "two", "three"].map((text) => ({ kind: "text", text }) as const);
-    check("C8 calls at one time keep apart", numbers, async (model) => {
+    check("ChatModel.C8 calls at one time keep apart", numbers, async (model) => {
       const answers = await Promise.all(numbers.map((_, n) => (n % 2 === 0 ? chatOf(model, question) : streamed(model, question))));
       expect(answers.map((answer) => answer.content).toSorted()).toEqual(["one", "three", "two", "zero"]);
     });
 
-    check("C9 an answer is plain JSON", [{ kind: "text", text: TEXT }], async (model) => {
+    check("ChatModel.C9 an answer is plain JSON", [{ kind: "text", text: TEXT }], async (model) => {
       const answer = await model.chat(question, open());
       expect(JSON.parse(canonicalJson(answer))).toEqual(answer);
     });

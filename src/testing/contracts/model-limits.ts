@@ -10,11 +10,11 @@ export type MakeLimits = (options: LimitOptions) => ModelLimits | Promise<ModelL
 const MINUTE = 60_000;
 
 /**
- * What every {@link ModelLimits} must do, wherever it counts.
+ * The contract of every {@link ModelLimits}.
  *
- * W1 never more calls in flight than `concurrency`. W2 in no 60 seconds begin more calls than `requestsPerMinute`, or calls of more tokens
- * than `tokensPerMinute` as far as was known; a call larger than the whole allowance goes alone. W4 who stops waiting takes nothing and
- * holds up nobody. W5 a place is given back once.
+ * ModelLimits.W1 at most `concurrency` calls are in flight. ModelLimits.W2 in any 60 seconds at most `requestsPerMinute` calls begin, and
+ * calls of at most `tokensPerMinute` tokens as far as those are known; a call larger than the whole allowance goes alone. ModelLimits.W4 a
+ * caller that stops waiting takes nothing and delays nobody. ModelLimits.W5 a place is given back once.
  */
 export function modelLimitsContract(kit: ContractKit, name: string, make: MakeLimits): void {
   checkContract("modelLimitsContract", kit, name, make);
@@ -50,7 +50,7 @@ async function turns(): Promise<void> {
 }
 
 function placeChecks({ it, expect }: ContractKit, make: MakeLimits): void {
-  it("W1 W5 no more at a time than allowed, and a place that is given back twice is one place", async () => {
+  it("ModelLimits.W1 ModelLimits.W5 no more at a time than allowed, and a place that is given back twice is one place", async () => {
     const clock = simulatedClock();
     const limits = await ready(await make({ concurrency: 2 }), clock);
     const asked = [0, 1, 2, 3].map(() => ask(limits, clock));
@@ -63,7 +63,7 @@ function placeChecks({ it, expect }: ContractKit, make: MakeLimits): void {
     expect(asked.map(({ got }) => got)).toEqual([true, true, true, false]);
   });
 
-  it("W4 who stops waiting takes no place, and holds up nobody", async () => {
+  it("ModelLimits.W4 who stops waiting takes no place, and holds up nobody", async () => {
     const clock = simulatedClock();
     const limits = await make({ concurrency: 1 });
     const first = await ask(limits, clock).lease;
@@ -79,7 +79,7 @@ function placeChecks({ it, expect }: ContractKit, make: MakeLimits): void {
 }
 
 function minuteChecks({ it, expect }: ContractKit, make: MakeLimits): void {
-  it("W2 no more calls begin in a minute than allowed", async () => {
+  it("ModelLimits.W2 no more calls begin in a minute than allowed", async () => {
     const clock = simulatedClock();
     const limits = await make({ requestsPerMinute: 2 });
     const asked = [0, 1, 2].map(() => ask(limits, clock));
@@ -90,7 +90,7 @@ function minuteChecks({ it, expect }: ContractKit, make: MakeLimits): void {
     expect(asked.map(({ got }) => got)).toEqual([true, true, true]);
   });
 
-  it("W2 no more tokens begin in a minute than allowed, and a call that is larger goes alone", async () => {
+  it("ModelLimits.W2 no more tokens begin in a minute than allowed, and a call that is larger goes alone", async () => {
     const clock = simulatedClock();
     const limits = await make({ tokensPerMinute: 100 });
     const asked = [60, 60, 500].map((tokens) => ask(limits, clock, tokens));
@@ -104,7 +104,7 @@ function minuteChecks({ it, expect }: ContractKit, make: MakeLimits): void {
     expect(asked.map(({ got }) => got)).toEqual([true, true, true]);
   });
 
-  it("W2 a use that turns out smaller makes room at once", async () => {
+  it("ModelLimits.W2 a use that turns out smaller makes room at once", async () => {
     const clock = simulatedClock();
     const limits = await make({ tokensPerMinute: 100 });
     const first = await ask(limits, clock, 90).lease;

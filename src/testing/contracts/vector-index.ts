@@ -7,11 +7,12 @@ import { checkContract, type ContractKit } from "./contract-kit.ts";
 export type MakeIndex = () => VectorIndex | Promise<VectorIndex>;
 
 /**
- * What every {@link VectorIndex} must do.
+ * The contract of every {@link VectorIndex}.
  *
- * W1 scores are cosine similarities in [-1, 1], bigger is closer, whatever the length of vectors. W2 the best come first, equal ones by
- * key, and no more than asked for. W3 an added key is replaced, a deleted one is gone. W4 only what the conditions allow is found. W5 zero
- * vectors, numbers that are none and other dimensions are refused and change nothing. W6 after `clear` other dimensions are welcome.
+ * VectorIndex.W1 scores are cosine similarities in [-1, 1], larger for closer vectors of any length. VectorIndex.W2 the best results come
+ * first, equal ones by key, and no more than `k`. VectorIndex.W3 adding a key again replaces it; a deleted one is gone. VectorIndex.W4 only
+ * results that the conditions allow are found. VectorIndex.W5 zero vectors, invalid numbers and other dimensions are refused and change
+ * nothing. VectorIndex.W6 after `clear` other dimensions are accepted.
  */
 export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIndex): void {
   checkContract("vectorIndexContract", kit, name, make);
@@ -21,7 +22,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
     (await index.search(query, k)).map(({ key }) => key);
 
   describe(`${name} keeps the contract of a vector index`, () => {
-    it("W1 length does not matter, direction does", async () => {
+    it("VectorIndex.W1 length does not matter, direction does", async () => {
       const index = await make();
       await index.add(1, v(1e-20, 0, 0));
       await index.add(2, v(0, 1e20, 0));
@@ -35,7 +36,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect(hits.every(({ score }) => score >= -1 && score <= 1)).toBe(true);
     });
 
-    it("W2 equal ones come by key, and as many as asked for", async () => {
+    it("VectorIndex.W2 equal ones come by key, and as many as asked for", async () => {
       const index = await make();
       for (const key of [7, 3, 5, 1]) await index.add(key, v(1, 1));
       await index.add(9, v(1, 1.1));
@@ -44,11 +45,11 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect((await keys(index, v(1, 1), 100)).length).toBe(5);
     });
 
-    it("W2 an empty index finds nothing", async () => {
+    it("VectorIndex.W2 an empty index finds nothing", async () => {
       expect(await keys(await make(), v(1, 0), 4)).toEqual([]);
     });
 
-    it("W3 replacing and deleting, over many rounds, agree with a plain map", async () => {
+    it("VectorIndex.W3 replacing and deleting, over many rounds, agree with a plain map", async () => {
       const index = await make();
       const model = new Map<number, Float32Array>();
       const random = randomStream("index", "contract");
@@ -74,7 +75,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       }
     });
 
-    it("W4 only what is among some, and only what is accepted", async () => {
+    it("VectorIndex.W4 only what is among some, and only what is accepted", async () => {
       const index = await make();
       for (let key = 0; key < 50; key++) await index.add(key, v(1, key / 50));
       const among = await index.search(v(1, 0), 3, { among: new Set([40, 20, 30, 99]) });
@@ -84,7 +85,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect(await index.search(v(1, 0), 3, { among: new Set() })).toEqual([]);
     });
 
-    it("W5 what is no direction is refused, and nothing changes", async () => {
+    it("VectorIndex.W5 what is no direction is refused, and nothing changes", async () => {
       const index = await make();
       await index.add(1, v(1, 0));
       expect(await codeOf(async () => index.add(1, v(0, 0)))).toBe("EMBEDDING_INVALID");
@@ -95,7 +96,7 @@ export function vectorIndexContract(kit: ContractKit, name: string, make: MakeIn
       expect(await keys(index, v(1, 0), 9)).toEqual([1]);
     });
 
-    it("W6 a cleared index is empty and takes other dimensions", async () => {
+    it("VectorIndex.W6 a cleared index is empty and takes other dimensions", async () => {
       const index = await make();
       await index.add(1, v(1, 0));
       await index.clear();

@@ -92,7 +92,7 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await workspace.read("no/such/folder.txt")).toEqual(undefined);
   });
 
-  it("W3 writes the same again without a difference", async () => {
+  it("Workspace.W3 writes the same again without a difference", async () => {
     const workspace = await make();
     const first = await workspace.write("a.txt", "one");
     expect(await workspace.write("a.txt", "one")).toEqual(first);
@@ -100,7 +100,7 @@ function fileBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
     expect(await workspace.read("a.txt")).toEqual("two");
   });
 
-  it("W3 removes a file once, and again without complaint", async () => {
+  it("Workspace.W3 removes a file once, and again without complaint", async () => {
     const workspace = await make();
     await workspace.write("a.txt", "one");
     await workspace.remove("a.txt");
@@ -134,7 +134,7 @@ function listBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
 function pathBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
   const { it, expect } = kit;
   for (const path of forbiddenPaths) {
-    it(`W1 refuses ${JSON.stringify(path.slice(0, 40))}`, async () => {
+    it(`Workspace.W1 refuses ${JSON.stringify(path.slice(0, 40))}`, async () => {
       const workspace = await make();
       expect(await codeOf(() => workspace.write(path, "x"))).toEqual("WORKSPACE_PATH");
       expect(await codeOf(() => workspace.read(path))).toEqual("WORKSPACE_PATH");
@@ -168,7 +168,7 @@ function pathBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
 
 function limitBehaviour(kit: ContractKit, { make }: WorkspaceContract): void {
   const { it, expect } = kit;
-  it("W5 refuses one file too many, and takes it when another has gone", async () => {
+  it("Workspace.W5 refuses one file too many, and takes it when another has gone", async () => {
     const workspace = await make({ files: 2 });
     await workspace.write("a.txt", "1");
     await workspace.write("b.txt", "1");
@@ -212,7 +212,7 @@ function commitBehaviour(kit: ContractKit, { make, keepsHistory }: WorkspaceCont
     trailers: { "Troupe-Message": "m1" },
   };
 
-  it("W3 commits a change once", async () => {
+  it("Workspace.W3 commits a change once", async () => {
     const workspace = await make();
     expect(await workspace.commit(request)).toEqual(undefined);
     await workspace.write("a.txt", "1");

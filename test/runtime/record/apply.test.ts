@@ -121,7 +121,7 @@ test.each(["rounds", "eager"] as const)(
   },
 );
 
-describe("RunState.S1 to RunState.S4 hold after every event", () => {
+describe("RunState.S1 RunState.S2 RunState.S3 RunState.S4 hold after every event", () => {
   test.each(["rounds", "eager"] as const)("%s", async (scheduler) => {
     const { events } = await lived(scheduler);
     const state = new RunState("");
@@ -247,14 +247,14 @@ describe("a record that cannot be", () => {
     expect([waiting, role.waiting]).toEqual([1, 1]);
   });
 
-  test("a step that is answered twice, or tried after its answer", () => {
+  test("Tries.Y2 a step that is answered twice, or tried after its answer", () => {
     const started = open.findLast((event) => event.type === "step.started" && event.name === "good");
     const ended = open.findLast((event) => event.type === "step.ended" && event.act === act);
     expect(refusal(open, { ...ended, seq: open.length })).toBe("JOURNAL_DAMAGED");
     expect(refusal(open, { ...started, try: 2, seq: open.length })).toBe("JOURNAL_DAMAGED");
   });
 
-  test("a try that ends under another number, or ends twice without an answer", () => {
+  test("Tries.Y3 a try that ends under another number, or ends twice without an answer", () => {
     const shaky = open.at(-1);
     const end = {
       type: "step.ended",
@@ -329,7 +329,7 @@ describe("a record that no run of ours would write", () => {
 });
 
 describe("a step whose end was never recorded", () => {
-  test("is settled at its hold when the run goes on, and told as uncertain", async () => {
+  test("Tries.Y1 is settled at its hold when the run goes on, and told as uncertain", async () => {
     const { events } = await lived("rounds");
     const place = events.findIndex((event) => event.type === "step.started" && event.kind === "model");
     const cut = events.slice(0, place + 1);

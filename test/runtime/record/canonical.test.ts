@@ -62,7 +62,7 @@ describe("canonical of an environment's events", () => {
     });
   });
 
-  test("property: it is equal whatever the latencies and the concurrency", async () => {
+  test("CanonicalLog.C1 property: it is equal whatever the latencies and the concurrency", async () => {
     const names = ["Zoe", "Ann", "Mia"];
     const expected = await canonicalOf(names.map((name) => late(name, 0)));
     expect(expected).toContain("Ann says");
@@ -114,7 +114,7 @@ describe("the events of an environment", () => {
     expect(contents(state.history.get())).toEqual(contents(environment.history));
   });
 
-  test("who was hired late stands in its place of the canonical text, behind those before", async () => {
+  test("Opening.O2 who was hired late stands in its place of the canonical text, behind those before", async () => {
     const run = async (waits: number): Promise<string> => {
       const environment = town([]);
       const events = heardBy(environment);
@@ -129,7 +129,7 @@ describe("the events of an environment", () => {
     expect(await run(3)).toBe(await run(0));
   });
 
-  test("begin once, whoever listens", async () => {
+  test("Opening.O1 begin once, whoever listens", async () => {
     const environment = town([listener("Ann", { observeAll: true })]);
     environment.publishMessage("unheard by listeners");
     const events = heardBy(environment);

@@ -38,7 +38,7 @@ function expectClean(text: string): void {
 
 const every = `${KEY} and ${SECRET} and ${MULTILINE}`;
 
-describe("J6 no secret is ever recorded", () => {
+describe("RunLog.W0 no secret is ever recorded", () => {
   test.each<[string, string]>([
     ["as it is", KEY],
     ["after a line break", `the key:\n${KEY}`],

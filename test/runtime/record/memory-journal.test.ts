@@ -7,7 +7,7 @@ import { exportRun } from "../../../src/runtime/record/transfer.ts";
 import { Team } from "../../../src/team/team.ts";
 import { journalContract } from "../../../src/testing/contracts/journal.ts";
 
-journalContract({ describe, it, expect }, "memoryJournal", () => memoryJournal());
+journalContract({ describe, it, expect }, "memoryJournal (MemoryJournal.K1 MemoryJournal.K2)", () => memoryJournal());
 
 const started: RunEventBody = { type: "run.started", team: "t", roles: [], seed: "1", scheduler: "rounds" };
 

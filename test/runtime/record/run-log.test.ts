@@ -186,7 +186,7 @@ describe("RunLog", () => {
     await log.durable();
   });
 
-  test("without a journal, an event that nobody looks at changes the state and is not made", () => {
+  test("Opening.O3 without a journal, an event that nobody looks at changes the state and is not made", () => {
     const seen: number[] = [];
     const wanted = new Set<string>();
     const clock = simulatedClock();

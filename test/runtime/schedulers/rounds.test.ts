@@ -148,7 +148,7 @@ describe("rounds", () => {
   });
 });
 
-describe("ScheduledRun.S2 quiescence is counted", () => {
+describe("Engine.E1 ScheduledRun.S2 quiescence is counted", () => {
   test("one message needs one round", async () => {
     const environment = town([listener("Ann")]);
     environment.publishMessage("go");
@@ -272,7 +272,7 @@ describe("publishing while it runs", () => {
     expect(contents(environment.getRole("Bob")?.inbox ?? [])).toEqual(["from outside", "from outside"]);
   });
 
-  test("running it twice at once is refused", async () => {
+  test("Environment.E1 running it twice at once is refused", async () => {
     const environment = town([listener("Ann")]);
     environment.publishMessage("go");
     const first = environment.run();

@@ -59,7 +59,7 @@ describe("the door that an effect is given", () => {
   });
 });
 
-describe("Nesting.N1 an effect that asks through the outer context", () => {
+describe("Asking.N1 Nesting.N1 an effect that asks through the outer context", () => {
   test.each<[string, (rc: RoleContext) => Promise<unknown>]>([
     ["step", (rc) => rc.step("inner", {}, () => Promise.resolve("never"))],
     ["ask", (rc) => rc.ask("Really?")],

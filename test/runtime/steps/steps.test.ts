@@ -246,7 +246,7 @@ describe("ActivationSteps.D3 ActivationSteps.D5 the life of a step", () => {
     expect(ends).toEqual([1, 2, 3]);
   });
 
-  test("steps that nobody awaits are awaited and recorded before the activation ends, and their failure ends nothing", async () => {
+  test("RoleTurn.T1 steps that nobody awaits are awaited and recorded before the activation ends, and their failure ends nothing", async () => {
     const { events, result } = await lived((rc) => {
       void rc.step("floating", {}, () => new Promise((resolve) => setImmediate(resolve, 1)));
       void rc.step("failing", {}, () => Promise.reject(new Error("nobody cares")));
@@ -271,7 +271,7 @@ describe("ActivationSteps.D3 ActivationSteps.D5 the life of a step", () => {
     expect(steps.filter((event) => event.type === "step.ended")).toHaveLength(3);
   });
 
-  test("a control error is sticky: once one came, nothing new is asked, and the activation stays open", async () => {
+  test("ActivationSteps.D4 a control error is sticky: once one came, nothing new is asked, and the activation stays open", async () => {
     let called = 0;
     const { events } = await lived(async (rc) => {
       await rc.human.ask("anybody?").catch(() => {});

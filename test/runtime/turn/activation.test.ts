@@ -117,7 +117,7 @@ describe("Activation.A1 an activation is atomic", () => {
   });
 });
 
-describe("Activation.A2 what an activation makes is a function of its seed, its role and its number", () => {
+describe("Drafts.D1 Activation.A2 what an activation makes is a function of its seed, its role and its number", () => {
   async function made(seed: string, others: number): Promise<string> {
     const ann = answering("Ann", (rc) => rc.message(JSON.stringify([rc.random(), rc.random(), rc.id(), rc.id(), rc.message("x").id])));
     const environment = town([...Array.from({ length: others }, (_, i) => answering(`o${i}`, (rc) => void rc.random())), ann], { seed });
@@ -236,7 +236,7 @@ describe.each([
     expect(called).toBe(0);
   });
 
-  test("what an action does after it has ended takes no effect, whatever it still waits for", async () => {
+  test("Drafts.D2 PlanDraft.P2 StateDraft.C3 what an action does after it has ended takes no effect, whatever it still waits for", async () => {
     const errors: unknown[] = [];
     const { environment } = await keptAfter((rc) => {
       const later = async (): Promise<void> => {

@@ -340,7 +340,7 @@ describe("what a step function says", () => {
   });
 });
 
-describe("SA2 a step function's chance", () => {
+describe("StepOutbox.S2 a step function's chance", () => {
   async function numbers(seed: string, name: string, rounds = 2, concurrency = 1): Promise<number[]> {
     const drawn: number[] = [];
     const role = stepping(name, (_state, message, out) => {

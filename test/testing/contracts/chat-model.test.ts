@@ -65,7 +65,7 @@ describe("chatModelContract", () => {
       try {
         await body();
       } catch {
-        failed.push(name.slice(0, 2));
+        failed.push(name.slice(0, name.indexOf(" ")));
       }
     }
     return failed;
@@ -88,13 +88,13 @@ describe("chatModelContract", () => {
         },
       };
     });
-    expect(lossy).toEqual(["C2", "C3", "C4", "C6", "C7", "C8"]);
+    expect(lossy).toEqual(["ChatModel.C2", "ChatModel.C3", "ChatModel.C4", "ChatModel.C6", "ChatModel.C7", "ChatModel.C8"]);
   });
 
   it("finds a model whose errors are not typed", async () => {
     const untyped = await broken((replies) => ({
       model: scriptedModel(replies.map((reply) => (reply.kind === "rate-limited" ? new Error("429") : scripted(reply)))),
     }));
-    expect(untyped).toEqual(["C5"]);
+    expect(untyped).toEqual(["ChatModel.C5"]);
   });
 });
