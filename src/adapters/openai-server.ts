@@ -203,16 +203,12 @@ async function sendWithin(send: typeof fetch, model: string, url: URL, init: Req
   let at = url;
   for (let hops = 0; ; hops++) {
     const response = await send(at.href, { ...init, redirect: "manual" });
-    if (!isRedirect(response)) return response;
+    // Where `fetch` keeps the place from its caller, the answer is opaque.
+    if (response.type !== "opaqueredirect" && !REDIRECTS.has(response.status)) return response;
     // Nobody reads it, and an unread body keeps its connection.
     await response.body?.cancel().catch(() => {});
     at = nextPlace(response, at, model, hops);
   }
-}
-
-/** Where `fetch` keeps the place from its caller, the answer is opaque. */
-function isRedirect({ status, type }: Response): boolean {
-  return type === "opaqueredirect" || REDIRECTS.has(status);
 }
 
 function nextPlace({ status, headers }: Response, from: URL, model: string, hops: number): URL {

@@ -141,22 +141,19 @@ function textOf(value: unknown, within: JsonPlace | undefined): string {
       if (!Number.isFinite(value)) throw new NotJsonError(pathOf(within), String(value));
       return JSON.stringify(value);
     case "object":
-      return value === null ? "null" : textOfObject(value, entered(value, within));
+      return value === null ? "null" : textOfObject(value, within);
     default:
       throw new NotJsonError(pathOf(within), typeof value);
   }
 }
 
-function entered(value: object, within: JsonPlace | undefined): JsonPlace {
+function textOfObject(value: object, within: JsonPlace | undefined): string {
   for (let place = within; place !== undefined; place = place.within) {
     if (place.object === value) throw new NotJsonError(pathOf(within), "a cycle");
   }
   const level = within === undefined ? 1 : within.level + 1;
   if (level > MAX_DEPTH) throw new NotJsonError(`${pathOf(within).slice(0, 40)}...`, `more than ${MAX_DEPTH} levels of nesting`);
-  return { within, object: value, level, at: undefined };
-}
-
-function textOfObject(value: object, place: JsonPlace): string {
+  const place: JsonPlace = { within, object: value, level, at: undefined };
   const { toJSON } = value as { readonly toJSON?: unknown };
   const form: unknown = typeof toJSON === "function" ? toJSON.call(value) : value;
   if (form !== value) return textOf(form, place);

@@ -126,7 +126,7 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
   }
   begins?.();
   const started = deps.clock.now();
-  const told = new ToldText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
+  const told = deps.onDelta && new ToldText(deps, deps.logger, deps.attempts.current ?? { act: "", key: "", try: n });
   let answer: ChatResponse;
   try {
     answer = await attempt(model, request, {
@@ -134,12 +134,12 @@ async function oneTry(call: Call, n: number, timeLeft: number, begins?: () => vo
       clock: deps.clock,
       idleTimeout: deps.idleTimeout ?? DEFAULT_IDLE_TIMEOUT,
       timeLeft,
-      ...(deps.onDelta === undefined ? {} : { onText: (text) => told.tell(text) }),
+      ...(told === undefined ? {} : { onText: (text) => told.tell(text) }),
     });
   } catch (error) {
     const failed = error instanceof Error ? error : new Error(String(error));
     deps.attempts.settle({ ...failedSettlement(call, failed), error: failed });
-    told.takeBack();
+    told?.takeBack();
     if (failed instanceof ControlError) throw failed;
     return { ok: false, error: failed, took: deps.clock.now() - started };
   }

@@ -262,16 +262,14 @@ const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
 export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
   const wire: JsonObject[] = [];
   let pictures: ImagePart[] = [];
-  const flush = (): void => {
-    if (pictures.length > 0) wire.push({ role: "user", content: contentParts("Pictures returned by the tools above:", pictures) });
-    pictures = [];
-  };
-  for (const message of messages) {
-    if (message.role !== "tool") flush();
+  for (const [place, message] of messages.entries()) {
     wire.push(wireMessage(message));
-    if (message.role === "tool") pictures.push(...(message.images ?? []));
+    if (message.role !== "tool") continue;
+    pictures.push(...(message.images ?? []));
+    if (pictures.length === 0 || messages[place + 1]?.role === "tool") continue;
+    wire.push({ role: "user", content: contentParts("Pictures returned by the tools above:", pictures) });
+    pictures = [];
   }
-  flush();
   return wire;
 }
 

@@ -4,7 +4,8 @@ import { UsageError } from "../../src/kernel/errors.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
 import { ChatMessage } from "../../src/model/chat-message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";
-import { costOf, DEFAULT_MAX_TOKENS, holdFor, type ModelPrice, priceOf, LIST_PRICES, PRICES_AS_OF } from "../../src/model/price.ts";
+import { costOf, DEFAULT_MAX_TOKENS, holdFor, type ModelPrice, priceOf } from "../../src/model/price.ts";
+import { LIST_PRICES, PRICES_AS_OF } from "../../src/model/list-prices.ts";
 
 describe("priceOf", () => {
   it("finds a model by its id", () => {

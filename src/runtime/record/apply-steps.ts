@@ -29,7 +29,15 @@ export function endStep(state: RunState, event: StepEnded): void {
   if (record.outcome !== undefined || (event.retry === true && !record.inFlight))
     throw damaged(`a step ended twice: ${event.act} ${event.key}`);
   // The answer of a step whose last try was settled at its failure closes no hold.
-  if (record.inFlight) settleTry(state, record.started, event);
+  if (record.inFlight) {
+    if (event.try !== record.started.try)
+      throw damaged(`try ${event.try} of a step ended while try ${record.started.try} was open: ${event.act} ${event.key}`);
+    settle(state, record.started, {
+      cost: event.cost === null ? undefined : (event.cost as MicroUsd),
+      basis: event.basis,
+      ...(event.usage === undefined ? {} : { usage: event.usage as unknown as Usage }),
+    });
+  }
   state.saved += event.saved ?? 0;
   const paid = record.paid + (event.cost ?? 0);
   if (event.retry === true) {
@@ -47,16 +55,6 @@ export function endStep(state: RunState, event: StepEnded): void {
     inFlight: false,
     paid,
     outcome: { ok: event.ok, value: event.value ?? null, error: event.error, at: event.at },
-  });
-}
-
-function settleTry(state: RunState, started: StepStarted, event: StepEnded): void {
-  if (event.try !== started.try)
-    throw damaged(`try ${event.try} of a step ended while try ${started.try} was open: ${event.act} ${event.key}`);
-  settle(state, started, {
-    cost: event.cost === null ? undefined : (event.cost as MicroUsd),
-    basis: event.basis,
-    ...(event.usage === undefined ? {} : { usage: event.usage as unknown as Usage }),
   });
 }
 

@@ -1,4 +1,4 @@
-import { canonicalJson, contentHash, isUnchanging, type Json, unchanging } from "../../kernel/json.ts";
+import { canonicalJson, isUnchanging, type Json, textHash, unchanging } from "../../kernel/json.ts";
 import { NotJsonError } from "../../kernel/errors.ts";
 import type { Mask } from "../../kernel/mask.ts";
 import { masked } from "../record/masking.ts";
@@ -49,12 +49,22 @@ export class StepRequests {
     for (const key of Object.keys(request).sort()) {
       if (request[key] === undefined) continue;
       if (key === "__proto__" || key === "constructor" || this.#mask(key) !== key) return undefined;
-      const parts = key === "messages" ? Array.from(request.messages, (message) => this.#write(message, 2)) : undefined;
-      const { value: member, text } = parts === undefined ? this.#write(request[key], 1) : joined(parts);
-      value[key] = member;
-      texts.push(`${JSON.stringify(key)}:${text}`);
+      const member = key === "messages" ? this.#messages(request.messages) : this.#write(request[key], 1);
+      value[key] = member.value;
+      texts.push(`${JSON.stringify(key)}:${member.text}`);
     }
     return { value, text: `{${texts.join(",")}}` };
+  }
+
+  #messages(messages: readonly unknown[]): WrittenValue {
+    const values: Json[] = [];
+    const texts: string[] = [];
+    for (const message of messages) {
+      const { value, text } = this.#write(message, 2);
+      values.push(value);
+      texts.push(text);
+    }
+    return { value: values, text: `[${texts.join(",")}]` };
   }
 
   /** @param above levels of nesting around the value */
@@ -73,10 +83,6 @@ export class StepRequests {
   }
 }
 
-function joined(parts: readonly WrittenValue[]): WrittenValue {
-  return { value: parts.map(({ value }) => value), text: `[${parts.map(({ text }) => text).join(",")}]` };
-}
-
 /** True for a plain object with a list of messages. */
 function isConversation(request: unknown): request is Conversation {
   if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype) return false;
@@ -89,5 +95,5 @@ export const ADDRESS_DIGITS = 32;
 
 /** Identifies a step among all runs, so that its question can be answered later, and that the receiver of an effect can detect a repetition. */
 export function stepId(runId: string, act: string, key: string): string {
-  return contentHash([runId, act, key]).slice(0, ADDRESS_DIGITS);
+  return textHash(JSON.stringify([runId, act, key])).slice(0, ADDRESS_DIGITS);
 }
