@@ -49,8 +49,7 @@ export class ReplyReader {
    * @throws ModelError `MODEL_PROTOCOL`
    */
   piece(data: unknown): ChatChunk {
-    const fields = this.#fields(data, "a piece of the stream");
-    return this.#read(fields, this.#choice(fields["choices"] ?? []), "delta");
+    return this.#read(data, "a piece of the stream", "delta");
   }
 
   /**
@@ -59,15 +58,17 @@ export class ReplyReader {
    * @throws ModelError `MODEL_PROTOCOL`
    */
   whole(data: unknown): ChatChunk {
-    const fields = this.#fields(data, "the reply");
-    const choice = this.#choice(fields["choices"]);
-    if (choice === undefined) throw this.#wrong("at least one choice", "none");
-    return this.#read(fields, choice, "message");
+    return this.#read(data, "the reply", "message");
   }
 
-  #read(fields: Fields, choice: Fields | undefined, member: "delta" | "message"): ChatChunk {
+  #read(data: unknown, what: string, member: "delta" | "message"): ChatChunk {
+    const fields = this.#fields(data, what);
+    const choices = fields["choices"] ?? (member === "delta" ? [] : undefined);
+    if (!Array.isArray(choices)) throw this.#wrong("a list of choices", kindOf(choices));
     const usage = usageOf(fields["usage"]);
-    if (choice === undefined) return usage === undefined ? {} : { usage };
+    if (choices.length === 0 && member === "delta") return usage === undefined ? {} : { usage };
+    if (choices.length === 0) throw this.#wrong("at least one choice", "none");
+    const choice = this.#fields(choices[0], "a choice");
     const said = this.#fields(choice[member] ?? (member === "delta" ? {} : undefined), `${member} of a choice`);
     const content = this.#text(said["content"]);
     const toolCalls = this.#calls(said["tool_calls"], member);
@@ -80,11 +81,6 @@ export class ReplyReader {
       ...(finishReason === undefined ? {} : { finishReason }),
       ...(usage === undefined ? {} : { usage }),
     };
-  }
-
-  #choice(choices: unknown): Fields | undefined {
-    if (!Array.isArray(choices)) throw this.#wrong("a list of choices", kindOf(choices));
-    return choices.length === 0 ? undefined : this.#fields(choices[0], "a choice");
   }
 
   /** Text, or a list of parts of which some are text: Mistral's reasoning models answer so. */

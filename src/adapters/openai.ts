@@ -1,9 +1,18 @@
-import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import type { OpenAI } from "openai";
+import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
+import { systemClock } from "../kernel/clock.ts";
 import type { Json } from "../kernel/json.ts";
-import type { ChatModel } from "../model/chat-model.ts";
+import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
+import { type Mask, redactor } from "../kernel/mask.ts";
+import { isObject } from "../kernel/value-kind.ts";
+import { ReplyBuilder } from "../model/attempt.ts";
+import { retryAfterOf } from "../model/call.ts";
+import type { ChatChunk, ChatModel, ChatOptions, ChatRequest, ChatResponse } from "../model/chat-model.ts";
+import { failureOf, serverError } from "../model/failure.ts";
+import { requestBody, type WireDialect } from "../model/openai-request.ts";
 import type { ModelPrice } from "../model/price.ts";
-import { Connection, type WireDialect } from "./openai-connection.ts";
-import { serverOf, serverOptions, type ServerOptions } from "./openai-server.ts";
+import { ReplyReader } from "./openai-reply.ts";
+import { clientOf, type OpenAIServer, secretsOf, serverOf, type ServerOptions, serverOptions, Unanswered } from "./openai-server.ts";
 
 export { openaiEmbedder, type OpenAIEmbedderOptions } from "./openai-embedder.ts";
 
@@ -52,4 +61,152 @@ export function openai(options: OpenAIOptions): ChatModel {
     chat: (request, o) => connection.chat(request, o),
     stream: (request, o) => connection.stream(request, o),
   };
+}
+
+/** Modules that are loaded with the first call. */
+interface Vendor {
+  readonly client: OpenAI;
+  readonly Stream: (typeof import("openai/streaming"))["Stream"];
+  readonly APIError: (typeof import("openai"))["APIError"];
+}
+
+/** One model at one server. It owns the client; what was sent and what came back pass through and are not kept. */
+class Connection {
+  readonly #server: OpenAIServer;
+  readonly #dialect: WireDialect;
+  readonly #mask: Mask;
+  #vendor: Promise<Vendor> | undefined;
+
+  constructor(server: OpenAIServer, dialect: WireDialect) {
+    this.#server = server;
+    this.#dialect = dialect;
+    this.#mask = redactor(secretsOf(server));
+  }
+
+  async chat(request: ChatRequest, { signal }: ChatOptions): Promise<ChatResponse> {
+    const reply = new ReplyBuilder(this.#dialect.model);
+    try {
+      const response = await this.#send(request, signal, false);
+      reply.add(this.#wholeReply(request, response, await response.text()));
+      signal.throwIfAborted();
+    } catch (error) {
+      throw await this.#failure(error, request, signal, false);
+    }
+    return reply.finish();
+  }
+
+  async *stream(request: ChatRequest, o: ChatOptions): AsyncGenerator<ChatChunk> {
+    let began = false;
+    let pieces: AsyncIterator<unknown> | undefined;
+    try {
+      const response = await this.#send(request, o.signal, this.#server.streams);
+      o.signal.throwIfAborted();
+      // Some servers answer whole whatever they were asked, and some addresses lead to a web page.
+      if (!this.#server.streams || /json|html/.test(response.headers.get("content-type") ?? "")) {
+        began = true;
+        const whole = this.#wholeReply(request, response, await response.text());
+        o.signal.throwIfAborted();
+        yield whole;
+        return;
+      }
+      const reader = new ReplyReader(this.#dialect.model);
+      pieces = await this.#events(response, o);
+      for (;;) {
+        const next = await pieces.next();
+        // The client's loop ends normally on abort.
+        o.signal.throwIfAborted();
+        if (next.done === true) return;
+        const chunk = reader.piece(next.value);
+        began = true;
+        yield chunk;
+      }
+    } catch (error) {
+      throw await this.#failure(error, request, o.signal, began);
+    } finally {
+      // Not awaited: a stream that hangs never answers.
+      void pieces?.return?.().then(undefined, () => {});
+    }
+  }
+
+  async #send(request: ChatRequest, signal: AbortSignal, stream: boolean): Promise<Response> {
+    const { client } = await this.#load();
+    const body = requestBody(request, this.#dialect, stream) as unknown as ChatCompletionCreateParams;
+    return client.chat.completions.create(body, { signal }).asResponse();
+  }
+
+  /** The events of a stream. Every byte counts as a sign of life, for servers that think long send comments meanwhile. */
+  async #events(response: Response, o: ChatOptions): Promise<AsyncIterator<unknown>> {
+    const { client, Stream } = await this.#load();
+    const tap = new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, next) {
+        o.alive?.();
+        next.enqueue(bytes);
+      },
+    });
+    const tapped = new Response(response.body?.pipeThrough(tap) ?? null, { headers: response.headers });
+    const controller = new AbortController();
+    o.signal.addEventListener("abort", () => controller.abort(), { once: true });
+    return Stream.fromSSEResponse<unknown>(tapped, controller, client)[Symbol.asyncIterator]();
+  }
+
+  #wholeReply(request: ChatRequest, response: Response, text: string): ChatChunk {
+    const data: unknown = JSON.parse(text);
+    const error = isObject(data) ? (data as { error?: unknown }).error : undefined;
+    if (error !== undefined && error !== null)
+      throw this.#said(request, { status: undefined, headers: response.headers, error, message: "" }, false);
+    return new ReplyReader(this.#dialect.model).whole(data);
+  }
+
+  /** The abort that stopped the work, else what its failure means. */
+  async #failure(error: unknown, request: ChatRequest, signal: AbortSignal, began: boolean): Promise<unknown> {
+    if (signal.aborted) return signal.reason;
+    const { APIError } = await this.#load();
+    const isAnswer = error instanceof APIError && (error.status !== undefined || error.error !== undefined);
+    if (isAnswer) return this.#said(request, error, began);
+    const unanswered = error instanceof Error && error.cause instanceof Unanswered ? error.cause.reason : error;
+    return failureOf(this.#dialect.model, unanswered, { began, mask: this.#mask });
+  }
+
+  /** The error that a server's own words mean. OpenRouter puts the status into the body's code. */
+  #said(
+    request: ChatRequest,
+    answer: {
+      readonly status: number | undefined;
+      readonly headers: Headers | undefined;
+      readonly error: unknown;
+      readonly message: string;
+    },
+    began: boolean,
+  ): Error {
+    const words = (typeof answer.error === "object" && answer.error !== null ? answer.error : { message: answer.error }) as {
+      readonly [key: string]: unknown;
+    };
+    const text = (key: string): string | undefined =>
+      typeof words[key] === "string" && words[key] !== "" ? this.#mask(words[key]) : undefined;
+    const numeric = Number(words["code"]);
+    const status = answer.status ?? (numeric >= 400 && numeric < 600 ? numeric : undefined);
+    const requestId = answer.headers?.get("x-request-id") ?? undefined;
+    const retryAfterMs = answer.headers === undefined ? undefined : retryAfterOf(answer.headers, systemClock.now());
+    const [code, type, param] = [text("code"), text("type"), text("param")];
+    const said = {
+      message: text("message") ?? this.#mask(answer.message.replace(/^\d{3} /, "")),
+      began,
+      ...(status === undefined ? {} : { status }),
+      ...(code === undefined ? {} : { code }),
+      ...(type === undefined ? {} : { type }),
+      ...(param === undefined ? {} : { param }),
+      ...(requestId === undefined ? {} : { requestId: this.#mask(requestId) }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    };
+    return serverError(this.#dialect.model, said, request.schema !== undefined && request.schema.type !== "text");
+  }
+
+  #load(): Promise<Vendor> {
+    this.#vendor ??= Promise.all([import("openai"), import("openai/streaming")]).then(([{ OpenAI: Client, APIError }, { Stream }]) => ({
+      client: clientOf(Client, this.#server, this.#dialect.model),
+      Stream,
+      APIError,
+    }));
+    return this.#vendor;
+  }
 }

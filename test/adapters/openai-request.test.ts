@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { requestBody, type WireDialect } from "../../src/adapters/openai-connection.ts";
+import { requestBody, type WireDialect } from "../../src/model/openai-request.ts";
 import { UsageError } from "../../src/kernel/errors.ts";
 import type { ChatMessage, ToolCall } from "../../src/model/chat-message.ts";
 import type { ChatRequest } from "../../src/model/chat-model.ts";

@@ -13,7 +13,7 @@ import {
   react,
   terminate,
 } from "../../src/agent/index.ts";
-import { toOpenAI } from "../../src/model/chat-message.ts";
+import { toOpenAI } from "../../src/model/openai-request.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { agentOf, call, calls, eventsOf } from "./setup.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { ChatMemory } from "../../src/memory/chat-memory.ts";
-import { ChatMessage, type ToolCall, toOpenAI } from "../../src/model/chat-message.ts";
+import { ChatMessage, type ToolCall } from "../../src/model/chat-message.ts";
+import { toOpenAI } from "../../src/model/openai-request.ts";
 
 const call = (id: string, name = "search"): ToolCall => ({ id, type: "function", function: { name, arguments: "{}" } });
 const calls = (...ids: string[]): ChatMessage => ChatMessage.fromToolCalls(ids.map((id) => call(id)));

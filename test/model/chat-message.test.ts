@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMessage } from "../../src/message/message.ts";
-import {
-  ChatMessage,
-  joinMessages,
-  parseChatMessage,
-  renderForPrompt,
-  toChat,
-  type ToolCall,
-  openaiMessages,
-} from "../../src/model/chat-message.ts";
+import { ChatMessage, joinMessages, parseChatMessage, renderForPrompt, toChat, type ToolCall } from "../../src/model/chat-message.ts";
+import { openaiMessages } from "../../src/model/openai-request.ts";
 
 describe("toChat", () => {
   it("says who spoke and what", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ChatMessage, openaiMessages, toOpenAI } from "../../src/model/chat-message.ts";
+import { ChatMessage } from "../../src/model/chat-message.ts";
+import { openaiMessages, toOpenAI } from "../../src/model/openai-request.ts";
 
 const picture = { mediaType: "image/png", data: "iVBORw0KGgo=" };
 const photo = { mediaType: "image/jpeg", data: "/9j/4AAQ" };

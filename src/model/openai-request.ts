@@ -1,0 +1,135 @@
+import { readable, takes } from "../kernel/argument.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { Json, JsonObject } from "../kernel/json.ts";
+import { isRecord } from "../kernel/value-kind.ts";
+import { type ChatMessage, type ImagePart, parseChatMessage, type ToolCall } from "./chat-message.ts";
+import type { ChatRequest, ReplyFormat, ToolSpec } from "./chat-model.ts";
+
+/** The differences between servers of the same protocol. */
+export interface WireDialect {
+  readonly model: string;
+  readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+  readonly extra: Readonly<Record<string, Json>>;
+}
+
+/**
+ * The body of a `chat/completions` request: what OpenAI's servers accept, without empty fields. Fields that this package is
+ * responsible for win over `extra`.
+ *
+ * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ */
+export function requestBody(request: ChatRequest, dialect: WireDialect, stream: boolean): JsonObject {
+  return {
+    ...dialect.extra,
+    ...request.extra,
+    model: dialect.model,
+    messages: openaiMessages(request.messages),
+    ...(request.tools === undefined || request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
+    ...(request.toolChoice === undefined ? {} : { tool_choice: wireToolChoice(request.toolChoice) }),
+    ...wireFormat(request.schema),
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...(request.maxTokens === undefined ? {} : { [dialect.maxTokensField]: request.maxTokens }),
+    ...(request.seed === undefined ? {} : { seed: request.seed }),
+    ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop: [...request.stop] }),
+    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  };
+}
+
+function wireTool(tool: ToolSpec): JsonObject {
+  return { type: "function", function: { name: tool.name, description: tool.description, parameters: tool.parameters } };
+}
+
+function wireToolChoice(choice: NonNullable<ChatRequest["toolChoice"]>): Json {
+  return typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
+}
+
+function wireFormat(format: ReplyFormat | undefined): JsonObject {
+  switch (format?.type) {
+    case "schema":
+      return { response_format: { type: "json_schema", json_schema: { name: format.name, schema: format.schema, strict: true } } };
+    case "json":
+      return { response_format: { type: "json_object" } };
+    case "text":
+    case undefined:
+      return {};
+  }
+}
+
+/** Characters that servers refuse in the name of a speaker or a tool. */
+const UNNAMEABLE = /[^a-zA-Z0-9_-]/g;
+
+/**
+ * A conversation in the form that OpenAI's servers take, without empty fields. Pictures that tools return follow as a user's message after
+ * the last of their answers: tool messages carry text alone and stand together.
+ *
+ * @throws UsageError `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ */
+export function openaiMessages(messages: readonly ChatMessage[]): JsonObject[] {
+  const wire: JsonObject[] = [];
+  let pictures: ImagePart[] = [];
+  for (const [place, message] of messages.entries()) {
+    wire.push(wireMessage(message));
+    if (message.role !== "tool") continue;
+    pictures.push(...(message.images ?? []));
+    if (pictures.length === 0 || messages[place + 1]?.role === "tool") continue;
+    wire.push({ role: "user", content: contentParts("Pictures returned by the tools above:", pictures) });
+    pictures = [];
+  }
+  return wire;
+}
+
+/**
+ * A message, or a whole conversation, in the form that OpenAI's servers take. Pictures of one tool's message have no place in it; those of a
+ * conversation follow as a user's message after the last of the tools' answers.
+ *
+ * @throws UsageError `CHAT_MESSAGE_INVALID` for what is no message, `IMAGES_UNSUPPORTED` for pictures in a system's or assistant's message.
+ */
+export function toOpenAI(messages: readonly ChatMessage[]): JsonObject[];
+export function toOpenAI(message: ChatMessage): JsonObject;
+export function toOpenAI(given: ChatMessage | readonly ChatMessage[]): JsonObject | JsonObject[] {
+  takes("toOpenAI", "messages", given, readable);
+  return Array.isArray(given) ? openaiMessages(given.map(parseChatMessage)) : wireMessage(parseChatMessage(given));
+}
+
+function wireMessage(message: ChatMessage): JsonObject {
+  const { role, content = "", images = [] } = message;
+  if (role === "tool") return { role, content, tool_call_id: message.toolCallId ?? "" };
+  const name = message.name?.replace(UNNAMEABLE, "_").slice(0, 64);
+  const speaker: JsonObject = name === undefined || name === "" ? {} : { name };
+  if (images.length > 0 && role !== "user") {
+    throw new UsageError("IMAGES_UNSUPPORTED", `Expected pictures in messages of users and tools only, got some in one of role ${role}.`);
+  }
+  if (role === "user") return { role, ...speaker, content: images.length === 0 ? content : contentParts(content, images) };
+  if (role === "system") return { role, ...speaker, content };
+  const calls = message.toolCalls ?? [];
+  if (calls.length === 0) return { role, ...speaker, content };
+  return { role, ...speaker, ...(content === "" ? {} : { content }), tool_calls: calls.map(wireCall) };
+}
+
+function contentParts(text: string, images: readonly ImagePart[]): JsonObject[] {
+  const pictures = images.map((image) => {
+    const url = "url" in image ? image.url : `data:${image.mediaType};base64,${image.data}`;
+    return { type: "image_url", image_url: { url } };
+  });
+  return text === "" ? pictures : [{ type: "text", text }, ...pictures];
+}
+
+/** Models call tools by names that no tool may have and with arguments that are no JSON; servers refuse to be told so. */
+function wireCall({ id, function: { name, arguments: given }, extra }: ToolCall): JsonObject {
+  const wireName = name.replace(UNNAMEABLE, "_").slice(0, 64);
+  return {
+    id,
+    type: "function",
+    function: { name: wireName === "" ? "_" : wireName, arguments: isJsonObject(given) ? given : JSON.stringify({ unreadable: given }) },
+    ...(extra === undefined ? {} : { extra_content: extra }),
+  };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value);
+  } catch {
+    return false;
+  }
+}
