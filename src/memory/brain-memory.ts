@@ -4,22 +4,33 @@ import { untilAborted } from "../kernel/abort.ts";
 import { type Clock, systemClock } from "../kernel/clock.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Message } from "../message/message.ts";
-import { BrainContent } from "./brain-content.ts";
-import { brainJson, type BrainJson, type BrainState, joinedBrain, mergedBrain } from "./brain-state.ts";
+import {
+  brainJson,
+  type BrainJson,
+  type BrainState,
+  joinedBrain,
+  mergedBrain,
+  NO_BRAIN,
+  withCovered,
+  withHistory,
+  withKnowledge,
+} from "./brain-state.ts";
 import { BrainPlace, conflict, type FoundBrain } from "./brain-place.ts";
 import { askRelated, askRewritten, askTitle, BrainModel, extractInfo } from "./brain-model.ts";
 import { type Cache, cacheKey, type CacheKeyParts, checkedTtl, DEFAULT_TTL } from "./cache.ts";
+import { type AskText, splitTexts, summarizeText } from "./summary.ts";
 import {
   checkedLimits,
   type CompressionLimits,
+  dueMerge,
   dueMessages,
   MessageSizes,
+  NO_SUMMARY,
   nextSummary,
   type NextSummary,
+  summaryText,
   windowOf,
-} from "./next-summary.ts";
-import { splitTexts, summarizeText } from "./summary.ts";
-import { dueMerge } from "./summary-levels.ts";
+} from "./summary-levels.ts";
 import { estimatedTokens, type TokenCounter } from "./tokens.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 
@@ -38,21 +49,19 @@ export interface BrainCallOptions {
 const TIMEOUT = 10 * 60 * 1000;
 /** Attempts of a write, each after merging what others have stored. */
 const TRIES = 50;
-/** No content has this revision. */
-const NEVER = -1;
 
 /**
  * The memory of a long conversation: the newest messages word by word, a rolling summary of the older ones, and knowledge.
  *
- * Owns when the history is summarized, and whether the content is stored. `BrainContent` owns the content, `summary-levels.ts` the levels of the
- * summary, `summary.ts` the prompts, `BrainPlace` the stored entry.
+ * Owns the content, and when it is summarized and stored. `BrainPlace` owns the stored entry.
  *
  * BrainMemory.B1 (`#inTurn`) a message that is added while a model answers or a cache stores is never lost. BrainMemory.B2 (`#commit`) messages leave
  * the history when, and only when, the summary that covers them is stored; a failing model or cache changes nothing, so the history has no limit
  * of its own. BrainMemory.B3 (`nextSummary`) every summary is made from the older one, and no level grows without limit. BrainMemory.B4
  * (`BrainModel.askOnce`, `#compressing`) the same question is asked once, also when storing the answer failed, and by concurrent callers.
  * BrainMemory.B5 (`isDirty`) the memory is dirty until exactly its present content was stored. BrainMemory.B6 (`#merge`) what others have stored
- * since `load` is never overwritten: both are merged, or nothing is stored.
+ * since `load` is never overwritten: both are merged, or nothing is stored. BrainMemory.B7 (`withHistory`) messages are never changed: a message
+ * with another role is copied under its id. A message that the summary covers is not added again.
  *
  * @example
  * import { BrainMemory, createMessage } from "troupe";
@@ -68,9 +77,9 @@ export class BrainMemory {
   readonly #place: BrainPlace | undefined;
   readonly #limits: CompressionLimits;
   readonly #sizes: MessageSizes;
-  readonly #content = new BrainContent();
-  /** The stored revision of the content. */
-  #stored = 0;
+  #state = NO_BRAIN;
+  /** The state that is stored; undefined when none is known to be. */
+  #stored: BrainState | undefined = NO_BRAIN;
   #turn: Promise<unknown> = Promise.resolve();
   #compressing: { readonly work: Promise<boolean>; readonly signal: AbortSignal | undefined } | undefined;
 
@@ -91,34 +100,34 @@ export class BrainMemory {
 
   /** Messages that are not summarized yet, oldest first. */
   get history(): Message[] {
-    return this.#content.history;
+    return [...this.#state.history];
   }
 
   get knowledge(): Message[] {
-    return this.#content.knowledge;
+    return [...this.#state.knowledge];
   }
 
   /** The summary of the messages before the history; empty when nothing was summarized. */
   get summary(): string {
-    return this.#content.summary;
+    return summaryText(this.#state.levels);
   }
 
   get isDirty(): boolean {
-    return this.#content.revision !== this.#stored;
+    return this.#state !== this.#stored;
   }
 
   /** Id of the newest message that the summary covers. */
   get lastHistoryId(): string | undefined {
-    return this.#content.covered.at(-1);
+    return this.#state.covered.at(-1);
   }
 
   /** The last message of the user. */
   get lastTalk(): string | undefined {
-    return this.#content.lastTalk;
+    return this.#state.lastTalk;
   }
 
   get isHistoryAvailable(): boolean {
-    return this.history.length > 0 || this.summary !== "";
+    return this.#state.history.length > 0 || this.summary !== "";
   }
 
   /** The summary and the history without its last message, which is being answered. */
@@ -129,16 +138,18 @@ export class BrainMemory {
 
   /** Adds a message of the user. Returns false when it is held already. */
   addTalk(message: Message): boolean {
-    return this.#content.addTalk(message);
+    const isNew = this.#change(withHistory(this.#state, message, "user"));
+    if (isNew) this.#state = { ...this.#state, lastTalk: message.content };
+    return isNew;
   }
 
   /** Adds an answer. Returns false when it is held already. */
   addAnswer(message: Message): boolean {
-    return this.#content.addAnswer(message);
+    return this.#change(withHistory(this.#state, message, "assistant"));
   }
 
   addKnowledge(message: Message): boolean {
-    return this.#content.addKnowledge(message);
+    return this.#change(withKnowledge(this.#state, message));
   }
 
   /** The knowledge, one message per line. */
@@ -148,22 +159,26 @@ export class BrainMemory {
 
   /** True when a message of the history has exactly this content. */
   exists(text: string): boolean {
-    return this.#content.has(text);
+    return this.#state.history.some(({ content }) => content === text);
   }
 
   /** Returns the last message of the user, once. */
   popLastTalk(): string | undefined {
-    return this.#content.popLastTalk();
+    const { lastTalk } = this.#state;
+    if (lastTalk !== undefined) this.#state = { ...this.#state, lastTalk: undefined };
+    return lastTalk;
   }
 
   /** Replaces the history by a given summary. */
   setHistorySummary(text: string): void {
-    this.#content.replaceHistory(text);
+    if (this.summary === text && this.#state.history.length === 0) return;
+    this.#state = withCovered(this.#state, { covers: this.#state.history, change: () => ({ ...NO_SUMMARY, oldest: text }) });
   }
 
   /** True when `compress` would make a summary. */
   async shouldCompress(): Promise<boolean> {
-    return dueMerge(this.#content.levels) !== undefined || (await dueMessages(this.history, this.#sizes, this.#limits)).length > 0;
+    const { levels, history } = this.#state;
+    return dueMerge(levels) !== undefined || (await dueMessages(history, this.#sizes, this.#limits)).length > 0;
   }
 
   /**
@@ -199,8 +214,8 @@ export class BrainMemory {
       if (read.kind !== "found") return read;
       const { theirs, base, isLocalPart } = read;
       const { isDirty } = this;
-      this.#content.replace(isDirty ? joinedBrain({ theirs, mine: this.#content.state, base }) : theirs);
-      this.#stored = isDirty || isLocalPart ? NEVER : this.#content.revision;
+      this.#state = isDirty ? joinedBrain({ theirs, mine: this.#state, base }) : theirs;
+      this.#stored = isDirty || isLocalPart ? undefined : this.#state;
       place.accept(read);
       return { kind: "loaded" };
     });
@@ -220,10 +235,10 @@ export class BrainMemory {
     return this.#inTurn(signal, async () => {
       if (place === undefined || !this.isDirty) return false;
       for (let n = 0; n < TRIES; n++) {
-        const { revision, state } = this.#content;
+        const state = this.#state;
         const found = await place.write(state);
         if (found === undefined) {
-          this.#stored = revision;
+          this.#stored = state;
           return true;
         }
         this.#merge(found);
@@ -236,7 +251,7 @@ export class BrainMemory {
   /** Adds a state from elsewhere before the present content. @internal */
   adopt(state: BrainState): Promise<void> {
     return this.#inTurn(undefined, async () => {
-      this.#content.replace(joinedBrain({ theirs: state, mine: this.#content.state }));
+      this.#state = joinedBrain({ theirs: state, mine: this.#state });
     });
   }
 
@@ -262,7 +277,7 @@ export class BrainMemory {
   }
 
   toJSON(): BrainJson {
-    return brainJson(this.#content.state);
+    return brainJson(this.#state);
   }
 
   /** Splits a text into overlapping windows. */
@@ -283,40 +298,35 @@ export class BrainMemory {
   }
 
   async #compressAll(signal: AbortSignal | undefined): Promise<boolean> {
-    for (let did = false; ; did = true) if (!(await this.#compressOnce(signal))) return did;
-  }
-
-  async #compressOnce(signal: AbortSignal | undefined): Promise<boolean> {
-    const next = await nextSummary({
-      levels: this.#content.levels,
-      history: this.history,
-      sizes: this.#sizes,
-      limits: this.#limits,
-      ask: (messages) => this.#model.askOnce(messages, signal),
-    });
-    if (next === undefined) return false;
-    await this.#commit(next, signal);
-    return true;
+    for (let did = false; ; did = true) {
+      const { levels, history } = this.#state;
+      const ask: AskText = (messages) => this.#model.askOnce(messages, signal);
+      const next = await nextSummary({ levels, history, sizes: this.#sizes, limits: this.#limits, ask });
+      if (next === undefined) return did;
+      await this.#commit(next, signal);
+    }
   }
 
   /**
    * Stores the summary first, then applies it. Where others have stored something, that is merged, and the summary stays valid unless others
    * have summarized its messages.
    */
-  async #commit({ covers, change }: NextSummary, signal: AbortSignal | undefined): Promise<void> {
+  async #commit(next: NextSummary, signal: AbortSignal | undefined): Promise<void> {
     const place = this.#place;
     await this.#inTurn(signal, async () => {
       for (let n = 0; n < TRIES; n++) {
-        const { revision } = this.#content;
-        const found = await place?.write(this.#content.stateCovering(covers, change));
+        const before = this.#state;
+        const found = await place?.write(withCovered(before, next));
         if (found === undefined) {
-          this.#content.cover(covers, change);
-          if (place !== undefined && this.#content.revision === revision + 1) this.#stored = this.#content.revision;
+          const isUnchanged = this.#state === before;
+          this.#state = withCovered(this.#state, next);
+          if (place !== undefined && isUnchanged) this.#stored = this.#state;
           return;
         }
         this.#merge(found);
         place?.accept(found);
-        if (!covers.every((message) => this.#content.holds(message))) return;
+        const ids = new Set(this.#state.history.map(({ id }) => id));
+        if (!next.covers.every(({ id }) => ids.has(id))) return;
       }
       throw conflict("others store it all the time");
     });
@@ -324,11 +334,18 @@ export class BrainMemory {
 
   /** Merges what others have stored. @throws MemoryError `MEMORY_CONFLICT` */
   #merge({ theirs, base }: FoundBrain): void {
-    const both = mergedBrain({ theirs, mine: this.#content.state, base });
+    const both = mergedBrain({ theirs, mine: this.#state, base });
     if (both === undefined)
       throw conflict("others have stored another summary since, and neither that nor the one here covers all of the other");
-    this.#content.replace(both);
-    this.#stored = NEVER;
+    this.#state = both;
+    this.#stored = undefined;
+  }
+
+  /** Returns true when the state is another one. */
+  #change(state: BrainState): boolean {
+    const isChanged = state !== this.#state;
+    this.#state = state;
+    return isChanged;
   }
 
   /** Runs one operation at a time, in order, so an older state never overwrites a newer one. */

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { UsageError } from "../kernel/errors.ts";
 import { lazily } from "../kernel/lazily.ts";
-import { type Message, MessageSchema, serializeMessage } from "../message/message.ts";
-import { joined, type SummaryLevels, summaryText } from "./summary-levels.ts";
+import { assertMessage, createMessage, type Message, MessageSchema, serializeMessage } from "../message/message.ts";
+import { joined, NO_SUMMARY, type NextSummary, type SummaryLevels, summaryText } from "./summary-levels.ts";
 
-/** The stored content of a brain memory. */
+/** The content of a brain memory. It is never changed: a change makes a new one. */
 export interface BrainState {
+  /** Messages that are not summarized yet, oldest first. */
   readonly history: readonly Message[];
   readonly knowledge: readonly Message[];
   readonly levels: SummaryLevels;
@@ -16,7 +17,35 @@ export interface BrainState {
 
 const VERSION = 1;
 /** Most ids of summarized messages. */
-export const MOST_COVERED = 100;
+const MOST_COVERED = 100;
+
+export const NO_BRAIN: BrainState = { history: [], knowledge: [], levels: NO_SUMMARY, covered: [], lastTalk: undefined };
+
+/** Adds a message to the history. Returns the same state when it is held or summarized already. A message of another role is copied. */
+export function withHistory(state: BrainState, message: Message, role: Message["role"]): BrainState {
+  assertMessage(message);
+  if (state.covered.includes(message.id) || state.history.some(({ id }) => id === message.id)) return state;
+  const own = message.role === role ? message : createMessage(message.content, { ...message, role });
+  return { ...state, history: [...state.history, own] };
+}
+
+/** Adds a message to the knowledge. Returns the same state when it is held already. */
+export function withKnowledge(state: BrainState, message: Message): BrainState {
+  assertMessage(message);
+  const isKnown = state.knowledge.some(({ id }) => id === message.id);
+  return isKnown ? state : { ...state, knowledge: [...state.knowledge, message] };
+}
+
+/** Replaces messages of the history by new summary levels. */
+export function withCovered(state: BrainState, { covers, change }: NextSummary): BrainState {
+  const isCovered = memberOf(covers.map(({ id }) => id));
+  return {
+    ...state,
+    history: state.history.filter(({ id }) => !isCovered(id)),
+    levels: change(state.levels),
+    covered: [...state.covered, ...covers.map(({ id }) => id)].slice(-MOST_COVERED),
+  };
+}
 
 const stateSchema = lazily(() =>
   z.object({
@@ -72,8 +101,8 @@ export function readBrainState(text: string): BrainState | string {
   }
   const parsed = stateSchema().safeParse(json);
   if (!parsed.success) return `it is no brain memory: ${z.prettifyError(parsed.error)}`;
-  const { v: _version, ...state } = parsed.data;
-  return { ...state, lastTalk: state.lastTalk };
+  const { v: _version, history, knowledge, ...state } = parsed.data;
+  return { ...state, history: eachOnce(history), knowledge: eachOnce(knowledge), lastTalk: state.lastTalk };
 }
 
 /** Two states of one conversation, and their common base where it is known. */
@@ -107,16 +136,16 @@ function withSummary({ theirs, mine, base }: BrainSides, choice: Choice): BrainS
   const isCoveredByMe = memberOf(choice === "theirs" ? [] : mine.covered);
   const stored = theirs.history.filter(({ id }) => !isCoveredByMe(id));
   const own = mine.history.filter(({ id }) => !isCoveredByThem(id));
+  const both = {
+    levels: joined(theirs.levels, mine.levels),
+    covered: [...new Set([...theirs.covered, ...mine.covered])].slice(-MOST_COVERED),
+  };
+  const { levels, covered } = { theirs, mine, both }[choice];
   return {
-    history: inOne(stored, own),
-    knowledge: inOne(theirs.knowledge, mine.knowledge),
-    levels: choice === "both" ? joined(theirs.levels, mine.levels) : choice === "mine" ? mine.levels : theirs.levels,
-    covered:
-      choice === "both"
-        ? [...new Set([...theirs.covered, ...mine.covered])].slice(-MOST_COVERED)
-        : choice === "mine"
-          ? mine.covered
-          : theirs.covered,
+    history: eachOnce([...stored, ...own]),
+    knowledge: eachOnce([...theirs.knowledge, ...mine.knowledge]),
+    levels,
+    covered,
     lastTalk: base?.lastTalk === mine.lastTalk ? theirs.lastTalk : mine.lastTalk,
   };
 }
@@ -161,9 +190,10 @@ function isSameSummary(one: SummaryLevels, other: SummaryLevels): boolean {
   return JSON.stringify([one.oldest, one.older, one.recent]) === JSON.stringify([other.oldest, other.older, other.recent]);
 }
 
-function inOne(first: readonly Message[], second: readonly Message[]): Message[] {
-  const isKnown = memberOf(first.map(({ id }) => id));
-  return [...first, ...second.filter(({ id }) => !isKnown(id))];
+/** Keeps the first message of each id. */
+function eachOnce(messages: readonly Message[]): Message[] {
+  const known = new Set<string>();
+  return messages.filter(({ id }) => known.size < known.add(id).size);
 }
 
 function memberOf(ids: readonly string[]): (id: string) => boolean {

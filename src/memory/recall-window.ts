@@ -1,8 +1,7 @@
 import { contentHash } from "../kernel/json.ts";
 import type { Mask } from "../kernel/mask.ts";
 import type { Message } from "../message/message.ts";
-import type { MessageSizes } from "./next-summary.ts";
-import type { SummaryLevels } from "./summary-levels.ts";
+import type { MessageSizes, SummaryLevels } from "./summary-levels.ts";
 import type { TokenCounter } from "./tokens.ts";
 import type { ChatMessage } from "../model/chat-message.ts";
 import { minuteOf } from "./summary.ts";

@@ -10,7 +10,7 @@ import type { ChatModel } from "../model/chat-model.ts";
 import type { KeptMemory } from "./kept-memory.ts";
 import type { ReadableMemory } from "./message-memory.ts";
 import { meteredEmbedder } from "./metered-embedder.ts";
-import { nextSummary } from "./next-summary.ts";
+import { nextSummary, type RoleSummary } from "./summary-levels.ts";
 import {
   type Fitting,
   RECALL_FRAME,
@@ -22,7 +22,6 @@ import {
   summaryWindow,
 } from "./recall-window.ts";
 import type { RoleMemoryParts } from "./role-memory.ts";
-import type { RoleSummary } from "./summary-levels.ts";
 import { beginningOf } from "./text-terms.ts";
 
 /** The parts of a {@link Recollection}. */

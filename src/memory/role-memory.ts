@@ -3,7 +3,7 @@ import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
 import { UsageError } from "../kernel/errors.ts";
 import { valueText } from "../kernel/value-text.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import { MessageSizes } from "./next-summary.ts";
+import { MessageSizes } from "./summary-levels.ts";
 import type { Embedder } from "./embedder.ts";
 import { type LexicalIndex, minisearch } from "./word-index.ts";
 import type { VectorIndex } from "./exact-index.ts";
@@ -41,14 +41,7 @@ export interface RecallOptions {
   readonly timeout?: number;
 }
 
-const recallOptions: Known<RecallOptions> = {
-  maxTokens: true,
-  shares: true,
-  k: true,
-  threshold: true,
-  neighbours: true,
-  timeout: true,
-};
+const recallOptions: Known<RecallOptions> = { maxTokens: true, shares: true, k: true, threshold: true, neighbours: true, timeout: true };
 
 /**
  * Options of the long-term memory of a role. One object may serve any number of roles and runs: the store separates them by the names of the

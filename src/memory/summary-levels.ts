@@ -1,3 +1,8 @@
+import { UsageError } from "../kernel/errors.ts";
+import type { Message } from "../message/message.ts";
+import { type AskText, boundedSummary, summarizeText, summaryItem, type SummaryItem, summaryPrompt, timeRange } from "./summary.ts";
+import type { TokenCounter } from "./tokens.ts";
+
 /*
  * The summary of a long conversation has three levels, each ten times as coarse as the one before. Ten messages make one summary of `recent`,
  * ten of those make one of `older`, and ten of those are merged into `oldest`, which is one text. A level never has more than ten summaries.
@@ -62,4 +67,110 @@ export function joined(stored: SummaryLevels, here: SummaryLevels): SummaryLevel
   const known = new Set([stored.oldest, ...stored.older, ...stored.recent]);
   const news = [here.oldest, ...here.older, ...here.recent].filter((text) => text !== "" && !known.has(text));
   return { ...stored, recent: [...stored.recent, ...news] };
+}
+
+/** Input of {@link nextSummary}. */
+export interface SummaryParts {
+  readonly levels: SummaryLevels;
+  /** Messages that are not summarized yet, oldest first. */
+  readonly history: readonly Message[];
+  readonly sizes: MessageSizes;
+  readonly limits: CompressionLimits;
+  readonly ask: AskText;
+  /** Leaves out the time range, so that two runs ask the same. Default false. */
+  readonly isTimeless?: boolean;
+}
+
+/** A new summary that is not applied yet. */
+export interface NextSummary {
+  /** The messages it covers. */
+  readonly covers: readonly Message[];
+  readonly change: (levels: SummaryLevels) => SummaryLevels;
+}
+
+/** Makes the next due summary: of ten summaries of a level, or else of the oldest messages. Returns undefined when none is due. */
+export async function nextSummary(parts: SummaryParts): Promise<NextSummary | undefined> {
+  const { levels, history, sizes, limits, ask, isTimeless = false } = parts;
+  const merge = dueMerge(levels);
+  if (merge !== undefined) {
+    const merging = { earlier: merge.earlier, items: merge.items.map((text) => ({ text })) };
+    const text = boundedSummary(await ask(summaryPrompt(merging)));
+    return { covers: [], change: (now) => merged(now, merge, text) };
+  }
+  const covers = await dueMessages(history, sizes, limits);
+  if (covers.length === 0) return undefined;
+  const items: SummaryItem[] = [];
+  for (const message of covers) items.push(await readable(parts, message));
+  const range = isTimeless ? undefined : timeRange(covers);
+  const text = boundedSummary(await ask(summaryPrompt({ earlier: summaryText(levels), items, range })));
+  return { covers, change: (now) => withRecent(now, text) };
+}
+
+/** A message that alone exceeds the limit is summarized in windows first. */
+async function readable({ sizes, limits, ask }: SummaryParts, message: Message): Promise<SummaryItem> {
+  const item = summaryItem(message);
+  if ((await sizes.of(message)) <= limits.maxTokens) return item;
+  return { ...item, text: await summarizeText(ask, item.text, windowOf(limits)) };
+}
+
+/** Limits of a history. */
+export interface CompressionLimits {
+  /** A history of so many messages is too long. */
+  readonly maxMessages: number;
+  /** A history of more tokens is too long. */
+  readonly maxTokens: number;
+}
+
+/** Estimated characters of a token. */
+const WINDOW_CHARACTERS = 4;
+
+/** Characters of one window of a text. */
+export function windowOf({ maxTokens }: CompressionLimits): number {
+  return maxTokens * WINDOW_CHARACTERS;
+}
+
+/** @throws UsageError `LIMIT_INVALID` for a limit below 1 */
+export function checkedLimits(limits: CompressionLimits): CompressionLimits {
+  for (const [name, limit] of Object.entries(limits) as [string, number][]) {
+    if (!(limit >= 1)) throw new UsageError("LIMIT_INVALID", `Expected ${name} to be a number of 1 or more, got ${limit}.`);
+  }
+  return limits;
+}
+
+/** Tokens of messages. Each is counted once, because messages never change. */
+export class MessageSizes {
+  readonly #counter: TokenCounter;
+  readonly #textOf: (message: Message) => string;
+  readonly #sizes = new WeakMap<Message, number>();
+
+  /** @param textOf returns the counted text of a message */
+  constructor(counter: TokenCounter, textOf: (message: Message) => string = ({ content }) => content) {
+    this.#counter = counter;
+    this.#textOf = textOf;
+  }
+
+  async of(message: Message): Promise<number> {
+    const known = this.#sizes.get(message);
+    if (known !== undefined) return known;
+    const size = await this.#counter.count(this.#textOf(message));
+    this.#sizes.set(message, size);
+    return size;
+  }
+}
+
+/**
+ * Returns the messages to summarize next: the oldest ones within the limits, at least one; none while the history is within both limits.
+ */
+export async function dueMessages(history: readonly Message[], sizes: MessageSizes, limits: CompressionLimits): Promise<Message[]> {
+  let chunk: Message[] | undefined;
+  let tokens = 0;
+  for (const [place, message] of history.entries()) {
+    if (place >= limits.maxMessages) break;
+    tokens += await sizes.of(message);
+    if (tokens > limits.maxTokens) {
+      chunk = history.slice(0, Math.max(1, place));
+      break;
+    }
+  }
+  return chunk ?? (history.length >= limits.maxMessages ? history.slice(0, limits.maxMessages) : []);
 }

@@ -19,7 +19,7 @@ describe("what a brain memory holds", () => {
     expect(JSON.stringify(heard)).toBe(whole);
   });
 
-  it("BrainContent.N1 shares a message that has its role already", () => {
+  it("BrainMemory.B7 shares a message that has its role already", () => {
     const { brain } = brainWith();
     const heard = said(1);
     brain.addTalk(heard);
