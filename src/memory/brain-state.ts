@@ -37,13 +37,14 @@ export function withKnowledge(state: BrainState, message: Message): BrainState {
 }
 
 /** Replaces messages of the history by new summary levels. */
-export function withCovered(state: BrainState, { covers, change }: NextSummary): BrainState {
-  const isCovered = memberOf(covers.map(({ id }) => id));
+export function withCovered(state: BrainState, next: NextSummary): BrainState {
+  const ids = next.covers.map(({ id }) => id);
+  const isCovered = memberOf(ids);
   return {
     ...state,
     history: state.history.filter(({ id }) => !isCovered(id)),
-    levels: change(state.levels),
-    covered: [...state.covered, ...covers.map(({ id }) => id)].slice(-MOST_COVERED),
+    levels: next.change(state.levels),
+    covered: [...state.covered, ...ids].slice(-MOST_COVERED),
   };
 }
 

@@ -1,6 +1,6 @@
 import { CacheError, UsageError } from "../kernel/errors.ts";
 
-/** What a cache has under a key. A damaged entry is not a miss: something was there, and somebody may want to know. */
+/** The entry of a key. A damaged entry is not a miss, because something was stored. */
 export type CacheEntry =
   | {
       readonly kind: "hit";
@@ -12,43 +12,43 @@ export type CacheEntry =
   | { readonly kind: "damaged"; readonly reason: string };
 
 /**
- * A store of texts by key, each for a limited time. The port of every cache.
+ * Stores texts by key for a limited time. Port.
  *
- * Cache.C1 `get` returns the value of a resolved `set` until it is deleted, replaced or expired. Cache.C2 of two overlapping writes of one
- * key the later call counts. Cache.C3 keys and values are any text. Cache.C4 a damaged entry is no miss, and can be written again. Cache.C5
- * closing twice is no error; later calls are refused with `CACHE_CLOSED`. Cache.C6 of several concurrent `replace` calls with the same
- * expectation one writes, and the others get the present entry, also across processes. Cache.C7 a miss means that the place answered and
- * has no entry; `get` throws `CACHE_UNREACHABLE` if it could not be asked.
+ * Cache.C1 `get` returns the value that `set` has stored, until it is deleted, replaced or expired. Cache.C2 of two concurrent writes of one key, the
+ * one that was called later stays. Cache.C3 keys and values are any text. Cache.C4 a damaged entry differs from a miss, and can be overwritten.
+ * Cache.C5 closing twice is no error; later calls are refused with `CACHE_CLOSED`. Cache.C6 of several `replace` that expect the same entry, one
+ * writes, and the others return the present entry, also across processes. Cache.C7 a miss means that the cache answered and has no entry; when
+ * it cannot answer, `get` throws `CACHE_UNREACHABLE`.
  */
 export interface Cache {
-  /** @throws CacheError `CACHE_UNREACHABLE` when nobody could be asked and nothing else answers. */
+  /** @throws CacheError `CACHE_UNREACHABLE` when neither the cache nor a fallback answers. */
   get(key: string): Promise<CacheEntry>;
   /**
-   * @param ttl milliseconds it is kept
-   * @throws CacheError when it could not be stored anywhere.
+   * @param ttl time to live in milliseconds
+   * @throws CacheError when the value could not be stored anywhere.
    */
   set(key: string, value: string, ttl: number): Promise<void>;
   /**
-   * Writes where what is there is what was expected, in one step. A cache without it is compared by `get` and written by `set`, so that others may
-   * write between the two.
+   * Writes if the present entry is the expected one, as one atomic operation. A cache without this method is read by `get` and written by `set`, so
+   * others may write in between.
    *
-   * @returns undefined when it was written, else what is there now
-   * @throws CacheError when it could not be stored anywhere; `CACHE_BUSY` when others wrote all the time.
+   * @returns undefined when it was written, otherwise the present entry
+   * @throws CacheError when the value could not be stored anywhere; `CACHE_BUSY` when others wrote all the time.
    */
   replace?(key: string, value: string, o: ReplaceOptions): Promise<CacheEntry | undefined>;
   delete(key: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** When a `replace` writes. */
+/** Options of {@link Cache.replace}. */
 export interface ReplaceOptions {
-  /** What `get`, or a `replace` that did not write, gave last. A miss and a damaged entry are both nothing. Default: nothing. */
+  /** The last result of `get`, or of a `replace` that did not write. A miss and a damaged entry count as no entry. Default: no entry. */
   readonly expected?: CacheEntry | undefined;
-  /** Milliseconds it is kept. */
+  /** Time to live in milliseconds. */
   readonly ttl: number;
 }
 
-/** Whether two entries are the same, for those who compare before they write. */
+/** True when two entries are equal to a writer. */
 export function isSameEntry(one: CacheEntry | undefined, other: CacheEntry | undefined): boolean {
   const [a, b] = [one, other].map((entry) => (entry?.kind === "hit" ? entry : undefined));
   return a?.value === b?.value && a?.other === b?.other;
@@ -63,24 +63,24 @@ export async function replaceIn(cache: Cache, key: string, value: string, o: Rep
   return undefined;
 }
 
-/** How long an entry is kept when nothing else is said: 30 minutes, in milliseconds. */
+/** Default time to live: 30 minutes, in milliseconds. */
 export const DEFAULT_TTL: number = 30 * 60 * 1000;
 
-/** Whose entry it is. */
+/** The parts of the key of a conversation. */
 export interface CacheKeyParts {
   readonly prefix: string;
   readonly userId: string;
   readonly chatId: string;
 }
 
-/** What a part may hold as it is. A dot is not among it: `..` would be a way out of a folder. */
+/** Characters that are not escaped. A dot is escaped, because `..` would lead out of a folder. */
 const PLAIN = /^[A-Za-z0-9_~-]$/;
-/** An empty part. No escaped text is this. */
+/** Stands for an empty part. No escaped text is equal to it. */
 const EMPTY = "%";
 
 /**
- * `{prefix}:{userId}:{chatId}`. Different parts give different keys: what is neither a Latin letter, a digit nor one of `_~-` is escaped,
- * so that a colon in a name ends no part.
+ * Returns `{prefix}:{userId}:{chatId}`. Different parts give different keys: characters other than Latin letters, digits and `_~-` are escaped,
+ * so that a colon in a name does not end a part.
  */
 export function cacheKey({ prefix, userId, chatId }: CacheKeyParts): string {
   return [prefix, userId, chatId].map(escapedPart).join(":");
@@ -92,13 +92,13 @@ function escapedPart(part: string): string {
 
 function escapedCharacter(character: string): string {
   if (PLAIN.test(character)) return character;
-  // A lone half of a pair has no UTF-8, and names of users come from anywhere.
+  // An unpaired surrogate has no UTF-8, and a name may contain any text.
   if (/^[\ud800-\udfff]$/.test(character)) return `%u${character.charCodeAt(0).toString(16)}`;
   const escaped = encodeURIComponent(character);
   return escaped === character ? `%${character.charCodeAt(0).toString(16).toUpperCase()}` : escaped;
 }
 
-/** @throws UsageError `TTL_INVALID` when it is no time that can pass. */
+/** @throws UsageError `TTL_INVALID` */
 export function checkedTtl(ttl: number): number {
   if (Number.isFinite(ttl) && ttl > 0) return ttl;
   throw new UsageError("TTL_INVALID", `Expected the time to live of an entry to be a positive number of milliseconds, got ${ttl}.`);

@@ -67,7 +67,7 @@ describe.runIf(hasRedis)("six cold processes that load, add and save at once", a
 
 describe.runIf(hasRedis)("a server that stops for a moment", () => {
   it.each(["pause", "kill"] as const)(
-    "C7 BrainMemory.B6 is told from one that has nothing, and the conversation is whole afterwards: %s",
+    "Cache.C7 BrainMemory.B6 is told from one that has nothing, and the conversation is whole afterwards: %s",
     async (how) => {
       const server = await startRedis();
       const steady = redisCache({ url: server.url, fallback: memoryCache(), timeout: 10_000 });

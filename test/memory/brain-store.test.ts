@@ -202,7 +202,7 @@ describe("loading a brain memory", () => {
       "a message that is none",
       '{"v":1,"history":[{"content":5}],"knowledge":[],"levels":{"oldest":"","older":[],"recent":[]},"covered":[]}',
     ],
-  ])("C4 tells what cannot be read from a miss, and changes nothing: %s", async (_what, text) => {
+  ])("Cache.C4 tells what cannot be read from a miss, and changes nothing: %s", async (_what, text) => {
     const cache = memoryCache();
     await cache.set("k", text, 1000);
     const { brain } = brainWith(undefined, { cache, key: "k" });
