@@ -1,4 +1,4 @@
-import { withTimeout } from "../kernel/abort.ts";
+import { eitherSignal, withTimeout } from "../kernel/abort.ts";
 import { type Clock, sleep } from "../kernel/clock.ts";
 import { ControlError, ModelError } from "../kernel/errors.ts";
 import { contentHash } from "../kernel/json.ts";
@@ -34,7 +34,7 @@ export function meteredEmbedder(embedder: Embedder, { steps, policy, until }: Me
   const embed: Embedder["embed"] = async (texts, { kind = "document", signal } = {}) => {
     const request = { embedder: id, kind, texts: texts.map((text) => contentHash(text).slice(0, 32)) };
     const vectors = await steps.step({ kind: "embedding", name: model, request, metered: true }, (door) =>
-      called({ embedder, model, texts, kind, policy, until, door, signal: both(door.signal, signal) }),
+      called({ embedder, model, texts, kind, policy, until, door, signal: eitherSignal(door.signal, signal ?? door.signal) }),
     );
     return vectors.map(decoded);
   };
@@ -138,10 +138,6 @@ function decoded(text: string): Float32Array {
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const view = new DataView(bytes.buffer);
   return Float32Array.from({ length: bytes.length / BYTES }, (_, n) => view.getFloat32(n * BYTES, true));
-}
-
-function both(door: AbortSignal, own: AbortSignal | undefined): AbortSignal {
-  return own === undefined || own === door ? door : AbortSignal.any([door, own]);
 }
 
 function unpriced(model: string): ModelError {

@@ -119,9 +119,7 @@ export class StorageRanking {
 /** Reduces the weight of the first places: the constant of Cormack, Clarke and Büttcher (2009). */
 const DAMPING = 60;
 
-/**
- * Merges rankings by reciprocal rank, which needs no comparable scores. Returns keys best first; equal ones by key.
- */
+/** Merges rankings by reciprocal rank, which needs no comparable scores. Returns keys best first; equal ones by key. */
 export function fuseRankings(rankings: readonly (readonly number[])[]): number[] {
   const points = new Map<number, number>();
   for (const ranking of rankings) {

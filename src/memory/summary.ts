@@ -142,10 +142,7 @@ export function splitTexts(text: string, window: number): string[] {
 /** Moves a place out of a surrogate pair: back, unless nothing would be left after `start`. */
 function wholeBefore(text: string, place: number, start: number): number {
   if (place >= text.length) return text.length;
-  if (!isInsidePair(text, place)) return place;
+  const isInsidePair = /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(place - 1, place + 1));
+  if (!isInsidePair) return place;
   return place - 1 > start ? place - 1 : place + 1;
-}
-
-function isInsidePair(text: string, place: number): boolean {
-  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(place - 1, place + 1));
 }

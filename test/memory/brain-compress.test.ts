@@ -68,7 +68,7 @@ describe("when a history is summed up", () => {
 });
 
 describe("what arrives, fails or is asked twice meanwhile", () => {
-  it("[R082: the history was cleared after the model had answered] what arrives during the call stays", async () => {
+  it("BrainMemory.B1 [R082: the history was cleared after the model had answered] what arrives during the call stays", async () => {
     const answer = gate<string>();
     const { brain, model } = brainWith(() => answer.promise);
     talk(brain, 1, 10);
@@ -86,15 +86,18 @@ describe("what arrives, fails or is asked twice meanwhile", () => {
     ["says nothing", () => " ", "MODEL_EMPTY"],
     ["is cut off", () => ({ content: "half a summ", finishReason: "length" as const }), "MODEL_TRUNCATED"],
     ["declines", () => ({ content: "", refusal: "no" }), "MODEL_REFUSED"],
-  ])("[R082: a failing model took the history along] a model that %s leaves everything as it was", async (_how, answer, code) => {
-    const { brain } = brainWith((_request, n) => (n === 0 ? answer() : "summary"));
-    talk(brain, 1, 10);
-    const before = JSON.stringify(brain);
-    expect(await errorOf(() => brain.compress())).toMatchObject({ code });
-    expect(JSON.stringify(brain)).toBe(before);
-    expect(await brain.compress()).toBe(true);
-    expect([brain.summary, brain.history]).toEqual(["summary", []]);
-  });
+  ])(
+    "BrainMemory.B2 [R082: a failing model took the history along] a model that %s leaves everything as it was",
+    async (_how, answer, code) => {
+      const { brain } = brainWith((_request, n) => (n === 0 ? answer() : "summary"));
+      talk(brain, 1, 10);
+      const before = JSON.stringify(brain);
+      expect(await errorOf(() => brain.compress())).toMatchObject({ code });
+      expect(JSON.stringify(brain)).toBe(before);
+      expect(await brain.compress()).toBe(true);
+      expect([brain.summary, brain.history]).toEqual(["summary", []]);
+    },
+  );
 
   it("a failure in the second of two parts keeps the first, which is not asked again", async () => {
     const { brain, model } = brainWith((_request, n) => (n === 1 ? modelError("MODEL_SERVER", "down") : `summary ${n}`));
@@ -105,7 +108,7 @@ describe("what arrives, fails or is asked twice meanwhile", () => {
     expect([model.calls.length, brain.history, brain.summary]).toEqual([3, [], "summary 0\n\nsummary 2"]);
   });
 
-  it("[R082: two calls asked twice] B4 who asks while it is under way waits for the same work", async () => {
+  it("BrainMemory.B4 [R082: two calls asked twice] who asks while it is under way waits for the same work", async () => {
     const answer = gate<string>();
     const { brain, model } = brainWith(() => answer.promise);
     talk(brain, 1, 10);
@@ -117,7 +120,7 @@ describe("what arrives, fails or is asked twice meanwhile", () => {
     expect([await Promise.all(both), model.calls.length, brain.summary]).toEqual([[true, true], 1, "summary"]);
   });
 
-  it("[R082: not idempotent] B4 the same history is asked for once, also when what came of it was lost", async () => {
+  it("BrainMemory.B4 [R082: not idempotent] the same history is asked for once, also when what came of it was lost", async () => {
     const sets: string[] = [];
     const cache = {
       get: async () => ({ kind: "miss" as const }),
@@ -169,7 +172,7 @@ describe("the levels of a summary", () => {
     expect(model.calls.length).toBe(250 + 25 + 2);
   });
 
-  it("[R082: the old summary was not in the prompt] B3 every summary is made with what is known before it", async () => {
+  it("BrainMemory.B3 [R082: the old summary was not in the prompt] every summary is made with what is known before it", async () => {
     const { brain, model } = brainWith();
     for (let n = 1; n <= 2000; n++) {
       const before = brain.toJSON().levels;

@@ -51,7 +51,7 @@ describe("two memories of one conversation", () => {
     expect(idsOf((await loaded(cache)).history)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
   });
 
-  it("BrainMemory.B6 one that never loaded writes over nothing", async () => {
+  it("BrainMemory.B6 BrainPlace.P1 one that never loaded writes over nothing", async () => {
     const cache = memoryCache();
     await begun(cache, 2);
     const blind = await brainIn(cache);
@@ -202,7 +202,7 @@ function machines(): { readonly remote: FakeRemote; readonly clock: ReturnType<t
 }
 
 describe("a memory whose shared cache goes away", () => {
-  it("Cache.C7 is told that nobody could be asked, and that is not nothing", async () => {
+  it("Cache.C7 BrainPlace.P3 is told that nobody could be asked, and that is not nothing", async () => {
     const { remote, clock, machine } = machines();
     await begun(machine().cache, 2);
     remote.state = "unreachable";

@@ -103,7 +103,7 @@ describe("storing a brain memory", () => {
     expect([brain.isDirty, idsOf((await loadedFrom(cache)).history)]).toEqual([false, ["m1", "m2"]]);
   });
 
-  it("[R082: the history was cleared before it was known that the summary was kept] B2 messages stay until the new summary is stored", async () => {
+  it("[R082: the history was cleared before it was known that the summary was kept] BrainMemory.B2 messages stay until the new summary is stored", async () => {
     const { cache, writes, next } = slowCache();
     const { brain } = brainWith(undefined, { cache, key: KEY });
     talk(brain, 1, 10);
@@ -216,7 +216,7 @@ describe("loading a brain memory", () => {
     expect(await brainWith(undefined, { cache, key: "k" }).brain.load()).toEqual({ kind: "damaged", reason: "bits" });
   });
 
-  it("what a newer version stored is refused, and not written over", async () => {
+  it("BrainPlace.P2 what a newer version stored is refused, and not written over", async () => {
     const cache = memoryCache();
     await cache.set("k", '{"v": 2, "minds": []}', 1000);
     const { brain } = brainWith(undefined, { cache, key: "k" });

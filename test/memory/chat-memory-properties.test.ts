@@ -113,7 +113,7 @@ function said({ role, content = "", toolCalls = [], toolCallId = "" }: ChatMessa
 }
 
 describe("any conversation", () => {
-  it("ChatMemory.H1 ChatMemory.H2 ChatMemory.H3 gives what a memory gives that searches and cuts its list each time", () => {
+  it("ChatMemory.H1 ChatMemory.H2 ChatMemory.H3 ChatUnit.U2 gives what a memory gives that searches and cuts its list each time", () => {
     fc.assert(
       fc.property(scene, ({ events, options: o }) => {
         const memory = new ChatMemory(o);

@@ -98,7 +98,7 @@ describe("the window", () => {
     expect(memory.tokens).toBe(4 + 1 + 1_024);
   });
 
-  it("ChatMemory.H4 is in order in a window that is too long to be moved, read or not", () => {
+  it("ChatMemory.H4 ChatList.L1 is in order in a window that is too long to be moved, read or not", () => {
     for (const isRead of [true, false]) {
       const memory = new ChatMemory({ maxMessages: 5_000, pinned: "goal" });
       for (let n = 0; n < 5_100; n++) {
@@ -138,7 +138,7 @@ describe("the window", () => {
 });
 
 describe("calls and answers", () => {
-  it("ChatMemory.H1 an answer stands with its call, whenever it came, and answers in the order of the calls", () => {
+  it("ChatMemory.H1 ChatUnit.U1 an answer stands with its call, whenever it came, and answers in the order of the calls", () => {
     const memory = filled(new ChatMemory(), calls("a", "b"), result("b"), user("hurry"), result("a"));
     expect(told(memory.messages)).toEqual(["assistant a b", "tool result of a a", "tool result of b b", "user hurry"]);
   });

@@ -83,6 +83,17 @@ describe("exactIndex", () => {
     expect(refused.size).toBe(0);
   });
 
+  it("ExactIndex.X2 takes vectors as long as its first one, until it is cleared", async () => {
+    const index = exactIndex();
+    await index.add(1, Float32Array.of(1, 0));
+    const refused = expect.objectContaining({ code: "EMBEDDING_DIMENSION" });
+    expect(() => index.add(2, Float32Array.of(1, 0, 0))).toThrow(refused);
+    expect(() => index.search(Float32Array.of(1, 0, 0), 1)).toThrow(refused);
+    await index.clear();
+    await index.add(2, Float32Array.of(1, 0, 0));
+    expect(index.size).toBe(1);
+  });
+
   it.each([-1, NaN])("refuses prefilterAbove %s", (prefilterAbove) => {
     expect(() => exactIndex({ prefilterAbove })).toThrow(expect.objectContaining({ code: "OPTION_INVALID" }));
   });

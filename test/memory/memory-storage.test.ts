@@ -52,7 +52,7 @@ describe("keeping", () => {
     expect(JSON.stringify(message)).toBe(before);
   });
 
-  it("MemoryStorage.L5 knows what another process has added and removed", async () => {
+  it("MemoryStorage.L5 StoredMessages.R1 knows what another process has added and removed", async () => {
     const store = inMemoryStore();
     const [mine, theirs] = [storageOver(store), storageOver(store)];
     await mine.addBatch([say("a", "red apples"), say("b", "red cherries")]);
@@ -70,7 +70,7 @@ describe("keeping", () => {
     expect(await storage.recover()).toEqual([]);
   });
 
-  it("ends when it is closed: everything after is refused, everything before is done", async () => {
+  it("MemoryStorage.L7 ends when it is closed: everything after is refused, everything before is done", async () => {
     const store = inMemoryStore();
     const storage = storageOver(store);
     const adding = storage.add(say("a"));
@@ -253,7 +253,7 @@ describe("against a plain list", () => {
     fc.record({ type: fc.constant("search" as const), id: fc.nat(12) }),
   );
 
-  it("holds and finds the same after any changes, by two storages in turn", async () => {
+  it("StoredMessages.R3 holds and finds the same after any changes, by two storages in turn", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const store = inMemoryStore();

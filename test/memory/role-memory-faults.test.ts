@@ -29,7 +29,7 @@ async function unread(count: number): Promise<ReturnType<typeof inMemoryStore>> 
 }
 
 describe("what goes wrong with a memory costs what it would have recalled, and is told", () => {
-  it("an embedder that fails on the third of five batches: the role goes on without, and the next recall from there", async () => {
+  it("KeptMemory.K6 an embedder that fails on the third of five batches: the role goes on without, and the next recall from there", async () => {
     const embedder = paidEmbedder({ maxBatch: 2 });
     embedder.before = (n) => {
       if (n === 3) throw new Error("out of memory");
@@ -123,7 +123,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     },
   );
 
-  it("a store that cannot be read", async () => {
+  it("Recollection.C5 a store that cannot be read", async () => {
     const store = storeUnderTest();
     store.before = () => {
       throw new Error("disk gone");
@@ -187,7 +187,7 @@ describe("what goes wrong with a memory costs what it would have recalled, and i
     expect(rememberedIn(model.calls.at(-1))).toContain('{"text":"what was said"}');
   });
 
-  it("a model that never can is asked again only when twice as much waits, and that is told once", async () => {
+  it("Recollection.C4 a model that never can is asked again only when twice as much waits, and that is told once", async () => {
     const model = scriptedModel((request) => (isSummary(request) ? new ModelError("MODEL_BAD_REQUEST", "never") : "yes"));
     const Talk = defineAction({
       name: "Talk",
@@ -331,7 +331,7 @@ describe("what comes before what", () => {
 });
 
 describe("KeptMemory", () => {
-  it("makes a role wait while too much waits for its store, and tells what is wrong when it does not get less", async () => {
+  it("KeptMemory.K5 makes a role wait while too much waits for its store, and tells what is wrong when it does not get less", async () => {
     const store = storeUnderTest();
     const told: unknown[] = [];
     const parts = roleMemoryParts({ store }, undefined) as RoleMemoryParts;

@@ -98,7 +98,7 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect(texts[0] === texts[1]).toBe(true);
   });
 
-  it("a replay recalls the same, asks nobody and opens no store", async () => {
+  it("Recollection.C1 a replay recalls the same, asks nobody and opens no store", async () => {
     const { events } = await wholeRun();
     const store = storeUnderTest();
     const { team, model } = teamOver(await journalWith("r", events), store);
@@ -110,7 +110,7 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect([store.calls, model.calls]).toEqual([[], []]);
   });
 
-  it("goes on from every place of its record: recalls the same, stores nothing twice and loses nothing, whatever the store has", async () => {
+  it("KeptMemory.K2 goes on from every place of its record: recalls the same, stores nothing twice and loses nothing, whatever the store has", async () => {
     const { events, store, before } = await wholeRun();
     const [ann, bob] = [await storedIn(store, "Ann"), await storedIn(store, "Bob")];
     expect(ann.length).toBeGreaterThan(8);
@@ -151,7 +151,7 @@ describe("in a run, a memory is journaled like everything else", () => {
     expect(await storedIn(store, "Ann")).toEqual(["r user#1: go", "r Ann#0.0: a thought", "r Ann#0.1: done"]);
   });
 
-  it("stores what is durable, and never before it is", async () => {
+  it("KeptMemory.K1 stores what is durable, and never before it is", async () => {
     const order: string[] = [];
     const inner = memoryJournal();
     const journal = new Proxy(inner, {
@@ -217,7 +217,7 @@ describe("a fork", () => {
     expect(fork?.reused).toBeGreaterThan(10);
   });
 
-  it("writes under its own name alone, and nothing of what it shares", async () => {
+  it("KeptMemory.K4 writes under its own name alone, and nothing of what it shares", async () => {
     const { events, store } = await wholeRun();
     const before = await storedIn(store, "Ann");
     const at = events.findIndex(({ type }, n) => type === "round.ended" && n > events.length / 2);

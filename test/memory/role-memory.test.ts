@@ -52,7 +52,7 @@ describe("a role with a memory", () => {
     expect(model.calls.length).toBe(6);
   });
 
-  it("shows senders and words, and neither ids nor times nor runs", async () => {
+  it("Recollection.C2 shows senders and words, and neither ids nor times nor runs", async () => {
     const model = parrot();
     const bob = defineRole({ name: "Bob", watch: [Answer], actions: [defineAction({ name: "Reply", run: (ctx) => ctx.ask(ctx.text) })] });
     const team = new Team({ model, roles: [answerer("Ann", { memory: {}, watch: ["UserRequirement", "Reply"] }), bob] });
@@ -225,7 +225,7 @@ describe("the budget of what is recalled", () => {
     return { block: rememberedIn(asked.at(-1)), summaries: model.calls.filter(isSummary).length, asked: asked.length };
   }
 
-  it("is never passed, whatever is remembered and however it is shared", async () => {
+  it("Recollection.C3 is never passed, whatever is remembered and however it is shared", async () => {
     const words = fc.array(
       fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: "grapheme", maxLength: 100 }), fc.constant("go on ".repeat(200))),
       {

@@ -25,7 +25,7 @@ describe("an index of more texts than are indexed whole", () => {
     expect((await index.search("painted bridge", 3, (key) => key >= 5_998 && key < 6_000)).map(({ key }) => key)).toEqual([5_998, 5_999]);
   });
 
-  it("answers the same whatever was asked before, and when texts have come and gone", async () => {
+  it("WordIndex.W1 WordIndex.W2 answers the same whatever was asked before, and when texts have come and gone", async () => {
     const [index, other] = [await large(), await large()];
     await index.search("day 12", 50);
     expect(await index.search("river painted vermilion", 9)).toEqual(await other.search("river painted vermilion", 9));
