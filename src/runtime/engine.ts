@@ -10,12 +10,12 @@ import { afterFailure } from "../role/failure-policy.ts";
 import type { HiredRoles } from "./hired-roles.ts";
 import type { Announcer, Tell } from "./observers.ts";
 import type { Opening } from "./opening.ts";
-import type { MessagePublished, Sent } from "./record/event.ts";
+import type { MessagePublished } from "./record/event.ts";
 import type { RoleState } from "./record/role-state.ts";
 import { isGrave, isSuspicious, type RunState } from "./record/run-state.ts";
 import type { RoleMemory } from "./role-memories.ts";
 import type { Directory } from "./routing/directory.ts";
-import { assertRoomForAct, assertRoomOutside, deadlock, fullAtBarrier } from "./record/delivery.ts";
+import { assertRoomOutside, deadlock, fullAtBarrier } from "./record/delivery.ts";
 import type { RunFailure } from "./run-failure.ts";
 import type { Driver, DriveEnd, DriverHost, TurnEnd } from "./schedulers/drive.ts";
 import { BudgetGate } from "./steps/budget-gate.ts";
@@ -193,9 +193,17 @@ export class Engine implements DriverHost, ActivationHost {
   }
 
   turn(role: RoleState): TurnEnd | Promise<TurnEnd> {
-    const { name } = role;
+    const { name, index, waiting } = role;
     this.#running += 1;
-    const result = this.#taken(role);
+    let result: TurnResult | Promise<TurnResult>;
+    try {
+      const definition = this.#parts.hired.definitionAt(index);
+      if (definition === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
+      this.tell("role.active")?.({ type: "role.active", role: name, news: waiting });
+      result = takeTurn(this.#tools, definition, role);
+    } catch (error) {
+      return this.#turned(name, { kind: "broken", error });
+    }
     if (!isThenable(result)) return this.#turned(name, result);
     return result.then(
       (end) => this.#turned(name, end),
@@ -203,31 +211,19 @@ export class Engine implements DriverHost, ActivationHost {
     );
   }
 
-  #taken(role: RoleState): TurnResult | BrokenTurn | Promise<TurnResult> {
-    const { name, index, waiting } = role;
-    try {
-      const definition = this.#parts.hired.definitionAt(index);
-      if (definition === undefined) throw new UsageError("ROLE_UNKNOWN", `Expected a hired role, got ${name}.`);
-      this.tell("role.active")?.({ type: "role.active", role: name, news: waiting });
-      return takeTurn(this.#tools, definition, role);
-    } catch (error) {
-      return { kind: "broken", error };
-    }
-  }
-
   #turned(name: string, result: TurnResult | BrokenTurn): TurnEnd {
     let end: TurnEnd;
     try {
-      end = result.kind === "broken" ? this.#broke(result.error) : this.#ended(name, result);
+      end = this.#ended(name, result);
     } catch (error) {
-      end = this.#broke(error);
+      end = this.#ended(name, { kind: "broken", error });
     }
     this.#running -= 1;
     this.tell("role.idle")?.({ type: "role.idle", role: name });
     return end;
   }
 
-  #ended(name: string, result: TurnResult): TurnEnd {
+  #ended(name: string, result: TurnResult | BrokenTurn): TurnEnd {
     switch (result.kind) {
       case "ended":
         for (const sent of result.said) this.#parts.announcer.said(sent);
@@ -245,22 +241,15 @@ export class Engine implements DriverHost, ActivationHost {
         this.#control ??= result.control;
         if (result.control instanceof BudgetError) this.scope.end(result.control);
         return "suspended";
+      case "broken":
+        this.#failure ??= { error: result.error };
+        this.scope.end(interruptionBy(result.error));
+        return "stopped";
     }
-  }
-
-  /** Keeps the failure of a journal that takes no more events. */
-  #broke(error: unknown): TurnEnd {
-    this.#failure ??= { error };
-    this.scope.end(interruptionBy(error));
-    return "stopped";
   }
 
   warn(role: string | undefined, text: string): void {
     this.#parts.announcer.warn(role, text);
-  }
-
-  assertRoom(speaker: RoleState, said: readonly Sent[], take: number): void {
-    assertRoomForAct(this.state, speaker, said, take);
   }
 
   /** @throws QueueFullError `MAILBOX_FULL` where a message of the round has no room: then no message of the round is delivered */

@@ -21,7 +21,7 @@ import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";
-import type { RoleTurn } from "../turn/role-turn.ts";
+import type { RoleTurn } from "../turn/turn.ts";
 
 /** The parts of a role's context that its questions use. */
 type Asker = Pick<RoleContext, "role" | "memory" | "news" | "logger" | "signal">;

@@ -29,12 +29,13 @@ import type { Said } from "../../role/role.ts";
 import { messagesOf } from "../../role/act.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import { knownMessages } from "../record/activations.ts";
+import { assertRoomForAct } from "../record/delivery.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
 import { loggerOf, missingDeps, type Changes } from "./commit.ts";
 import { Drafts } from "./drafts.ts";
 import { Outbox } from "./outbox.ts";
-import type { RoleTurn } from "./role-turn.ts";
+import type { RoleTurn } from "./turn.ts";
 
 /**
  * One activation of one role, as the role sees it. It owns all uncommitted changes of the activation: its outbox has its messages, its
@@ -48,10 +49,10 @@ import type { RoleTurn } from "./role-turn.ts";
 export class Activation implements RoleContext {
   readonly name: string;
   readonly inbox: readonly Message[];
+  readonly memory: MemoryDraft;
   news: readonly Message[] = [];
   loop: ReactLoop | undefined;
   readonly #turn: RoleTurn;
-  readonly #memory: MemoryDraft;
   readonly #outbox: Outbox;
   #drafts: Drafts | undefined;
   #asking: Asking | undefined;
@@ -65,64 +66,71 @@ export class Activation implements RoleContext {
     this.inbox = Object.freeze(role.news(begun.take));
     const limit = role.hired.memoryLimit;
     const base = turn.definition.remembers === "its turn" ? new Memory({ limit }) : role.memory;
-    this.#memory = new MemoryDraft({ base, by: begun });
+    this.memory = new MemoryDraft({ base, by: begun });
     this.#outbox = new Outbox(turn, this);
   }
 
   /** Observes, remembers the news, reacts, and publishes the results: without waiting where nothing in it waits. */
   run(): void | Promise<void> {
-    const memory = this.#turn.definition.remembers === "longer" ? this.#turn.tools.host.memoryOf(this.name) : undefined;
+    const { definition, tools } = this.#turn;
+    const memory = definition.remembers === "longer" ? tools.host.memoryOf(this.name) : undefined;
     return memory === undefined ? this.#observe() : memory.kept.ready().then(() => this.#observe());
   }
 
   #observe(): void | Promise<void> {
-    return after(this.#turn.definition.spec.role.observe(this), (observed) => {
-      const news = Object.freeze([...messagesOf(observed, this.name)]);
-      for (const message of news) this.#memory.add(message);
-      this.news = news;
-      return news.length === 0 ? undefined : this.#react();
-    });
+    const observed = this.#turn.definition.spec.role.observe(this);
+    return isThenable(observed) ? Promise.resolve(observed).then((came) => this.#react(came)) : this.#react(observed);
   }
 
-  #react(): void | Promise<void> {
-    return after(this.#turn.definition.spec.role.react(this), (said: Said) => {
-      for (const message of messagesOf(said, this.name)) this.#outbox.send(message);
-    });
+  #react(observed: Said): void | Promise<void> {
+    const news = Object.freeze([...messagesOf(observed, this.name)]);
+    for (const message of news) this.memory.add(message);
+    this.news = news;
+    if (news.length === 0) return undefined;
+    const said = this.#turn.definition.spec.role.react(this);
+    return isThenable(said) ? Promise.resolve(said).then((came) => this.#publish(came)) : this.#publish(said);
+  }
+
+  #publish(said: Said): void {
+    for (const message of messagesOf(said, this.name)) this.#outbox.send(message);
   }
 
   /** @internal */
   close(): void {
     this.#isClosed = true;
-    this.#outbox.close();
-    this.#memory.close();
+    this.#outbox.isClosed = true;
+    this.memory.close();
     this.#drafts?.close();
   }
 
   /** Shows the state of the run from now on: the changes of this activation are committed. @internal */
   settle(): void {
-    this.#memory.settle();
+    this.memory.settle();
     this.#drafts?.settle();
   }
 
-  /** All changes of this activation. @internal */
+  /**
+   * Returns all changes of this activation.
+   *
+   * @throws QueueFullError `MAILBOX_FULL` where a message has no room; UsageError `MESSAGE_INVALID`, `STATE_INVALID`; NotJsonError; PlanError
+   * @internal
+   */
   changes(): Changes {
     const { role, definition, begun, tools } = this.#turn;
-    const said = this.#outbox.sent;
-    if (said.length > 0) tools.host.assertRoom(role, said, begun.take);
+    const said = [...this.#outbox.sent.values()];
+    if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, definition.spec.role.state);
     const plan = drafts?.plan.changes();
-    const joins = drafts?.joined;
-    const summary = this.#asking?.newSummary;
-    const ops = this.#recorded(this.#memory.ops, said);
+    const memory = this.#recorded(this.memory.ops, said);
     return {
       said,
-      memory: definition.remembers === "its turn" ? [] : ops,
+      memory: definition.remembers === "its turn" ? [] : memory,
       working: drafts === undefined ? [] : this.#recorded(drafts.workingOps, said),
-      ...(state === undefined ? {} : { state }),
-      ...(plan === undefined ? {} : { plan }),
-      ...(joins === undefined ? {} : { joins }),
-      ...(summary === undefined ? {} : { summary }),
+      state,
+      plan,
+      joins: drafts?.joined,
+      summary: this.#asking?.newSummary,
     };
   }
 
@@ -134,12 +142,14 @@ export class Activation implements RoleContext {
   #recorded(ops: MemoryDraft["ops"], said: readonly Sent[]): readonly RecordedMemoryOp[] {
     if (ops.length === 0) return [];
     const known = knownMessages(this.inbox, said);
-    return ops.map((op): RecordedMemoryOp => {
-      if (op[0] !== "+") return op;
-      const [, message] = op;
-      if (!isMessage(message)) throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof message}.`);
-      return known.get(message.id) === message ? ["+", message.id] : op;
-    });
+    const recorded: RecordedMemoryOp[] = [];
+    for (const op of ops) {
+      const message = op[0] === "+" ? op[1] : undefined;
+      if (op[0] === "+" && !isMessage(message))
+        throw new UsageError("MESSAGE_INVALID", `Expected only messages in a memory, got ${typeof message}.`);
+      recorded.push(message !== undefined && known.get(message.id) === message ? ["+", message.id] : op);
+    }
+    return recorded;
   }
 
   /** @internal */
@@ -164,10 +174,6 @@ export class Activation implements RoleContext {
 
   get runId(): string {
     return this.#turn.tools.host.runId;
-  }
-
-  get memory(): MessageMemory {
-    return this.#memory;
   }
 
   get workingMemory(): MessageMemory {
@@ -287,11 +293,6 @@ export class Activation implements RoleContext {
     }
     return this.#drafts;
   }
-}
-
-/** Calls `next` with a value: at once, unless it is a promise. */
-function after<T, R>(value: T | PromiseLike<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
 const knownInAsk = { ...askOptions, schema: true } as const;

@@ -5,8 +5,12 @@ import type { Mask } from "../../kernel/mask.ts";
 import type { StepDoor } from "../../kernel/step.ts";
 import { afterFailure, type FailurePolicy } from "../../role/failure-policy.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
-import type { ActEnded, StepTrace, Sent } from "../record/event.ts";
-import type { RoleState } from "../record/role-state.ts";
+import type { Json } from "../../kernel/json.ts";
+import type { RoleSummary } from "../../memory/summary-levels.ts";
+import { UserRequirement } from "../../message/address.ts";
+import { made, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import type { ActEnded, RecordedMemoryOp, StepTrace, Sent } from "../record/event.ts";
+import { messageId, type RoleState } from "../record/role-state.ts";
 import type { RunLog } from "../record/run-log.ts";
 import { type FailedPlace, failureRecord } from "../run-failure.ts";
 import type { Answerer } from "../steps/asking.ts";
@@ -47,14 +51,21 @@ export interface Begun {
   readonly beganAt: number;
 }
 
-/** The changes of an activation. */
-export type Changes = Pick<ActEnded, "said" | "memory" | "working" | "state" | "plan" | "joins" | "summary">;
+/** The changes of an activation. Undefined: no change. */
+export interface Changes {
+  readonly said: readonly Sent[];
+  readonly memory: readonly RecordedMemoryOp[];
+  readonly working: readonly RecordedMemoryOp[];
+  readonly state?: ActEnded["state"] | undefined;
+  readonly plan?: Json | undefined;
+  readonly joins?: ActEnded["joins"] | undefined;
+  readonly summary?: RoleSummary | undefined;
+}
 
-/** The outcome of an attempt at an activation. */
+/** The outcome of an attempt at an activation. One that failed with a `ControlError` was interrupted and can go on later. */
 export type ActivationOutcome =
   | { readonly kind: "done"; readonly changes: Changes }
-  | { readonly kind: "failed"; readonly error: unknown; readonly place?: FailedPlace }
-  | { readonly kind: "interrupted"; readonly control: ControlError };
+  | { readonly kind: "failed"; readonly error: unknown; readonly place?: FailedPlace };
 
 /** The end of a turn. */
 export type TurnResult =
@@ -85,23 +96,45 @@ export function commit(
   role: RoleState,
   begun: Begun,
   outcome: ActivationOutcome,
-  { life, failedStep }: StepsSummary = NO_STEPS,
-): TurnResult | "retry" {
-  if (outcome.kind === "interrupted") return { kind: "suspended", control: outcome.control };
-  const { log, mask } = tools;
-  const { act, take, at } = begun;
-  const { round } = log.state;
-  const beginning = role.open === undefined ? { at } : {};
-  const head = { act, role: role.name, round, take, ...beginning };
+  steps: StepsSummary = NO_STEPS,
+): TurnResult {
+  const { log } = tools;
   if (outcome.kind === "done") {
-    const { said } = log.record({ type: "act.ended", ...head, ...outcome.changes, ...life });
+    const { said } = log.record(endedEvent(log.state.round, role, begun, outcome.changes, steps.life));
     return { kind: "ended", said };
   }
-  const { error } = outcome;
+  const { error, place } = outcome;
+  if (error instanceof ControlError) return { kind: "suspended", control: error };
+  const { act, take, at } = begun;
   const then = nextStep(tools, spec, role, take, error);
-  log.record({ type: "act.failed", ...head, ...life, error: failureRecord(error, mask), stepFailed: failedStep !== undefined, then });
-  if (then === "retry" || then === "isolate") return "retry";
-  return { kind: then === "dead" ? "skipped" : "stopped", error, ...outcome.place };
+  log.record({
+    type: "act.failed",
+    act,
+    role: role.name,
+    round: log.state.round,
+    take,
+    ...(role.open === undefined ? { at } : {}),
+    ...steps.life,
+    error: failureRecord(error, tools.mask),
+    stepFailed: steps.failedStep !== undefined,
+    then,
+  });
+  if (then === "retry" || then === "isolate") return { kind: "retried" };
+  return { kind: then === "dead" ? "skipped" : "stopped", error, ...place };
+}
+
+/** Returns the event that ends an activation. Members without a value are left out: they would take room in every record. */
+function endedEvent(round: number, role: RoleState, { act, take, at }: Begun, changes: Changes, life: StepTrace): ActEnded {
+  const { said, memory, working, state, plan, joins, summary } = changes;
+  const event: { -readonly [Member in keyof ActEnded]: ActEnded[Member] } =
+    role.open === undefined
+      ? { type: "act.ended", act, role: role.name, round, take, at, said, memory, working }
+      : { type: "act.ended", act, role: role.name, round, take, said, memory, working };
+  if (state !== undefined) event.state = state;
+  if (plan !== undefined) event.plan = plan;
+  if (joins !== undefined) event.joins = joins;
+  if (summary !== undefined) event.summary = summary;
+  return life === NO_STEPS.life ? event : { ...event, ...life };
 }
 
 function nextStep(
@@ -117,11 +150,6 @@ function nextStep(
   return next !== "dead" && isUncertain(error) ? "stop" : next;
 }
 
-/** Returns the outcome of a body that threw. */
-export function failedWith(error: unknown): ActivationOutcome {
-  return error instanceof ControlError ? { kind: "interrupted", control: error } : { kind: "failed", error };
-}
-
 /** The environment, as an activation sees it. */
 export interface ActivationHost {
   readonly runId: string;
@@ -135,12 +163,6 @@ export interface ActivationHost {
   warn(role: string, text: string): void;
   /** The long-term memory of a role, if it has one. */
   memoryOf(role: string): RoleMemory | undefined;
-  /**
-   * Refuses messages of an activation where a mailbox that refuses has no room for one.
-   *
-   * @throws QueueFullError `MAILBOX_FULL`
-   */
-  assertRoom(speaker: RoleState, said: readonly Sent[], take: number): void;
   readonly directory: Pick<Directory, "route">;
 }
 
@@ -164,15 +186,30 @@ export function loggerOf(host: ActivationHost, role: string): Logger {
 }
 
 /**
- * Refuses a text that is too long for one message.
+ * Makes message number `place` of the present activation of a role.
  *
- * @param limit characters
- * @throws UsageError `MESSAGE_TOO_LONG`
+ * @param cause the cause of a message that names none
+ * @throws UsageError `MESSAGE_TOO_LONG`, `MESSAGE_INVALID`
  */
-export function assertMessageSize(content: string, limit: number, name: string): void {
-  if (typeof content !== "string" || content.length <= limit) return;
-  throw new UsageError(
-    "MESSAGE_TOO_LONG",
-    `Expected a message of at most ${limit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
-  );
+export function messageOf<P>(
+  host: ActivationHost,
+  { name, n }: RoleState,
+  place: number,
+  content: string,
+  fields: MessageFields<P>,
+  cause: string,
+  parents: readonly string[],
+  at: number,
+): Message<P> {
+  if (typeof content === "string" && content.length > host.messageLimit) {
+    throw new UsageError(
+      "MESSAGE_TOO_LONG",
+      `Expected a message of at most ${host.messageLimit} characters from ${name}, got ${content.length}. Write large results to a file and say where it is.`,
+    );
+  }
+  const { causeBy, sentFrom, role = "assistant" } = fields;
+  const causedBy = causeBy === undefined ? cause : nameOr(causeBy, UserRequirement.name);
+  const sender = sentFrom === undefined ? name : nameOr(sentFrom, "");
+  const given = fields.parents ?? parents;
+  return made(content, fields, messageId(name, n, place), role, causedBy, sender, Object.freeze([...given]), at);
 }

@@ -3,21 +3,20 @@ import type { JsonObject } from "../../kernel/json.ts";
 import { LightStream } from "../../kernel/random.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
 import { valueText } from "../../kernel/value-text.ts";
-import { UserRequirement } from "../../message/address.ts";
-import { made, type Message, type MessageFields, nameOr } from "../../message/message.ts";
+import type { Message, MessageFields } from "../../message/message.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
 import { changedState } from "../record/activations.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
-import { messageId, type RoleState } from "../record/role-state.ts";
+import { assertRoomForAct } from "../record/delivery.ts";
+import type { RoleState } from "../record/role-state.ts";
 import {
   type ActivationHost,
-  assertMessageSize,
   type ActivationOutcome,
   type Begun,
   commit,
   type Changes,
-  failedWith,
+  messageOf,
   type TurnResult,
   type TurnTools,
 } from "./commit.ts";
@@ -30,18 +29,18 @@ import { heldState, stateChange } from "./step-state.ts";
  *
  * @throws the error that broke the journal
  */
-export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begun: Begun): TurnResult | "retry" {
+export function stepTurn(tools: TurnTools, spec: RoleSpec, role: RoleState, begun: Begun): TurnResult {
   const out = new StepOutbox(tools.host, spec, role, begun);
   let outcome: ActivationOutcome;
   try {
     outcome = { kind: "done", changes: stepThrough(spec, role, begun, out) };
-    if (outcome.changes.said.length > 0) tools.host.assertRoom(role, outcome.changes.said, begun.take);
+    if (out.said.length > 0) assertRoomForAct(tools.log.state, role, out.said, begun.take);
   } catch (error) {
-    outcome = failedWith(error);
+    outcome = { kind: "failed", error };
   }
   out.close();
   const { ended } = tools.scopes;
-  return commit(tools, spec, role, begun, ended === undefined ? outcome : failedWith(ended.reason));
+  return commit(tools, spec, role, begun, ended === undefined ? outcome : { kind: "failed", error: ended.reason });
 }
 
 function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: Begun, out: StepOutbox): Changes {
@@ -60,7 +59,7 @@ function stepThrough({ role: definition }: RoleSpec, role: RoleState, { take }: 
   }
   // Several changes are recorded as one.
   if (changes > 1) change = stateChange(first, state);
-  return { said: out.said, memory: noOps, working: noOps, ...(change === undefined ? {} : { state: change }) };
+  return { said: out.said, memory: noOps, working: noOps, state: change };
 }
 
 /** @throws UsageError `STEP_RESULT` when it is no object, or a promise */
@@ -123,21 +122,17 @@ class StepOutbox implements StepOut {
 
   say<P = unknown>(content: string, fields: MessageFields<P> = noFields): Message<P> {
     if (this.#message === undefined) throw new ContextClosedError(this.#begun.act, "a message");
-    const { messageLimit, directory } = this.#host;
-    const { name, n } = this.#role;
-    assertMessageSize(content, messageLimit, name);
-    const { causeBy, sentFrom, parents } = fields;
-    const message = made(
+    const message = messageOf(
+      this.#host,
+      this.#role,
+      this.said.length,
       content,
       fields,
-      messageId(name, n, this.said.length),
-      fields.role ?? "assistant",
-      causeBy === undefined ? this.#spec.card.name : nameOr(causeBy, UserRequirement.name),
-      sentFrom === undefined ? name : nameOr(sentFrom, ""),
-      Object.freeze([...(parents ?? this.#unanswered)]),
+      this.#spec.card.name,
+      this.#unanswered,
       this.#begun.at,
     );
-    const { to, dead } = directory.route(message, name);
+    const { to, dead } = this.#host.directory.route(message, this.#role.name);
     this.said.push(dead.length === 0 ? { message, to } : { message, to, dead });
     this.#hasAnswered = true;
     return message;

@@ -1,9 +1,15 @@
+import { ControlError, TimeoutError } from "../../kernel/errors.ts";
+import { type CancellationScope, TimeLimit } from "../../kernel/cancellation.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
+import type { Awaitable } from "../../role/action.ts";
 import type { Definition } from "../hired-roles.ts";
+import { mailboxOf } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";
 import { isSuspicious } from "../record/run-state.ts";
-import { type Begun, recordBegin, type TurnResult, type TurnTools } from "./commit.ts";
-import { RoleTurn } from "./role-turn.ts";
+import type { FailedPlace } from "../run-failure.ts";
+import { ActivationSteps } from "../steps/steps.ts";
+import { Activation } from "./activation.ts";
+import { type ActivationOutcome, type Begun, commit, NO_STEPS, recordBegin, type TurnResult, type TurnTools } from "./commit.ts";
 import { stepTurn } from "./step-turn.ts";
 
 /**
@@ -12,25 +18,21 @@ import { stepTurn } from "./step-turn.ts";
  *
  * @throws the error that broke the journal
  */
-export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
+export function takeTurn(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
+  const isOver = (end: TurnResult): boolean => end.kind !== "retried" || tools.mode === "replay";
   for (;;) {
     const result = attempt(tools, definition, role);
-    if (isThenable(result)) return result.then((end) => (end === "retry" ? again(tools, definition, role) : end));
-    if (result !== "retry") return result;
-    if (tools.mode === "replay") return { kind: "retried" };
+    if (isThenable(result)) return result.then((end) => (isOver(end) ? end : takeTurn(tools, definition, role)));
+    if (isOver(result)) return result;
   }
 }
 
-function again(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | Promise<TurnResult> {
-  return tools.mode === "replay" ? { kind: "retried" } : takeTurn(tools, definition, role);
+function attempt(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
+  if (tools.leavesTraces || isSuspicious(tools.log.state)) return leaveTrace(tools, role).then(() => body(tools, definition, role));
+  return body(tools, definition, role);
 }
 
-function attempt(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
-  if (!tools.leavesTraces && !isSuspicious(tools.log.state)) return body(tools, definition, role);
-  return leaveTrace(tools, role).then(() => body(tools, definition, role));
-}
-
-function body(tools: TurnTools, definition: Definition, role: RoleState): TurnResult | "retry" | Promise<TurnResult | "retry"> {
+function body(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
   const begun = begin(tools, role);
   if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
   return new RoleTurn(tools, definition, role, begun).run();
@@ -50,4 +52,170 @@ async function leaveTrace(tools: TurnTools, role: RoleState): Promise<void> {
   if (role.open === undefined) recordBegin(tools, role, begin(tools, role));
   else log.record({ type: "act.resumed", act: role.open.act });
   await log.durable();
+}
+
+/** The phase of an attempt. */
+type Phase = "running" | "over";
+
+/**
+ * One attempt at an activation of a role that observes, thinks and acts. It owns the scope of its work, the limit on its time, and its
+ * steps. The changes belong to the activation until they are committed.
+ *
+ * RoleTurn.T1 (`#over`) the changes that the body had made at its end take effect; work that it started and did not await is waited for,
+ * and the time limit includes that work.
+ * RoleTurn.T2 (`scope`, `steps`) an activation without a step makes no `ActivationSteps`, and one without a wait makes no promise, no scope
+ * and no timer.
+ */
+export class RoleTurn {
+  readonly definition: Definition;
+  readonly role: RoleState;
+  readonly tools: TurnTools;
+  readonly begun: Begun;
+  readonly #activation: Activation;
+  #phase: Phase = "running";
+  #scope: CancellationScope | undefined;
+  #limit: TimeLimit | undefined;
+  #steps: ActivationSteps | undefined;
+
+  constructor(tools: TurnTools, definition: Definition, role: RoleState, begun: Begun) {
+    this.tools = tools;
+    this.definition = definition;
+    this.role = role;
+    this.begun = begun;
+    this.#activation = new Activation(this);
+  }
+
+  /** Cancels the work of this attempt. */
+  get scope(): CancellationScope {
+    if (this.#scope === undefined) {
+      this.#scope = this.tools.scopes.begin();
+      if (this.#phase === "over") this.#scope.close();
+    }
+    return this.#scope;
+  }
+
+  get steps(): ActivationSteps {
+    return (this.#steps ??= this.#makeSteps());
+  }
+
+  /** Milliseconds: the time of the last released answer, or of the beginning. */
+  get now(): number {
+    return this.#steps === undefined ? this.begun.at : this.#steps.now;
+  }
+
+  /** Runs the body and commits its outcome: without waiting where nothing in it waits. */
+  run(): Awaitable<TurnResult> {
+    let body: void | Promise<void>;
+    try {
+      body = this.#activation.run();
+    } catch (error) {
+      return this.#close(this.#interruption() ?? { kind: "failed", error });
+    }
+    return body === undefined ? this.#close(this.#interruption()) : this.#await(body);
+  }
+
+  #await(body: Promise<void>): Promise<TurnResult> {
+    const { state } = this.tools.log;
+    // The taken messages must not be dropped while the activation waits, and the record must show that.
+    if (state.delivery === "turn" && mailboxOf(state, this.role).overflow === "drop-oldest") recordBegin(this.tools, this.role, this.begun);
+    this.#timeLimit();
+    return this.scope.until(body).then(
+      () => this.#close(),
+      (error: unknown) => this.#close({ kind: "failed", error }),
+    );
+  }
+
+  /** @param failure the failure of the body, if it failed */
+  #close(failure?: ActivationOutcome): Awaitable<TurnResult> {
+    this.#activation.close();
+    let outcome = failure;
+    try {
+      outcome ??= { kind: "done", changes: this.#activation.changes() };
+    } catch (error) {
+      // A state that does not fit its schema, or that is no JSON, fails the activation.
+      outcome = { kind: "failed", error };
+    }
+    const end = outcome;
+    if (this.#steps === undefined) return this.#commit(end);
+    this.#timeLimit();
+    return this.#steps.close().then(() => this.#commit(end));
+  }
+
+  /** Returns the interruption from outside that came while the body ran without waiting. */
+  #interruption(): ActivationOutcome | undefined {
+    const ended = this.tools.scopes.ended ?? this.#scope?.ended;
+    return ended && { kind: "failed", error: ended.reason };
+  }
+
+  #commit(outcome: ActivationOutcome): TurnResult {
+    this.#phase = "over";
+    this.#limit?.stop();
+    this.#scope?.close();
+    const end = this.#judged(outcome);
+    const { failedStep } = this.#steps ?? {};
+    const steps = this.#hasSteps ? { life: this.steps.life, failedStep } : NO_STEPS;
+    const result = commit(this.tools, this.definition.spec, this.role, this.begun, end, steps);
+    if (end.kind === "done") this.#activation.settle();
+    return result;
+  }
+
+  /** An interruption from outside overrides the outcome of the body. */
+  #judged(outcome: ActivationOutcome): ActivationOutcome {
+    const control = this.#notAsked(outcome);
+    if (control !== undefined) return { kind: "failed", error: control };
+    const late = this.#scope?.ended?.reason;
+    const reason = late instanceof TimeoutError ? late : this.#steps?.control;
+    if (reason !== undefined) return { kind: "failed", error: reason, place: this.#placeOf(reason) };
+    return outcome.kind === "done" ? outcome : { ...outcome, place: this.#placeOf(outcome.error) };
+  }
+
+  /** In a replay, returns the difference when recorded steps were not asked for. */
+  #notAsked(outcome: ActivationOutcome): ControlError | undefined {
+    if (this.tools.mode !== "replay" || !this.#hasSteps) return undefined;
+    const error = outcome.kind === "failed" ? outcome.error : undefined;
+    return error instanceof ControlError ? undefined : this.tools.past?.notAsked(this.begun.act, this.steps.unasked, error);
+  }
+
+  #placeOf(error: unknown): FailedPlace {
+    return { action: this.#activation.actionBehind(error), step: this.#steps?.failedStep };
+  }
+
+  get #hasSteps(): boolean {
+    return this.#steps !== undefined || this.role.open !== undefined;
+  }
+
+  #makeSteps(): ActivationSteps {
+    const { log, clock, gate, mask, past, mode } = this.tools;
+    const { role, begun } = this;
+    return new ActivationSteps({
+      act: begun.act,
+      log,
+      gate,
+      mask,
+      now: () => clock.now(),
+      scope: this.scope,
+      begin: () => recordBegin(this.tools, role, begun),
+      waitsForPerson: (isAsked) => this.#timeLimit().hold(isAsked),
+      recorded: role.open?.steps,
+      carried: role.retry.carry,
+      paid: role.retry.paid,
+      past,
+      mode,
+      runId: log.state.runId,
+      role: role.name,
+      startedAt: begun.at,
+      isOver: this.#phase === "over",
+    });
+  }
+
+  /** The limit counts from the beginning of the attempt, also when its timer is made later. */
+  #timeLimit(): TimeLimit {
+    if (this.#limit !== undefined) return this.#limit;
+    const { clock } = this.tools;
+    const { timeout } = this.definition.spec.role;
+    const name = `the activation ${this.begun.act} (steps inside a step go through the door that its effect is given)`;
+    const fire = (): void => this.scope.end(this.#steps?.control ?? new TimeoutError(name, timeout));
+    this.#limit = new TimeLimit(clock, Math.max(0, timeout - (clock.now() - this.begun.beganAt)), fire);
+    return this.#limit;
+  }
 }
