@@ -162,11 +162,16 @@ export function made<P>(
           : sendToNames(sendTo),
     parents: parents.length === 0 ? nobody : parents,
     timestamp,
-    metadata: metadata === NO_METADATA ? NO_METADATA : deepFreeze(jsonRoundTrip(metadata ?? NO_METADATA, LEVELS_ABOVE)),
+    metadata: metadata === NO_METADATA ? NO_METADATA : metadataOf(metadata),
   };
-  if (!isRecord(message.metadata)) throw invalid("metadata", "an object", metadata);
   if (instructContent !== undefined) message.instructContent = deepFreeze(jsonRoundTrip(instructContent, LEVELS_ABOVE));
   return Object.freeze(message);
+}
+
+function metadataOf(given: unknown): Message["metadata"] {
+  const metadata = deepFreeze(jsonRoundTrip(given ?? NO_METADATA, LEVELS_ABOVE));
+  if (!isRecord(metadata)) throw invalid("metadata", "an object", given);
+  return metadata as Message["metadata"];
 }
 
 /** Levels of nesting that an event, a memory or a snapshot adds around a payload, so that every message can be written. */

@@ -8,7 +8,7 @@ import { canonicalJson } from "../kernel/json.ts";
 import type { Message, MessageFields } from "../message/message.ts";
 import { ChatMemory } from "../memory/chat-memory.ts";
 import { toChat } from "../model/chat-message.ts";
-import { ActionView } from "./action-view.ts";
+import { ActionView } from "./act.ts";
 import type { Role, Said } from "./role.ts";
 import type { RoleSpec } from "./role-spec.ts";
 

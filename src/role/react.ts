@@ -32,13 +32,14 @@ function actOnce<S>(role: Role<S>, spec: RoleSpec, rc: RoleContext<S>, only: Act
   const loop = reactLoop(rc);
   if (loop.turn > 0 || spec.maxReactLoop < 1) return undefined;
   const acted = role.act(rc, only);
-  if (isThenable(acted)) return Promise.resolve(acted).then((said) => oneTurn(loop, said));
-  return oneTurn(loop, acted);
-}
-
-function oneTurn(loop: ReactLoop, said: Said): Said {
+  if (isThenable(acted)) {
+    return Promise.resolve(acted).then((said) => {
+      loop.turn += 1;
+      return said ?? undefined;
+    });
+  }
   loop.turn += 1;
-  return said ?? undefined;
+  return acted ?? undefined;
 }
 
 /** Thinks and acts as long as nothing waits; {@link thinkAndActOn} continues after a wait. */

@@ -6,7 +6,7 @@ import { jsonRoundTrip } from "../kernel/json.ts";
 import { valueText } from "../kernel/value-text.ts";
 import { checkRoleMemory } from "../memory/role-memory.ts";
 import { type Address, addressOf, ROUTE_TO_ALL, ROUTE_TO_NONE, ROUTE_TO_SELF, UserRequirement } from "../message/address.ts";
-import { isSameJson } from "./action-view.ts";
+import { isSameJson } from "./act.ts";
 import { checkMailbox } from "../message/mailbox.ts";
 import { type ReactionSpec, reactionSpec } from "./reaction.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";

@@ -39,7 +39,10 @@ export class HiredRoles {
   constructor(state: RunState, memories: RoleMemories) {
     this.#state = state;
     this.#memories = memories;
-    this.directory = new Directory((name) => (this.has(name) ? state.roles.get(name) : undefined));
+    this.directory = new Directory((name) => {
+      const role = state.roles.get(name);
+      return role !== undefined && this.#hired[role.index] !== undefined ? role : undefined;
+    });
   }
 
   /** In hire order. */

@@ -77,13 +77,13 @@ export class Announcer {
 
   /** Reports an output of a role, and addresses in its message that no role has. */
   said({ message, to, dead }: Sent): void {
-    this.#tellDead(message, dead);
+    if (dead !== undefined) this.#tellDead(message, dead);
     if (isOutput(message, to)) this.telling("message.output")?.({ type: "message.output", message });
   }
 
   /** Reports a message from outside that no role receives. */
   saidOutside({ message, to, dead }: Sent): void {
-    this.#tellDead(message, dead);
+    if (dead !== undefined) this.#tellDead(message, dead);
     if (!isOutput(message, to)) return;
     this.#logger.warn(`Nobody hears message ${message.id}, caused by ${message.causeBy}: no role watches it.`);
     this.telling("message.unheard")?.({ type: "message.unheard", message });
@@ -102,7 +102,7 @@ export class Announcer {
     this.warn(role, `${role} failed and its messages became dead letters: ${maskedError(this.#mask, error).message}`);
   }
 
-  #tellDead(message: Message, dead: readonly string[] = []): void {
+  #tellDead(message: Message, dead: readonly string[]): void {
     for (const address of dead) {
       this.warn(message.sentFrom, `Nobody has the address "${address}": message ${message.id} is a dead letter.`);
       this.telling("message.dead")?.({ type: "message.dead", message, address });

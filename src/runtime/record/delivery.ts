@@ -13,17 +13,15 @@ import { QueueFullError } from "../../kernel/errors.ts";
  */
 export function deliver(state: RunState, sent: Sent, order: number): void {
   if (sent.dropped === true) return;
-  const { message, to, dead = noAddresses } = sent;
+  const { message, to, dead } = sent;
   state.delivered += 1;
   if (state.hasHistory) state.history.add(message);
   for (const name of to) putIntoMailbox(state, roleOf(state, name), message, order);
-  for (const address of dead) state.dead.push({ message, reason: { kind: "no such address", address } });
+  for (const address of dead ?? []) state.dead.push({ message, reason: { kind: "no such address", address } });
   if (order === OUTSIDE) return;
   state.lastSaid = message;
   if (isOutput(message, to)) state.outputs.push(message);
 }
-
-const noAddresses: readonly string[] = Object.freeze([]);
 
 /** True for a broadcast of a role that no role watches: it is an output of the run. */
 export function isOutput(message: Message, to: readonly string[]): boolean {
@@ -67,20 +65,18 @@ export function deliverHeld(state: RunState): void {
 /** A message whose id already waits changes nothing. */
 function putIntoMailbox(state: RunState, role: RoleState, message: Message, order: number): void {
   const { mailbox } = role;
+  if (mailbox.has(message.id)) return;
   // No mailbox is full as long as fewer messages were delivered than the smallest one holds.
-  if (state.delivered <= state.smallestMailbox) {
-    if (mailbox.push(message)) state.ready.add(role);
-    return;
-  }
-  const { limit, overflow } = mailboxOf(state, role);
-  if (mailbox.size >= limit && overflow === "block" && !mailbox.has(message.id)) {
+  const bound = state.delivered <= state.smallestMailbox ? undefined : mailboxOf(state, role);
+  const isFull = bound !== undefined && mailbox.size >= bound.limit;
+  if (isFull && bound.overflow === "block") {
     state.held.push({ message, role, order });
     state.blocked.set(order, (state.blocked.get(order) ?? 0) + 1);
     return;
   }
-  if (!mailbox.push(message)) return;
+  mailbox.append(message);
   state.ready.add(role);
-  if (mailbox.size > limit && overflow === "drop-oldest") dropOldest(state, role);
+  if (isFull && bound.overflow === "drop-oldest") dropOldest(state, role);
 }
 
 /** Drops the message that has waited longest. Messages that the present activation has taken stay. */

@@ -57,12 +57,12 @@ function maskedRole(mask: Mask, role: HiredRole): HiredRole {
 
 /** Returns the end of an activation without secrets. */
 function maskedEnd(mask: Mask, event: ActEnded): ActEnded {
-  const said = mapped(event.said, (sent) => maskedSent(mask, sent));
-  const memory = mapped(event.memory, (op) => maskedOp(mask, op));
-  const working = mapped(event.working, (op) => maskedOp(mask, op));
-  const state = event.state === undefined ? undefined : masked(mask, event.state);
-  const plan = event.plan === undefined ? undefined : masked(mask, event.plan);
-  const summary = event.summary === undefined ? undefined : masked(mask, event.summary);
+  const said = mapped(mask, event.said, maskedSent);
+  const memory = mapped(mask, event.memory, maskedOp);
+  const working = mapped(mask, event.working, maskedOp);
+  const state = event.state && masked(mask, event.state);
+  const plan = event.plan && masked(mask, event.plan);
+  const summary = event.summary && masked(mask, event.summary);
   const isSame = said === event.said && memory === event.memory && working === event.working;
   if (isSame && state === event.state && plan === event.plan && summary === event.summary) return event;
   return {
@@ -89,7 +89,7 @@ function maskedOp(mask: Mask, op: RecordedMemoryOp): RecordedMemoryOp {
 
 function maskedValue(mask: Mask, value: unknown): unknown {
   if (typeof value === "string") return mask(value);
-  if (isList(value)) return mapped(value, (item) => maskedValue(mask, item));
+  if (isList(value)) return mapped(mask, value, maskedValue);
   return isRecord(value) ? maskedRecord(mask, value) : value;
 }
 
@@ -100,7 +100,12 @@ function maskedRecord(mask: Mask, record: Readonly<Record<string, unknown>>): Re
   return isSame ? record : Object.fromEntries(clean);
 }
 
-function mapped<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
-  const changed = list.map(change);
-  return changed.every((item, place) => item === list[place]) ? list : changed;
+/** Returns the same list where nothing in it holds a secret. */
+function mapped<T>(mask: Mask, list: readonly T[], clean: (mask: Mask, item: T) => T): readonly T[] {
+  let changed: T[] | undefined;
+  for (let place = 0; place < list.length; place += 1) {
+    const item = clean(mask, list[place] as T);
+    if (item !== list[place]) (changed ??= [...list])[place] = item;
+  }
+  return changed ?? list;
 }

@@ -81,7 +81,6 @@ const NO_JOINS: Joins = Object.freeze({});
 
 /** Parts that most roles of a large population never have. */
 class RareParts {
-  activation: ActivationState = WAITING;
   plan: Plan = NO_PLAN;
   joins: Joins = NO_JOINS;
   summary: RoleSummary = NOTHING_SUMMED_UP;
@@ -106,6 +105,7 @@ export class RoleState {
   ranIn = -1;
   /** Replaced and never changed. */
   custom: { readonly [key: string]: Json };
+  activation: ActivationState = WAITING;
   readonly #hired: HiredAs;
   #mailbox: MessageQueue | undefined;
   #memory: Memory | undefined;
@@ -183,18 +183,9 @@ export class RoleState {
     this.#parts.summary = summary;
   }
 
-  get activation(): ActivationState {
-    return this.#rare === undefined ? WAITING : this.#rare.activation;
-  }
-
-  set activation(activation: ActivationState) {
-    if (this.#rare !== undefined || activation !== WAITING) this.#parts.activation = activation;
-  }
-
   /** The open activation of the record, if there is one. */
   get open(): OpenActivation | undefined {
-    const { activation } = this;
-    return activation.kind === "open" ? activation.open : undefined;
+    return this.activation.kind === "open" ? this.activation.open : undefined;
   }
 
   get retry(): RetryState {
@@ -203,13 +194,13 @@ export class RoleState {
 
   /** The name of its next activation, or of the next attempt at it. */
   get nextAct(): string {
-    return activationId(this.name, this.n, this.retry.failures + 1);
+    return activationId(this.name, this.n, this.activation.retry.failures + 1);
   }
 
   /** Ends the present activation for good. Of its attempts only the messages that are still to be tried alone are kept. */
   completeActivation(): void {
     this.n += 1;
-    const isolated = this.retry.isolated - 1;
+    const isolated = this.activation.retry.isolated - 1;
     this.activation = isolated > 0 ? { kind: "waiting", retry: { ...NO_RETRY, isolated, retake: 1 } } : WAITING;
   }
 

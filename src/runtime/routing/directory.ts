@@ -77,12 +77,9 @@ export class Directory {
     if (address === ROUTE_TO_ALL) return { to: this.#watchers(message, publisher), dead: nobody };
     const name = address === ROUTE_TO_SELF ? message.sentFrom : address;
     const groups = address === ROUTE_TO_SELF ? undefined : this.#byAddress.get(address);
-    const to = groups === undefined ? this.#named(name) : this.#listOf(`address ${address}`, groups, name);
+    const named = groups === undefined && this.#find(name) !== undefined ? Object.freeze([name]) : nobody;
+    const to = groups === undefined ? named : this.#listOf(`address ${address}`, groups, name);
     return to.length > 0 ? { to, dead: nobody } : { to: nobody, dead: Object.freeze([address]) };
-  }
-
-  #named(name: string): readonly string[] {
-    return this.#find(name) === undefined ? nobody : Object.freeze([name]);
   }
 
   #watchers({ causeBy, sentFrom }: Message, publisher: string): readonly string[] {

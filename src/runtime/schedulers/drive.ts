@@ -153,24 +153,22 @@ class ScheduledRun {
     let stream: Random | undefined;
     const random = (): number => (stream ??= randomStream(seed, "scheduler", activations))();
     const view: SchedulerView = { ready: Object.freeze(ready), round, acted, running: this.#running, random };
-    const isChosen = new Uint8Array(ready.length);
-    const chosen: RoleState[] = [];
+    const chosen = new Set<RoleState>();
     for (const place of this.#scheduler.select(view)) {
       const role = typeof place === "number" ? ready[place] : undefined;
-      if (role === undefined || isChosen[place] === 1) throw badChoice(this.#scheduler.name, ready.length, place);
-      isChosen[place] = 1;
-      chosen.push(role);
+      if (role === undefined || chosen.has(role)) throw badChoice(this.#scheduler.name, ready.length, place);
+      chosen.add(role);
     }
-    return chosen;
+    return [...chosen];
   }
 
   /** Begins as many turns as possible. Returns a promise to await before more can begin; undefined when none is left to begin. */
   #startNext(batch: Batch): Promise<void> | undefined {
-    const { state, scope, concurrency } = this.#host;
+    const { state, scope } = this.#host;
     while (batch.begun < batch.roles.length && this.#end === undefined) {
       const paused = this.#host.resumed?.();
       if (paused !== undefined) return paused;
-      if (this.#running > 0 && this.#running >= concurrency) return this.#change();
+      if (this.#running > 0 && this.#running >= this.#host.concurrency) return this.#change();
       if (scope.ended !== undefined) this.#end = "interrupted";
       else if (!this.#byRounds && this.#isAtLimit) this.#end = "rounds";
       if (this.#end !== undefined) return undefined;

@@ -28,7 +28,7 @@ import type { ReactLoop } from "../../role/react.ts";
 import type { Said } from "../../role/role.ts";
 import { messagesOf } from "../../role/act.ts";
 import { isThenable } from "../../kernel/value-kind.ts";
-import { knownMessages } from "../record/activations.ts";
+import { knownMessages } from "../record/apply.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { Asking } from "../steps/asking.ts";
@@ -117,16 +117,17 @@ export class Activation implements RoleContext {
    */
   changes(): Changes {
     const { role, definition, begun, tools } = this.#turn;
-    const said = [...this.#outbox.sent.values()];
-    if (said.length > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
+    const { sent } = this.#outbox;
+    const said = sent.size === 0 ? nothing : [...sent.values()];
+    if (sent.size > 0) assertRoomForAct(tools.log.state, role, said, begun.take);
     const drafts = this.#drafts;
     const state = drafts?.state.changes(role.name, definition.spec.role.state);
     const plan = drafts?.plan.changes();
     const memory = this.#recorded(this.memory.ops, said);
     return {
       said,
-      memory: definition.remembers === "its turn" ? [] : memory,
-      working: drafts === undefined ? [] : this.#recorded(drafts.workingOps, said),
+      memory: definition.remembers === "its turn" ? nothing : memory,
+      working: drafts === undefined ? nothing : this.#recorded(drafts.workingOps, said),
       state,
       plan,
       joins: drafts?.joined,
@@ -140,7 +141,7 @@ export class Activation implements RoleContext {
    * @throws UsageError `MESSAGE_INVALID` for a remembered value that is no message
    */
   #recorded(ops: MemoryDraft["ops"], said: readonly Sent[]): readonly RecordedMemoryOp[] {
-    if (ops.length === 0) return [];
+    if (ops.length === 0) return nothing;
     const known = knownMessages(this.inbox, said);
     const recorded: RecordedMemoryOp[] = [];
     for (const op of ops) {
@@ -294,5 +295,7 @@ export class Activation implements RoleContext {
     return this.#drafts;
   }
 }
+
+const nothing: readonly never[] = Object.freeze([]);
 
 const knownInAsk = { ...askOptions, schema: true } as const;

@@ -20,8 +20,8 @@ export interface Speaker {
  */
 export class Outbox {
   /** The sent messages with their recipients, in order. */
-  readonly sent = new Map<Message, Sent>();
-  isClosed = false;
+  readonly sent: Map<Message, Sent> = new Map();
+  isClosed: boolean = false;
   readonly #turn: RoleTurn;
   readonly #speaker: Speaker;
   /** Every given message, also one that was made here, with the message that is issued for it. */

@@ -6,7 +6,7 @@ import { valueText } from "../../kernel/value-text.ts";
 import type { Message, MessageFields } from "../../message/message.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { StepOut } from "../../role/step-role.ts";
-import { changedState } from "../record/activations.ts";
+import { changedState } from "../record/apply.ts";
 import type { RecordedMemoryOp, Sent } from "../record/event.ts";
 import { assertRoomForAct } from "../record/delivery.ts";
 import type { RoleState } from "../record/role-state.ts";

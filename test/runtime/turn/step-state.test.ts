@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { heldState, stateChange } from "../../../src/runtime/turn/step-state.ts";
 import { canonicalJson, deepFreeze, type Json, type JsonObject } from "../../../src/kernel/json.ts";
-import { changedState } from "../../../src/runtime/record/activations.ts";
+import { changedState } from "../../../src/runtime/record/apply.ts";
 
 const before: JsonObject = deepFreeze({ count: 1, list: [1, { deep: true }], pair: { left: "a", right: null } });
 
