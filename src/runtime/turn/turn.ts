@@ -28,11 +28,11 @@ export function takeTurn(tools: TurnTools, definition: Definition, role: RoleSta
 }
 
 function attempt(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
-  if (tools.leavesTraces || isSuspicious(tools.log.state)) return leaveTrace(tools, role).then(() => body(tools, definition, role));
-  return body(tools, definition, role);
+  if (tools.leavesTraces || isSuspicious(tools.log.state)) return leaveTrace(tools, role).then(() => attemptNow(tools, definition, role));
+  return attemptNow(tools, definition, role);
 }
 
-function body(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
+function attemptNow(tools: TurnTools, definition: Definition, role: RoleState): Awaitable<TurnResult> {
   const begun = begin(tools, role);
   if (definition.spec.mode === "step") return stepTurn(tools, definition.spec, role, begun);
   return new RoleTurn(tools, definition, role, begun).run();
