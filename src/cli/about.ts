@@ -26,7 +26,6 @@ export interface RunAbout {
   /** Version of this program when the run began. */
   readonly version: string;
   readonly idea: string;
-  /** The project's folder, absolute. */
   readonly out: string;
   readonly model: { readonly id: string; readonly baseURL?: string | undefined; readonly price?: TokenPrice | undefined };
   /** Id of the bundled idea whose script answered. */
@@ -77,7 +76,6 @@ const AboutSchema: z.ZodType<RunAbout> = z.object({
   seal: z.string(),
 });
 
-/** The choices a run begins with. */
 export interface Beginning {
   readonly version: string;
   readonly idea: string;
@@ -88,7 +86,6 @@ export interface Beginning {
   readonly seal: string;
 }
 
-/** A {@link RunAbout} as plain JSON. */
 export function aboutFor({ version, idea, folder, settings, chosen, sandbox, seal }: Beginning): Json {
   const { rounds, codeReview, runTests, allowUnpriced, seed, agent } = settings;
   const { id, price } = chosen.model;

@@ -15,9 +15,7 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import type { AgentSettings } from "./settings.ts";
 
-/** The parts of an agent besides its settings. */
 export interface AgentRoleParts extends MachineOptions {
-  /** Tools of servers. */
   readonly more?: readonly Tool[] | undefined;
   /** Gets a line for each step of a plan. */
   readonly tell?: ((line: string) => void) | undefined;
@@ -92,13 +90,11 @@ function answerOf({ status, answer, error, steps }: FlowResult): string {
 export interface CommitReport {
   /** The commit's id; undefined where none was made. */
   readonly id?: string;
-  /** Number of its files. */
   readonly files: number;
   /** Why there is none, or which files are not in it; may be empty. */
   readonly note: string;
 }
 
-/** The facts of a commit. */
 export interface AgentCommit {
   readonly task: string;
   readonly runId: string;

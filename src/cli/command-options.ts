@@ -1,6 +1,11 @@
 import { type Command, Option } from "commander";
+import type { ExitCode } from "./errors.ts";
+import type { Session } from "./session.ts";
+import type { Flags } from "./settings.ts";
 
-/** How a command talks. */
+/** Loads the file of a command and runs it in a session of its own. The process ends with its exit code. */
+export type RunCommand = <F>(flags: Flags, load: () => Promise<F>, work: (file: F, session: Session) => Promise<ExitCode>) => Promise<void>;
+
 export function withTalk(command: Command): Command {
   return command
     .optionsGroup("The output:")
@@ -22,7 +27,6 @@ export function withReach(command: Command, names: boolean = true): Command {
     .option("--price <in,out>", "what the model costs, in dollars for a million tokens");
 }
 
-/** Where runs are kept. */
 export function withStoreOption(command: Command): Command {
   return command
     .optionsGroup("The record:")

@@ -22,7 +22,6 @@ export const COMPANY = "software company";
 /** Characters of a plan that a line shows. */
 const LONGEST_PLAN = 2_000;
 
-/** The choices a company is made of. */
 export interface CompanyParts {
   readonly settings: CompanySettings;
   readonly chosen: Pick<ChosenModel, "model" | "budget" | "secrets">;
@@ -33,7 +32,6 @@ export interface CompanyParts {
   readonly isContinued: boolean;
 }
 
-/** A company ready to run. */
 export interface Company {
   readonly team: Team;
   readonly roles: readonly Role[];
@@ -85,7 +83,6 @@ async function teamOf(session: Session, { settings, chosen, journal }: CompanyPa
   });
 }
 
-/** The roles of a run. */
 export interface RunCrew {
   /** Their common name: a part of their models' prompts. */
   readonly name: string;

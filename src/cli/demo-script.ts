@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { readdir, readFile } from "node:fs/promises";
 import { scriptedModel, type ScriptedModel } from "../testing/scripted-model.ts";
 import { type Clock, sleep, systemClock } from "../kernel/clock.ts";
+import { thrownText } from "../kernel/value-text.ts";
 
 /** An idea with bundled replies: it can be played without a model. */
 export interface DemoIdea {
@@ -79,20 +80,17 @@ async function readIdea(id: string, folder: string): Promise<DemoIdea> {
     if (typeof price?.input !== "number" || typeof price.output !== "number") throw new TypeError("price has no input and output");
     return { id, title, idea, aliases, model, price, folder };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = thrownText(error);
     throw new UsageError("DEMO_INVALID", `Expected a bundled idea in ${path}, but it cannot be read: ${reason}.`, { cause: error });
   }
 }
 
-/** Options of {@link demoModel}. */
 export interface DemoModelOptions {
   /** Milliseconds before each piece of a streamed reply, so that a person can follow. Default 0. */
   readonly latency?: number;
-  /** Default: the machine's. */
   readonly clock?: Clock;
 }
 
-/** A piece of a streamed reply. */
 const PIECE = /[^]{1,48}/gu;
 
 /** The file of the script that answers a task. Code is sent between fences. */

@@ -32,13 +32,10 @@ export const EXIT_CODES: readonly { readonly code: ExitCode; readonly meaning: s
   { code: 143, meaning: "ended by SIGTERM" },
 ];
 
-/** Why a run was stopped from outside. */
 export type Interruption = "SIGINT" | "SIGTERM" | "SIGHUP" | "pipe";
 
-/** The facts that decide the exit code of a run. */
 export interface RunOutcome {
   readonly status: RunStatus;
-  /** Code of the error that ended it. */
   readonly errorCode?: string | undefined;
   /** Verdict of the project's tests, where they ran. */
   readonly tests?: string | undefined;
@@ -66,7 +63,6 @@ export function interruptionCode(interruption: Interruption): ExitCode {
   return ({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129, pipe: 0 } as const)[interruption];
 }
 
-/** The exit code of a run. */
 export function exitCodeOf({ status, errorCode = "", tests, interruption }: RunOutcome): ExitCode {
   switch (status) {
     case "finished":
@@ -84,7 +80,6 @@ export function exitCodeOf({ status, errorCode = "", tests, interruption }: RunO
   }
 }
 
-/** The exit code of a command that throws. */
 export function exitCodeOfError(error: unknown): ExitCode {
   if (error instanceof ControlError) return 130;
   if (error instanceof ModelError) return PROVIDER_CODES.has(error.code) ? 7 : 1;

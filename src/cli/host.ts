@@ -3,7 +3,6 @@ import { AbortedError } from "../kernel/errors.ts";
 import { type ExitCode, type Interruption, interruptionCode } from "./errors.ts";
 import type { Variables } from "./settings.ts";
 
-/** A stream to write to: a terminal, a pipe or a file. */
 export type Sink = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 
 /** Signals the command listens to. */
@@ -23,7 +22,6 @@ export interface Host {
   onSignal(listener: (signal: HostSignal) => void): () => void;
   /** Calls `listener` when the process ends, for any reason; the returned function stops that. */
   onExit(listener: () => void): () => void;
-  /** Ends the process now. */
   exit(code: ExitCode): void;
 }
 
@@ -75,7 +73,6 @@ export class Interruptions {
     };
   }
 
-  /** Aborts with the first interruption. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -94,7 +91,6 @@ export class Interruptions {
     }
   }
 
-  /** Stops listening. */
   close(): void {
     this.#stopListening();
   }

@@ -5,13 +5,11 @@ import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 import { decodedText, fileStart, firstBytes, isEndless } from "./text-file.ts";
 
-/** Where an idea comes from. */
 export type IdeaSource =
   | { readonly kind: "words"; readonly text: string; readonly isCommandNamed: boolean }
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "stdin" };
 
-/** Reads the bytes of an idea. */
 export interface IdeaReaders {
   /** At most `limit` bytes of a regular file. @throws UsageError, or the system's error */
   file(path: string, limit: number): Promise<Uint8Array>;
@@ -23,7 +21,6 @@ export interface IdeaReaders {
 export interface IdeaHints {
   /** True when `run` was typed: any word is meant as an idea then. */
   readonly isCommandNamed: boolean;
-  /** True with `--yes`. */
   readonly isConfirmed?: boolean;
   /** True for the text of a bundled idea. */
   readonly isBundled?: (text: string) => boolean;
@@ -49,7 +46,6 @@ const SHORTEST_FIRST = 3;
 /** Words that ideas begin with, although they are one slip away from a command. */
 const ORDINARY: ReadonlySet<string> = new Set("work form for ford fort reply relay rung rune ran ruin memory".split(" "));
 
-/** Reads ideas from the files and the standard input of a host. */
 export function readersOf(host: Host): IdeaReaders {
   return {
     async file(path, limit) {

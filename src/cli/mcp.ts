@@ -9,13 +9,11 @@ import { shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { readText } from "./text-file.ts";
 
-/** A server of tools in a config. */
 interface ConfiguredServer {
   readonly name: string;
   readonly server: McpProcess | McpAddress;
 }
 
-/** Connected servers and their tools. */
 export interface OpenServers {
   readonly tools: readonly Tool[];
   /** Ends their sessions and processes. Never rejects. */

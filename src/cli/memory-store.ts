@@ -12,13 +12,10 @@ import { idList, idsMatching } from "./stored-run.ts";
 
 const MEMORIES: StoreKind = { file: "memory.db", variable: "TROUPE_MEMORY" };
 
-/** A store of long-term memories. */
 export interface MemoriesStore extends StorePlace {
   /** The roles with a memory here. @throws MemoryError when it cannot be used */
   roles(): Promise<StoredRoles>;
-  /** One role's memory, read-only. */
   reading(roleId: string): MemoryStorage;
-  /** One role's memory, to be changed. */
   writing(roleId: string, embedder?: Embedder): MemoryStorage;
 }
 
@@ -66,7 +63,6 @@ export async function withNewMemories<T>(session: Session, flags: Flags, work: (
   }
 }
 
-/** The ids of the roles with a memory. */
 export async function roleIds(store: MemoriesStore): Promise<readonly string[]> {
   return (await store.roles()).roles.map(({ roleId }) => roleId);
 }

@@ -12,10 +12,8 @@ import type { CompanySettings, Flags, ModelSettings } from "./settings.ts";
 /** The model a run asks: a real one, or the script of a bundled idea. */
 export interface ChosenModel {
   readonly model: ChatModel;
-  /** Its name on the screen. */
   readonly text: string;
   readonly isScripted: boolean;
-  /** Id of the bundled idea whose script it is. */
   readonly demo: string | undefined;
   /** The base URL that was given; undefined: OpenAI's own, or none. */
   readonly baseURL: string | undefined;
@@ -60,7 +58,6 @@ export async function realModel(settings: ModelSettings, company: CompanySetting
 /** Milliseconds between the pieces of a script's replies on a terminal: about as fast as a fast model. */
 const WATCHED_LATENCY = 3;
 
-/** The script of a bundled idea. */
 export function scriptModel(idea: DemoIdea, company: CompanySettings, { host, output }: Pick<Session, "host" | "output">): ChosenModel {
   const isWatched = canDraw(host) && !output.isQuiet;
   const model = demoModel(idea, isWatched ? { latency: WATCHED_LATENCY } : {});
@@ -88,7 +85,6 @@ export function noModel(asked: string | undefined, ideas: readonly DemoIdea[]): 
   return new ModelError("MODEL_AUTH", `Expected a model to ask, but ${why}. ${HOW_TO_SET} Without a model these ideas play: ${bundled}.`);
 }
 
-/** The error for an agent without a model. */
 export function noAgentModel(asked: string | undefined): ModelError {
   const why = asked === undefined ? "no model is set" : unreachable(asked);
   return new ModelError("MODEL_AUTH", `Expected a model for the agent, but ${why}. ${HOW_TO_SET}`);

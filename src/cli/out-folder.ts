@@ -2,15 +2,14 @@ import { randomUUID } from "node:crypto";
 import { lstat, mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
+import { succeeds } from "../kernel/system-error.ts";
 import { shown } from "./screen/text.ts";
 
 /** The default parent of projects, below the working folder. */
 const SHELF = "workspace";
 /** The folder a run makes in the project folder it claims. */
 const MARK = ".troupe";
-/** Most projects with one name. */
 const MOST_SIBLINGS = 1_000;
-/** Longest folder name made of an idea. */
 const SLUG_LENGTH = 40;
 /** First words that ideas have in common. */
 const OPENING =
@@ -27,13 +26,11 @@ export interface Claim {
 /** Claims a folder; undefined when it holds files or another run has claimed it. */
 export type ClaimFolder = (path: string) => Promise<Claim | undefined>;
 
-/** The wanted place of a project. */
 export interface OutFolderRequest {
   readonly cwd: string;
   readonly out: string | undefined;
   readonly name: string;
   readonly force: boolean;
-  /** Default {@link claimFolder}. */
   readonly claim?: ClaimFolder;
 }
 
@@ -57,7 +54,7 @@ async function outFolder({ cwd, out, name, force, claim = claimFolder }: OutFold
   const shelf = join(cwd, SHELF);
   const first = join(shelf, name);
   if (force) return unclaimed(first);
-  const hadShelf = await isThere(shelf);
+  const hadShelf = await succeeds(lstat(shelf));
   for (let n = 1; n <= MOST_SIBLINGS; n++) {
     const claimed = await claim(n === 1 ? first : `${first}-${n}`);
     if (claimed !== undefined) return hadShelf ? claimed : withFolder(claimed, shelf);
@@ -82,8 +79,8 @@ function unclaimed(path: string): Claim {
  * moved to its place with the mark in it, so that nobody finds it without. Other faults of the place are reported when it is opened.
  */
 export async function claimFolder(path: string): Promise<Claim | undefined> {
-  const wasThere = await isThere(path);
-  if (!wasThere && !(await isMade(dirname(path)))) return unclaimed(path);
+  const wasThere = await succeeds(lstat(path));
+  if (!wasThere && !(await succeeds(mkdir(dirname(path), { recursive: true })))) return unclaimed(path);
   try {
     const isTaken = wasThere ? await isMarked(path) : await isMadeMarked(path);
     return isTaken ? { path, release: () => removeEmpty([join(path, MARK), ...(wasThere ? [] : [path])]) } : undefined;
@@ -92,14 +89,6 @@ export async function claimFolder(path: string): Promise<Claim | undefined> {
   }
 }
 
-async function isMade(folder: string): Promise<boolean> {
-  return mkdir(folder, { recursive: true }).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Marks an existing folder. @returns true when the mark was made */
 async function isMarked(folder: string): Promise<boolean> {
   if ((await readdir(folder)).some((name) => name !== ".git")) return false;
   await mkdir(join(folder, MARK));
@@ -142,11 +131,4 @@ export function slugOf(idea: string): string {
   const cut = telling.slice(0, SLUG_LENGTH + 1);
   const atWord = cut.slice(0, Math.max(cut.lastIndexOf("-"), 0));
   return atWord === "" ? telling.slice(0, SLUG_LENGTH) : atWord;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

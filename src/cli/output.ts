@@ -97,7 +97,6 @@ export async function printCompaction(
   }
 }
 
-/** The style and line width of standard output. */
 export function resultStyle({ host, output }: Pick<Session, "host" | "output">): TextStyle {
   const isTTY = host.stdout.isTTY === true;
   const style = styleFor(wantsColor({ isOff: output.isColorOff, env: host.env, isTTY }));

@@ -1,6 +1,7 @@
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { freshRunId } from "../kernel/id.ts";
 import type { Json } from "../kernel/json.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import { formatUsd } from "../model/money.ts";
 import type { RunResumed } from "../runtime/record/event.ts";
 import type { RunResult } from "../runtime/run-result.ts";
@@ -20,7 +21,6 @@ import type { CompanySettings } from "./settings.ts";
 import { sealOf, type Store } from "./store.ts";
 import { runIds } from "./stored-run.ts";
 
-/** The choices made before a company works. */
 export interface Production {
   readonly settings: CompanySettings;
   readonly chosen: ChosenModel;
@@ -32,11 +32,9 @@ export interface Production {
   readonly past: EarlierPart | undefined;
   /** Called once the folder and the store are open, before the run begins. */
   readonly prepare?: (company: Company) => Promise<void>;
-  /** Begins or continues the run. */
   readonly begin: (company: Company) => Run;
 }
 
-/** The earlier part of a run. */
 export interface EarlierPart {
   readonly progress: Progress;
   /** Micro-dollars of calls with unknown cost, counted in full. */
@@ -45,12 +43,10 @@ export interface EarlierPart {
   readonly hasFiles: boolean;
 }
 
-/** The choices for a run that begins with an idea. */
 export interface NewRun extends Pick<Production, "settings" | "chosen" | "sandbox" | "folder" | "store"> {
   readonly idea: string;
 }
 
-/** A run that begins with an idea. */
 export function newRun({ host, interruptions }: Session, parts: NewRun): Production {
   const { idea, settings, store } = parts;
   const { rounds } = settings;
@@ -128,7 +124,6 @@ export function boundsOf({ agent, rounds }: Pick<CompanySettings, "agent" | "rou
   return agent.plan === true ? `a plan, ${agent.steps} steps for each of its steps` : `${agent.steps} steps`;
 }
 
-/** Where the project's tests will run, in a few words. */
 export function testsPlan(settings: Pick<CompanySettings, "runTests">, sandbox: Sandbox): string {
   if (!settings.runTests) return "not run (--no-run-tests)";
   if (sandbox.kind === "bubblewrap") return "run in bubblewrap";
@@ -193,7 +188,7 @@ async function committed(
     const commit = await commitWork(workspace, agent, { task, runId, date: host.clock.now(), signal: interruptions.signal });
     return commit === undefined ? {} : { commit };
   } catch (error) {
-    screen.warn(`The changes are not committed: ${error instanceof Error ? error.message : String(error)}`);
+    screen.warn(`The changes are not committed: ${thrownText(error)}`);
     return { commit: { files: 0, note: "not made: git failed, see --verbose" } };
   }
 }
@@ -203,7 +198,7 @@ async function filesOf({ screen }: Session, { workspace }: Company): Promise<rea
   try {
     return await workspace.list();
   } catch (error) {
-    screen.warn(`The project's folder cannot be listed: ${error instanceof Error ? error.message : String(error)}`);
+    screen.warn(`The project's folder cannot be listed: ${thrownText(error)}`);
     return [];
   }
 }

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { UsageError } from "../kernel/errors.ts";
-import { withBounds, withReach, withStoreOption, withTalk } from "./command-options.ts";
+import { type RunCommand, withBounds, withReach, withStoreOption, withTalk } from "./command-options.ts";
 import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
@@ -38,6 +38,13 @@ The numbers of events and messages: troupe runs show <id>, troupe runs events <i
 
 const RUN = "the run, or the beginning of its id";
 const UNPRICED = ["--allow-unpriced", "let --budget stand with a model whose price is not known"] as const;
+// The file of a command is loaded when it runs, so that `--help` and `--version` answer at once.
+const newRuns = () => import("./commands/run.ts");
+const knownRuns = () => import("./commands/resume.ts");
+const replays = () => import("./commands/replay.ts");
+const forks = () => import("./commands/fork.ts");
+const checks = () => import("./commands/doctor.ts");
+
 const CONFIRMED = ["-y, --yes", "do not ask before a paid run"] as const;
 const PROJECT = ["-o, --out <dir>", "where the project goes (default ./workspace/<name>)"] as const;
 const SEED = ["--seed <seed>", "decides everything that is random"] as const;
@@ -58,10 +65,12 @@ export function failed(host: Host, words: readonly string[], error: unknown): Ex
   return exitCodeOfError(error);
 }
 
-/** Runs a command. Its file is loaded when it runs, so that `--help` and `--version` answer at once. */
 async function runProgram(host: Host, words: readonly string[]): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = programFor(host, words, (ended) => (code = ended));
+  const program = programFor(host, words, async (flags, load, work) => {
+    const { inSession } = await import("./session.ts");
+    code = await inSession(host, flags, async (session) => work(await load(), session));
+  });
   try {
     await program.parseAsync([...words], { from: "user" });
     return code;
@@ -72,7 +81,7 @@ async function runProgram(host: Host, words: readonly string[]): Promise<ExitCod
   }
 }
 
-function programFor(host: Host, words: readonly string[], end: EndProgram): Command {
+function programFor(host: Host, words: readonly string[], run: RunCommand): Command {
   const program = new Command("troupe");
   const { stdout, stderr } = host;
   program
@@ -86,28 +95,28 @@ function programFor(host: Host, words: readonly string[], end: EndProgram): Comm
     .addHelpText("after", EXAMPLES)
     .addHelpText("after", EPILOGUE);
   program.commandsGroup("A new run:");
-  const run = addRun(program, host, end, words[0] === "run");
-  addDemo(program, host, end);
-  addAgent(program, host, end);
+  const company = addRun(program, run, words[0] === "run");
+  addDemo(program, run);
+  addAgent(program, run);
   program.commandsGroup("Runs that were begun:");
-  addResume(program, host, end);
-  addAnswer(program, host, end);
-  addReplay(program, host, end);
-  addFork(program, host, end);
-  addRunsCommands(program, host, end);
-  addMemoryCommands(program, host, end);
-  addDoctor(program, host, end);
+  addResume(program, run);
+  addAnswer(program, run);
+  addReplay(program, run);
+  addFork(program, run);
+  addRunsCommands(program, run);
+  addMemoryCommands(program, run);
+  addDoctor(program, run);
   // The options of `run` are the options of `troupe` itself.
   const help = program.createHelp();
   const isOwn = ({ long }: Option): boolean => long !== "--help";
   program.configureHelp({
     visibleOptions: (command) =>
-      command === program ? [...help.visibleOptions(run).filter(isOwn), ...help.visibleOptions(program)] : help.visibleOptions(command),
+      command === program ? [...help.visibleOptions(company).filter(isOwn), ...help.visibleOptions(program)] : help.visibleOptions(command),
   });
   return program;
 }
 
-function addRun(program: Command, host: Host, end: EndProgram, isNamed: boolean): Command {
+function addRun(program: Command, run: RunCommand, isNamed: boolean): Command {
   const command = program
     .command("run", { isDefault: true })
     .optionsGroup("The idea:")
@@ -116,24 +125,20 @@ function addRun(program: Command, host: Host, end: EndProgram, isNamed: boolean)
   return withCompany(withReach(command).option(...UNPRICED))
     .description('let a company work on an idea; `troupe "idea"` is short for it')
     .argument("[idea...]", "what to build, in quotes; - reads it from standard input")
-    .action(async (idea: readonly string[], flags: Flags) => {
-      const { runCommand } = await import("./commands/run.ts");
-      end(await runCommand(host, idea, flags, isNamed));
-    });
+    .action((idea: readonly string[], flags: Flags) =>
+      run(flags, newRuns, (commands, session) => commands.run(session, idea, flags, isNamed)),
+    );
 }
 
-function addDemo(program: Command, host: Host, end: EndProgram): void {
+function addDemo(program: Command, run: RunCommand): void {
   withCompany(program.command("demo"))
     .description("play a bundled idea from its script: no key, no cost")
     .argument("[id]", "2048, life or todo", "2048")
     .addOption(new Option("-y, --yes").hideHelp())
-    .action(async (id: string, flags: Flags) => {
-      const { demoCommand } = await import("./commands/run.ts");
-      end(await demoCommand(host, id, flags));
-    });
+    .action((id: string, flags: Flags) => run(flags, newRuns, (commands, session) => commands.demo(session, id, flags)));
 }
 
-function addAgent(program: Command, host: Host, end: EndProgram): void {
+function addAgent(program: Command, run: RunCommand): void {
   const command = program
     .command("agent")
     .description("let one agent with tools work on a task; it asks before it writes or runs anything")
@@ -153,17 +158,14 @@ function addAgent(program: Command, host: Host, end: EndProgram): void {
     .option("--sandbox <mode>", "where commands and code run: auto, bubblewrap or none (default auto)")
     .option("-b, --budget <usd>", "dollars it may spend (default 3, for models whose price is known)")
     .option(...UNPRICED);
-  withTalk(withStoreOption(withReach(command))).action(async (task: readonly string[], flags: Flags) => {
-    const { agentCommand } = await import("./commands/agent.ts");
-    end(await agentCommand(host, task, flags));
-  });
+  withTalk(withStoreOption(withReach(command))).action((task: readonly string[], flags: Flags) =>
+    run(flags, newRuns, (commands, session) => commands.agent(session, task, flags)),
+  );
 }
 
-function addResume(program: Command, host: Host, end: EndProgram): void {
-  const resume = async (id: string | undefined, flags: Flags): Promise<void> => {
-    const { resumeCommand } = await import("./commands/resume.ts");
-    end(await resumeCommand(host, id, flags));
-  };
+function addResume(program: Command, run: RunCommand): void {
+  const resume = (id: string | undefined, flags: Flags): Promise<void> =>
+    run(flags, knownRuns, (commands, session) => commands.resume(session, id, flags));
   withContinuation(program.command("resume"))
     .description("go on with a run where it stopped: nothing that was paid for is paid again")
     .argument("[id]", `${RUN} (default: the newest that is not finished)`)
@@ -173,30 +175,30 @@ function addResume(program: Command, host: Host, end: EndProgram): void {
     .action((flags: Flags) => resume(undefined, flags));
 }
 
-function addAnswer(program: Command, host: Host, end: EndProgram): void {
+function addAnswer(program: Command, run: RunCommand): void {
   withContinuation(program.command("answer"))
     .description("answer what a role asked, and go on with its run")
     .usage('[options] <id> [question] "text"')
     .argument("<id>", RUN)
     .argument("<question>", "the beginning of the question's id; may be left out where only one waits")
     .argument("[text]", "the answer, in quotes; - reads it from standard input")
-    .action(async (id: string, question: string, text: string | undefined, flags: Flags) => {
-      const { answerCommand } = await import("./commands/answer.ts");
-      end(await answerCommand(host, id, text === undefined ? [question] : [question, text], flags));
-    });
+    .action((id: string, question: string, text: string | undefined, flags: Flags) =>
+      run(
+        flags,
+        () => import("./commands/resume.ts"),
+        (commands, session) => commands.answerQuestion(session, id, text === undefined ? [question] : [question, text], flags),
+      ),
+    );
 }
 
-function addReplay(program: Command, host: Host, end: EndProgram): void {
+function addReplay(program: Command, run: RunCommand): void {
   withTalk(withStoreOption(program.command("replay")))
     .description("let a run happen again from its record, without a call, and tell the first difference; ends with 1 if there is one")
     .argument("<id>", RUN)
-    .action(async (id: string, flags: Flags) => {
-      const { replayCommand } = await import("./commands/replay.ts");
-      end(await replayCommand(host, id, flags));
-    });
+    .action((id: string, flags: Flags) => run(flags, replays, (commands, session) => commands.replay(session, id, flags)));
 }
 
-function addFork(program: Command, host: Host, end: EndProgram): void {
+function addFork(program: Command, run: RunCommand): void {
   const command = withBounds(program.command("fork"), false)
     .option(...PROJECT)
     .option("--sandbox <mode>", "where the project's tests run: auto, bubblewrap or none (default: as before)")
@@ -213,21 +215,15 @@ function addFork(program: Command, host: Host, end: EndProgram): void {
     .description("a new run that shares the past of another, in a folder of its own, and pays only for what is different")
     .argument("<id>", RUN)
     .addHelpText("after", FORK_EXAMPLES)
-    .action(async (id: string, flags: Flags) => {
-      const { forkCommand } = await import("./commands/fork.ts");
-      end(await forkCommand(host, id, flags));
-    });
+    .action((id: string, flags: Flags) => run(flags, forks, (commands, session) => commands.fork(session, id, flags)));
 }
 
-function addDoctor(program: Command, host: Host, end: EndProgram): void {
+function addDoctor(program: Command, run: RunCommand): void {
   const command = withStoreOption(withReach(program.commandsGroup("The machine:").command("doctor")));
   withTalk(command.option("--ping", "ask the model for one word, which may cost a fraction of a cent"))
     .description("check what a run needs, and say how to mend what is missing")
     .option("-o, --out <dir>", "the folder a project would go to")
-    .action(async (flags: Flags) => {
-      const { doctorCommand } = await import("./commands/doctor.ts");
-      end(await doctorCommand(host, flags));
-    });
+    .action((flags: Flags) => run(flags, checks, (commands, session) => commands.doctor(session, flags)));
 }
 
 function withCompany(command: Command): Command {
@@ -249,7 +245,6 @@ function withContinuation(command: Command): Command {
   return withTalk(withStoreOption(withReach(given, false).option(...UNPRICED)));
 }
 
-/** An option that may come more than once. */
 function repeated(flags: string, description: string): Option {
   const collect = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
   return new Option(flags, `${description}; may come more than once`).argParser<readonly string[] | undefined>(collect);

@@ -58,7 +58,6 @@ function askPerson({ host, screen, interruptions }: Session, { id, role, text }:
   });
 }
 
-/** Asks a question whose default answer is no. */
 export async function agrees({ host, screen, interruptions }: Session, question: string): Promise<boolean> {
   return isYes(await screen.aside(() => promptLine(host, interruptions, `${question} [y/N] `)), false);
 }
@@ -70,10 +69,8 @@ export function isYes(answer: string | undefined, byDefault: boolean): boolean {
   return word === "" ? byDefault : word === "y" || word === "yes";
 }
 
-/** The facts of a paid run that a person agrees to. */
 export interface PaidRun {
   readonly idea: string;
-  /** Default: a company. */
   readonly by?: "company" | "agent";
   /** True when the idea may be a mistyped command: then no answer means no. */
   readonly isDoubtful: boolean;
@@ -87,7 +84,6 @@ export interface PaidRun {
   readonly tests: string;
 }
 
-/** Characters of an idea that are shown. */
 const IDEA = 300;
 
 /**

@@ -9,7 +9,6 @@ import { type ExitCode, exitCodeOf, type Interruption } from "./errors.ts";
 import { shellWord, shortestPrefix } from "./screen/text.ts";
 import type { Store } from "./store.ts";
 
-/** The result of the project's own tests. */
 export interface TestsReport {
   readonly tests: "passed" | "failed" | "not run" | "none";
   readonly total: number;
@@ -28,11 +27,9 @@ export interface ResultReport {
   readonly runId: string;
   readonly rounds: number;
   readonly by: "company" | "agent";
-  /** The answer of an agent. */
   readonly answer?: string;
   /** Calls of an agent that were not allowed. */
   readonly denied?: readonly { readonly tool: string; readonly why: string }[];
-  /** The commit of an agent's changes. */
   readonly commit?: CommitReport;
   /** Absolute path of the project's folder. */
   readonly out: string;
@@ -69,7 +66,6 @@ export interface ResultReport {
   readonly error?: { readonly code: string; readonly message: string; readonly data?: unknown };
 }
 
-/** The facts of a report besides the run's result. */
 export interface ReportFacts extends Pick<ResultReport, "out" | "files" | "isScripted" | "store" | "by"> {
   /** Micro-dollars. */
   readonly worstCase: number;
@@ -143,7 +139,6 @@ function dataOf(error: RunResult["error"]): { readonly data?: unknown } {
   return error?.code === "WAITING" || error?.code === "BUDGET" ? { data: error.data } : {};
 }
 
-/** The commands to type next. */
 export interface NextSteps {
   /** Continues the run; undefined when it is finished. */
   readonly goOn?: string;

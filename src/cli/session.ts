@@ -5,7 +5,6 @@ import { JsonLines } from "./output.ts";
 import { Screen } from "./screen/screen.ts";
 import { type Flags, type OutputSettings, outputSettings } from "./settings.ts";
 
-/** The parts every command works with. */
 export interface Session {
   readonly host: Host;
   readonly output: OutputSettings;

@@ -6,7 +6,6 @@ import type { ModelPrice } from "../model/price.ts";
 import type { SandboxMode } from "../workspace/sandbox.ts";
 import { durationIn, shown } from "./screen/text.ts";
 
-/** Variables of the environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Options as the command line gives them: unchecked texts. */
@@ -59,7 +58,6 @@ export interface Flags {
   readonly last?: string;
 }
 
-/** The form and amount of output. */
 export interface OutputSettings {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
@@ -75,7 +73,6 @@ export interface ModelSettings {
   /** Name of the variable the key came from: names may be shown, keys never. */
   readonly keyFrom: string | undefined;
   readonly baseURL: string | undefined;
-  /** The price that `--price` gives. */
   readonly price: ModelPrice | undefined;
 }
 
@@ -102,7 +99,6 @@ export interface CompanySettings {
   readonly agent?: AgentSettings | undefined;
 }
 
-/** The settings of `troupe run`. */
 export interface RunSettings extends CompanySettings {
   readonly model: ModelChoice;
   readonly isConfirmed: boolean;
@@ -114,7 +110,6 @@ export interface AgentSettings {
   readonly tools: readonly string[];
   /** Names of those that run without asking. */
   readonly allow: readonly string[];
-  /** Most steps. */
   readonly steps: number;
   /** Commits its changes where it works in a repository. Default true. */
   readonly commit?: boolean | undefined;
@@ -145,7 +140,6 @@ const URL_VARIABLES = ["TROUPE_BASE_URL", "OPENAI_BASE_URL"] as const;
 /** The tools of an agent, by the name that is typed. */
 export const AGENT_TOOLS = ["shell", "code", "editor", "file_search", "look", "planning", "web_fetch", "web_search", "ask_human"] as const;
 
-/** The error for an option with a wrong value. */
 export function invalidOption(option: string, expected: string, given: string): UsageError {
   const got = given.trim() === "" ? "an empty text" : `"${shown(given, 80)}"`;
   return new UsageError("OPTION_INVALID", `Expected ${option} to be ${expected}, got ${got}.`);
@@ -158,13 +152,11 @@ export function wholeNumber(option: string, text: string, most: number): number 
   throw invalidOption(option, `a whole number from 1 to ${most}`, text);
 }
 
-/** The value of an option that is the number of an event. @throws UsageError `OPTION_INVALID` */
 export function eventNumber(option: string, text: string): number {
   if (/^\d{1,10}$/.test(text.trim())) return Number(text);
   throw invalidOption(option, "the number of an event, such as 12", text);
 }
 
-/** The milliseconds of `--older-than`. @throws UsageError `OPTION_INVALID` */
 export function ageOf(text: string): number {
   const age = durationIn(text);
   if (age !== undefined) return age;
@@ -178,7 +170,6 @@ export function oneOf<T extends string>(option: string, text: string, words: rea
   throw invalidOption(option, `one of ${words.join(", ")}`, text);
 }
 
-/** The settings of `troupe run`. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function runSettings(flags: Flags, env: Variables): RunSettings {
   return { model: modelChoice(flags, env), isConfirmed: flags.yes === true, ...companySettings(flags) };
 }
@@ -192,7 +183,6 @@ export function outputSettings(flags: Flags): OutputSettings {
   };
 }
 
-/** The settings of a company. @throws UsageError `OPTION_INVALID`, `OPTION_CONFLICT` */
 export function companySettings(flags: Flags): CompanySettings {
   const budget = aliased("--budget", flags.budget, "--investment", flags.investment);
   const rounds = aliased("--rounds", flags.rounds, "--n-round", flags.nRound);
@@ -236,7 +226,6 @@ export function modelChoice(flags: Flags, env: Variables): ModelChoice {
   return reachedModel(askedModel(flags) ?? valueOf(env["TROUPE_MODEL"]), flags, env);
 }
 
-/** The model that `--model` names. @throws UsageError `OPTION_INVALID` */
 export function askedModel(flags: Flags): string | undefined {
   return nonEmpty("--model", flags.model, "the name of a model");
 }

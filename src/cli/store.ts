@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { link, lstat, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { JournalError, UsageError } from "../kernel/errors.ts";
+import { succeeds, systemCode } from "../kernel/system-error.ts";
 import type { Journal } from "../runtime/record/journal.ts";
 import type { RunAbout } from "./about.ts";
 import type { Host } from "./host.ts";
@@ -9,7 +10,6 @@ import { shellWord, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";
 import { type Flags, invalidOption } from "./settings.ts";
 
-/** The default folder of stores, below the working folder. */
 const FOLDER = ".troupe";
 
 /** The default file of a kind of store, and the variable that names another. */
@@ -31,7 +31,6 @@ export interface StorePlace {
   readonly isDefault: boolean;
 }
 
-/** A store of runs. */
 export interface Store extends StorePlace {
   readonly journal: Journal;
   /**
@@ -91,12 +90,8 @@ export async function withRuns<T>(session: Session, flags: Flags, work: (store: 
   throw new UsageError("STORE_MISSING", `${expected}. Go to the folder they were begun in, or name it: --store <file>.`);
 }
 
-/** True when something exists at the path of a store. */
 export function isStore(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(stat(path));
 }
 
 /** Keeps a folder of stores out of the project's git repository. */
@@ -104,12 +99,11 @@ export async function hideFromGit(folder: string, { screen }: Session): Promise<
   try {
     await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") screen.warn(`Git is not told to ignore ${folder}: ${String(error)}`);
+    if (systemCode(error) !== "EEXIST") screen.warn(`Git is not told to ignore ${folder}: ${String(error)}`);
   }
 }
 
 const KEY = /^[0-9a-f]{64}\n$/;
-/** Tries to make a key while other processes make theirs. */
 const MOST_TRIES = 3;
 
 /**
@@ -143,7 +137,7 @@ async function keyOf(file: string): Promise<string> {
       await makeKey(file);
     } catch (error) {
       // Another process made its key first: that one counts.
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries >= MOST_TRIES) throw unusableKey(file, error);
+      if (systemCode(error) !== "EEXIST" || tries >= MOST_TRIES) throw unusableKey(file, error);
     }
   }
 }

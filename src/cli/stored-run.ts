@@ -13,7 +13,6 @@ import type { Session } from "./session.ts";
 import type { Flags } from "./settings.ts";
 import { type Store, withRuns } from "./store.ts";
 
-/** Ids that an error names. */
 const NAMED = 6;
 
 /**
@@ -48,7 +47,6 @@ export function idList(ids: readonly string[]): string {
   return `${first.join(", ")}${ids.length > first.length ? ` and ${ids.length - first.length} more` : ""}`;
 }
 
-/** The ids of all runs, the oldest first. */
 export async function runIds(journal: Journal): Promise<readonly string[]> {
   return (await journal.runs()).map(({ runId }) => runId);
 }
@@ -116,7 +114,6 @@ export async function eventAt(journal: Journal, { runId, events }: RunInfo, seq:
   return undefined;
 }
 
-/** A run that was read from its record. */
 export interface LoadedRun {
   readonly runId: string;
   readonly state: RunState;
@@ -132,14 +129,12 @@ export interface LoadedRun {
   readonly trouble: JournalError | undefined;
 }
 
-/** Options of {@link loadRun}. */
 export interface LoadOptions {
   readonly signal?: AbortSignal;
   /** Sequence number of the last event that counts. Default: the last of all. */
   readonly at?: number | undefined;
   /** Reads a damaged record as far as it is intact. Default false: damage is an error. */
   readonly isTolerant?: boolean;
-  /** Gets every event that counts. */
   readonly visit?: (event: RunEvent) => void;
 }
 
@@ -175,7 +170,6 @@ export async function loadRun(journal: Journal, runId: string, options: LoadOpti
   return { runId, state, files, progress, held, began, moved, trouble };
 }
 
-/** The events of a run. @throws as {@link loadRun} */
 export async function eventsOf(journal: Journal, runId: string, signal: AbortSignal): Promise<readonly RunEvent[]> {
   const events: RunEvent[] = [];
   await loadRun(journal, runId, { signal, visit: (event) => events.push(event) });

@@ -1,12 +1,12 @@
 import { open, rm, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TroupeError, UsageError } from "../kernel/errors.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import type { Host } from "./host.ts";
 import { shown } from "./screen/text.ts";
 
 /** The longest text, in bytes: as much as an idea may have. */
 const TEXT_BYTES = 128 * 1024;
-/** Characters that are written at once. */
 const PIECE = 64 * 1024;
 
 /**
@@ -99,7 +99,7 @@ async function fileBytes(place: string, what: string, from: string, most: number
   try {
     if (!(await isEndless(place))) return await fileStart(place, most + 1);
   } catch (error) {
-    throw unreadable(what, from, error instanceof Error ? error.message : String(error), error);
+    throw unreadable(what, from, thrownText(error), error);
   }
   throw unreadable(what, from, "it is a pipe, a device or a socket");
 }

@@ -9,6 +9,14 @@ export function isMissing(error: unknown): boolean {
   return systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR";
 }
 
+/** True when a call succeeds. The caller need not know why one fails. */
+export function succeeds(call: Promise<unknown>): Promise<boolean> {
+  return call.then(
+    () => true,
+    () => false,
+  );
+}
+
 /** True when a process of this machine has this id, whoever owns it. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;

@@ -1,4 +1,5 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { thrownText } from "../kernel/value-text.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { z } from "zod";
@@ -75,7 +76,7 @@ class Stub implements OpenAIStub {
     this.#options = options;
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
-        if (!response.headersSent) refuse(response, 500, `The stub failed: ${error instanceof Error ? error.message : String(error)}`);
+        if (!response.headersSent) refuse(response, 500, `The stub failed: ${thrownText(error)}`);
         response.destroy();
       });
     });

@@ -1,4 +1,4 @@
-import { isMissing } from "../kernel/system-error.ts";
+import { isMissing, succeeds } from "../kernel/system-error.ts";
 import { constants, lstatSync, readlinkSync, type Stats } from "node:fs";
 import { chmod, copyFile, link, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -191,18 +191,11 @@ async function findNode(scratch: string, isNobody: boolean): Promise<string> {
   const program = await realpath(process.execPath);
   if (!isNobody || (await isOpenToAll(program))) return program;
   const reachable = join(scratch, "node");
-  if (isReadable(await stat(program)) && (await isLinked(program, reachable))) return reachable;
+  // No link can be made to another file system.
+  if (isReadable(await stat(program)) && (await succeeds(link(program, reachable)))) return reachable;
   await copyFile(program, reachable, constants.COPYFILE_FICLONE);
   await chmod(reachable, 0o755);
   return reachable;
-}
-
-/** True when a second name for a file could be made: not on another file system, nor on one without links. */
-async function isLinked(file: string, name: string): Promise<boolean> {
-  return link(file, name).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function isOpenToAll(program: string): Promise<boolean> {

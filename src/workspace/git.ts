@@ -1,4 +1,4 @@
-import { isMissing } from "../kernel/system-error.ts";
+import { isMissing, succeeds } from "../kernel/system-error.ts";
 import type { Stats } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -132,7 +132,7 @@ export class GitRepository {
     );
     const folder = resolve(this.#root, await this.#run(["rev-parse", "--git-dir"], { signal }));
     let underWay: string | undefined;
-    for (const [file, what] of UNDER_WAY) if (underWay === undefined && (await isThere(join(folder, file)))) underWay = what;
+    for (const [file, what] of UNDER_WAY) if (underWay === undefined && (await succeeds(lstat(join(folder, file))))) underWay = what;
     // Two letters and a space stand before each path.
     return { changed: status.split("\0").flatMap((line) => (line.length > 3 ? [line.slice(3)] : [])), underWay };
   }
@@ -239,13 +239,6 @@ export class GitRepository {
       outputLimit: 16 * 1024 * 1024,
     });
   }
-}
-
-function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 interface CallOptions {

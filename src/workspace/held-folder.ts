@@ -1,4 +1,4 @@
-import { isMissing, systemCode } from "../kernel/system-error.ts";
+import { isMissing, succeeds, systemCode } from "../kernel/system-error.ts";
 import { type BigIntStats, constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
@@ -92,11 +92,7 @@ export class HeldFile {
     for (const [at, folder] of [...this.#folders.entries()].reverse()) {
       const above = this.#folders[at - 1];
       if (above === undefined) return;
-      const isRemoved = await rmdir(above.at(folder.name)).then(
-        () => true,
-        () => false,
-      );
-      if (!isRemoved) return;
+      if (!(await succeeds(rmdir(above.at(folder.name))))) return;
     }
   }
 

@@ -2,6 +2,7 @@ import { constants, type Dirent, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rmdir, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { succeeds } from "../kernel/system-error.ts";
 import { holdFile } from "./held-folder.ts";
 import { isHidden } from "./path-rules.ts";
 import { removeAll } from "./folders.ts";
@@ -35,7 +36,7 @@ export async function sweepProject(root: string): Promise<Swept> {
       if (entry.isDirectory() && !isHidden(entry.name)) ahead.push(path);
       const owner = entry.isFile() ? ownerOfFile(entry.name) : undefined;
       if (owner === undefined || stateOf(owner) === "running") continue;
-      if (stateOf(owner) === "gone" && (await isDone(removeFile(root, path)))) removed += 1;
+      if (stateOf(owner) === "gone" && (await succeeds(removeFile(root, path)))) removed += 1;
       else left += 1;
     }
   }
@@ -52,7 +53,7 @@ export async function sweepFolders(parent: string = tmpdir()): Promise<Swept> {
   for (const entry of await entriesOf(parent)) {
     const owner = entry.isDirectory() ? ownerOfFolder(entry.name) : undefined;
     if (owner === undefined || stateOf(owner) === "running") continue;
-    if (stateOf(owner) === "gone" && (await isDone(removeFolder(join(parent, entry.name))))) removed += 1;
+    if (stateOf(owner) === "gone" && (await succeeds(removeFolder(join(parent, entry.name))))) removed += 1;
     else left += 1;
   }
   return { removed, left };
@@ -106,11 +107,4 @@ async function removeTree(door: string): Promise<void> {
 
 async function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch(() => []);
-}
-
-async function isDone(work: Promise<unknown>): Promise<boolean> {
-  return work.then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,7 +1,7 @@
 import { WritePrd } from "../../actions/index.ts";
 import { aboutFor } from "../../src/cli/about.ts";
 import { chooseSandbox, fileWorkspace } from "../../src/workspace/index.ts";
-import { chosenQuestion } from "../../src/cli/commands/answer.ts";
+import { chosenQuestion } from "../../src/cli/commands/resume.ts";
 import { command, eventsIn, freshFolder, linesIn } from "./kept-run.ts";
 import { companySettings, outputSettings } from "../../src/cli/settings.ts";
 import { demoIdeas } from "../../src/cli/demo-script.ts";

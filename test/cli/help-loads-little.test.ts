@@ -23,11 +23,11 @@ describe("the command line itself", () => {
     const loaded = [...loadedBy("src/cli/main.ts")];
     expect(loaded).toContain("src/cli/program-stores.ts");
     expect(loaded.filter((name) => HEAVY.test(name))).toEqual([]);
-    expect([...loadedBy("src/cli/commands/memory-ls.ts")].filter((name) => name === "libsql")).toEqual([]);
+    expect([...loadedBy("src/cli/commands/memory.ts")].filter((name) => name === "libsql")).toEqual([]);
   });
 
   it("would notice: a command loads what it needs", () => {
-    expect([...loadedBy("src/cli/commands/memory-transfer.ts")]).toEqual(
+    expect([...loadedBy("src/cli/commands/memory.ts")]).toEqual(
       expect.arrayContaining(["zod", "src/inspector/memory-snapshot.ts"]),
     );
   });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { MEMORY_COMMANDS } from "../../src/cli/commands/memory-ls.ts";
+import { MEMORY_COMMANDS } from "../../src/cli/commands/memory.ts";
 import type { Embedder } from "../../src/memory/embedder.ts";
 import { hashingEmbedder } from "../../src/memory/hashing-embedder.ts";
 import { command, freshFolder, linesIn } from "./kept-run.ts";

@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { throwIfAborted, untilAborted, withTimeout } from "../../kernel/abort.ts";
 import { ControlError, ModelError, UsageError } from "../../kernel/errors.ts";
+import { thrownText } from "../../kernel/value-text.ts";
 import { priceOf } from "../../model/price.ts";
 import { errorReport, type ExitCode } from "../errors.ts";
 import { canAsk, canDraw, type Host } from "../host.ts";
 import { resultStyle } from "../output.ts";
 import { bytesText, DEFAULT_COLUMNS, plural, shown, type TextStyle, wantsColor, wrapped } from "../screen/text.ts";
-import { inSession, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
 import { type Flags, modelChoice, type ModelSettings } from "../settings.ts";
 import { isStore, storePlace } from "../store.ts";
 
@@ -29,20 +30,19 @@ const PING_TIMEOUT = 30_000;
 const PING_TOKENS = 512;
 
 /** `troupe doctor`: checks everything a run needs, and says how to repair the rest. */
-export function doctorCommand(host: Host, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, async (session) => {
-    const { signal } = session.interruptions;
-    const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
-    const checks: Check[] = [checkNode(process.versions.node), git, sandbox, checkModel(host, flags)];
-    if (flags.ping === true) checks.push(await ping(session, flags));
-    checks.push(await checkOut(host, flags.out), await checkStore(host, flags));
-    checks.push(await checkLeftovers(host, flags.out, storePlace(flags, host).path), checkTerminal(host, flags));
-    throwIfAborted(signal);
-    const exitCode = exitCodeOfChecks(checks);
-    if (session.json !== undefined) await session.json.write({ type: "doctor", exitCode, checks });
-    else host.stdout.write(`${checkLines(checks, resultStyle(session)).join("\n")}\n`);
-    return exitCode;
-  });
+export async function doctor(session: Session, flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  const { signal } = session.interruptions;
+  const [git, sandbox] = [await untilAborted(checkGit(), signal), await untilAborted(checkSandbox(), signal)];
+  const checks: Check[] = [checkNode(process.versions.node), git, sandbox, checkModel(host, flags)];
+  if (flags.ping === true) checks.push(await ping(session, flags));
+  checks.push(await checkOut(host, flags.out), await checkStore(host, flags));
+  checks.push(await checkLeftovers(host, flags.out, storePlace(flags, host).path), checkTerminal(host, flags));
+  throwIfAborted(signal);
+  const exitCode = exitCodeOfChecks(checks);
+  if (session.json !== undefined) await session.json.write({ type: "doctor", exitCode, checks });
+  else host.stdout.write(`${checkLines(checks, resultStyle(session)).join("\n")}\n`);
+  return exitCode;
 }
 
 /** 7 when the model could not be reached, 1 when something else fails, 0 when a run can work. */
@@ -70,7 +70,6 @@ async function ping({ host, interruptions }: Session, flags: Flags): Promise<Che
   throw new UsageError("OPTION_INVALID", `${expected}. Set OPENAI_API_KEY or TROUPE_BASE_URL.`);
 }
 
-/** Checks that this Node is new enough. @param version such as `20.19.1` */
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const isNew = major > NODE_FLOOR[0] || (major === NODE_FLOOR[0] && minor >= NODE_FLOOR[1]);
@@ -78,7 +77,6 @@ export function checkNode(version: string): Check {
   return { name: "node", state: "fail", text: version, hint: `Install Node ${NODE_FLOOR.join(".")} or newer: https://nodejs.org` };
 }
 
-/** Checks that git can keep the history of projects. */
 export async function checkGit(): Promise<Check> {
   const { runProcess } = await import("../../workspace/process.ts");
   const { findProgram } = await import("../../workspace/process.ts");
@@ -90,7 +88,6 @@ export async function checkGit(): Promise<Check> {
   return { name: "git", state: "warn", text: `does not run (${result.kind})`, hint };
 }
 
-/** Checks that code of a model can be run, by running something. */
 export async function checkSandbox(): Promise<Check> {
   const { probeBubblewrap } = await import("../../workspace/choose-sandbox.ts");
   const sandbox = await probeBubblewrap();
@@ -151,7 +148,7 @@ export async function checkOut(host: Host, out: string | undefined): Promise<Che
     await probeFolder(wanted);
     return { name: "output", state: "ok", text: `${shown(wanted, 300)} can be written` };
   } catch (error) {
-    const why = shown(error instanceof Error ? error.message : String(error), 200);
+    const why = shown(thrownText(error), 200);
     const text = `${shown(wanted, 300)} cannot be written: ${why}`;
     return { name: "output", state: "fail", text, hint: "Choose another folder: --out <dir>" };
   }
@@ -200,7 +197,6 @@ export async function checkLeftovers(host: Host, out: string | undefined, store:
   return { name: "leftovers", state: "warn", text: `${text}; ${left} left alone`, hint };
 }
 
-/** Reports the abilities of the terminal. */
 export function checkTerminal(host: Host, flags: Flags): Check {
   const { stderr, env } = host;
   const isTTY = stderr.isTTY === true;

@@ -3,6 +3,7 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { JournalError, UsageError } from "../../kernel/errors.ts";
 import { freshRunId } from "../../kernel/id.ts";
 import type { Json } from "../../kernel/json.ts";
+import { thrownText } from "../../kernel/value-text.ts";
 import type { Message } from "../../message/message.ts";
 import type { Action } from "../../role/action.ts";
 import { roleSpec } from "../../role/role-spec.ts";
@@ -20,40 +21,26 @@ import { inOutFolder } from "../out-folder.ts";
 import { boundsOf, produce, type Production, testsPlan } from "../production.ts";
 import { confirmPaidRun } from "../prompt.ts";
 import { shown } from "../screen/text.ts";
-import { inSession, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
 import { companySettings, type CompanySettings, eventNumber, type Flags, invalidOption, reuseOf } from "../settings.ts";
 import { assertOurs, sealOf, type Store } from "../store.ts";
-import { eventAt, type LoadedRun, loadRun, withRun } from "../stored-run.ts";
+import { eventAt, loadRun, withRun } from "../stored-run.ts";
 import { readText } from "../text-file.ts";
 
 /** `troupe fork <id>`: a new run that shares the past of another, in a folder of its own. */
-export function forkCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, (session) =>
-    withRun(session, flags, id, async (store, parentId) => {
-      return forked(session, { ...(await planned(session, store, parentId, flags)), store, flags });
-    }),
-  );
+export function fork(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  return withRun(session, flags, id, async (store, parentId) => forked(session, await planned(session, store, parentId, flags), flags));
 }
 
-interface Fork {
-  readonly store: Store;
-  /** The parent, as far as it is shared. */
-  readonly parent: LoadedRun;
-  readonly plan: ForkPlan;
-  readonly flags: Flags;
-}
+type Fork = Awaited<ReturnType<typeof planned>>;
 
 /** @throws JournalError `FORK_POINT`, `JOURNAL_DAMAGED`; UsageError see {@link forkRequest} and {@link forkPlan} */
-async function planned(
-  { host, interruptions }: Session,
-  { journal }: Store,
-  parentId: string,
-  flags: Flags,
-): Promise<Pick<Fork, "parent" | "plan">> {
+async function planned({ host, interruptions }: Session, store: Store, parentId: string, flags: Flags) {
+  const { journal } = store;
   try {
     const request = await forkRequest(host, journal, parentId, flags);
     const parent = await loadRun(journal, parentId, { at: request.at, signal: interruptions.signal });
-    return { parent, plan: await forkPlan(request, parent.state) };
+    return { store, parent, plan: await forkPlan(request, parent.state) };
   } catch (error) {
     const intact = intactIn(error);
     if (intact === undefined || intact < 2 || !(error instanceof JournalError)) throw error;
@@ -62,18 +49,18 @@ async function planned(
   }
 }
 
-async function forked(session: Session, fork: Fork): Promise<ExitCode> {
+async function forked(session: Session, wanted: Fork, flags: Flags): Promise<ExitCode> {
   const { host, interruptions, screen } = session;
-  const { parent, plan, flags } = fork;
+  const { store, parent, plan } = wanted;
   const about = aboutOf(parent.runId, parent.state.about);
-  await assertOurs(fork.store, parent.runId, about, flags.force === true);
+  await assertOurs(store, parent.runId, about, flags.force === true);
   const { out, seed = about.seed } = companySettings(flags);
   const reuse = reuseOf(flags);
   const settings: CompanySettings = { ...recordedSettings(about, parent.state, flags), out, seed };
   const chosen = await modelFor(session, about, settings, flags);
   const sandbox = await sandboxFor(session, settings, chosen.isScripted);
   screen.say(screen.style.strong(`Forking run ${shown(parent.runId, 100)} at event ${plan.at}.`));
-  const damage = await damageAfter(fork.store.journal, parent.runId, plan.at, interruptions.signal);
+  const damage = await damageAfter(store.journal, parent.runId, plan.at, interruptions.signal);
   if (damage !== undefined) screen.print([screen.style.warn(damage)]);
   return inOutFolder({ cwd: host.cwd, out, name: basename(about.out), force: settings.force }, async (folder) => {
     if (chosen.isPaid && flags.yes !== true) {
@@ -82,7 +69,7 @@ async function forked(session: Session, fork: Fork): Promise<ExitCode> {
       await confirmPaidRun(session, { ...run, ...bounds });
     }
     throwIfAborted(interruptions.signal);
-    return produce(session, await productionOf(session, fork, { about, settings, chosen, sandbox, folder, reuse }));
+    return produce(session, await productionOf(session, wanted, { about, settings, chosen, sandbox, folder, reuse }));
   });
 }
 
@@ -130,28 +117,13 @@ async function productionOf({ host, interruptions }: Session, { store, parent, p
   };
 }
 
-/** The changes that the options ask for, with the files they name. */
-interface ForkRequest {
-  /** Sequence number of the last shared event. */
-  readonly at: number;
-  readonly drops: readonly WithEvent<MessageChange>[];
-  readonly edits: readonly WithEvent<WantedEdit & { readonly text: string }>[];
-  readonly add: readonly string[];
-}
-
-/** A change, and the event that holds the message. */
 interface WithEvent<T> {
   readonly wanted: T;
   readonly event: RunEvent;
 }
 
-/** The point where a fork leaves its parent, and its changes. */
-interface ForkPlan extends Pick<ForkRequest, "at" | "add"> {
-  readonly changes: readonly MessageChange[];
-}
-
 /** @throws UsageError `OPTION_INVALID`, `FILE_UNREADABLE`; JournalError `FORK_POINT` when the run has no such event */
-async function forkRequest(host: Host, journal: Journal, runId: string, flags: Flags): Promise<ForkRequest> {
+async function forkRequest(host: Host, journal: Journal, runId: string, flags: Flags) {
   const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
   const drops = (flags.drop ?? []).map(wantedDrop);
   const wanted = (flags.edit ?? []).map(wantedEdit);
@@ -184,7 +156,7 @@ async function addedText(host: Host, file: string): Promise<string> {
  * @param state of the run at the last shared event
  * @throws UsageError `EDIT_INVALID`, `FORK_CHANGE`
  */
-async function forkPlan({ at, drops, edits, add }: ForkRequest, state: RunState): Promise<ForkPlan> {
+async function forkPlan({ at, drops, edits, add }: Awaited<ReturnType<typeof forkRequest>>, state: RunState) {
   const actions = edits.length === 0 ? [] : await companyActions();
   const changes = [
     ...drops.map(({ wanted, event }) => ({ change: wanted, event })),
@@ -247,7 +219,7 @@ function parsedJson(text: string, file: string, message: Message): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw notData(file, message, error instanceof Error ? error.message : String(error));
+    throw notData(file, message, thrownText(error));
   }
 }
 

@@ -5,11 +5,10 @@ import { debugMemory, type MemoryReport, type MessageGroup } from "../../inspect
 import type { StoredMessage } from "../../memory/message-store.ts";
 import type { Message } from "../../message/message.ts";
 import type { ExitCode } from "../errors.ts";
-import type { Host } from "../host.ts";
 import { findMessage, withMemory } from "../memory-store.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { bytesText, counted, factLines, momentText, plural, shortId, shown, tableLines, type TextStyle } from "../screen/text.ts";
-import { inSession, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
 import { type Flags, invalidOption } from "../settings.ts";
 
 /** Groups of messages, and repeated texts, that are listed. */
@@ -21,23 +20,21 @@ const MOST_CHARACTERS = 1_000;
 const MOST_INDENT = 40;
 
 /** `troupe memory show <role> [message]`: the content of a memory, or one message of it. Ends with 2 when some of it is damaged. */
-export function memoryShowCommand(host: Host, given: string, messageId: string | undefined, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, async (session) => {
-    const last = lastOf(flags.last);
-    return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
-      const storage = store.reading(roleId);
-      const all = await storage.entries();
-      const { run } = flags;
-      const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
-      if (messageId !== undefined) {
-        await printMessage(session, findMessage(entries, messageId));
-        return 0;
-      }
-      const role = (await store.roles()).roles.find((one) => one.roleId === roleId) as StoredRole;
-      const newest = last === 0 ? [] : entries.slice(-last);
-      await printMemory(session, { role, entries, newest, damaged: storage.damaged });
-      return storage.damaged > 0 ? 2 : 0;
-    });
+export async function memoryShow(session: Session, given: string, messageId: string | undefined, flags: Flags): Promise<ExitCode> {
+  const last = lastOf(flags.last);
+  return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
+    const storage = store.reading(roleId);
+    const all = await storage.entries();
+    const { run } = flags;
+    const entries = run === undefined ? all : all.filter(({ runId }) => runId.startsWith(run));
+    if (messageId !== undefined) {
+      await printMessage(session, findMessage(entries, messageId));
+      return 0;
+    }
+    const role = (await store.roles()).roles.find((one) => one.roleId === roleId) as StoredRole;
+    const newest = last === 0 ? [] : entries.slice(-last);
+    await printMemory(session, { role, entries, newest, damaged: storage.damaged });
+    return storage.damaged > 0 ? 2 : 0;
   });
 }
 
@@ -52,7 +49,6 @@ async function printMessage(session: Session, entry: StoredMessage): Promise<voi
   return printLines(session, messageLines(entry, resultStyle(session)));
 }
 
-/** A role's memory, as it is shown. */
 interface ShownMemory {
   readonly role: StoredRole;
   readonly entries: readonly StoredMessage[];

@@ -14,41 +14,23 @@ import type { Workspace } from "../../workspace/workspace.ts";
 import { aboutOf, type RunAbout } from "../about.ts";
 import { crewOf } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
-import type { Host } from "../host.ts";
 import { replayTools } from "../mcp.ts";
 import { printLines } from "../output.ts";
 import { plural, shown } from "../screen/text.ts";
-import { inSession, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import { loadRun, withRun } from "../stored-run.ts";
 
-/** The result of a replay. */
-interface Replayed {
-  readonly isEqual: boolean;
-  /** True when the record has an end. */
-  readonly isWhole: boolean;
-  readonly events: number;
-  /** Steps that the record answered. */
-  readonly steps: number;
-  /** Files made in the scratch folder. */
-  readonly files: number;
-  /** The first difference: in words with both sides, and as data. */
-  readonly text: string;
-  readonly difference: unknown;
-}
-
 /** `troupe replay <id>`: repeats a run from its record alone, and reports the first difference. */
-export function replayCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, (session) =>
-    withRun(session, flags, id, async ({ journal }, runId) => {
-      const replayed = await replayRecorded(session, journal, runId);
-      await print(session, runId, replayed);
-      return replayed.isEqual ? 0 : 1;
-    }),
-  );
+export function replay(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  return withRun(session, flags, id, async ({ journal }, runId) => {
+    const replayed = await replayRecorded(session, journal, runId);
+    await print(session, runId, replayed);
+    return replayed.isEqual ? 0 : 1;
+  });
 }
 
-async function print(session: Session, runId: string, replayed: Replayed): Promise<void> {
+async function print(session: Session, runId: string, replayed: Awaited<ReturnType<typeof replayRecorded>>): Promise<void> {
   const { isEqual, events, steps, files, isWhole } = replayed;
   if (session.json !== undefined) {
     const found = isEqual ? {} : { text: replayed.text, difference: replayed.difference };
@@ -65,7 +47,7 @@ async function print(session: Session, runId: string, replayed: Replayed): Promi
  *
  * @throws UsageError `RUN_FOREIGN`; JournalError `TEAM_CHANGED`, `JOURNAL_DAMAGED`; ControlError when an interruption comes
  */
-async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string): Promise<Replayed> {
+async function replayRecorded({ interruptions, screen }: Session, journal: Journal, runId: string) {
   const { fileWorkspace } = await import("../../workspace/file-workspace.ts");
   const { signal } = interruptions;
   const recorded: RunEvent[] = [];
@@ -100,11 +82,8 @@ async function scratchFolder(): Promise<TemporaryFolder> {
   }
 }
 
-async function foundIn(
-  run: Run,
-  recorded: readonly RunEvent[],
-  again: readonly RunEvent[],
-): Promise<Pick<Replayed, "isEqual" | "text" | "difference">> {
+/** The first difference: in words with both sides, and as data. */
+async function foundIn(run: Run, recorded: readonly RunEvent[], again: readonly RunEvent[]) {
   const { error } = await run.result;
   if (error instanceof DifferenceError) return { isEqual: false, text: replayText(error), difference: error.data };
   if (error instanceof ControlError || error instanceof JournalError || error instanceof UsageError) throw error;
@@ -112,14 +91,12 @@ async function foundIn(
   return { isEqual: found === undefined, text: found === undefined ? "" : differenceText(found), difference: found };
 }
 
-/** The difference with the record's side and the replay's. */
 function replayText(error: DifferenceError): string {
   const { recorded, now } = error.data as ReplayDifference;
   const found = requestDifference(recorded, now);
   return found === undefined ? error.message : `${error.message}\n${requestDifferenceText(found, ["recorded", "now"])}`;
 }
 
-/** The team of the record, with a model, tools and a sandbox that have the recorded identity and refuse to work. */
 async function replayTeam(about: RunAbout, recorded: readonly RunEvent[], journal: Journal, workspace: Workspace): Promise<Team> {
   const { Team: TeamClass } = await import("../../team/team.ts");
   const kind = testedIn(recorded) ?? about.sandboxKind;

@@ -2,7 +2,9 @@ import { throwIfAborted } from "../../kernel/abort.ts";
 import { AbortedError, UsageError } from "../../kernel/errors.ts";
 import { maskSecrets } from "../../kernel/mask.ts";
 import type { MicroUsd } from "../../model/money.ts";
+import { type PendingQuestion, pendingQuestions } from "../../runtime/record/questions.ts";
 import { runResult } from "../../runtime/run-result.ts";
+import { findQuestion } from "../../team/resume.ts";
 import type { Run } from "../../team/run.ts";
 import type { ResumeOptions } from "../../team/team-options.ts";
 import type { Team } from "../../team/team.ts";
@@ -16,17 +18,16 @@ import { agrees } from "../prompt.ts";
 import { resultReport } from "../report.ts";
 import { printResult } from "../screen/summary.ts";
 import { shortId, shown } from "../screen/text.ts";
-import { inSession, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
 import { type Flags, reuseOf } from "../settings.ts";
 import { assertOurs, type Store, withRuns } from "../store.ts";
 import { holdingRun, type LoadedRun, loadRun, runIds } from "../stored-run.ts";
+import { readText } from "../text-file.ts";
 
 /** `troupe resume [id]`, and `troupe continue`, which names none: continues a run where it stopped. */
-export function resumeCommand(host: Host, id: string | undefined, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, async (session) => {
-    refuseModel(flags);
-    return withRuns(session, flags, (store) => holdingRun(store, id, (runId) => resumed(session, store, runId, flags)));
-  });
+export function resume(session: Session, id: string | undefined, flags: Flags): Promise<ExitCode> {
+  refuseModel(flags);
+  return withRuns(session, flags, (store) => holdingRun(store, id, (runId) => resumed(session, store, runId, flags)));
 }
 
 async function resumed(session: Session, store: Store, runId: string, flags: Flags): Promise<ExitCode> {
@@ -87,12 +88,10 @@ async function printFinished(session: Session, store: Store, { runId, state, hel
   return report.exitCode;
 }
 
-/** A recorded run that continues. */
 export interface Continuation {
   readonly store: Store;
   readonly run: LoadedRun;
   readonly flags: Flags;
-  /** Continues the run with a team. */
   readonly begin: (team: Team, o: ResumeOptions) => Run;
 }
 
@@ -146,4 +145,67 @@ async function confirmChanges(session: Session, { out, agent }: RunAbout, { file
   if (!canAsk(host)) assertUnchanged(changes, out);
   if (await agrees(session, "Go on with them as they are? The company may write over them.")) return;
   throw new AbortedError(`run ${runId} was not gone on with`);
+}
+
+/** The form of a question's id, which is not taken for an answer. */
+const ID_LETTERS = /^[0-9a-f]{4,}$/;
+
+/** `troupe answer <run> [question] <text>`: answers a role's question, and continues the run. */
+export function answerQuestion(session: Session, id: string, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  return withRuns(session, flags, (store) =>
+    holdingRun(store, id, async (runId) => {
+      const run = await loadRun(store.journal, runId, { signal: session.interruptions.signal });
+      return answered(session, store, run, words, flags);
+    }),
+  );
+}
+
+async function answered(session: Session, store: Store, run: LoadedRun, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  const { question: named, text } = chosenQuestion(words, pendingQuestions(run.state), run.runId);
+  const { id: question } = await findQuestion(store.journal, run.state, named, session.interruptions.signal);
+  const answer = await answerText(text, session.host);
+  return continueRun(session, {
+    store,
+    run,
+    flags,
+    begin: (team, o) => {
+      // The run's result reports a refusal too.
+      team.answer(run.runId, question, answer, o).catch(() => {});
+      // The run is in progress now, so this returns the same run before its first events.
+      return team.resume(run.runId, o);
+    },
+  });
+}
+
+/**
+ * The question that is answered, and the text. The question may be left out where only one waits.
+ *
+ * @throws UsageError `ANSWER_MISSING`, `QUESTION_MISSING`
+ */
+export function chosenQuestion(
+  words: readonly string[],
+  pending: readonly PendingQuestion[],
+  runId: string,
+): { readonly question: string; readonly text: string } {
+  const [first = "", second] = words;
+  if (second !== undefined) return { question: first, text: second };
+  const id = shown(runId, 60);
+  if (pending.some((question) => ID_LETTERS.test(first) && question.id.startsWith(first))) {
+    const expected = "Expected an answer, got the id of the question alone";
+    throw new UsageError("ANSWER_MISSING", `${expected}. Say: troupe answer ${id} ${first} "..."`);
+  }
+  const [only, ...others] = pending;
+  if (only === undefined) {
+    const expected = `Expected a run with a question that waits, but run ${id} has none`;
+    throw new UsageError("QUESTION_MISSING", `${expected}. See how it stands: troupe runs show ${id}`);
+  }
+  if (others.length === 0) return { question: only.id, text: first };
+  const waiting = pending.map((question) => `${question.id} (${shown(question.role, 60)}: ${shown(question.text, 80)})`).join(", ");
+  throw new UsageError("QUESTION_MISSING", `Expected the id of a question of run ${id} before the answer. Waiting: ${waiting}.`);
+}
+
+async function answerText(text: string, host: Host): Promise<string> {
+  const answer = text === "-" ? (await readText(host, "-", "the answer")).replace(/\r?\n$/, "") : text;
+  if (answer.trim() === "") throw new UsageError("ANSWER_MISSING", "Expected an answer, got an empty text.");
+  return answer;
 }

@@ -4,11 +4,10 @@ import { EVENT_TYPES, type RunEvent, type Sent, type StepEnded, type StepStarted
 import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
 import { difference, differenceText } from "../../runtime/replay/difference.ts";
 import type { ExitCode } from "../errors.ts";
-import type { Host } from "../host.ts";
 import { escapedJson, printLines } from "../output.ts";
 import { saidText, topicOf } from "../screen/progress.ts";
 import { column, counted, elapsed, plural, shown } from "../screen/text.ts";
-import { inSession } from "../session.ts";
+import type { Session } from "../session.ts";
 import { eventNumber, type Flags, oneOf } from "../settings.ts";
 import { eventAt, eventsOf, findRun, loadRun, withRun } from "../stored-run.ts";
 
@@ -17,15 +16,13 @@ const SEQ = 6;
 const TYPE = 12;
 
 /** `troupe runs events <id>`: the events of a run, one line each; with `--json` the events themselves. */
-export function runsEventsCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, async (session) => {
-    const from = eventNumber("--from", flags.from ?? "0");
-    const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
-    return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
-      const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
-      await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
-      return 0;
-    });
+export async function runsEvents(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  const from = eventNumber("--from", flags.from ?? "0");
+  const type = flags.type === undefined ? undefined : oneOf("--type", flags.type, Object.keys(EVENT_TYPES));
+  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+    const info = (await journal.runs()).find((run) => run.runId === runId) ?? { runId, events: 0 };
+    await printLines(session, linesOf(journal, info, { from, type, isJson: session.output.isJson }));
+    return 0;
   });
 }
 
@@ -100,37 +97,33 @@ function endText({ ok, retry, error, cost, basis }: StepEnded): string {
 const FORMATS = { mermaid: flowMermaid, dot: flowGraphviz, json: flowJson } satisfies Record<string, (flow: MessageFlow) => string>;
 
 /** `troupe runs flow <id>`: the messages between the roles of a run, as a graph. Ends with 2 when its record is damaged. */
-export function runsFlowCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, async (session) => {
-    const format = oneOf("--format", flags.format ?? "mermaid", Object.keys(FORMATS) as (keyof typeof FORMATS)[]);
-    return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
-      const events: RunEvent[] = [];
-      const visit = (event: RunEvent): void => {
-        if (event.type === "message" || event.type === "act.ended") events.push(event);
-      };
-      const { trouble } = await loadRun(journal, runId, { signal: session.interruptions.signal, isTolerant: true, visit });
-      const flow = messageFlow(events);
-      if (session.json === undefined) await printLines(session, FORMATS[format](flow).split("\n"));
-      else await session.json.write({ type: "flow", runId, ...flow });
-      if (trouble === undefined) return 0;
-      session.screen.print([session.screen.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`)]);
-      return 2;
-    });
+export async function runsFlow(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  const format = oneOf("--format", flags.format ?? "mermaid", Object.keys(FORMATS) as (keyof typeof FORMATS)[]);
+  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+    const events: RunEvent[] = [];
+    const visit = (event: RunEvent): void => {
+      if (event.type === "message" || event.type === "act.ended") events.push(event);
+    };
+    const { trouble } = await loadRun(journal, runId, { signal: session.interruptions.signal, isTolerant: true, visit });
+    const flow = messageFlow(events);
+    if (session.json === undefined) await printLines(session, FORMATS[format](flow).split("\n"));
+    else await session.json.write({ type: "flow", runId, ...flow });
+    if (trouble === undefined) return 0;
+    session.screen.print([session.screen.style.bad(`Only so much of it can be read: ${shown(trouble.message)}`)]);
+    return 2;
   });
 }
 
 /** `troupe runs diff <a> <b>`: the first difference of two runs. Ends with 1 when there is one, as diff does. */
-export function runsDiffCommand(host: Host, a: string, b: string, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, (session) =>
-    withRun(session, flags, a, async ({ journal }, left, ids) => {
-      const right = findRun(ids, b);
-      const { signal } = session.interruptions;
-      const found = difference(await eventsOf(journal, left, signal), await eventsOf(journal, right, signal));
-      const text = found === undefined ? "equal" : differenceText(found);
-      const facts = { type: "diff", left, right, equal: found === undefined };
-      if (session.json === undefined) await printLines(session, text.split("\n"));
-      else await session.json.write(found === undefined ? facts : { ...facts, text, difference: found });
-      return found === undefined ? 0 : 1;
-    }),
-  );
+export function runsDiff(session: Session, a: string, b: string, flags: Flags): Promise<ExitCode> {
+  return withRun(session, flags, a, async ({ journal }, left, ids) => {
+    const right = findRun(ids, b);
+    const { signal } = session.interruptions;
+    const found = difference(await eventsOf(journal, left, signal), await eventsOf(journal, right, signal));
+    const text = found === undefined ? "equal" : differenceText(found);
+    const facts = { type: "diff", left, right, equal: found === undefined };
+    if (session.json === undefined) await printLines(session, text.split("\n"));
+    else await session.json.write(found === undefined ? facts : { ...facts, text, difference: found });
+    return found === undefined ? 0 : 1;
+  });
 }

@@ -1,14 +1,12 @@
-import type { UsageSum } from "../../model/ledger.ts";
-import { type Cost, formatCost, formatUsd } from "../../model/money.ts";
-import type { RunEvent, RunStatus, Sent } from "../../runtime/record/event.ts";
+import { formatCost, formatUsd } from "../../model/money.ts";
+import type { RunEvent, Sent } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
-import { pendingQuestions, type PendingQuestion } from "../../runtime/record/questions.ts";
+import { pendingQuestions } from "../../runtime/record/questions.ts";
 import type { RoleState } from "../../runtime/record/role-state.ts";
 import type { DeadLetter } from "../../runtime/record/run-state.ts";
 import { readAbout, type RunAbout } from "../about.ts";
 import { folderName } from "../company.ts";
 import type { ExitCode } from "../errors.ts";
-import type { Host } from "../host.ts";
 import { printLines, resultStyle } from "../output.ts";
 import { nextSteps } from "../report.ts";
 import { roleOfAct } from "../screen/progress.ts";
@@ -27,25 +25,14 @@ import {
   type TextStyle,
   wrapped,
 } from "../screen/text.ts";
-import { inSession, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
 import type { Flags } from "../settings.ts";
 import type { Store } from "../store.ts";
 import { type LoadedRun, loadRun, withRun } from "../stored-run.ts";
 import { sentText } from "./runs-events.ts";
 
-/** The work of one role in a run. */
-interface RoleDetail {
-  readonly name: string;
-  readonly profile: string;
-  /** Activations that have ended, and whether one is open. */
-  readonly activations: number;
-  readonly isOpen: boolean;
-  /** Answers of models, and tries that failed. */
-  readonly calls: number;
-  readonly failedTries: number;
-  /** Messages in its mailbox. */
-  readonly waiting: number;
-}
+type RunDetail = Awaited<ReturnType<typeof runDetail>>;
+type RoleDetail = ReturnType<typeof roleDetail>;
 
 /** A message, and its place in the record. */
 interface SaidDetail extends Sent {
@@ -54,51 +41,20 @@ interface SaidDetail extends Sent {
   readonly nth: number;
 }
 
-/** The facts of a run at a glance. */
-interface RunDetail {
-  readonly runId: string;
-  readonly status: RunStatus | "open" | "empty";
-  readonly error: { readonly code: string; readonly message: string } | undefined;
-  readonly about: RunAbout | undefined;
-  readonly parent: { readonly runId: string; readonly at: number } | undefined;
-  readonly events: number;
-  readonly rounds: number;
-  /** Milliseconds since 1970. */
-  readonly began: number;
-  readonly moved: number;
-  readonly budget: number | undefined;
-  readonly cost: Cost;
-  /** Micro-dollars reserved by calls that have not ended. */
-  readonly held: number;
-  /** Micro-dollars of calls that were in flight when a process died. */
-  readonly uncertain: number;
-  readonly usage: UsageSum;
-  readonly roles: readonly RoleDetail[];
-  readonly said: readonly SaidDetail[];
-  readonly deadLetters: readonly DeadLetter[];
-  readonly questions: readonly PendingQuestion[];
-  /** The files the roles wrote. */
-  readonly files: readonly string[];
-  /** The error that ended reading early; the other facts come from the intact part. */
-  readonly trouble: { readonly code: string; readonly message: string } | undefined;
-}
-
 /** Messages and dead letters that are listed. */
 const LISTED = 40;
 
 /** `troupe runs show <id>`: the facts of a run at a glance. Ends with 2 when its record is damaged. */
-export function runsShowCommand(host: Host, id: string, flags: Flags): Promise<ExitCode> {
-  return inSession(host, flags, (session) =>
-    withRun(session, flags, id, async (store, runId, ids) => {
-      const run = await runDetail(store.journal, runId, session.interruptions.signal);
-      await print(session, run, store, shortId(runId, ids));
-      return run.trouble === undefined ? 0 : 2;
-    }),
-  );
+export function runsShow(session: Session, id: string, flags: Flags): Promise<ExitCode> {
+  return withRun(session, flags, id, async (store, runId, ids) => {
+    const run = await runDetail(store.journal, runId, session.interruptions.signal);
+    await print(session, run, store, shortId(runId, ids));
+    return run.trouble === undefined ? 0 : 2;
+  });
 }
 
 /** Reads a run as far as its record is intact. @throws JournalError, ControlError */
-async function runDetail(journal: Journal, runId: string, signal: AbortSignal): Promise<RunDetail> {
+async function runDetail(journal: Journal, runId: string, signal: AbortSignal) {
   const calls = new CallCount();
   const said: SaidDetail[] = [];
   const visit = (event: RunEvent): void => {
@@ -122,6 +78,7 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal): 
     moved: run.moved,
     budget: state.budget,
     cost: state.ledger.cost(),
+    // Micro-dollars reserved by calls that have not ended, and of calls that were in flight when a process died.
     held: state.ledger.held,
     uncertain: state.uncertain,
     usage: state.ledger.usage,
@@ -134,7 +91,6 @@ async function runDetail(journal: Journal, runId: string, signal: AbortSignal): 
   };
 }
 
-/** Counts the calls of models by role. */
 class CallCount {
   readonly answered = new Map<string, number>();
   readonly failed = new Map<string, number>();
@@ -149,7 +105,7 @@ class CallCount {
   }
 }
 
-function roleDetail({ name, traits, n, open, waiting }: RoleState, { answered, failed }: CallCount): RoleDetail {
+function roleDetail({ name, traits, n, open, waiting }: RoleState, { answered, failed }: CallCount) {
   const { profile } = (traits["card"] ?? {}) as { readonly profile?: unknown };
   return {
     name,
@@ -162,9 +118,9 @@ function roleDetail({ name, traits, n, open, waiting }: RoleState, { answered, f
   };
 }
 
-function endOf({ state: { phase, seq } }: LoadedRun): Pick<RunDetail, "status" | "error"> {
-  if (seq === 0) return { status: "empty", error: undefined };
-  if (phase.phase === "running") return { status: "open", error: undefined };
+function endOf({ state: { phase, seq } }: LoadedRun) {
+  if (seq === 0) return { status: "empty", error: undefined } as const;
+  if (phase.phase === "running") return { status: "open", error: undefined } as const;
   const { status, error } = phase;
   return { status, error: error && { code: error.code, message: error.message } };
 }

@@ -6,7 +6,6 @@ import { DEFAULT_COLUMNS, widthOf, withoutCodes } from "./text.ts";
 const REDRAW = 100;
 const DEFAULT_ROWS = 24;
 
-/** Cells and lines to draw in. */
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -38,7 +37,6 @@ export class LiveRegion {
     return this.#cancel !== undefined;
   }
 
-  /** Starts or continues to draw. */
   start(): void {
     if (this.#cancel !== undefined) return;
     this.#sink.write("\u001b[?25l");

@@ -2,7 +2,6 @@ import type { ActEnded, Observed, StepEnded, StepStarted } from "../../runtime/r
 import { testsOf } from "../report.ts";
 import { shown } from "./text.ts";
 
-/** The present work of a role. */
 export interface PresentWork {
   /** Name of the action, once it is known. */
   readonly action: string | undefined;
@@ -10,7 +9,6 @@ export interface PresentWork {
   readonly step: OpenStep | undefined;
 }
 
-/** A side effect in progress. */
 export interface OpenStep {
   readonly key: string;
   readonly kind: string;
@@ -27,7 +25,6 @@ export interface OpenStep {
 /** The end of a role's last activation. */
 export type LastResult = { readonly kind: "said"; readonly text: string } | { readonly kind: "failed"; readonly message: string };
 
-/** One role on the screen. */
 export interface RoleProgress {
   readonly name: string;
   /** Undefined while it waits. */
@@ -39,10 +36,8 @@ export interface RoleProgress {
   readonly tokens: number;
 }
 
-/** The facts of a run that a screen shows. */
 export interface Progress {
   readonly roles: readonly RoleProgress[];
-  /** Rounds that are over. */
   readonly rounds: number;
   readonly isMidRound: boolean;
   /** Micro-dollars. */
@@ -52,7 +47,6 @@ export interface Progress {
   readonly tokens: number;
 }
 
-/** The progress before the first event. */
 export const noProgress: Progress = { roles: [], rounds: 0, isMidRound: false, spent: 0, unpriced: 0, tokens: 0 };
 
 /**

@@ -3,7 +3,6 @@ import type { Observed, StepEnded, StepStarted } from "../../runtime/record/even
 import { nameText, type OpenStep, type Progress, roleOfAct, type RoleProgress, saidText, topicOf, type PresentWork } from "./progress.ts";
 import { brief, column, elapsed, fitted, shown, type TextStyle, widthOf } from "./text.ts";
 
-/** The facts of a drawing besides the progress. */
 export interface Frame extends TextStyle {
   /** Lines there are room for. */
   readonly height: number;
@@ -11,7 +10,6 @@ export interface Frame extends TextStyle {
   readonly age: number;
   /** Counts redraws, so that something moves while roles work. */
   readonly tick: number;
-  /** True when the terminal shows only basic characters. */
   readonly isPlain: boolean;
   /** Most rounds; Infinity: they are not shown. */
   readonly rounds: number;
@@ -24,7 +22,6 @@ export interface Frame extends TextStyle {
 
 const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const PLAIN_SPINNER = ["|", "/", "-", "\\"];
-/** The widest column of names. */
 const NAME_CELLS = 24;
 const TOKEN_CELLS = 8;
 /** Characters of a text that could ever be seen in a row. */
@@ -65,7 +62,6 @@ function roleLines(roles: readonly RoleProgress[], frame: Frame): readonly strin
   });
 }
 
-/** Makes a text as wide as its place. */
 type Cell = (text: string) => string;
 
 function restingText(
@@ -86,7 +82,6 @@ function workText({ action, step }: PresentWork): string {
   return isEnough ? doing : `${shown(action, 60)}: ${doing}`;
 }
 
-/** A side effect in a few words. */
 export function stepText({ kind, name, topic, try: attempt, streamed, isRetrying }: OpenStep): string {
   const about = topic === undefined ? "" : shown(topic, 120);
   const again = isRetrying ? `, try ${attempt} failed` : attempt > 1 ? `, try ${attempt}` : "";

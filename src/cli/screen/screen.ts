@@ -23,7 +23,6 @@ const WATCHED = [
   "round.ended",
 ] as const satisfies readonly Observed["type"][];
 
-/** The facts of a run that its screen needs. */
 export interface ScreenOptions {
   /** Most rounds; Infinity: rounds are not shown. */
   readonly rounds: number;
@@ -37,7 +36,6 @@ export interface ScreenOptions {
   readonly isTold?: boolean;
 }
 
-/** Characters of a warning that a line shows. */
 const LONGEST_WARNING = 600;
 
 /**
@@ -110,7 +108,6 @@ export class Screen {
     this.#region?.start();
   }
 
-  /** Milliseconds since the run began. */
   get age(): number {
     return this.#host.clock.now() - this.#began;
   }
@@ -126,7 +123,6 @@ export class Screen {
     }
   }
 
-  /** Draws a last time. */
   end(): void {
     this.#hasEnded = true;
     this.#region?.stop();

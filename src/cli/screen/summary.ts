@@ -7,29 +7,23 @@ import type { ResultReport, TestsReport } from "../report.ts";
 import type { Session } from "../session.ts";
 import { column, counted, elapsed, LONGEST_QUESTION, plural, shellWord, shown, type Style, type TextStyle, wrapped } from "./text.ts";
 
-/** Failing tests that are named. */
 const SHOWN_FAILURES = 3;
 
-/** The facts of a summary besides the report. */
 export interface SummaryFacts extends TextStyle {
   /** The project's folder as the user would type it. */
   readonly folder: string;
-  /** Short id of the run. */
   readonly run: string;
-  /** Most rounds. */
   readonly roundLimit: number;
   /** Micro-dollars; undefined when nothing binds. */
   readonly budget: number | undefined;
   readonly modelId: string;
   /** Dollars for a million tokens in and out, of a script. */
   readonly price: ModelPrice | undefined;
-  /** Milliseconds. */
   readonly age: number;
   /** Warnings that were not shown. */
   readonly warnings: number;
 }
 
-/** The facts of a printed result besides the report. */
 export type ResultFacts = Pick<SummaryFacts, "folder" | "run" | "roundLimit" | "budget"> & {
   readonly model: Pick<ChatModel, "id" | "price">;
 };

@@ -53,7 +53,6 @@ export function widthOf(text: string): number {
 
 const COLOR_CODES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
-/** The text without the codes of colours and cursors. */
 export function withoutCodes(text: string): string {
   return text.replace(COLOR_CODES, "");
 }
@@ -217,7 +216,6 @@ export function tableLines(heads: readonly string[], rows: readonly (readonly st
   return [o.style.faint(line(heads)), ...rows.map(line)];
 }
 
-/** A label and its text; undefined: the row is left out. */
 export type Fact = readonly [label: string, text: string | undefined];
 
 /** Facts below each other, with faint labels of 8 cells. */

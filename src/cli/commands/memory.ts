@@ -1,0 +1,247 @@
+import { resolve } from "node:path";
+import type { StoredRole } from "../../adapters/sqlite-store-file.ts";
+import { exportSnapshot, importContent, snapshotLines } from "../../inspector/memory-snapshot.ts";
+import { MOST_CHARACTERS, readSnapshot, type SnapshotContent } from "../../inspector/snapshot-form.ts";
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { UsageError } from "../../kernel/errors.ts";
+import { fingerprintOf } from "../../memory/embedder.ts";
+import { hashingEmbedder } from "../../memory/hashing-embedder.ts";
+import { timeOf } from "../../memory/stored-messages.ts";
+import type { SimilarMessage } from "../../memory/storage-options.ts";
+import type { ExitCode } from "../errors.ts";
+import { refuseWords } from "../idea.ts";
+import { findRole, type MemoriesStore, memoryPlace, roleIds, withMemories, withMemory, withNewMemories } from "../memory-store.ts";
+import { printCompaction, printLines, report, resultStyle } from "../output.ts";
+import { confirmRemoval } from "../prompt.ts";
+import { ageText, bytesText, counted, plural, shortId, shown, tableLines } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import { ageOf, type Flags, invalidOption, wholeNumber } from "../settings.ts";
+import { isStore } from "../store.ts";
+import { readText, refuseTerminal, writeNewFile } from "../text-file.ts";
+
+/** The commands of `troupe memory`. */
+export const MEMORY_COMMANDS: readonly string[] = ["ls", "search", "show", "export", "import", "rebuild", "gc"];
+
+/** `troupe memory ls`: the size of each role's memory. Ends with 2 when one is damaged. @param words other arguments: none may be given */
+export async function memoryLs(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  refuseWords(words, "memory", MEMORY_COMMANDS);
+  const { path, name } = memoryPlace(flags, session);
+  if (!(await isStore(path))) {
+    session.screen.say(`No memories are kept in ${shown(name, 300)} yet.`);
+    return 0;
+  }
+  return withMemories<ExitCode>(session, flags, async (store) => {
+    const { roles, damaged } = await store.roles();
+    await printRoles(session, roles);
+    return reportDamage(session, damaged, `${plural(damaged, "role")} more cannot be read`);
+  });
+}
+
+/** Reports damage in a store of memories. @returns the exit code: 2 when there is some */
+export function reportDamage({ screen }: Session, damaged: number, text: string): ExitCode {
+  if (damaged === 0) return 0;
+  screen.print([screen.style.bad(`${text}: the store is damaged.`)]);
+  return 2;
+}
+
+async function printRoles(session: Session, roles: readonly StoredRole[]): Promise<void> {
+  const { json, screen, host } = session;
+  if (json !== undefined) {
+    for (const role of roles) await json.write({ type: "memory", ...role, newest: role.newest ?? null });
+    return;
+  }
+  if (roles.length === 0) return screen.say("No memories are kept here yet.");
+  const now = host.clock.now();
+  const rows = roles.map((role) => [
+    shown(role.roleId, 60),
+    counted(role.messages),
+    rolesVectors(role),
+    bytesText(role.characters),
+    role.newest === undefined ? "" : ageText(now - role.newest),
+  ]);
+  await printLines(session, tableLines(["ROLE", "MESSAGES", "VECTORS", "SIZE", "LAST"], rows, resultStyle(session)));
+}
+
+function rolesVectors({ messages, vectors }: StoredRole): string {
+  const made = vectors.reduce((sum, { count }) => sum + count, 0);
+  const missing = messages - made;
+  const text = `${counted(made)}${vectors.length > 1 ? ` of ${vectors.length} embedders` : ""}`;
+  return missing > 0 ? `${text}, ${counted(missing)} to be made` : text;
+}
+
+interface FoundMessage extends SimilarMessage {
+  readonly roleId: string;
+}
+
+const MOST = 1_000;
+
+/** `troupe memory search <words>`: the messages most like some words, of all roles or one. It writes nothing and asks no model. */
+export async function memorySearch(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  const text = words.join(" ").trim();
+  if (text === "") throw new UsageError("OPTION_INVALID", 'Expected words to look for, got none: troupe memory search "a cat"');
+  const k = wholeNumber("--limit", flags.limit ?? "10", MOST);
+  return withMemories<ExitCode>(session, flags, async (store) => {
+    const ids = await roleIds(store);
+    const asked = flags.role === undefined ? ids : [findRole(ids, flags.role)];
+    await printFound(session, await foundIn(session, store, asked, text, k));
+    return 0;
+  });
+}
+
+async function foundIn(
+  { interruptions, screen }: Session,
+  store: MemoriesStore,
+  asked: readonly string[],
+  text: string,
+  k: number,
+): Promise<readonly FoundMessage[]> {
+  const { signal } = interruptions;
+  const all: FoundMessage[] = [];
+  for (const roleId of asked) {
+    throwIfAborted(signal);
+    const storage = store.reading(roleId);
+    all.push(...(await storage.searchSimilar(text, { k, signal })).map((hit) => ({ ...hit, roleId })));
+    if (storage.damaged > 0) screen.warn(`${storage.damaged} messages of ${shown(roleId, 60)} are damaged and were not searched.`);
+  }
+  return all.sort((a, b) => b.score - a.score).slice(0, k);
+}
+
+async function printFound(session: Session, found: readonly FoundMessage[]): Promise<void> {
+  const { json, screen, host } = session;
+  if (json !== undefined) {
+    for (const { roleId, runId, score, message } of found) await json.write({ type: "found", roleId, runId, score, message });
+    return;
+  }
+  if (found.length === 0) {
+    return screen.say("No message shares enough words with that. This search goes by words, not by meaning.");
+  }
+  const ids = found.map(({ message }) => message.id);
+  const now = host.clock.now();
+  // Messages of several runs may have the same id.
+  const hasRuns = new Set(found.map(({ runId }) => runId)).size > 1;
+  const rows = found.map(({ roleId, runId, score, message }) => [
+    score.toFixed(2),
+    shown(roleId, 30),
+    shown(shortId(message.id, ids), 30),
+    ...(hasRuns ? [shown(runId, 30)] : []),
+    message.timestamp > 0 ? ageText(now - message.timestamp) : "",
+    shown(message.sentFrom === "" ? "outside" : message.sentFrom, 30),
+    shown(message.content, 200),
+  ]);
+  const heads = ["SCORE", "ROLE", "MESSAGE", ...(hasRuns ? ["RUN"] : []), "AGE", "FROM", "SAID"];
+  await printLines(session, tableLines(heads, rows, resultStyle(session)));
+}
+
+/**
+ * `troupe memory export <role> [file]`: a memory as one JSON document, on standard output without a file. Ends with 2 when damaged messages are
+ * left out.
+ */
+export function memoryExport(session: Session, given: string, file: string | undefined, flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
+    const isPrinted = file === undefined || file === "-";
+    if (isPrinted) refuseTerminal(host, "troupe memory export <role> memory.json");
+    const snapshot = await exportSnapshot(store.reading(roleId), { clock: host.clock });
+    const { messages, damaged } = snapshot;
+    if (isPrinted) {
+      await printLines(session, snapshotLines(snapshot));
+    } else {
+      const place = resolve(host.cwd, file);
+      await writeNewFile(place, snapshotLines(snapshot));
+      const text = `Exported ${plural(messages, "message")} of ${shown(roleId, 100)} to ${shown(file, 200)}.`;
+      await report(session, text, { type: "exported", roleId, messages, damaged, file: place });
+    }
+    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read and not in it`);
+  });
+}
+
+/** `troupe memory import <file>`: takes an exported memory into the store, whole or not at all. It asks before it adds to a role's memory. */
+export async function memoryImport(session: Session, file: string, flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  if (flags.as?.trim() === "") throw invalidOption("--as", "the id of a role", "");
+  const content = readSnapshot(await readText(host, file, "a memory", MOST_CHARACTERS));
+  const roleId = flags.as ?? roleOf(content);
+  return withNewMemories<ExitCode>(session, flags, async (store) => {
+    const held = (await isStore(store.path)) ? (await store.roles()).roles.find((role) => role.roleId === roleId) : undefined;
+    if (held !== undefined) {
+      const question = `Add to what ${shown(roleId, 60)} remembers already, ${plural(held.messages, "message")}?`;
+      await confirmRemoval(session, `${question} It cannot be taken apart again.`, flags.yes === true);
+    }
+    const { messages, added } = await importContent(content, store.writing(roleId));
+    const known = messages - added;
+    const rest = known === 0 ? "" : ` ${plural(known, "message")} ${known === 1 ? "was" : "were"} there already.`;
+    const text = `Imported ${plural(added, "message")} into ${shown(roleId, 100)}.${rest}`;
+    await report(session, text, { type: "imported", roleId, messages, added });
+    return 0;
+  });
+}
+
+function roleOf(content: SnapshotContent): string {
+  if (content.kind === "storage") return content.roleId;
+  const kind = content.kind === "brain" ? "brain" : "short-term";
+  const expected = `Expected the snapshot of a long-term memory, got one of a ${kind} memory`;
+  throw new UsageError("SNAPSHOT_KIND", `${expected}, which a program imports: importSnapshot(snapshot, memory).`);
+}
+
+/**
+ * `troupe memory rebuild <role>`: makes all vectors again, from the messages and with the embedder that needs no network. It asks before it
+ * replaces vectors of another embedder.
+ */
+export function memoryRebuild(session: Session, given: string, flags: Flags): Promise<ExitCode> {
+  return withMemory<ExitCode>(session, flags, given, async (store, roleId) => {
+    const foreign = foreignVectors((await store.roles()).roles.find((role) => role.roleId === roleId));
+    const question = `Replace ${plural(foreign, "vector")} that another embedder made? Its program will have to make them again.`;
+    await confirmRemoval(session, question, flags.yes === true || foreign === 0);
+    const storage = store.writing(roleId, hashingEmbedder());
+    await storage.rebuild({ signal: session.interruptions.signal });
+    const { size: messages, damaged } = storage;
+    const text = `Made the vectors of ${plural(messages, "message")} of ${shown(roleId, 100)} again.`;
+    await report(session, text, { type: "rebuilt", roleId, messages, damaged });
+    return reportDamage(session, damaged, `${plural(damaged, "message")} cannot be read`);
+  });
+}
+
+function foreignVectors(role: StoredRole | undefined): number {
+  const own = fingerprintOf(hashingEmbedder());
+  return (role?.vectors ?? []).reduce((sum, { fingerprint, count }) => (fingerprint === own ? sum : sum + count), 0);
+}
+
+/** `troupe memory gc [role]`: removes messages that are older than a time, if one is given, and shrinks the store. */
+export async function memoryGc(session: Session, given: string | undefined, flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  const before = flags.olderThan === undefined ? undefined : host.clock.now() - ageOf(flags.olderThan);
+  const { path, forgotten } = await withMemories(session, flags, async (store) => ({
+    path: store.path,
+    forgotten: before === undefined ? 0 : await forget(session, store, given, before, flags.yes === true),
+  }));
+  const { compactStore } = await import("../../adapters/sqlite-store-file.ts");
+  await printCompaction(session, () => compactStore(path), { forgotten }, `Forgot ${plural(forgotten, "message")}`);
+  return 0;
+}
+
+/** Removes messages. @param before milliseconds since 1970 @returns how many */
+async function forget(
+  session: Session,
+  store: MemoriesStore,
+  given: string | undefined,
+  before: number,
+  isAgreed: boolean,
+): Promise<number> {
+  const ids = await roleIds(store);
+  const old = new Map<string, number>();
+  for (const roleId of given === undefined ? ids : [findRole(ids, given)]) {
+    const messages = (await store.reading(roleId).entries()).filter((entry) => timeOf(entry) < before).length;
+    if (messages > 0) old.set(roleId, messages);
+  }
+  const [[first = ""] = []] = old;
+  const sum = [...old.values()].reduce((total, messages) => total + messages, 0);
+  const whose = old.size === 1 ? shown(first, 60) : plural(old.size, "role");
+  await confirmRemoval(session, `Forget ${plural(sum, "message")} of ${whose}? They are gone for good.`, isAgreed || sum === 0);
+  let forgotten = 0;
+  for (const roleId of old.keys()) {
+    const messages = await store.writing(roleId).deleteOlderThan(before);
+    forgotten += messages;
+    await session.json?.write({ type: "forgotten", roleId, messages });
+  }
+  return forgotten;
+}

@@ -1,0 +1,231 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { throwIfAborted } from "../../kernel/abort.ts";
+import { JournalError, UsageError } from "../../kernel/errors.ts";
+import { thrownText } from "../../kernel/value-text.ts";
+import type { RunStatus } from "../../runtime/record/event.ts";
+import type { Journal, RunInfo } from "../../runtime/record/journal.ts";
+import { linesOf } from "../../runtime/record/run-import.ts";
+import { exportRun, importRun } from "../../runtime/record/transfer.ts";
+import { readAbout } from "../about.ts";
+import type { ExitCode } from "../errors.ts";
+import { refuseWords } from "../idea.ts";
+import { printCompaction, printLines, report, resultStyle } from "../output.ts";
+import { confirmRemoval } from "../prompt.ts";
+import { ageText, counted, plural, shortId, shown, tableLines } from "../screen/text.ts";
+import type { Session } from "../session.ts";
+import { ageOf, type Flags, invalidOption } from "../settings.ts";
+import { isStore, storePlace, withRuns, withStore } from "../store.ts";
+import { eventAt, findRun, runIds, withRun } from "../stored-run.ts";
+import { refuseTerminal, writeNewFile } from "../text-file.ts";
+
+/** The commands of `troupe runs`. */
+export const RUNS_COMMANDS: readonly string[] = ["ls", "show", "events", "flow", "diff", "export", "import", "rm", "gc"];
+
+/** `troupe runs ls`: the runs of the store, the newest first. @param words other arguments: none may be given */
+export async function runsLs(session: Session, words: readonly string[], flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  refuseWords(words, "runs", RUNS_COMMANDS);
+  const place = storePlace(flags, host);
+  if (!(await isStore(place.path))) {
+    session.screen.say(`No runs are kept in ${shown(place.name, 300)} yet.`);
+    return 0;
+  }
+  return withStore<ExitCode>(session, flags, async ({ journal }) => {
+    await printRows(session, (await runRows(journal, session.interruptions.signal)).toReversed());
+    return 0;
+  });
+}
+
+async function printRows(session: Session, rows: readonly RunRow[]): Promise<void> {
+  const { json, screen, host } = session;
+  if (json !== undefined) {
+    for (const row of rows) await json.write({ type: "run", ...row });
+    return;
+  }
+  if (rows.length === 0) return screen.say("No runs are kept here yet.");
+  const now = host.clock.now();
+  const ids = rows.map(({ runId }) => runId);
+  const cells = rows.map(({ runId, moved, status, events, idea, parent }) => [
+    shown(shortId(runId, ids), 60),
+    moved === null ? "" : ageText(now - moved),
+    status,
+    counted(events),
+    `${shown(idea, 200)}${parent === undefined ? "" : ` (fork of ${shown(parent.runId, 60)})`}`,
+  ]);
+  await printLines(session, tableLines(["RUN", "LAST", "STATUS", "EVENTS", "IDEA"], cells, resultStyle(session)));
+}
+
+/** A run in a list, from its first and its last event. */
+export interface RunRow {
+  readonly runId: string;
+  readonly events: number;
+  /** `open`: its record has no end, so it is in progress, or its process died. `empty`: it has no events. `damaged`: it cannot be read. */
+  readonly status: RunStatus | "open" | "empty" | "damaged";
+  /** Milliseconds since 1970 of the first and the last event; null where there is none. */
+  readonly began: number | null;
+  readonly moved: number | null;
+  /** The idea, or the name of the team that a program made. */
+  readonly idea: string;
+  /** The project's folder; null for the run of a program. */
+  readonly out: string | null;
+  readonly model: string | null;
+  /** The run it was forked from. */
+  readonly parent?: { readonly runId: string; readonly at: number };
+}
+
+/** All runs of a journal, the oldest first. @throws ControlError when the signal aborts */
+export async function runRows(journal: Journal, signal: AbortSignal): Promise<readonly RunRow[]> {
+  const rows: RunRow[] = [];
+  for (const info of await journal.runs()) {
+    throwIfAborted(signal);
+    rows.push(await rowOf(journal, info));
+  }
+  return rows;
+}
+
+async function rowOf(journal: Journal, info: RunInfo): Promise<RunRow> {
+  const { runId, events } = info;
+  const row: RunRow = { runId, events, status: "empty", began: null, moved: null, idea: "", out: null, model: null };
+  try {
+    const [first, last] = [await eventAt(journal, info, 0), await eventAt(journal, info, events - 1)];
+    if (first?.type !== "run.started" || last === undefined) return row;
+    const about = readAbout(first.about ?? null);
+    return {
+      ...row,
+      status: last.type === "run.ended" ? last.status : "open",
+      began: first.time,
+      moved: last.time,
+      idea: about?.idea ?? first.team,
+      out: about?.out ?? null,
+      model: about?.model.id ?? null,
+      ...(first.parent === undefined ? {} : { parent: first.parent }),
+    };
+  } catch (error) {
+    if (error instanceof JournalError) return { ...row, status: "damaged" };
+    throw error;
+  }
+}
+
+/** `troupe runs export <id> [file]`: a run as lines of JSON that can be imported elsewhere, on standard output without a file. */
+export function runsExport(session: Session, id: string, file: string | undefined, flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  return withRun<ExitCode>(session, flags, id, async ({ journal }, runId) => {
+    const lines = exportRun(journal, runId, { signal: session.interruptions.signal });
+    if (file === undefined || file === "-") {
+      const name = shown(runId, 60);
+      refuseTerminal(host, `troupe runs export ${name} ${name}.ndjson`);
+      await printLines(session, lines);
+      return 0;
+    }
+    const place = resolve(host.cwd, file);
+    // The first and the last line are no events.
+    const events = (await writeNewFile(place, lines)) - 2;
+    const text = `Exported run ${shown(runId, 100)}, ${plural(events, "event")}, to ${shown(file, 200)}.`;
+    await report(session, text, { type: "exported", runId, events, file: place });
+    return 0;
+  });
+}
+
+/** `troupe runs import <file>`: takes an exported run into the store, whole or not at all. */
+export async function runsImport(session: Session, file: string, flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  const id = flags.as === undefined ? {} : { id: plainId(flags.as) };
+  const pieces = file === "-" ? decoded(host.stdin) : await piecesOf(resolve(host.cwd, file), file);
+  return withStore<ExitCode>(session, flags, async ({ journal, ready }) => {
+    await ready();
+    const { signal } = session.interruptions;
+    const { runId, events } = await importRun(journal, linesOf(pieces), { signal, ...id }).catch(adviseOnTaken);
+    const text = `Imported run ${shown(runId, 100)}, ${plural(events, "event")}.`;
+    await report(session, text, { type: "imported", runId, events });
+    return 0;
+  });
+}
+
+function adviseOnTaken(error: unknown): never {
+  if (!(error instanceof JournalError && error.code === "RUN_EXISTS")) throw error;
+  const expected = "Expected a run that is not here yet, got one whose id is taken";
+  const advice = "Give it another: --as <id>, or forget the one that is here: troupe runs rm <id>.";
+  throw new JournalError(error.code, `${expected}. ${advice}`, { cause: error });
+}
+
+/** Ids are typed and printed: new ones are plain. */
+function plainId(given: string): string {
+  if (/^[\w.-]{1,100}$/.test(given)) return given;
+  throw invalidOption("--as", 'an id of letters, digits, ".", "_" and "-"', given);
+}
+
+async function piecesOf(place: string, file: string): Promise<AsyncIterable<string>> {
+  const found = await stat(place).catch((error: unknown) => {
+    throw unreadable(file, thrownText(error), error);
+  });
+  // Opening a pipe waits for a writer.
+  if (!found.isFile()) throw unreadable(file, `it is no regular file; a pipe is read as input: troupe runs import - < ${shown(file, 100)}`);
+  return decoded(createReadStream(place));
+}
+
+async function* decoded(stream: AsyncIterable<unknown>): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) yield decoder.decode(Buffer.from(chunk as Uint8Array | string), { stream: true });
+  yield decoder.decode();
+}
+
+function unreadable(file: string, why: string, cause?: unknown): UsageError {
+  const text = `Expected to read a run from "${shown(file, 200)}", but ${shown(why, 200)}.`;
+  return new UsageError("FILE_UNREADABLE", text, cause === undefined ? {} : { cause });
+}
+
+/** Runs that moved later than this ago stay. */
+const DEFAULT_AGE = "30d";
+
+/** `troupe runs rm <id>...`: removes runs. Their projects stay. */
+export function runsRm(session: Session, given: readonly string[], flags: Flags): Promise<ExitCode> {
+  return withRuns<ExitCode>(session, flags, async ({ journal }) => {
+    const ids = await runIds(journal);
+    const chosen = [...new Set(given.map((id) => findRun(ids, id)))];
+    await assertFree(journal, chosen);
+    await confirmRemoval(session, `Forget ${chosen.map((id) => shown(id, 60)).join(", ")}? Their projects stay.`, flags.yes === true);
+    await removeRuns(session, journal, chosen);
+    if (session.json === undefined) session.screen.say(`Forgot ${plural(chosen.length, "run")}.`);
+    return 0;
+  });
+}
+
+/** `troupe runs gc`: removes finished runs that are old, and shrinks the store. */
+export async function runsGc(session: Session, flags: Flags): Promise<ExitCode> {
+  const { host } = session;
+  const before = host.clock.now() - ageOf(flags.olderThan ?? DEFAULT_AGE);
+  const { path, removed } = await withRuns(session, flags, async ({ journal, path: file }) => {
+    const rows = await runRows(journal, session.interruptions.signal);
+    const isOld = (moved: number | null): boolean => moved !== null && moved < before;
+    const old = rows.filter(({ status, moved }) => status === "finished" && isOld(moved)).map(({ runId }) => runId);
+    const question = `Forget ${plural(old.length, "finished run")}? Their projects stay.`;
+    await confirmRemoval(session, question, flags.yes === true || old.length === 0);
+    await removeRuns(session, journal, old);
+    return { path: file, removed: old.length };
+  });
+  const { compactJournal } = await import("../../adapters/sqlite-runs.ts");
+  await printCompaction(session, () => compactJournal(path), { removed }, `Forgot ${plural(removed, "run")}`);
+  return 0;
+}
+
+/** Removes runs and reports each. @throws JournalError `RUN_OWNED` */
+async function removeRuns({ json }: Session, journal: Journal, ids: readonly string[]): Promise<void> {
+  for (const runId of ids) {
+    await journal.remove(runId);
+    await json?.write({ type: "removed", runId });
+  }
+}
+
+/** Of several runs all are removed, or none. @throws JournalError `RUN_OWNED` for one that a living process works on */
+async function assertFree(journal: Journal, ids: readonly string[]): Promise<void> {
+  for (const runId of ids) {
+    try {
+      await journal.release(runId, await journal.claim(runId));
+    } catch (error) {
+      // A damaged run can still be removed.
+      if (error instanceof JournalError && error.code === "RUN_OWNED") throw error;
+    }
+  }
+}
