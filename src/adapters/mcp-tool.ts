@@ -5,9 +5,8 @@ import { escapedText, thrownText } from "../kernel/value-text.ts";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { Mask } from "../kernel/mask.ts";
 import { masked } from "../runtime/record/masking.ts";
-import { cutText } from "../tool/cut-text.ts";
+import { betweenMarks, cutText, quoteOutside, seenText } from "../tool/told-text.ts";
 import { defineTool, type Tool } from "../tool/tool.ts";
-import { betweenMarks, quoteOutside, seenText } from "../tool/outside-text.ts";
 import type { McpConnection } from "./mcp-connection.ts";
 import { resultOf } from "./mcp-result.ts";
 

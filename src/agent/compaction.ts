@@ -5,7 +5,7 @@ import { estimatedTokens, type TokenCounter } from "../memory/tokens.ts";
 import type { ChatMessage, ToolCall } from "../model/chat-message.ts";
 import { type AgentMemory, isOneOf, remark } from "./agent-memory.ts";
 import { IMAGE_TOKENS, MessageTokens } from "./message-tokens.ts";
-import { onFrom, upTo } from "../tool/cut-text.ts";
+import { onFrom, upTo } from "../tool/told-text.ts";
 
 /** When and how the messages of a memory are shortened. Numbers are tokens unless said otherwise. */
 export interface CompactionOptions {

@@ -4,7 +4,7 @@ import { type RunCommand, withBounds, withReach, withStoreOption, withTalk } fro
 import { errorLines, errorReport, EXIT_CODES, type ExitCode, exitCodeOfError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import { jsonLine } from "./output.ts";
-import { addMemoryCommands, addRunsCommands, type EndProgram } from "./program-stores.ts";
+import { addMemoryCommands, addRunsCommands } from "./program-stores.ts";
 import { styleFor, wantsColor } from "./screen/text.ts";
 import { AGENT_TOOLS, type Flags } from "./settings.ts";
 

@@ -3,7 +3,7 @@ import { canonicalJson, type Json, type JsonObject } from "../kernel/json.ts";
 import { thrownText } from "../kernel/value-text.ts";
 import { findJson } from "../model/json-in-text.ts";
 import { issueLine } from "../model/structured-output.ts";
-import { plainValue } from "./plain-value.ts";
+import { plainValue } from "./plain-result.ts";
 import type { Tool } from "./tool.ts";
 
 /** Longest arguments in characters: a model that writes more has gone astray. */

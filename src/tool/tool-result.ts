@@ -1,7 +1,7 @@
 import { aText, listOf, object, orNothing, type Shape, takes } from "../kernel/argument.ts";
 import type { Json } from "../kernel/json.ts";
 import { ChatMessage, type ImagePart, type ToolCall } from "../model/chat-message.ts";
-import { cutText } from "./cut-text.ts";
+import { cutText } from "./told-text.ts";
 
 /** The result of a tool. Plain JSON. Its text comes from the outside world: a model reads it, and no code here obeys it. */
 export interface ToolResult {

@@ -5,7 +5,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { stripVTControlCharacters } from "node:util";
 import type { Json } from "../kernel/json.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
-import { seenText } from "../tool/outside-text.ts";
+import { seenText } from "../tool/told-text.ts";
 import type { CommandReport, FileChanges } from "./sandboxed-command.ts";
 import { visible } from "../workspace/path-rules.ts";
 import { reasonOf, type ToolFiles } from "./tool-files.ts";

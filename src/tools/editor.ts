@@ -6,8 +6,7 @@ import { checkPath, visible } from "../workspace/path-rules.ts";
 import { sha256Of } from "../workspace/recorded-files.ts";
 import { Turns, type Workspace } from "../workspace/workspace.ts";
 import { insertLines, type LineRange, numberedLines, replaceOnce, type TextEdit } from "./text-edit.ts";
-import { reasonOf, ToolFiles } from "./tool-files.ts";
-import { ToolStates } from "./tool-states.ts";
+import { reasonOf, ToolFiles, ToolStates } from "./tool-files.ts";
 
 /** Options of the editor. */
 export interface EditorOptions {

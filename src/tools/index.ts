@@ -23,5 +23,5 @@ export { type WebFetchOptions, webFetchTool } from "./web-fetch.ts";
 export type { ResolvedAddress, ResolveHost, WebAccess } from "./web-access.ts";
 export { webSearchTool, type WebSearchOptions } from "./web-search.ts";
 export type { HttpSearchOptions, SearchCall, SearchHit, SearchOutcome, SearchProvider, SearchQuery } from "./search-provider.ts";
-export { duckDuckGoSearch } from "./duckduckgo-search.ts";
-export { braveSearch, type BraveSearchOptions } from "./brave-search.ts";
+export { duckDuckGoSearch } from "./search-provider.ts";
+export { braveSearch, type BraveSearchOptions } from "./search-provider.ts";

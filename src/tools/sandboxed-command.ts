@@ -3,8 +3,7 @@ import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import type { Json } from "../kernel/json.ts";
 import { visible } from "../workspace/path-rules.ts";
-import type { Sandbox, SandboxResult } from "../workspace/sandbox.ts";
-import { limitText } from "../workspace/sandbox-limits.ts";
+import { limitText, type Sandbox, type SandboxResult } from "../workspace/sandbox.ts";
 import { PROJECT_MARK, SANDBOX_DRIVER } from "./sandbox-driver.ts";
 
 /** The state of a shell between two commands: a JSON value. */

@@ -1,7 +1,11 @@
-import type { Known } from "../kernel/known-options.ts";
+import { z } from "zod";
 import type { Clock } from "../kernel/clock.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { checkGivenOptions, checkKnownOptions, type Known } from "../kernel/known-options.ts";
+import { seenText } from "../tool/told-text.ts";
+import { decodeEntities, readHtml } from "./html-text.ts";
 import type { WebAccess } from "./web-access.ts";
-import type { WebAnswer, WebOutcome } from "./web-request.ts";
+import { getWeb, textOfBytes, type WebAnswer, type WebRequest } from "./web-request.ts";
 
 /** A query. */
 export interface SearchQuery {
@@ -46,16 +50,20 @@ export interface HttpSearchOptions {
   readonly access?: WebAccess;
 }
 
-/** The names of the options. @internal */
-export const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: true, access: true };
+const httpSearchOptions: Known<HttpSearchOptions> = { baseURL: true, access: true };
 
-/** The outcome of an answer without results; undefined when it has results. */
-export function unfitAnswer(outcome: WebOutcome, now: number): Exclude<SearchOutcome, { kind: "found" }> | undefined {
-  if (outcome.kind !== "answer") return { kind: "failed", reason: outcome.reason };
-  if (outcome.status === 429 || outcome.status === 503) return { kind: "busy", after: retryAfter(outcome, now) };
-  if (outcome.status === 401 || outcome.status === 403)
-    return { kind: "failed", reason: `it refused the key or the caller (status ${outcome.status})` };
-  return outcome.status === 200 ? undefined : { kind: "failed", reason: `it answered with status ${outcome.status}` };
+/** Asks a server, and reads the results of an answer that has some. */
+async function searched(request: WebRequest & SearchCall, read: (answer: WebAnswer) => SearchOutcome): Promise<SearchOutcome> {
+  const answer = await getWeb(request);
+  if (answer.kind !== "answer") return { kind: "failed", reason: answer.reason };
+  const { status } = answer;
+  if (status === 200 || status === 202) return read(answer);
+  if (status === 429 || status === 503) return { kind: "busy", after: retryAfter(answer, request.clock.now()) };
+  const isRefused = status === 401 || status === 403;
+  return {
+    kind: "failed",
+    reason: isRefused ? `it refused the key or the caller (status ${status})` : `it answered with status ${status}`,
+  };
 }
 
 function retryAfter({ headers }: WebAnswer, now: number): number | undefined {
@@ -63,4 +71,133 @@ function retryAfter({ headers }: WebAnswer, now: number): number | undefined {
   if (said === undefined) return undefined;
   const ms = /^\d{1,9}$/.test(said.trim()) ? Number(said) * 1000 : Date.parse(said) - now;
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}
+
+const DUCKDUCKGO = "https://html.duckduckgo.com/html/";
+/** Tags end at the next bracket of either kind, so the time is linear. */
+const LINK = /<a\s[^<>]{0,4000}>/gi;
+const TAG = /<[a-z]{1,10}\s[^<>]{0,4000}>/gi;
+const RESULT_CLASS = /\bclass=["'][^"']{0,200}\bresult__a\b/i;
+const SNIPPET_CLASS = /\bclass=["'][^"']{0,200}\bresult__snippet\b/i;
+const LONGEST_RESULT = 20_000;
+
+/** Searches with DuckDuckGo's page for browsers without scripts. It needs no key; it may tell frequent callers to wait. */
+export function duckDuckGoSearch(options: HttpSearchOptions = {}): SearchProvider {
+  checkKnownOptions("duckDuckGoSearch", options, httpSearchOptions);
+  const { baseURL = DUCKDUCKGO, access = {} } = options;
+  return {
+    name: "DuckDuckGo",
+    search: async ({ text, limit, language = "en", country }, call) => {
+      const url = new URL(baseURL);
+      url.searchParams.set("q", text);
+      if (country !== undefined) url.searchParams.set("kl", `${country}-${language}`.toLowerCase());
+      return searched({ url: url.href, access, ...call }, (answer) => {
+        const page = textOfBytes(answer.body, answer.headers["content-type"] ?? "");
+        // DuckDuckGo asks for proof of a person with this status, or with a form.
+        if (answer.status === 202 || /anomaly-modal|challenge-form/.test(page)) return { kind: "busy", after: undefined };
+        return { kind: "found", hits: hitsIn(page, answer.url).slice(0, limit) };
+      });
+    },
+  };
+}
+
+function hitsIn(page: string, base: string): SearchHit[] {
+  const starts = [...page.matchAll(LINK)].filter(([tag]) => RESULT_CLASS.test(tag));
+  return starts.flatMap((start, place) => {
+    const from = start.index + start[0].length;
+    const next = starts[place + 1]?.index ?? page.length;
+    const rest = page.slice(from, Math.min(next, from + LONGEST_RESULT));
+    const url = targetOf(start[0], base);
+    const snippet = [...rest.matchAll(TAG)].find(([tag]) => SNIPPET_CLASS.test(tag));
+    if (url === undefined) return [];
+    return [
+      { title: lineOf(rest, base), url, snippet: snippet === undefined ? "" : lineOf(rest.slice(snippet.index + snippet[0].length), base) },
+    ];
+  });
+}
+
+/** The text up to the end of its link or block, on one line. */
+function lineOf(html: string, base: string): string {
+  const end = html.search(/<\/(?:a|td|div|h2)\b/i);
+  return plainLine(end === -1 ? html.slice(0, 500) : html.slice(0, end), base);
+}
+
+/** The text of markup on one line. */
+function plainLine(html: string, base: string): string {
+  return seenText(readHtml(html, base).text).replace(/\s+/g, " ").trim();
+}
+
+/** The target of a result: the page links through an address of its own that holds the real one. */
+function targetOf(tag: string, base: string): string | undefined {
+  const href = decodeEntities(/\bhref=["']([^"']{1,4000})["']/i.exec(tag)?.[1] ?? "");
+  if (href === "" || !URL.canParse(href, base)) return undefined;
+  const link = new URL(href, base);
+  const target = link.searchParams.get("uddg") ?? link.href;
+  if (!URL.canParse(target) || new URL(target).pathname.endsWith("/y.js")) return undefined;
+  return /^https?:$/.test(new URL(target).protocol) ? new URL(target).href : undefined;
+}
+
+/** Options of Brave Search. */
+export interface BraveSearchOptions extends HttpSearchOptions {
+  readonly apiKey: string;
+}
+
+const braveSearchOptions: Known<BraveSearchOptions> = { ...httpSearchOptions, apiKey: true };
+
+const BRAVE = "https://api.search.brave.com/res/v1/web/search";
+const BRAVE_RESULTS = 20;
+
+const Reply = z.object({
+  web: z.object({ results: z.array(z.object({ title: z.string(), url: z.string(), description: z.string().optional() })) }).optional(),
+});
+
+/**
+ * Searches with the API of Brave. The key goes into a header to its own host and nowhere else.
+ *
+ * @throws UsageError `SEARCH_KEY` without a key that a header can hold
+ */
+export function braveSearch(options: BraveSearchOptions): SearchProvider {
+  checkGivenOptions("braveSearch", options, braveSearchOptions);
+  const { apiKey, baseURL = BRAVE, access = {} } = options;
+  if (!/^[\x21-\x7e]{1,500}$/.test(apiKey)) {
+    throw new UsageError(
+      "SEARCH_KEY",
+      "Expected the key of Brave Search as plain characters without spaces. Copy it again from its dashboard.",
+    );
+  }
+  return {
+    name: "Brave",
+    search: async ({ text, limit, language, country }, call) => {
+      const url = new URL(baseURL);
+      url.searchParams.set("q", text);
+      url.searchParams.set("count", String(Math.min(limit, BRAVE_RESULTS)));
+      if (language !== undefined) url.searchParams.set("search_lang", language.toLowerCase());
+      if (country !== undefined) url.searchParams.set("country", country.toUpperCase());
+      const headers = { accept: "application/json", "x-subscription-token": apiKey };
+      return searched({ url: url.href, headers, access, ...call }, ({ status, body }) =>
+        status === 200
+          ? readReply(textOfBytes(body, "charset=utf-8"), limit)
+          : { kind: "failed", reason: `it answered with status ${status}` },
+      );
+    },
+  };
+}
+
+function readReply(text: string, limit: number): SearchOutcome {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return { kind: "failed", reason: "its answer was not JSON" };
+  }
+  const reply = Reply.safeParse(json);
+  if (!reply.success) return { kind: "failed", reason: "its answer had another form than expected" };
+  const results = (reply.data.web?.results ?? []).filter(({ url }) => /^https?:\/\//i.test(url)).slice(0, limit);
+  // Titles and snippets hold `<strong>` elements.
+  const hits = results.map(({ title, url, description = "" }) => ({
+    title: plainLine(title, BRAVE),
+    url: seenText(url),
+    snippet: plainLine(description, BRAVE),
+  }));
+  return { kind: "found", hits };
 }

@@ -7,8 +7,7 @@ import { visible } from "../workspace/path-rules.ts";
 import { Turns } from "../workspace/workspace.ts";
 import { commandResult, commandTraits, keepChanges, machineOptions, type MachineOptions } from "./command.ts";
 import { type CommandOutcome, type FileChanges, runSandboxed, type SandboxedCommand, type ShellPlace } from "./sandboxed-command.ts";
-import { ToolFiles } from "./tool-files.ts";
-import { ToolStates } from "./tool-states.ts";
+import { ToolFiles, ToolStates } from "./tool-files.ts";
 
 /** A command that ran, now or in the record. */
 interface RanCommand {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { ToolContext } from "../tool/tool.ts";
-import { REMOVE_STEP, WRITE_STEP, mayWrite } from "../workspace/recorded-files.ts";
+import { mayWrite, REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
 import type { Workspace, WrittenFile } from "../workspace/workspace.ts";
 
 /** The result of a read: a text, no file, or a file that tools cannot use. Plain JSON. */
@@ -115,4 +115,31 @@ export function fitsMasked(text: string, masked: string): boolean {
     place = found + piece.length;
   }
   return place === text.length;
+}
+
+/** The caller of a tool. */
+interface CallerOfTool {
+  /** The session of the agent; the same object for all its calls. */
+  readonly session?: object;
+}
+
+/**
+ * The state of a tool between calls, one for each session: two agents that share a tool have two states. Callers without a session share
+ * one.
+ */
+export class ToolStates<S> {
+  readonly #make: () => S;
+  readonly #states = new WeakMap<object, S>();
+
+  constructor(make: () => S) {
+    this.#make = make;
+  }
+
+  of({ session = this }: CallerOfTool): S {
+    const known = this.#states.get(session);
+    if (known !== undefined) return known;
+    const made = this.#make();
+    this.#states.set(session, made);
+    return made;
+  }
 }

@@ -5,9 +5,19 @@ import { dirname, join } from "node:path";
 import { WATCH_INTERVAL } from "./limit-watch.ts";
 import { inCopy, own, type ProjectCopy } from "./project-copy.ts";
 import { plainEnvironment } from "./process.ts";
-import { limitWords, NODE_OPTIONS, sandboxLimits, type SandboxLimits } from "./sandbox-limits.ts";
+import {
+  limitWords,
+  NODE_OPTIONS,
+  type Refusal,
+  type Sandbox,
+  SANDBOX_OUTPUT,
+  SANDBOX_TIMEOUT,
+  sandboxLimits,
+  type SandboxLimits,
+  type SandboxRequest,
+  type SandboxResult,
+} from "./sandbox.ts";
 import { runLimited } from "./cgroup.ts";
-import { type Refusal, type Sandbox, SANDBOX_OUTPUT, SANDBOX_TIMEOUT, type SandboxRequest, type SandboxResult } from "./sandbox.ts";
 
 /** The features of a machine that the profile uses. */
 export interface BubblewrapMeans {

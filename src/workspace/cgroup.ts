@@ -2,10 +2,9 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync
 import { dirname, join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { type Breach, LimitWatch, type LimitWatchOptions } from "./limit-watch.ts";
-import type { SandboxLimits } from "./sandbox-limits.ts";
+import type { Refusal, SandboxLimits, SandboxResult } from "./sandbox.ts";
 import { ownerOfFolder, stateOf, temporaryPrefix } from "./temporary-owner.ts";
 import { type ProcessRequest, runProcess } from "./process.ts";
-import type { Refusal, SandboxResult } from "./sandbox.ts";
 
 /** Where the system keeps groups of processes, and how one is made. For tests another folder. */
 export interface CgroupPlace {

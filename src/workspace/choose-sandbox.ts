@@ -5,16 +5,19 @@ import { visible } from "./path-rules.ts";
 import { findCgroups, type LimitedOptions, runLimited } from "./cgroup.ts";
 import { temporaryFolder, inCopy } from "./project-copy.ts";
 import { runProcess, findProgram, plainEnvironment } from "./process.ts";
-import { findPrlimit, limitWords, NODE_OPTIONS, sandboxLimits } from "./sandbox-limits.ts";
 import {
+  findPrlimit,
+  limitWords,
+  NODE_OPTIONS,
+  type Refusal,
   refusedSandbox,
   type Sandbox,
-  type SandboxMode,
-  type SandboxResult,
-  type Refusal,
   SANDBOX_OUTPUT,
   SANDBOX_TIMEOUT,
+  sandboxLimits,
+  type SandboxMode,
   type SandboxRequest,
+  type SandboxResult,
 } from "./sandbox.ts";
 import { WATCH_INTERVAL, canMeasureTrees } from "./limit-watch.ts";
 

@@ -1,7 +1,7 @@
 import { systemCode } from "../kernel/system-error.ts";
 import { statfsSync, statSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type Clock, systemClock } from "../kernel/clock.ts";
-import type { LimitHit, SandboxLimits } from "./sandbox-limits.ts";
+import type { LimitHit, SandboxLimits } from "./sandbox.ts";
 
 /** Milliseconds between two looks. */
 export const WATCH_INTERVAL = 250;

@@ -3,10 +3,8 @@ import { abortReason } from "../kernel/abort.ts";
 import { AbortedError } from "../kernel/errors.ts";
 import { isHidden, visible } from "./path-rules.ts";
 import { LONGEST_TIMEOUT } from "./process.ts";
-import { type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
-import { limitText } from "./sandbox-limits.ts";
-import { FAILURES, readTestReport, type TestFailure, type ReporterResult } from "./test-report.ts";
-import { testArguments } from "./test-reporter.ts";
+import { limitText, type Sandbox, SANDBOX_TIMEOUT, type SandboxResult } from "./sandbox.ts";
+import { FAILURES, readTestReport, testArguments, type TestFailure, type ReporterResult } from "./test-report.ts";
 import { walkFiles } from "./folders.ts";
 import { LISTED_FILES } from "./workspace.ts";
 

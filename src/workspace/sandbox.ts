@@ -1,6 +1,6 @@
 import { aText, takes } from "../kernel/argument.ts";
-import type { ProcessResult } from "./process.ts";
-import type { LimitHit, SandboxLimits } from "./sandbox-limits.ts";
+import { UsageError } from "../kernel/errors.ts";
+import { findProgram, LONGEST_TIMEOUT, type ProcessOutput, type ProcessResult } from "./process.ts";
 
 /**
  * Where a project's own code runs: its tests were written by a model and may do anything.
@@ -74,4 +74,93 @@ export function refusedSandbox(reason: string, hint: string): Sandbox {
   takes("refusedSandbox", "hint", hint, aText);
   const refusal: Refusal = { kind: "refused", reason, hint };
   return { kind: "refused", describe: `nothing is run: ${reason}`, run: () => Promise.resolve(refusal) };
+}
+
+/** Limits of a sandboxed command and all processes it starts, together. */
+export interface SandboxLimits {
+  /** Bytes of memory of all processes together, without what their programs and libraries share. Default 2 GiB. */
+  readonly memory: number;
+  /** Processes and threads. Default 128: a test runner with two test files at a time, each of which starts two programs. */
+  readonly processes: number;
+  /** Files and folders the command may make. Default 50,000. */
+  readonly files: number;
+  /** Bytes the command may write, in the project and in temporary folders together. Default 256 MiB. */
+  readonly bytes: number;
+}
+
+/** The defaults of {@link SandboxLimits}. */
+export const defaultSandboxLimits: SandboxLimits = {
+  memory: 2 * 1024 ** 3,
+  processes: 128,
+  files: 50_000,
+  bytes: 256 * 1024 ** 2,
+};
+
+/** A command was killed, with all it had started, because together they used more than they may. */
+export interface LimitHit extends ProcessOutput {
+  readonly kind: "limit";
+  readonly bound: keyof SandboxLimits;
+  /** The bound, in the unit of {@link SandboxLimits}. */
+  readonly limit: number;
+  /** The measured use, in the same unit. */
+  readonly used: number;
+}
+
+/**
+ * The limits with defaults for what is left out.
+ *
+ * @throws UsageError `OPTION_INVALID` for an unknown name, or a value that is no whole number of at least 1.
+ */
+export function sandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!(name in defaultSandboxLimits)) {
+      const known = Object.keys(defaultSandboxLimits).join(", ");
+      throw new UsageError("OPTION_INVALID", `Expected a limit of a sandbox (${known}), got "${name}". Use one of these names.`);
+    }
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    throw new UsageError("OPTION_INVALID", `Expected the limit ${name} as a whole number of at least 1, got ${String(value)}.`);
+  }
+  const { memory, processes, files, bytes } = defaultSandboxLimits;
+  return {
+    memory: given.memory ?? memory,
+    processes: given.processes ?? processes,
+    files: given.files ?? files,
+    bytes: given.bytes ?? bytes,
+  };
+}
+
+/** The subject of a limit, for a sentence: `it and all it started used more than ...`. */
+export function limitText({ bound, limit, used }: Pick<LimitHit, "bound" | "limit" | "used">): string {
+  const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+  switch (bound) {
+    case "memory":
+      return `${mebibytes(used)} of memory in all its processes together, where ${mebibytes(limit)} are allowed`;
+    case "processes":
+      return `${used} processes and threads, where ${limit} are allowed`;
+    case "files":
+      return `${used} new files and folders, where ${limit} are allowed`;
+    case "bytes":
+      return `${mebibytes(used)} in files, where ${mebibytes(limit)} are allowed`;
+  }
+}
+
+/** Bytes of address space of one process. Node.js boots in it when WebAssembly is told not to reserve its usual 10 GiB. */
+const ADDRESS_SPACE = 4 * 1024 ** 3;
+/** Bytes of one file. */
+const FILE_SIZE = 64 * 1024 ** 2;
+
+/** Without it WebAssembly (and with it `fetch`) fails under a limited address space. Node.js 20.15 and later know it. */
+export const NODE_OPTIONS = "--disable-wasm-trap-handler";
+
+/** True when this machine has `prlimit`, where a sandbox that shows only the system's programs has it too. */
+export function findPrlimit(): string | undefined {
+  const file = findProgram("prlimit");
+  return file !== undefined && /^\/(usr\/)?s?bin\//.test(file) ? file : undefined;
+}
+
+/** The words before a command that limit what it and its children may use. CPU seconds follow from the time limit in ms. */
+export function limitWords(prlimit: string, timeout: number, processes: number | undefined): string[] {
+  const cpu = Math.ceil(Math.min(timeout, LONGEST_TIMEOUT) / 1000) + 1;
+  const words = [prlimit, `--as=${ADDRESS_SPACE}`, `--fsize=${FILE_SIZE}`, `--cpu=${cpu}`, "--core=0"];
+  return processes === undefined ? [...words, "--"] : [...words, `--nproc=${processes}`, "--"];
 }

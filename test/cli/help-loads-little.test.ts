@@ -27,8 +27,6 @@ describe("the command line itself", () => {
   });
 
   it("would notice: a command loads what it needs", () => {
-    expect([...loadedBy("src/cli/commands/memory.ts")]).toEqual(
-      expect.arrayContaining(["zod", "src/inspector/memory-snapshot.ts"]),
-    );
+    expect([...loadedBy("src/cli/commands/memory.ts")]).toEqual(expect.arrayContaining(["zod", "src/inspector/memory-snapshot.ts"]));
   });
 });

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BoardPlan, type StepStatus } from "../../src/tools/board-plan.ts";
-import { planningTool } from "../../src/tools/planning.ts";
+import { BoardPlan, planningTool, type StepStatus } from "../../src/tools/planning.ts";
 import { call, read } from "./tool-kit.ts";
 
 const build = {

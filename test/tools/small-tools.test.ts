@@ -7,7 +7,7 @@ import { defineTool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { askHumanTool, createChatCompletion } from "../../src/tools/human.ts";
 import { terminate } from "../../src/tools/index.ts";
-import { ToolStates } from "../../src/tools/tool-states.ts";
+import { ToolStates } from "../../src/tools/tool-files.ts";
 import { call, read } from "./tool-kit.ts";
 
 describe("terminate", () => {

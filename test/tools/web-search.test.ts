@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { SimulatedClock } from "../../src/testing/simulated-clock.ts";
-import { braveSearch } from "../../src/tools/brave-search.ts";
-import { duckDuckGoSearch } from "../../src/tools/duckduckgo-search.ts";
-import type { SearchHit, SearchOutcome, SearchProvider } from "../../src/tools/search-provider.ts";
+import { braveSearch, duckDuckGoSearch, type SearchHit, type SearchOutcome, type SearchProvider } from "../../src/tools/search-provider.ts";
 import { webSearchTool } from "../../src/tools/web-search.ts";
 import { errorOf } from "../workspace/scratch.ts";
 import { call, read, serve } from "./tool-kit.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Cgroup, type CgroupPlace, findCgroups } from "../../src/workspace/cgroup.ts";
-import { defaultSandboxLimits } from "../../src/workspace/sandbox-limits.ts";
+import { defaultSandboxLimits } from "../../src/workspace/sandbox.ts";
 import { ownerOfFolder, ownOwner } from "../../src/workspace/temporary-owner.ts";
 import { runProcess } from "../../src/workspace/process.ts";
 import { scratchFolder } from "./scratch.ts";

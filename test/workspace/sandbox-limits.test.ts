@@ -6,8 +6,14 @@ import { type BubblewrapMeans, bubblewrapSandbox } from "../../src/workspace/bub
 import { chooseSandbox } from "../../src/workspace/choose-sandbox.ts";
 import { canMeasureTrees, treeUsage } from "../../src/workspace/limit-watch.ts";
 import { findProgram } from "../../src/workspace/process.ts";
-import type { Sandbox, SandboxResult } from "../../src/workspace/sandbox.ts";
-import { defaultSandboxLimits, limitText, type SandboxLimits, sandboxLimits } from "../../src/workspace/sandbox-limits.ts";
+import {
+  defaultSandboxLimits,
+  limitText,
+  type Sandbox,
+  type SandboxLimits,
+  sandboxLimits,
+  type SandboxResult,
+} from "../../src/workspace/sandbox.ts";
 import { errorOf, scratchFolder } from "./scratch.ts";
 
 const MIB = 1024 ** 2;
