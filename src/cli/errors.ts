@@ -43,20 +43,12 @@ export interface RunOutcome {
 }
 
 /** Model errors about reaching or paying the provider, not about the model's answer. */
-const PROVIDER_CODES: ReadonlySet<string> = new Set([
-  "MODEL_AUTH",
-  "MODEL_QUOTA",
-  "MODEL_NOT_FOUND",
-  "MODEL_REDIRECTED",
-  "MODEL_BAD_REQUEST",
-  "MODEL_FORMAT_UNSUPPORTED",
-  "MODEL_RATE_LIMIT",
-  "MODEL_SERVER",
-  "MODEL_UNREACHABLE",
-  "MODEL_TIMEOUT",
-  "MODEL_CUT",
-  "MODEL_PROTOCOL",
-]);
+const PROVIDER_CODES: ReadonlySet<string> = new Set(
+  (
+    "MODEL_AUTH MODEL_QUOTA MODEL_NOT_FOUND MODEL_REDIRECTED MODEL_BAD_REQUEST MODEL_FORMAT_UNSUPPORTED " +
+    "MODEL_RATE_LIMIT MODEL_SERVER MODEL_UNREACHABLE MODEL_TIMEOUT MODEL_CUT MODEL_PROTOCOL"
+  ).split(" "),
+);
 
 /** The exit code of an interruption. A reader that closed its pipe has seen enough: that is no failure. */
 export function interruptionCode(interruption: Interruption): ExitCode {

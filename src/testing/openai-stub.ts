@@ -60,10 +60,7 @@ export async function openaiStub(options: StubOptions): Promise<OpenAIStub> {
   return stub;
 }
 
-/**
- * Owns the server and what came to it. What a request may be stands in openai-body.ts, what a reply can be in stub-reply.ts; how one is
- * written, whole or broken, in openai-stub-response.ts, openai-stub-stream.ts and openai-stub-raw.ts.
- */
+/** Owns the server and what came to it. */
 class Stub implements OpenAIStub {
   readonly requests: OpenAIBody[] = [];
   readonly rejected: RejectedRequest[] = [];
@@ -127,12 +124,9 @@ class Stub implements OpenAIStub {
     const reply = await this.#replyTo(parsed.data, n);
     if (reply === undefined) return refuse(response, 400, `The stub has no reply left for request ${n + 1}.`);
     if (isRaw(reply)) return rawReply(response, reply, parsed.data.stream === true);
-    const refusal =
-      typeof reply === "object" && "fault" in reply ? refusalOf(reply, { model: parsed.data.model, authorization }) : undefined;
-    if (refusal !== undefined) {
-      response.writeHead(refusal.status, refusal.headers).end(refusal.body);
-      return;
-    }
+    const isFault = typeof reply === "object" && "fault" in reply;
+    const refusal = isFault ? refusalOf(reply, { model: parsed.data.model, authorization }) : undefined;
+    if (refusal !== undefined) return void response.writeHead(refusal.status, refusal.headers).end(refusal.body);
     await (parsed.data.stream === true ? streamReply(response, parsed.data, reply) : wholeReply(response, parsed.data, reply));
   }
 

@@ -46,10 +46,8 @@ export class ScriptExhaustedError extends TroupeError {
   }
 }
 
-/** Of a call that nobody stops. */
 const NEVER = new AbortController().signal;
-
-/** So many characters make one piece when a text is streamed. */
+/** Characters of a piece of a streamed text. */
 const PIECE = 12;
 
 /**

@@ -20,8 +20,8 @@ export interface Frame extends TextStyle {
   readonly profiles: ReadonlyMap<string, string>;
 }
 
-const SPINNER = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-const PLAIN_SPINNER = ["|", "/", "-", "\\"];
+const SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+const PLAIN_SPINNER = "|/-\\";
 const NAME_CELLS = 24;
 const TOKEN_CELLS = 8;
 /** Characters of a text that could ever be seen in a row. */
@@ -43,6 +43,9 @@ export function progressLines(progress: Progress, frame: Frame): readonly string
   return ["", ...roleLines(roles.slice(0, room), frame), ...more, footer(progress, frame), ...(frame.hasEnded ? [""] : [])];
 }
 
+/** Makes a text as wide as its place. */
+type Cell = (text: string) => string;
+
 /** On a narrow terminal a role's work matters more than its profile and its tokens. */
 function roleLines(roles: readonly RoleProgress[], frame: Frame): readonly string[] {
   const { style, width, profiles } = frame;
@@ -62,13 +65,7 @@ function roleLines(roles: readonly RoleProgress[], frame: Frame): readonly strin
   });
 }
 
-type Cell = (text: string) => string;
-
-function restingText(
-  { last, isOpen }: RoleProgress,
-  cell: Cell,
-  { style, isPlain, hasEnded }: Frame,
-): readonly [glyph: string, text: string] {
+function restingText({ last, isOpen }: RoleProgress, cell: Cell, { style, isPlain, hasEnded }: Frame): readonly [string, string] {
   if (isOpen && hasEnded) return [style.warn(isPlain ? "!" : "■"), style.warn(cell("stopped"))];
   if (last === undefined) return [style.faint(isPlain ? "." : "·"), style.faint(cell("waits"))];
   if (last.kind === "failed") return [style.bad(isPlain ? "x" : "✗"), style.bad(cell(`failed: ${shown(last.message, LONGEST_CELL)}`))];
@@ -93,7 +90,7 @@ export function stepText({ kind, name, topic, try: attempt, streamed, isRetrying
 
 function spinner({ tick, isPlain }: Frame): string {
   const frames = isPlain ? PLAIN_SPINNER : SPINNER;
-  return frames[tick % frames.length] ?? "*";
+  return frames.charAt(tick % frames.length);
 }
 
 function footer(progress: Progress, frame: Frame): string {
@@ -110,12 +107,7 @@ function footer(progress: Progress, frame: Frame): string {
   return style.strong(text.slice(0, money.length + 2)) + style.faint(text.slice(money.length + 2));
 }
 
-/**
- * The line about a change of state where no terminal is drawn on; undefined for changes that need none.
- *
- * @param progress the progress after it
- * @param profiles each role's profile, by its name
- */
+/** The line about a change of state where no terminal is drawn on; undefined for changes that need none. @param progress after it */
 export function plainLine(progress: Progress, observed: Observed, profiles: ReadonlyMap<string, string>): string | undefined {
   const [role, text] = changeIn(progress, observed) ?? [];
   return role === undefined || text === undefined ? undefined : `${nameText(role, profiles)}  ${text}`;

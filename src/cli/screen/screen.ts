@@ -44,7 +44,6 @@ const LONGEST_WARNING = 600;
  */
 export class Screen {
   readonly style: Style;
-  /** Passes warnings and errors on to {@link warn}. */
   readonly logger: Logger = { ...silentLogger, warn: (text) => this.warn(text), error: (text) => this.warn(text) };
   readonly #host: Host;
   readonly #output: OutputSettings;
