@@ -31,11 +31,7 @@ export class ProjectFiles {
     this.#workspace = workspace;
   }
 
-  /**
-   * Writes a text file: lines end in `\n`, the last one too.
-   *
-   * @throws WorkspaceError
-   */
+  /** Writes a text file: lines end in `\n`, the last one too. @throws WorkspaceError */
   write(ctx: RoleContext, { path, content }: ProjectFile): Promise<WrittenFile> {
     const text = textOf(content);
     const effect = async ({ mode }: EffectDoor): Promise<WrittenFile> =>
@@ -43,11 +39,7 @@ export class ProjectFiles {
     return ctx.step(WRITE_STEP, { path, content: text }, effect, { again: true });
   }
 
-  /**
-   * The files that are there, in the order given.
-   *
-   * @throws WorkspaceError
-   */
+  /** The files that are there, in the order given. @throws WorkspaceError */
   read(ctx: RoleContext, paths: readonly string[]): Promise<readonly ProjectFile[]> {
     return ctx.step("read files", { paths }, () => this.#read(paths), { fresh: true });
   }
@@ -61,11 +53,7 @@ export class ProjectFiles {
     return ctx.step("hash files", { paths }, hashed, { fresh: true });
   }
 
-  /**
-   * Commits files in the name of the role. The commit's id depends on the time, so it is no part of the record.
-   *
-   * @throws WorkspaceError `WORKSPACE_GIT`
-   */
+  /** Commits files in the name of the role. The commit's id depends on the time, so it is no part of the record. @throws WorkspaceError `WORKSPACE_GIT` */
   async commit(ctx: RoleContext, { message, paths, messageId }: ActionCommit): Promise<void> {
     const request = { message, author: ctx.name, paths: [...paths], trailers: { "Troupe-Message": messageId } };
     const date = ctx.now();

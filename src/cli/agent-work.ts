@@ -2,6 +2,7 @@ import { Agent } from "../agent/agent.ts";
 import type { FlowEvent, FlowResult } from "../agent/flow-plan.ts";
 import { PlanningFlow } from "../agent/planning-flow.ts";
 import { StepError, UsageError } from "../kernel/errors.ts";
+import { listed } from "../kernel/value-text.ts";
 import { defineAction } from "../role/action.ts";
 import type { RoleContext } from "../role/context.ts";
 import { defineRole, type Role } from "../role/role.ts";
@@ -129,17 +130,12 @@ export async function commitWork(
   const isUsers = (path: string): boolean => dirty.some((one) => one === path || (one.endsWith("/") && path.startsWith(one)));
   const paths = written.filter((path) => !ignored.has(path) && !isUsers(path));
   const left = written.filter(isUsers);
-  const note = left.length === 0 ? "" : `left out, for they had changes of yours: ${namesOf(left)}`;
+  const note = left.length === 0 ? "" : `left out, for they had changes of yours: ${listed(left, NAMED)}`;
   if (paths.length === 0) return { files: 0, note: note === "" ? "not made: git ignores what was written" : `not made; ${note}` };
   const [line = ""] = task.trim().split("\n");
   const message = line.length <= SUBJECT ? line : `${line.slice(0, SUBJECT - 1).trimEnd()}…`;
   const id = await workspace.commit({ message, author: "Agent", date, paths, trailers: { "Troupe-Run": runId }, signal });
   return id === undefined ? { files: 0, note } : { id, files: paths.length, note };
-}
-
-function namesOf(paths: readonly string[]): string {
-  const rest = paths.length > NAMED ? ` and ${paths.length - NAMED} more` : "";
-  return `${paths.slice(0, NAMED).join(", ")}${rest}`;
 }
 
 /** Characters of a call and of its result that a line shows. */

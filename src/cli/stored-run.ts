@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../kernel/abort.ts";
 import { JournalError, UsageError } from "../kernel/errors.ts";
 import { deepFreeze } from "../kernel/json.ts";
+import { listed } from "../kernel/value-text.ts";
 import { apply } from "../runtime/record/apply.ts";
 import type { RunEvent } from "../runtime/record/event.ts";
 import type { Journal, RunInfo } from "../runtime/record/journal.ts";
@@ -43,8 +44,10 @@ export function idsMatching<T>(all: readonly T[], given: string, idOf: (one: T) 
 
 /** The first ids, and how many more there are. */
 export function idList(ids: readonly string[]): string {
-  const first = ids.slice(0, NAMED).map((id) => shown(id, 60));
-  return `${first.join(", ")}${ids.length > first.length ? ` and ${ids.length - first.length} more` : ""}`;
+  return listed(
+    ids.map((id) => shown(id, 60)),
+    NAMED,
+  );
 }
 
 export async function runIds(journal: Journal): Promise<readonly string[]> {

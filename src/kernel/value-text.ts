@@ -37,6 +37,12 @@ function messageOf(error: Error): string {
   }
 }
 
+/** Returns the first texts of a list, and how many more there are: `a, b and 3 more`. */
+export function listed(texts: readonly string[], most: number): string {
+  const rest = texts.length > most ? ` and ${texts.length - most} more` : "";
+  return texts.slice(0, most).join(", ") + rest;
+}
+
 /** A word that would be cut is left out as a whole: half a key would pass a mask of the whole one. */
 function bounded(text: string): string {
   if (text.length <= MOST) return text;

@@ -1,6 +1,7 @@
 import { UsageError, JournalError } from "../kernel/errors.ts";
 import type { BudgetPool } from "../kernel/budget.ts";
 import { canonicalJson, type Json } from "../kernel/json.ts";
+import { listed } from "../kernel/value-text.ts";
 import { UserRequirement } from "../message/address.ts";
 import type { Message } from "../message/message.ts";
 import type { ModelLimits } from "../model/limits.ts";
@@ -156,12 +157,8 @@ export function unheardCauses(roles: Crew["roles"], said: readonly (Message | st
   return specs.flatMap(({ name, spec }) =>
     spec.watch
       .filter((cause) => !causes.has(cause))
-      .map((cause) => `${name} watches "${cause}", which nobody of this team can cause. They can cause: ${listed([...causes])}.`),
+      .map(
+        (cause) => `${name} watches "${cause}", which nobody of this team can cause. They can cause: ${listed([...causes], MOST_CAUSES)}.`,
+      ),
   );
-}
-
-function listed(names: readonly string[]): string {
-  return names.length <= MOST_CAUSES
-    ? names.join(", ")
-    : `${names.slice(0, MOST_CAUSES).join(", ")} and ${names.length - MOST_CAUSES} more`;
 }

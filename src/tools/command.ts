@@ -4,6 +4,7 @@ import type { Tool, ToolContext } from "../tool/tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { stripVTControlCharacters } from "node:util";
 import type { Json } from "../kernel/json.ts";
+import { listed } from "../kernel/value-text.ts";
 import { toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 import { seenText } from "../tool/told-text.ts";
 import type { CommandReport, FileChanges } from "./sandboxed-command.ts";
@@ -24,14 +25,9 @@ export const machineOptions: Known<MachineOptions> = { workspace: true, sandbox:
 /** Milliseconds for copying the project into the sandbox and the changes back. */
 const COPY_TIME = 180_000;
 
-/**
- * The traits of tools that run commands: they may change anything, so they need permission, run alone, and are not repeated; their changes
- * of the project are.
- *
- * @param longest most seconds of a command
- */
-export function commandTraits(longest: number): Pick<Tool, "effect" | "idempotent" | "again" | "parallel" | "timeout"> {
-  return { effect: "write", idempotent: false, again: true, parallel: false, timeout: longest * 1_000 + COPY_TIME };
+/** Tools that run commands may change anything: they need permission, run alone, and are not repeated; their changes of the project are. */
+export function commandTraits(mostSeconds: number): Pick<Tool, "effect" | "idempotent" | "again" | "parallel" | "timeout"> {
+  return { effect: "write", idempotent: false, again: true, parallel: false, timeout: mostSeconds * 1_000 + COPY_TIME };
 }
 
 /** The result of a command. It failed unless it ended with code 0. */
@@ -42,9 +38,8 @@ export function commandResult(
   more: { readonly notes?: readonly string[]; readonly cwd?: string } = {},
 ): ToolResult {
   const { stdout, stderr } = report;
-  const output = [...(stdout === "" ? [] : [shownOutput(stdout)]), ...(stderr === "" ? [] : [`[stderr]\n${shownOutput(stderr)}`])].join(
-    "\n",
-  );
+  const printed = [...(stdout === "" ? [] : [shownOutput(stdout)]), ...(stderr === "" ? [] : [`[stderr]\n${shownOutput(stderr)}`])];
+  const output = printed.join("\n");
   const system = [...(more.notes ?? []), changesText(kept)].filter((line) => line !== undefined).join("\n");
   const data: Json = {
     exitCode: report.code ?? null,
@@ -80,12 +75,6 @@ interface KeptChanges {
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
 }
 
-/** Changes; those from a record hold no secrets. */
-interface FoundChanges {
-  readonly changes?: FileChanges | undefined;
-  readonly fromRecord: boolean;
-}
-
 const NONE: FileChanges = { written: [], removed: [], skipped: [], files: 0 };
 
 /** A removal of more files than this, and of more than half of the project, is more likely a mistake. */
@@ -96,7 +85,11 @@ const MOST = 500;
 const SHOWN = 10;
 
 /** Writes the changes of a command into the project, through the rules of the workspace. */
-export async function keepChanges(files: ToolFiles, ctx: ToolContext, { changes = NONE, fromRecord }: FoundChanges): Promise<KeptChanges> {
+export async function keepChanges(
+  files: ToolFiles,
+  ctx: ToolContext,
+  { changes = NONE, fromRecord }: { readonly changes?: FileChanges | undefined; readonly fromRecord: boolean },
+): Promise<KeptChanges> {
   const written: string[] = [];
   const removed: string[] = [];
   const refused = [...changes.skipped];
@@ -148,9 +141,8 @@ function reasonsOf(refused: KeptChanges["refused"]): string[] {
 }
 
 function named(paths: readonly string[]): string {
-  const rest = paths.length > SHOWN ? ` and ${paths.length - SHOWN} more` : "";
-  return `${paths
-    .slice(0, SHOWN)
-    .map((path) => visible(path, 100))
-    .join(", ")}${rest}`;
+  return listed(
+    paths.map((path) => visible(path, 100)),
+    SHOWN,
+  );
 }

@@ -16,18 +16,11 @@ export function replaceOnce(text: string, old: string, replacement: string): Tex
   if (old === "") return refused("Expected the text to replace, got nothing. To add lines, insert them.");
   const end = lineEnd(text);
   const adapted = replaceExactly(text, withLineEnd(old, end), withLineEnd(replacement, end));
-  const edit = adapted ?? replaceExactly(text, old, replacement);
-  return (
-    edit ??
-    refused(`Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it stands.`)
-  );
+  const missing = `Expected the old text in the file, but it is not there.${nearText(text, old)} View the file and copy the text as it stands.`;
+  return adapted ?? replaceExactly(text, old, replacement) ?? refused(missing);
 }
 
-/**
- * Inserts whole lines after line `after`; 0 inserts them first.
- *
- * @param after from 0 to the number of lines
- */
+/** Inserts whole lines after line `after`, from 0 to the number of lines. */
 export function insertLines(text: string, after: number, lines: string): TextEdit {
   const starts = lineStarts(text);
   const count = linesOf(text).length;
@@ -54,9 +47,7 @@ function isSplit(text: string, at: number, piece: string): boolean {
 
 /** The line end of most lines of a text; `\n` when it has none. */
 export function lineEnd(text: string): "\n" | "\r\n" | "\r" {
-  const windows = countOf(text, "\r\n");
-  const unix = countOf(text, "\n") - windows;
-  const old = countOf(text, "\r") - windows;
+  const [windows, unix, old] = [/\r\n/g, /(?<!\r)\n/g, /\r(?!\n)/g].map((end) => text.match(end)?.length ?? 0) as [number, number, number];
   if (windows > unix && windows >= old) return "\r\n";
   return old > unix ? "\r" : "\n";
 }
@@ -112,10 +103,6 @@ function nearText(text: string, old: string): string {
 
 function plain(line: string): string {
   return line.split(/\s+/).filter(Boolean).join(" ");
-}
-
-function countOf(text: string, part: string): number {
-  return text.split(part).length - 1;
 }
 
 function refused(reason: string): TextEdit {

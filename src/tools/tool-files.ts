@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { ControlError, TroupeError } from "../kernel/errors.ts";
 import type { ToolContext } from "../tool/tool.ts";
 import { mayWrite, REMOVE_STEP, WRITE_STEP } from "../workspace/recorded-files.ts";
-import type { Workspace, WrittenFile } from "../workspace/workspace.ts";
+import { type Workspace, type WrittenFile, writtenFile } from "../workspace/workspace.ts";
 
 /** The result of a read: a text, no file, or a file that tools cannot use. Plain JSON. */
 type FoundFile =
@@ -89,11 +88,6 @@ export async function readText(workspace: Workspace, path: string): Promise<Foun
 export function reasonOf(error: unknown): string {
   if (error instanceof ControlError || !TroupeError.isInstance(error)) throw error;
   return error.message;
-}
-
-function writtenFile(path: string, content: string): WrittenFile {
-  const bytes = Buffer.from(content, "utf8");
-  return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
 /** Stands for a secret in a record. */

@@ -1,7 +1,6 @@
 import { isMissing } from "../kernel/system-error.ts";
 import { aText, takes } from "../kernel/argument.ts";
 import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
-import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { WorkspaceError } from "../kernel/errors.ts";
@@ -10,14 +9,15 @@ import { type HeldFile, holdFile } from "./held-folder.ts";
 import { ioError, makeFolders, statsOf, walkFiles } from "./folders.ts";
 import { checkPath, isHidden, isNormalPath, visible } from "./path-rules.ts";
 import {
+  type CommitRequest,
   limitError,
+  LISTED_FILES,
   Quota,
   Turns,
-  type CommitRequest,
-  LISTED_FILES,
   type Workspace,
   type WorkspaceLimits,
   type WrittenFile,
+  writtenFile,
 } from "./workspace.ts";
 import { sweepProject } from "./sweep.ts";
 
@@ -208,7 +208,7 @@ class DiskWorkspace implements FileWorkspace {
       throw error;
     }
     this.#uncommitted.add(path);
-    return { path, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+    return writtenFile(path, bytes);
   }
 
   async #remove(path: string): Promise<void> {

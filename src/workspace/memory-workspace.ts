@@ -1,8 +1,7 @@
 import { checkKnownOptions, type Known } from "../kernel/known-options.ts";
-import { createHash } from "node:crypto";
 import { contentHash } from "../kernel/json.ts";
 import { checkPath, pathError } from "./path-rules.ts";
-import { limitError, Quota, type CommitRequest, type Workspace, type WorkspaceLimits, type WrittenFile } from "./workspace.ts";
+import { type CommitRequest, limitError, Quota, type Workspace, type WorkspaceLimits, type WrittenFile, writtenFile } from "./workspace.ts";
 
 /** A commit of a workspace in memory. */
 export interface MemoryCommit {
@@ -72,7 +71,7 @@ class HeldWorkspace implements MemoryWorkspace {
     }
     this.#files.set(normal, bytes.toString("utf8"));
     this.#uncommitted.add(normal);
-    return { path: normal, bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
+    return writtenFile(normal, bytes);
   }
 
   async read(path: string): Promise<string | undefined> {

@@ -4,6 +4,7 @@ import { checkGivenOptions, type Known } from "../kernel/known-options.ts";
 import { readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { UsageError, WorkspaceError } from "../kernel/errors.ts";
+import { listed } from "../kernel/value-text.ts";
 import { type FileWorkspace, fileWorkspace, fileWorkspaceOptions, type FileWorkspaceOptions } from "./file-workspace.ts";
 import { ioError, makeFolders, statsOf } from "./folders.ts";
 import { visible } from "./path-rules.ts";
@@ -79,11 +80,10 @@ async function makeFolder(root: string): Promise<void> {
 async function checkEmpty(root: string): Promise<void> {
   const names = (await readdir(root)).filter((name) => !NOT_COUNTED.includes(name)).sort();
   if (names.length === 0) return;
-  const some = names.slice(0, 3).map((name) => visible(name, 40));
-  const rest = names.length > some.length ? ` and ${names.length - some.length} more` : "";
+  const some = names.map((name) => visible(name, 40));
   throw new WorkspaceError(
     "WORKSPACE_NOT_EMPTY",
-    `Expected an empty output folder, but "${visible(root)}" holds ${some.join(", ")}${rest}. ` +
+    `Expected an empty output folder, but "${visible(root)}" holds ${listed(some, 3)}. ` +
       "Choose another folder, or say --force (`force: true` in a program): then existing files stay, and only those the company writes are replaced.",
     { data: { path: visible(root), entries: names.length } },
   );

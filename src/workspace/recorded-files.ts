@@ -6,6 +6,7 @@ import { having, takes, aText, listOf, object, type Shape } from "../kernel/argu
 import type { StepDoor } from "../kernel/step.ts";
 import type { Workspace } from "./workspace.ts";
 import { WorkspaceError } from "../kernel/errors.ts";
+import { listed } from "../kernel/value-text.ts";
 import { visible } from "./path-rules.ts";
 
 /** Name of the step by which an action writes a file: its request has `path` and `content`, its value is a `WrittenFile`. */
@@ -238,11 +239,10 @@ export function assertUnchanged(changes: readonly ChangedFile[], root: string): 
   takes("assertUnchanged", "changes", changes, listOf(object("a changed file", { path: aText, change: aText })));
   takes("assertUnchanged", "root", root, aText);
   if (changes.length === 0) return;
-  const some = changes.slice(0, SHOWN).map(({ path, change }) => `${visible(path)} (${change})`);
-  const rest = changes.length > some.length ? ` and ${changes.length - some.length} more` : "";
+  const some = changes.map(({ path, change }) => `${visible(path)} (${change})`);
   throw new WorkspaceError(
     "WORKSPACE_CHANGED",
-    `Expected the files in "${visible(root)}" as the run left them, but these are not: ${some.join(", ")}${rest}. ` +
+    `Expected the files in "${visible(root)}" as the run left them, but these are not: ${listed(some, SHOWN)}. ` +
       "Going on may write over them. Put them back, or say --force (skip this check in a program) to go on with them as they are.",
     { data: { changes } },
   );

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { WorkspaceError } from "../kernel/errors.ts";
 import { visible } from "./path-rules.ts";
 
@@ -68,6 +69,11 @@ export interface WrittenFile {
   readonly bytes: number;
   /** Of the bytes, as 64 hexadecimal digits. */
   readonly sha256: string;
+}
+
+/** The result of writing a content. */
+export function writtenFile(path: string, content: string | Buffer): WrittenFile {
+  return { path, bytes: Buffer.byteLength(content), sha256: createHash("sha256").update(content).digest("hex") };
 }
 
 /** The content of a commit message. */

@@ -1,8 +1,7 @@
 import type { BudgetAccount, BudgetHold, BudgetPool } from "../../kernel/budget.ts";
-import { nextMacrotask } from "../../kernel/clock.ts";
 import { AbortedError, TroupeError } from "../../kernel/errors.ts";
 import { type Cancellation, cancellationOf } from "../../kernel/cancellation.ts";
-import { checkContract, type ContractKit } from "./contract-kit.ts";
+import { checkContract, type ContractKit, turns } from "./contract-kit.ts";
 
 /** Makes a pool with so many micro-dollars, with a new name each time. */
 export type MakeBudgetPool = (amount: number) => BudgetPool | Promise<BudgetPool>;
@@ -23,14 +22,10 @@ export function budgetPoolContract(kit: ContractKit, name: string, make: MakeBud
   });
 }
 
-/** Opens the account of a spender that has spent nothing. */
-function opened(pool: BudgetPool, spender: string, spent = 0): Promise<BudgetAccount> {
-  return pool.open(spender, { spent });
-}
+const opened = (pool: BudgetPool, spender: string, spent = 0): Promise<BudgetAccount> => pool.open(spender, { spent });
 
 const never: Cancellation = cancellationOf(new AbortController().signal);
 
-/** A reservation that is under way, and what became of it. */
 interface AskedHold {
   state: "waits" | "held" | "refused" | "ended";
   readonly done: Promise<BudgetHold | undefined>;
@@ -49,11 +44,6 @@ function ask(account: BudgetAccount, amount: number, ending: Cancellation = neve
     },
   );
   return asked;
-}
-
-/** Time for a pool elsewhere to change its mind, if it does. */
-async function turns(): Promise<void> {
-  for (let n = 0; n < 20; n += 1) await nextMacrotask();
 }
 
 async function held(asked: AskedHold): Promise<BudgetHold> {

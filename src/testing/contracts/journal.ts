@@ -1,7 +1,6 @@
-import { JournalError } from "../../kernel/errors.ts";
 import { EVENT_VERSION, type RunEvent } from "../../runtime/record/event.ts";
 import type { Journal } from "../../runtime/record/journal.ts";
-import { checkContract, type ContractKit } from "./contract-kit.ts";
+import { checkContract, checksOf, codeOf, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty journal. */
 export type MakeJournal = () => Journal | Promise<Journal>;
@@ -26,26 +25,16 @@ export function journalContract(kit: ContractKit, name: string, make: MakeJourna
   });
 }
 
-function check({ it }: ContractKit, make: MakeJournal, title: string, body: (journal: Journal) => Promise<void>): void {
-  it(title, async () => {
-    const journal = await make();
-    try {
-      await body(journal);
-    } finally {
-      await journal.close();
-    }
-  });
-}
-
 function owningChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
-  check(kit, make, "Journal.K1 creating a run twice is refused, and nothing of the first is lost", async (journal) => {
+  const check = checksOf(kit, make);
+  check("Journal.K1 creating a run twice is refused, and nothing of the first is lost", async (journal) => {
     await filled(journal, "a", 2);
-    expect(await codeOf(journal.create("a"))).toBe("RUN_EXISTS");
+    expect(await codeOf(() => journal.create("a"))).toBe("RUN_EXISTS");
     expect(await seqs(journal, "a")).toEqual([0, 1]);
   });
 
-  check(kit, make, "Journal.K1 a removed run can be created again, and is empty then", async (journal) => {
+  check("Journal.K1 a removed run can be created again, and is empty then", async (journal) => {
     await filled(journal, "a", 3);
     await journal.remove("a");
     await journal.remove("a");
@@ -53,116 +42,114 @@ function owningChecks(kit: ContractKit, make: MakeJournal): void {
     expect(await seqs(journal, "a")).toEqual([0]);
   });
 
-  check(kit, make, "Journal.K2 what is asked of an unknown run is refused", async (journal) => {
-    expect(await codeOf(journal.claim("nobody's"))).toBe("RUN_UNKNOWN");
-    expect(await codeOf(journal.append("nobody's", 1, 0, [eventOf("nobody's", 0)]))).toBe("RUN_UNKNOWN");
-    expect(await codeOf(seqs(journal, "nobody's"))).toBe("RUN_UNKNOWN");
+  check("Journal.K2 what is asked of an unknown run is refused", async (journal) => {
+    expect(await codeOf(() => journal.claim("nobody's"))).toBe("RUN_UNKNOWN");
+    expect(await codeOf(() => journal.append("nobody's", 1, 0, [eventOf("nobody's", 0)]))).toBe("RUN_UNKNOWN");
+    expect(await codeOf(() => seqs(journal, "nobody's"))).toBe("RUN_UNKNOWN");
   });
 
-  check(kit, make, "Journal.K3 a new claim fences the former owner", async (journal) => {
+  check("Journal.K3 a new claim fences the former owner", async (journal) => {
     const former = await filled(journal, "a", 1);
     const latter = await journal.claim("a");
     expect(latter > former).toBe(true);
-    expect(await codeOf(journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+    expect(await codeOf(() => journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
     await journal.append("a", latter, 1, [eventOf("a", 1)]);
     expect(await seqs(journal, "a")).toEqual([0, 1]);
   });
 
-  check(kit, make, "Journal.K3 an epoch that was never given cannot append, nor can who has not claimed", async (journal) => {
+  check("Journal.K3 an epoch that was never given cannot append, nor can who has not claimed", async (journal) => {
     await journal.create("unclaimed");
-    for (const epoch of [0, 1]) expect(await codeOf(journal.append("unclaimed", epoch, 0, [eventOf("unclaimed", 0)]))).toBe("EPOCH_STALE");
+    for (const epoch of [0, 1])
+      expect(await codeOf(() => journal.append("unclaimed", epoch, 0, [eventOf("unclaimed", 0)]))).toBe("EPOCH_STALE");
     const epoch = await filled(journal, "a", 1);
-    expect(await codeOf(journal.append("a", epoch + 1, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+    expect(await codeOf(() => journal.append("a", epoch + 1, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
   });
 
-  check(kit, make, "Journal.K3 the owner of a removed run owns no other of its name", async (journal) => {
+  check("Journal.K3 the owner of a removed run owns no other of its name", async (journal) => {
     const former = await filled(journal, "a", 1);
     await journal.remove("a");
     const latter = await filled(journal, "a", 1);
     expect(latter === former).toBe(false);
-    expect(await codeOf(journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
-    expect(await codeOf(journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
+    expect(await codeOf(() => journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+    expect(await codeOf(() => journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
   });
 }
 
 function releasingChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
-  check(kit, make, "Journal.K3 who gave a run back cannot append, and the next owner goes on", async (journal) => {
+  const check = checksOf(kit, make);
+  check("Journal.K3 who gave a run back cannot append, and the next owner goes on", async (journal) => {
     const former = await filled(journal, "a", 1);
     await journal.release("a", former);
-    expect(await codeOf(journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
+    expect(await codeOf(() => journal.append("a", former, 1, [eventOf("a", 1)]))).toBe("EPOCH_STALE");
     const latter = await journal.claim("a");
     expect(latter > former).toBe(true);
     await journal.append("a", latter, 1, [eventOf("a", 1)]);
     expect(await seqs(journal, "a")).toEqual([0, 1]);
   });
 
-  check(kit, make, "Journal.K3 a stale epoch gives nothing back", async (journal) => {
+  check("Journal.K3 a stale epoch gives nothing back", async (journal) => {
     const former = await filled(journal, "a", 1);
     const latter = await journal.claim("a");
-    expect(await codeOf(journal.release("a", former))).toBe("resolved");
-    expect(await codeOf(journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
+    expect(await codeOf(() => journal.release("a", former))).toBe("resolved");
+    expect(await codeOf(() => journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
   });
 
-  check(kit, make, "Journal.K3 giving back what was given back, removed or never there is no error", async (journal) => {
+  check("Journal.K3 giving back what was given back, removed or never there is no error", async (journal) => {
     const epoch = await filled(journal, "a", 1);
     await journal.release("a", epoch);
-    expect(await codeOf(journal.release("a", epoch))).toBe("resolved");
+    expect(await codeOf(() => journal.release("a", epoch))).toBe("resolved");
     await journal.remove("a");
-    expect(await codeOf(journal.release("a", epoch))).toBe("resolved");
-    expect(await codeOf(journal.release("nobody's", 1))).toBe("resolved");
+    expect(await codeOf(() => journal.release("a", epoch))).toBe("resolved");
+    expect(await codeOf(() => journal.release("nobody's", 1))).toBe("resolved");
   });
 
-  check(kit, make, "Journal.K3 of a claim and a release that meet, the claim holds", async (journal) => {
+  check("Journal.K3 of a claim and a release that meet, the claim holds", async (journal) => {
     const former = await filled(journal, "a", 1);
     const [, latter] = await Promise.all([journal.release("a", former), journal.claim("a")]);
-    expect(await codeOf(journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
+    expect(await codeOf(() => journal.append("a", latter, 1, [eventOf("a", 1)]))).toBe("resolved");
   });
 }
 
 function writingChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
-  check(kit, make, "Journal.K4 an append that leaves a gap or overlaps is refused, and nothing of it is kept", async (journal) => {
+  const check = checksOf(kit, make);
+  check("Journal.K4 an append that leaves a gap or overlaps is refused, and nothing of it is kept", async (journal) => {
     const epoch = await filled(journal, "a", 2);
-    expect(await codeOf(journal.append("a", epoch, 3, [eventOf("a", 3)]))).toBe("SEQ_MISMATCH");
-    expect(await codeOf(journal.append("a", epoch, 1, [eventOf("a", 1), eventOf("a", 2)]))).toBe("SEQ_MISMATCH");
+    expect(await codeOf(() => journal.append("a", epoch, 3, [eventOf("a", 3)]))).toBe("SEQ_MISMATCH");
+    expect(await codeOf(() => journal.append("a", epoch, 1, [eventOf("a", 1), eventOf("a", 2)]))).toBe("SEQ_MISMATCH");
     expect(await seqs(journal, "a")).toEqual([0, 1]);
     await journal.append("a", epoch, 2, [eventOf("a", 2)]);
     expect(await seqs(journal, "a")).toEqual([0, 1, 2]);
   });
 
-  check(kit, make, "Journal.K4 of two appends that race for one place exactly one wins", async (journal) => {
+  check("Journal.K4 of two appends that race for one place exactly one wins", async (journal) => {
     const epoch = await filled(journal, "a", 1);
-    const outcomes = await Promise.all([1, 2].map((word) => codeOf(journal.append("a", epoch, 1, [eventOf("a", 1, String(word))]))));
+    const outcomes = await Promise.all([1, 2].map((word) => codeOf(() => journal.append("a", epoch, 1, [eventOf("a", 1, String(word))]))));
     expect(outcomes.toSorted()).toEqual(["SEQ_MISMATCH", "resolved"]);
     expect(await seqs(journal, "a")).toEqual([0, 1]);
   });
 
-  check(
-    kit,
-    make,
-    "Journal.K4 what comes together for several runs is kept together, and one that is refused harms no other",
-    async (journal) => {
-      const names = ["a", "b", "c", "d"];
-      const epochs = await Promise.all(names.map((name) => filled(journal, name, 1)));
-      const outcomes = await Promise.all(
-        names.map((name, place) =>
-          codeOf(journal.append(name, epochs[place] ?? 0, name === "c" ? 7 : 1, [eventOf(name, name === "c" ? 7 : 1)])),
-        ),
-      );
-      expect(outcomes).toEqual(["resolved", "resolved", "SEQ_MISMATCH", "resolved"]);
-      expect(await Promise.all(names.map(async (name) => (await seqs(journal, name)).length))).toEqual([2, 2, 1, 2]);
-    },
-  );
+  check("Journal.K4 what comes together for several runs is kept together, and one that is refused harms no other", async (journal) => {
+    const names = ["a", "b", "c", "d"];
+    const epochs = await Promise.all(names.map((name) => filled(journal, name, 1)));
+    const outcomes = await Promise.all(
+      names.map((name, place) =>
+        codeOf(() => journal.append(name, epochs[place] ?? 0, name === "c" ? 7 : 1, [eventOf(name, name === "c" ? 7 : 1)])),
+      ),
+    );
+    expect(outcomes).toEqual(["resolved", "resolved", "SEQ_MISMATCH", "resolved"]);
+    expect(await Promise.all(names.map(async (name) => (await seqs(journal, name)).length))).toEqual([2, 2, 1, 2]);
+  });
 
-  check(kit, make, "Journal.K6 an append of many, of one, and of none", async (journal) => {
+  check("Journal.K6 an append of many, of one, and of none", async (journal) => {
     const epoch = await filled(journal, "a", 500);
     await journal.append("a", epoch, 500, []);
     await journal.append("a", epoch, 500, [eventOf("a", 500)]);
     expect((await seqs(journal, "a")).length).toBe(501);
   });
 
-  check(kit, make, "Journal.K7 events come back as they went in", async (journal) => {
+  check("Journal.K7 events come back as they went in", async (journal) => {
     await journal.create("a");
     const epoch = await journal.claim("a");
     const words = ["", "\u0000 and \u001b[2J", "line\nbreak\r\n", '"quotes" \\ and \u2028', "Umlaute äöü, 猫 and 🎭", "__proto__"];
@@ -174,14 +161,15 @@ function writingChecks(kit: ContractKit, make: MakeJournal): void {
 
 function readingChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
-  check(kit, make, "Journal.K5 a reader gets what follows from where it asked", async (journal) => {
+  const check = checksOf(kit, make);
+  check("Journal.K5 a reader gets what follows from where it asked", async (journal) => {
     await filled(journal, "a", 4);
     expect((await all(journal, "a", 2)).map((event) => event.seq)).toEqual([2, 3]);
     expect(await all(journal, "a", 4)).toEqual([]);
     expect(await all(journal, "a", 99)).toEqual([]);
   });
 
-  check(kit, make, "Journal.K5 a reader sees a dense prefix while others append", async (journal) => {
+  check("Journal.K5 a reader sees a dense prefix while others append", async (journal) => {
     const epoch = await filled(journal, "a", 3);
     const seen: number[] = [];
     for await (const event of journal.read("a", 0)) {
@@ -193,7 +181,7 @@ function readingChecks(kit: ContractKit, make: MakeJournal): void {
     expect(await seqs(journal, "a")).toEqual([0, 1, 2, 3, 4, 5]);
   });
 
-  check(kit, make, "Journal.K5 a reader that leaves early, and two at once, disturb nobody", async (journal) => {
+  check("Journal.K5 a reader that leaves early, and two at once, disturb nobody", async (journal) => {
     await filled(journal, "a", 3);
     for await (const event of journal.read("a", 0)) if (event.seq === 1) break;
     expect(await Promise.all([seqs(journal, "a"), seqs(journal, "a")])).toEqual([
@@ -205,15 +193,16 @@ function readingChecks(kit: ContractKit, make: MakeJournal): void {
 
 function listingChecks(kit: ContractKit, make: MakeJournal): void {
   const { expect } = kit;
-  check(kit, make, "Journal.K7 runs keep apart", async (journal) => {
+  const check = checksOf(kit, make);
+  check("Journal.K7 runs keep apart", async (journal) => {
     await filled(journal, "a", 2);
     await filled(journal, "b", 3);
     await journal.remove("a");
-    expect(await codeOf(seqs(journal, "a"))).toBe("RUN_UNKNOWN");
+    expect(await codeOf(() => seqs(journal, "a"))).toBe("RUN_UNKNOWN");
     expect((await all(journal, "b", 0)).map((event) => event.runId)).toEqual(["b", "b", "b"]);
   });
 
-  check(kit, make, "Journal.K8 the runs that are there, with how much is known of them", async (journal) => {
+  check("Journal.K8 the runs that are there, with how much is known of them", async (journal) => {
     expect(await journal.runs()).toEqual([]);
     await journal.create("empty");
     await filled(journal, "a", 2);
@@ -221,9 +210,9 @@ function listingChecks(kit: ContractKit, make: MakeJournal): void {
     expect(runs.toSorted()).toEqual(["a: 2", "empty: 0"]);
   });
 
-  check(kit, make, "Journal.K9 closing twice is no error", async (journal) => {
+  check("Journal.K9 closing twice is no error", async (journal) => {
     await filled(journal, "a", 1);
-    expect([await codeOf(journal.close()), await codeOf(journal.close())]).toEqual(["resolved", "resolved"]);
+    expect([await codeOf(() => journal.close()), await codeOf(() => journal.close())]).toEqual(["resolved", "resolved"]);
   });
 }
 
@@ -261,13 +250,4 @@ async function all(journal: Journal, runId: string, from: number): Promise<RunEv
 
 async function seqs(journal: Journal, runId: string): Promise<number[]> {
   return (await all(journal, runId, 0)).map((event) => event.seq);
-}
-
-async function codeOf(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-    return "resolved";
-  } catch (error) {
-    return error instanceof JournalError ? error.code : `no JournalError: ${String(error)}`;
-  }
 }

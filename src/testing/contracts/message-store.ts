@@ -1,6 +1,6 @@
 import type { MessageLookup, MessageStore, MessageToStore, SoughtWord, StoredMessage, StoredVector } from "../../memory/message-store.ts";
 import { createMessage } from "../../message/message.ts";
-import { checkContract, type ContractKit } from "./contract-kit.ts";
+import { checkContract, checksOf, type ContractKit } from "./contract-kit.ts";
 
 /** Makes an empty store. */
 export type MakeStore = () => MessageStore | Promise<MessageStore>;
@@ -15,20 +15,10 @@ export function messageStoreContract(kit: ContractKit, name: string, make: MakeS
   });
 }
 
-function check({ it }: ContractKit, make: MakeStore, title: string, body: (store: MessageStore) => Promise<void>): void {
-  it(title, async () => {
-    const store = await make();
-    try {
-      await body(store);
-    } finally {
-      await store.close();
-    }
-  });
-}
-
 function messageChecks(kit: ContractKit, make: MakeStore): void {
   const { expect } = kit;
-  check(kit, make, "MessageStore.V1 MessageStore.V3 what was added is there, at growing places, in order of arrival", async (store) => {
+  const check = checksOf(kit, make);
+  check("MessageStore.V1 MessageStore.V3 what was added is there, at growing places, in order of arrival", async (store) => {
     const first = await store.add("r", entries("a", "b"));
     const second = await store.add("r", entries("c"));
     const places = [...first, ...second].map(({ place }) => place);
@@ -40,12 +30,12 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect((await store.state("r")).last).toBe(places.at(-1));
   });
 
-  check(kit, make, "MessageStore.V1 an empty batch changes nothing", async (store) => {
+  check("MessageStore.V1 an empty batch changes nothing", async (store) => {
     expect(await store.add("r", [])).toEqual([]);
     expect(await all(store, "r")).toEqual([]);
   });
 
-  check(kit, make, "MessageStore.V2 what is held is not kept again, also twice in one batch, and stays as it was", async (store) => {
+  check("MessageStore.V2 what is held is not kept again, also twice in one batch, and stays as it was", async (store) => {
     const [a] = await store.add("r", entries("a"));
     const again = await store.add("r", [entry("a", { content: "other words" }), entry("b"), entry("b")]);
     expect(again.map(({ isNew }) => isNew)).toEqual([false, true, false]);
@@ -53,35 +43,30 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect((await all(store, "r")).map(({ message }) => message.content)).toEqual(["words of a", "words of b"]);
   });
 
-  check(kit, make, "MessageStore.V2 one id in two runs is two messages", async (store) => {
+  check("MessageStore.V2 one id in two runs is two messages", async (store) => {
     const stored = await store.add("r", [entry("a", { runId: "1" }), entry("a", { runId: "2" }), entry("a", {})]);
     expect(stored.map(({ isNew }) => isNew)).toEqual([true, true, true]);
     expect((await all(store, "r")).map(({ runId }) => runId)).toEqual(["1", "2", ""]);
   });
 
-  check(
-    kit,
-    make,
-    "MessageStore.V3 a removed message is gone, its place is never used again, and the removal is counted",
-    async (store) => {
-      const stored = await store.add("r", entries("a", "b", "c"));
-      const before = await store.state("r");
-      expect(await store.remove("r", [stored[1]?.place ?? 0, stored[2]?.place ?? 0, 9_999])).toBe(2);
-      const after = await store.state("r");
-      expect(after.removals - before.removals).toBe(2);
-      const [again] = await store.add("r", entries("c"));
-      expect((again?.place ?? 0) > before.last).toBe(true);
-      expect((await all(store, "r")).map(({ message }) => message.id)).toEqual(["a", "c"]);
-    },
-  );
+  check("MessageStore.V3 a removed message is gone, its place is never used again, and the removal is counted", async (store) => {
+    const stored = await store.add("r", entries("a", "b", "c"));
+    const before = await store.state("r");
+    expect(await store.remove("r", [stored[1]?.place ?? 0, stored[2]?.place ?? 0, 9_999])).toBe(2);
+    const after = await store.state("r");
+    expect(after.removals - before.removals).toBe(2);
+    const [again] = await store.add("r", entries("c"));
+    expect((again?.place ?? 0) > before.last).toBe(true);
+    expect((await all(store, "r")).map(({ message }) => message.id)).toEqual(["a", "c"]);
+  });
 
-  check(kit, make, "MessageStore.V3 a reader gets what follows from where it asked", async (store) => {
+  check("MessageStore.V3 a reader gets what follows from where it asked", async (store) => {
     const stored = await store.add("r", entries("a", "b", "c"));
     expect((await all(store, "r", stored[1]?.place)).map(({ message }) => message.id)).toEqual(["c"]);
     expect(await all(store, "r", 1_000_000)).toEqual([]);
   });
 
-  check(kit, make, "MessageStore.V4 roles keep apart, whatever their ids are", async (store) => {
+  check("MessageStore.V4 roles keep apart, whatever their ids are", async (store) => {
     const roles = ["a", "a/b", "../a", "a\u0000b", "a\u0000c", "", "%", "äöü 猫", "__proto__", '"'];
     for (const role of roles) await store.add(role, [entry("same", { content: `of ${role}` })]);
     for (const role of roles) expect((await all(store, role)).map(({ message }) => message.content)).toEqual([`of ${role}`]);
@@ -92,7 +77,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect([await store.remove("nobody", [1]), await store.places("nobody")]).toEqual([0, []]);
   });
 
-  check(kit, make, "MessageStore.V5 messages come back as they went in", async (store) => {
+  check("MessageStore.V5 messages come back as they went in", async (store) => {
     const words = [
       "",
       "\u0000 and \u001b[2J",
@@ -111,7 +96,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect(await all(store, "r")).toEqual(given.map((one, n) => ({ ...one, place: stored[n]?.place })));
   });
 
-  check(kit, make, "MessageStore.V8 a closed store opens again when it is asked", async (store) => {
+  check("MessageStore.V8 a closed store opens again when it is asked", async (store) => {
     await store.add("r", entries("a"));
     await store.close();
     await store.close();
@@ -119,7 +104,7 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
     expect((await all(store, "r")).length >= 1).toBe(true);
   });
 
-  check(kit, make, "MessageStore.V7 many at once", async (store) => {
+  check("MessageStore.V7 many at once", async (store) => {
     const ids = Array.from({ length: 20 }, (_, n) => `m${n}`);
     await Promise.all(ids.map((id) => store.add("r", [entry(id), entry("common")])));
     const held = (await all(store, "r")).map(({ message }) => message.id);
@@ -129,9 +114,10 @@ function messageChecks(kit: ContractKit, make: MakeStore): void {
 
 function vectorChecks(kit: ContractKit, make: MakeStore): void {
   const { expect } = kit;
+  const check = checksOf(kit, make);
   const vector = (...numbers: number[]): Float32Array => Float32Array.from(numbers);
 
-  check(kit, make, "MessageStore.V6 vectors come back under their fingerprint only, empty ones too", async (store) => {
+  check("MessageStore.V6 vectors come back under their fingerprint only, empty ones too", async (store) => {
     const [a, b] = (await store.add("r", entries("a", "b"))).map(({ place }) => place);
     await store.writeVectors("r", "one", [
       { place: a ?? 0, vector: vector(0.25, -1.5) },
@@ -145,7 +131,7 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
     expect((await vectors(store, "one", a)).map(({ place }) => place)).toEqual([b]);
   });
 
-  check(kit, make, "MessageStore.V6 a vector is replaced, also by one of another fingerprint", async (store) => {
+  check("MessageStore.V6 a vector is replaced, also by one of another fingerprint", async (store) => {
     const [a = 0] = (await store.add("r", entries("a"))).map(({ place }) => place);
     await store.writeVectors("r", "one", [{ place: a, vector: vector(1) }]);
     await store.writeVectors("r", "two", [{ place: a, vector: vector(2) }]);
@@ -153,7 +139,7 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
     expect((await vectors(store, "two")).map(({ vector: held }) => [...held])).toEqual([[2]]);
   });
 
-  check(kit, make, "MessageStore.V6 vectors go with their messages, and come for none that is gone", async (store) => {
+  check("MessageStore.V6 vectors go with their messages, and come for none that is gone", async (store) => {
     const [a = 0, b = 0] = (await store.add("r", entries("a", "b"))).map(({ place }) => place);
     await store.writeVectors("r", "one", [{ place: a, vector: vector(1) }]);
     await store.remove("r", [a]);
@@ -170,12 +156,13 @@ function vectorChecks(kit: ContractKit, make: MakeStore): void {
 
 function lookupChecks(kit: ContractKit, make: MakeStore): void {
   const { expect } = kit;
+  const check = checksOf(kit, make);
   const many = Array.from({ length: 300 }, (_, n) =>
     entry(`m${n}`, { content: n % 100 === 50 ? `A rare Lighthouse ${n}` : `common ${n}` }),
   );
   const rare = ["m50", "m150", "m250"];
 
-  check(kit, make, "MessageStore.V9 what holds the rarest words is found: whole, by its beginning, and misspelt", async (store) => {
+  check("MessageStore.V9 what holds the rarest words is found: whole, by its beginning, and misspelt", async (store) => {
     const { lookup } = store;
     if (lookup === undefined) return;
     await store.add("other", many.slice(0, 100));
@@ -187,7 +174,7 @@ function lookupChecks(kit: ContractKit, make: MakeStore): void {
     expect(await lookup.likeliest("nobody", [sought("common")], 9)).toEqual([]);
   });
 
-  check(kit, make, "MessageStore.V9 no more is found than was asked for, besides what it knows no words of", async (store) => {
+  check("MessageStore.V9 no more is found than was asked for, besides what it knows no words of", async (store) => {
     const { lookup } = store;
     if (lookup === undefined) return;
     await store.add("r", many);
@@ -195,7 +182,7 @@ function lookupChecks(kit: ContractKit, make: MakeStore): void {
     expect((some?.length ?? 199) - (one?.length ?? 0)).toBe(199);
   });
 
-  check(kit, make, "MessageStore.V9 it knows at once what was added and what is gone", async (store) => {
+  check("MessageStore.V9 it knows at once what was added and what is gone", async (store) => {
     const { lookup } = store;
     if (lookup === undefined) return;
     const stored = await store.add("r", many);

@@ -1,8 +1,7 @@
-import { nextMacrotask } from "../../kernel/clock.ts";
 import { AbortedError } from "../../kernel/errors.ts";
 import type { Lease, LimitOptions, ModelLimits } from "../../model/limits.ts";
 import { type SimulatedClock, simulatedClock } from "../simulated-clock.ts";
-import { checkContract, type ContractKit } from "./contract-kit.ts";
+import { checkContract, type ContractKit, turns } from "./contract-kit.ts";
 
 /** Makes limits of which nothing is used yet. */
 export type MakeLimits = (options: LimitOptions) => ModelLimits | Promise<ModelLimits>;
@@ -43,10 +42,6 @@ function ask(limits: ModelLimits, clock: SimulatedClock, tokens = 1, signal = ne
 async function ready(limits: ModelLimits, clock: SimulatedClock): Promise<ModelLimits> {
   (await ask(limits, clock, 0).lease).release(0);
   return limits;
-}
-
-async function turns(): Promise<void> {
-  for (let n = 0; n < 20; n += 1) await nextMacrotask();
 }
 
 function placeChecks({ it, expect }: ContractKit, make: MakeLimits): void {
