@@ -117,7 +117,7 @@ export { Environment } from "./runtime/environment.ts";
 export type { Delivery, ReadyRole, Scheduler, SchedulerView } from "./runtime/schedulers/scheduler.ts";
 export type { EnvironmentOptions, EnvironmentRunOptions } from "./runtime/environment-options.ts";
 export type { RoleView } from "./runtime/role-view.ts";
-export type { HumanPort, HumanQuestion } from "./tool/permission.ts";
+export type { HumanPort, HumanQuestion } from "./tool/approval.ts";
 export type { RunResult } from "./runtime/run-result.ts";
 
 // And are hired for a goal.

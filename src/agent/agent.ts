@@ -8,7 +8,7 @@ import { ChatMemory } from "../memory/chat-memory.ts";
 import type { ChatModel } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { checkPolicy } from "../tool/permission.ts";
-import { checkChoiceForm } from "../tool/call-tools.ts";
+import { checkChoiceForm } from "../tool/call-options.ts";
 import type { Tool } from "../tool/tool.ts";
 import { ToolCollection } from "../tool/tool-collection.ts";
 import { type AgentMemory, closeAllCalls } from "./agent-memory.ts";

@@ -13,7 +13,7 @@ import type { ChatModel, ChatRequest, Usage } from "../model/chat-model.ts";
 import { outputSchema } from "../model/json-schema.ts";
 import { allLimits, type ModelLimits, sharedLimits } from "../model/limits.ts";
 import { readReply } from "../model/structured-output.ts";
-import { checkToolChoice } from "../tool/call-tools.ts";
+import { checkToolChoice } from "../tool/call-options.ts";
 import { type AgentMemory, closeOpenCalls } from "./agent-memory.ts";
 import { brainOptions, type BrainOptions, checkBrainLimits } from "./brain-options.ts";
 import { Compaction } from "./compaction.ts";

@@ -7,12 +7,12 @@ export type { CheckedArguments } from "../tool/tool-parameters.ts";
 export { combineResults, isFailure, resultText, toolFailure, toolOutput, type ToolResult } from "../tool/tool-result.ts";
 export { ToolCollection } from "../tool/tool-collection.ts";
 export type { ArgumentRule, Decision, Permission, PermissionPolicy, PermissionRule } from "../tool/permission.ts";
-export type { ApprovalRequest, Approver } from "../tool/permission.ts";
-export type { HumanPort, HumanQuestion } from "../tool/permission.ts";
-export type { ToolChoice } from "../tool/call-tools.ts";
+export type { ApprovalRequest, Approver } from "../tool/approval.ts";
+export type { HumanPort, HumanQuestion } from "../tool/approval.ts";
+export type { ToolChoice } from "../tool/call-options.ts";
 export { type CalledTool, toolMessage, type ToolOutcome } from "../tool/tool-result.ts";
 export { callTool } from "../tool/call-tools.ts";
-export type { CallToolOptions, ToolNotice } from "../tool/call-tools.ts";
+export type { CallToolOptions, ToolNotice } from "../tool/call-options.ts";
 export { callTools, type CallToolsOptions } from "../tool/call-tools.ts";
 export { terminate } from "./terminate.ts";
 

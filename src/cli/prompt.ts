@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { abortReason } from "../kernel/abort.ts";
 import { AbortedError, UsageError, WaitingError } from "../kernel/errors.ts";
 import { formatUsd } from "../model/money.ts";
-import type { HumanPort, HumanQuestion } from "../tool/permission.ts";
+import type { HumanPort, HumanQuestion } from "../tool/approval.ts";
 import { canAsk, type Host, type Interruptions } from "./host.ts";
 import { column, LONGEST_QUESTION, shown } from "./screen/text.ts";
 import type { Session } from "./session.ts";

@@ -8,7 +8,7 @@ import type { LimitOptions, ModelLimits } from "../model/limits.ts";
 import type { PriceTable } from "../model/price.ts";
 import type { FailurePolicy } from "../role/failure-policy.ts";
 import type { Mailbox } from "../message/mailbox.ts";
-import type { HumanPort } from "../tool/permission.ts";
+import type { HumanPort } from "../tool/approval.ts";
 import type { Scheduler } from "./schedulers/scheduler.ts";
 import type { StopCondition } from "./stop-condition.ts";
 import type { StepDoor } from "../kernel/step.ts";

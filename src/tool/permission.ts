@@ -1,10 +1,7 @@
+import { isObject } from "../kernel/value-kind.ts";
 import { UsageError } from "../kernel/errors.ts";
 import type { Json, JsonObject } from "../kernel/json.ts";
-import type { StepPort } from "../kernel/step.ts";
-import { isObject } from "../kernel/value-kind.ts";
-import { escapedText, valueText } from "../kernel/value-text.ts";
-import { cutText } from "./told-text.ts";
-import { interruptionIn, toldOf } from "./plain-result.ts";
+import { valueText } from "../kernel/value-text.ts";
 
 /** A decision on a call: it runs, a person is asked first, or it does not run. */
 export type Decision = "allow" | "ask" | "deny";
@@ -242,78 +239,3 @@ function withoutDetours(text: string): string {
   }
   return kept.join("/");
 }
-
-/** The question to a person before a call runs. */
-export interface ApprovalRequest {
-  /** Stable across resume; a later answer names it. */
-  readonly id: string;
-  /** The agent that asks. */
-  readonly role: string;
-  /** The question in words. Invisible and steering characters are escaped; a long call is cut, with a mark. */
-  readonly text: string;
-  readonly tool: string;
-  /** All arguments. */
-  readonly args: JsonObject;
-}
-
-/** Answers true, false, or words. "yes" and its like allow; any other words deny, and the model reads them. */
-export type Approver = (request: ApprovalRequest, o: { readonly signal: AbortSignal }) => boolean | string | Promise<boolean | string>;
-
-/** The answer of a person to a call. */
-interface Approval {
-  readonly isGiven: boolean;
-  /** The reason for a denial; may be empty. */
-  readonly words: string;
-}
-
-/** Longest part of a call in the question. */
-const SHOWN_CALL = 8_000;
-/** Longest part of a refusal that the model reads. */
-const TOLD_WORDS = 2_000;
-const YES = /^(?:y|yes|ok|okay|allow|allowed|approve|approved|true)[.!]?$/i;
-const NO = /^(?:n|no|deny|denied|false)[.!]?$/i;
-
-/** Asks for permission, as a step: the answer holds when the run goes on. */
-export async function askPermission(
-  steps: StepPort,
-  approve: Approver,
-  { role, tool, args }: { readonly role: string; readonly tool: string; readonly args: JsonObject },
-  signal: AbortSignal,
-): Promise<Approval> {
-  const text = `May ${escapedText(role)} use the tool "${tool}"?\n${cutText(escapedText(JSON.stringify(args, null, 2)), SHOWN_CALL)}`;
-  const answer = await steps.step<unknown>(
-    { kind: "human", name: "approve", request: { role, question: text, tool, args } },
-    async (door) => {
-      const both = AbortSignal.any([signal, door.signal]);
-      try {
-        return await approve({ id: door.key, role, text, tool, args }, { signal: both });
-      } catch (error) {
-        const interruption = interruptionIn(error);
-        if (interruption !== undefined) throw interruption;
-        return `no, asking for permission failed: ${toldOf(error).slice(0, TOLD_WORDS)}`;
-      }
-    },
-  );
-  return approvalIn(answer);
-}
-
-/** Only a plain yes allows. */
-function approvalIn(answer: unknown): Approval {
-  if (answer === true) return { isGiven: true, words: "" };
-  if (typeof answer !== "string") return { isGiven: false, words: "" };
-  const words = answer.trim();
-  if (YES.test(words)) return { isGiven: true, words: "" };
-  return { isGiven: false, words: NO.test(words) ? "" : words.slice(0, TOLD_WORDS) };
-}
-
-/** A question to a person. */
-export interface HumanQuestion {
-  /** Stable across resume; a later answer names it. */
-  readonly id: string;
-  readonly text: string;
-  /** The agent that asks. */
-  readonly role: string;
-}
-
-/** Reaches a person. In a run without one, a question suspends the run with status `waiting`. */
-export type HumanPort = (question: HumanQuestion, o: { readonly signal: AbortSignal }) => string | Promise<string>;

@@ -6,7 +6,7 @@ import { type Cancellation, cancellationOf, CancellationScope, throwIfEnded, Tim
 import type { StepDoor, StepPort } from "../kernel/step.ts";
 import { isThenable } from "../kernel/value-kind.ts";
 import type { ChatModel } from "../model/chat-model.ts";
-import type { HumanPort } from "./permission.ts";
+import type { HumanPort } from "./approval.ts";
 import { interruptionIn, plainResult, plainText, toldOf } from "./plain-result.ts";
 import type { Tool, ToolAnswer, ToolContext } from "./tool.ts";
 import { isFailure, toolFailure, type ToolResult } from "./tool-result.ts";

@@ -10,7 +10,8 @@ import { McpError, mcpServer, type McpServer, type McpServerOptions } from "../.
 import { canonicalJson } from "../../src/kernel/json.ts";
 import { freePort } from "../kernel/free-port.ts";
 import { directSteps } from "../../src/kernel/step.ts";
-import { callTool, type ToolNotice } from "../../src/tool/call-tools.ts";
+import type { ToolNotice } from "../../src/tool/call-options.ts";
+import { callTool } from "../../src/tool/call-tools.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { isFailure, resultText } from "../../src/tool/tool-result.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineAction } from "../../src/role/action.ts";
 import { WaitingError } from "../../src/kernel/errors.ts";
 import { defineRole } from "../../src/role/role.ts";
-import type { HumanPort, HumanQuestion } from "../../src/tool/permission.ts";
+import type { HumanPort, HumanQuestion } from "../../src/tool/approval.ts";
 import { answering, contents, listener, remembered, town } from "./town.ts";
 
 /** A person who answers by a function, and remembers what was asked. */

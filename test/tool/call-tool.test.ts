@@ -6,7 +6,8 @@ import { directSteps, type StepPort, type StepSpec } from "../../src/kernel/step
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
 import { scriptedModel } from "../../src/testing/scripted-model.ts";
 import { resultText, toolMessage } from "../../src/tool/tool-result.ts";
-import { callTool, type ToolNotice } from "../../src/tool/call-tools.ts";
+import type { ToolNotice } from "../../src/tool/call-options.ts";
+import { callTool } from "../../src/tool/call-tools.ts";
 import { defineTool, type Tool, type ToolContext } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 import { call, calling } from "./calling.ts";

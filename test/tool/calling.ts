@@ -1,7 +1,7 @@
 import { directSteps } from "../../src/kernel/step.ts";
 import type { ToolCall } from "../../src/model/chat-message.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import type { CallToolOptions } from "../../src/tool/call-tools.ts";
+import type { CallToolOptions } from "../../src/tool/call-options.ts";
 import type { Tool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { nextMacrotask } from "../../src/kernel/clock.ts";
 import { canonicalJson } from "../../src/kernel/json.ts";
 import { simulatedClock } from "../../src/testing/simulated-clock.ts";
-import type { Approver } from "../../src/tool/permission.ts";
+import type { Approver } from "../../src/tool/approval.ts";
 import { toolMessage } from "../../src/tool/tool-result.ts";
 import { callTools } from "../../src/tool/call-tools.ts";
 import { defineTool, type Tool } from "../../src/tool/tool.ts";

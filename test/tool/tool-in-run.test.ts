@@ -7,7 +7,7 @@ import { defineRole, type Role } from "../../src/role/role.ts";
 import { memoryJournal } from "../../src/runtime/record/memory-journal.ts";
 import { Team } from "../../src/team/team.ts";
 import type { TeamOptions } from "../../src/team/team-options.ts";
-import type { Approver } from "../../src/tool/permission.ts";
+import type { Approver } from "../../src/tool/approval.ts";
 import { callTools } from "../../src/tool/call-tools.ts";
 import { defineTool, type Tool } from "../../src/tool/tool.ts";
 import { ToolCollection } from "../../src/tool/tool-collection.ts";

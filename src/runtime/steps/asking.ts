@@ -17,7 +17,7 @@ import type { PriceTable } from "../../model/price.ts";
 import { bothOf, type TextListener } from "../../model/told-text.ts";
 import type { RoleSpec } from "../../role/role-spec.ts";
 import type { Tell } from "../observers.ts";
-import type { HumanPort, HumanQuestion } from "../../tool/permission.ts";
+import type { HumanPort, HumanQuestion } from "../../tool/approval.ts";
 import { thrownText, valueText } from "../../kernel/value-text.ts";
 import { Recollection } from "../../memory/recollection.ts";
 import type { RoleSummary } from "../../memory/summary-levels.ts";

@@ -1,0 +1,146 @@
+import { isObject, isRecord, isText } from "../kernel/value-kind.ts";
+import { type Clock, systemClock } from "../kernel/clock.ts";
+import type { Deps } from "../kernel/deps.ts";
+import { UsageError } from "../kernel/errors.ts";
+import type { JsonObject } from "../kernel/json.ts";
+import type { Known } from "../kernel/known-options.ts";
+import { directSteps, type StepPort } from "../kernel/step.ts";
+import { valueText } from "../kernel/value-text.ts";
+import type { ToolCall } from "../model/chat-message.ts";
+import type { ChatModel, ChatRequest } from "../model/chat-model.ts";
+import type { Approver, HumanPort } from "./approval.ts";
+import { type CalledTool, notRun } from "./tool-result.ts";
+import type { PermissionPolicy } from "./permission.ts";
+import type { Tool } from "./tool.ts";
+import { ToolCollection } from "./tool-collection.ts";
+
+/** A notice of a call under way. */
+export type ToolNotice =
+  | { readonly type: "tool.started"; readonly call: ToolCall; readonly tool: string; readonly args: JsonObject }
+  | { readonly type: "tool.progress"; readonly call: ToolCall; readonly text: string }
+  | { readonly type: "tool.ended"; readonly called: CalledTool };
+
+/** Options of calls. Outside a role the tools are enough. */
+export interface CallToolOptions {
+  readonly tools: ToolCollection | Iterable<Tool>;
+  /** Records the effects of the call: a role's `ctx.steps`. Default: nothing is recorded. */
+  readonly steps?: StepPort | undefined;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock | undefined;
+  /** Stops the call. Default: only its time limit does. */
+  readonly signal?: AbortSignal | undefined;
+  /** Default: the permission of each tool. */
+  readonly policy?: PermissionPolicy | undefined;
+  /** Asked before a call that needs permission. Without one, such a call is denied. */
+  readonly approve?: Approver | undefined;
+  /** The agent that calls, as persons see it. Default: "agent". */
+  readonly role?: string | undefined;
+  /** How tools reach a person. */
+  readonly ask?: HumanPort | undefined;
+  /** Makes the model that a tool may use; its answers are steps inside the step of the call. */
+  readonly model?: ((steps: StepPort) => ChatModel) | undefined;
+  /** The session of the agent that calls, for tools that keep state between its calls. */
+  readonly session?: object | undefined;
+  /** Passed to tools as `ctx.deps`. Never recorded. */
+  readonly deps?: Deps | undefined;
+  /** Called with each tool that runs now, not with one whose answer is in the record: the caller closes it. */
+  readonly opened?: ((tool: Tool) => void) | undefined;
+  /** Called with each notice. It must not throw: its error ends the call, or the tool that reports progress. */
+  readonly tell?: ((notice: ToolNotice) => void) | undefined;
+}
+
+/** The names of the options. @internal */
+export const callToolOptions: Known<CallToolOptions> = {
+  tools: true,
+  steps: true,
+  clock: true,
+  signal: true,
+  policy: true,
+  approve: true,
+  role: true,
+  ask: true,
+  model: true,
+  session: true,
+  deps: true,
+  opened: true,
+  tell: true,
+};
+
+/** Options with every default filled in. */
+export interface WholeCallOptions extends CallToolOptions {
+  readonly tools: ToolCollection;
+  readonly steps: StepPort;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws UsageError `CALL_OPTIONS_INVALID` without tools, or for a role that is no text; `TOOL_INVALID` for a value that is no tool
+ */
+export function wholeOptions(options: CallToolOptions): WholeCallOptions {
+  const { tools, role } = ((options as unknown) ?? {}) as { readonly tools?: CallToolOptions["tools"]; readonly role?: unknown };
+  if (!isObject(tools) || !(Symbol.iterator in tools)) throw invalid("the tools that can be called: { tools: [...] }", options);
+  if (role !== undefined && typeof role !== "string") throw invalid("the role that calls to be a text", role);
+  const collection = tools instanceof ToolCollection ? tools : new ToolCollection(tools);
+  const signal = options.signal ?? new AbortController().signal;
+  return { ...options, tools: collection, signal, steps: options.steps ?? directSteps(signal), clock: options.clock ?? systemClock };
+}
+
+/**
+ * Refuses a value that is no call of a tool in the wire's form. Programs without types make them by hand.
+ *
+ * @throws UsageError `TOOL_CALL_INVALID`
+ */
+export function checkToolCall(call: unknown): asserts call is ToolCall {
+  if (isToolCall(call)) return;
+  throw new UsageError(
+    "TOOL_CALL_INVALID",
+    `Expected a call of a tool, { id, type: "function", function: { name, arguments } } with texts for id, name and arguments, got ${valueText(call)}.`,
+  );
+}
+
+/** Checks a list of calls. @throws UsageError `TOOL_CALL_INVALID` */
+export function checkToolCalls(calls: unknown): void {
+  if (!Array.isArray(calls)) return checkToolCall(calls);
+  for (const call of calls as readonly unknown[]) checkToolCall(call);
+}
+
+function isToolCall(call: unknown): boolean {
+  if (!isRecord(call) || !isRecord(call["function"])) return false;
+  const { name, arguments: args } = call["function"];
+  return [call["id"], name, args].every(isText);
+}
+
+function invalid(expected: string, got: unknown): UsageError {
+  return new UsageError("CALL_OPTIONS_INVALID", `Expected ${expected}, got ${valueText(got)}.`);
+}
+
+/** The tools that a model may call: none, as it likes, at least one, or this one. */
+export type ToolChoice = NonNullable<ChatRequest["toolChoice"]>;
+
+/** @throws UsageError `TOOL_CHOICE_INVALID` for a value that is no choice. Programs without types write it by hand. */
+export function checkChoiceForm(choice: unknown): void {
+  if (choice === "none" || choice === "auto" || choice === "required") return;
+  if (isObject(choice) && typeof (choice as { readonly name?: unknown }).name === "string") return;
+  throw new UsageError(
+    "TOOL_CHOICE_INVALID",
+    `Expected a choice of tools, "none", "auto", "required" or { name: "<tool>" }, got ${valueText(choice)}.`,
+  );
+}
+
+/** @throws UsageError `TOOL_CHOICE_INVALID` for a choice that no reply could follow: a missing tool, or any tool of none. */
+export function checkToolChoice(choice: ToolChoice, tools: ToolCollection): void {
+  checkChoiceForm(choice);
+  if (typeof choice === "object" ? tools.has(choice.name) : choice !== "required" || tools.size > 0) return;
+  const wanted = typeof choice === "object" ? `the tool "${choice.name}" that must be called` : "at least one tool to call";
+  throw new UsageError("TOOL_CHOICE_INVALID", `Expected ${wanted} among the tools, but there is none. Add it, or choose "auto".`);
+}
+
+/** The answer to a call that the choice forbids: providers let models call such tools. */
+export function forbiddenBy(choice: ToolChoice, call: ToolCall, tools: ToolCollection): CalledTool | undefined {
+  if (choice === "none") return notRun(call, "denied", "tools cannot be called now. Answer in words.");
+  if (typeof choice !== "object" || tools.find(call.function.name)?.name === choice.name) return undefined;
+  return notRun(call, "denied", `only the tool "${choice.name}" can be called now.`);
+}
